@@ -1,0 +1,88 @@
+// The words of the site side: a request goes out, an exchange with its outcome comes back.
+
+import type { SiteJobId } from '../posting/identifiers.ts';
+import type { Fields, Problem } from '../posting/posting.ts';
+
+/** One request to the site, one job per document (site-interface.md, section 4). */
+export type SiteRequest =
+  | { readonly kind: 'create'; readonly fields: Fields }
+  | { readonly kind: 'update'; readonly siteJobId: SiteJobId; readonly fields: Fields }
+  | { readonly kind: 'delete'; readonly siteJobId: SiteJobId };
+
+/** The site's job as its XML says. Names are as received with `_` folded to `-`. */
+export interface SiteJob {
+  readonly siteJobId: SiteJobId;
+  readonly url?: string;
+  readonly fields: Fields;
+  /** The site's own `created_at`, where it could be read as a time. */
+  readonly createdAt?: Date;
+}
+
+/** What one request came to. Ordered rules in `outcome.ts` choose exactly one. */
+export type Outcome =
+  /** Create: the site's new job. */
+  | { readonly kind: 'created'; readonly siteJob: SiteJob }
+  /** Update or delete done. */
+  | { readonly kind: 'accepted' }
+  /** 404 or 410 on update or delete: the job is not there. */
+  | { readonly kind: 'gone' }
+  /** The site refused the content; not sent again until something changes. */
+  | { readonly kind: 'rejected'; readonly problems: readonly Problem[] }
+  /** 403: this one is not allowed. */
+  | { readonly kind: 'forbidden'; readonly problems: readonly Problem[] }
+  /** 401: the token is not accepted. */
+  | { readonly kind: 'unauthorized' }
+  /** Certainly not done, and the site said or implied to come back: 429, 503 with Retry-After. */
+  | { readonly kind: 'throttled'; readonly retryAfterMs?: number }
+  /** Certainly not done, because no request left or it was refused unread: connection refused, DNS, TLS. */
+  | { readonly kind: 'unreachable'; readonly message: string }
+  /** May have been done or not: time-out, reset after sending, 5xx, unreadable success. */
+  | { readonly kind: 'unknown'; readonly message: string }
+  /** The request can't succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. */
+  | { readonly kind: 'misconfigured'; readonly message: string };
+
+/** What was sent and received, for the books: the token removed, bodies cut at 64 KiB (8 KiB for HTML). */
+export interface Exchange {
+  readonly outcome: Outcome;
+  readonly request: {
+    readonly method: 'POST' | 'PUT' | 'DELETE' | 'GET';
+    readonly url: string;
+    readonly body?: string;
+  };
+  readonly response?: { readonly status: number; readonly location?: string; readonly body: string };
+  readonly durationMs: number;
+}
+
+/** Where the site is and how it wants to be spoken to. */
+export interface SiteOptions {
+  readonly baseUrl: URL;
+  readonly token: { reveal(): string };
+  /** A field that the site stores and returns, by which a job is found again. */
+  readonly referenceField?: string;
+  /** The list action used to find jobs in doubt. */
+  readonly listPath?: string;
+  /** From opening the connection to the last byte of the answer, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Connections at most. */
+  readonly concurrency: number;
+}
+
+/** What became of a listing. `jobs` is complete only for `kind: 'listed'`. */
+export type Listing =
+  | { readonly kind: 'listed'; readonly pages: number }
+  | { readonly kind: 'unreadable'; readonly message: string };
+
+export interface SiteClient {
+  /**
+   * Sends one request and judges the answer. Never throws for what the site or the network does.
+   * `notAfter` is checked again right before the bytes leave: past it nothing is sent and the outcome is `unreachable`.
+   */
+  send(request: SiteRequest, timing: { readonly notAfter: number; readonly signal?: AbortSignal }): Promise<Exchange>;
+  /** Shows one job (GET). `undefined`: the site says it is not there. Throws if that can't be told. */
+  show(id: SiteJobId, signal?: AbortSignal): Promise<SiteJob | undefined>;
+  /** Reads the list action page by page, handing over each job once. */
+  list(take: (siteJob: SiteJob) => void, signal?: AbortSignal): Promise<Listing>;
+  /** One harmless GET, to see whether the token is accepted again. */
+  probe(signal?: AbortSignal): Promise<Outcome['kind']>;
+  close(): Promise<void>;
+}
