@@ -1,0 +1,13 @@
+// Finds the folder of this package, where the files that are not compiled (SQL, YAML) live, from source and from dist alike.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+function findPackageRoot(from: string): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'package.json'))) return folder;
+    if (folder === dirname(folder)) throw new Error(`no package.json above ${from}: the installation is not complete`);
+  }
+}
+
+/** Absolute path of the package's own folder. */
+export const packageRoot: string = findPackageRoot(import.meta.dirname);
