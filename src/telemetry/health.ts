@@ -1,0 +1,85 @@
+// Turns a check of the process's own parts into the answer of GET /healthz, for container engines and load balancers.
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a check found: `ok` decides the status, the rest is shown. Nothing secret belongs into it. */
+export interface Health {
+  readonly ok: boolean;
+  readonly [detail: string]: unknown;
+}
+
+export interface HealthServerOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Asked at each request, but never twice at once. A throw counts as not healthy. */
+  readonly check: () => Promise<Health>;
+  /** A check that takes longer than this counts as not healthy; in milliseconds. */
+  readonly checkTimeoutMs?: number;
+}
+
+export interface HealthServer {
+  /** `http://host:port` with the port that was taken. */
+  readonly url: string;
+  /** Ends open connections too. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens, and answers GET (and HEAD) `/healthz` with 200 or 503 and the check's result as JSON; all else is 404.
+ * @throws if the address can't be taken
+ */
+export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
+  const check = oneAtATime(() => checkInTime(options.check, options.checkTimeoutMs ?? 5_000));
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?', 1)[0];
+    const reads = request.method === 'GET' || request.method === 'HEAD';
+    if (path !== '/healthz' || !reads) return answer(response, 404, { error: 'only GET /healthz is here' });
+    void check().then((health) => answer(response, health.ok ? 200 : 503, health));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  return {
+    url: `http://${host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function checkInTime(check: () => Promise<Health>, timeoutMs: number): Promise<Health> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Health>((resolve) => {
+    timer = setTimeout(() => resolve({ ok: false, error: `no result after ${timeoutMs} ms` }), timeoutMs);
+  });
+  try {
+    return await Promise.race([check(), late]);
+  } catch {
+    // What was thrown may name hosts and users; it belongs into the log of the part that failed, not on a page.
+    return { ok: false, error: 'the check failed' };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Lets calls that come while one runs share its result, so that many probes cost one check. */
+function oneAtATime<Result>(run: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | undefined;
+  return () => {
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(`${JSON.stringify(body)}\n`);
+}

@@ -1,0 +1,68 @@
+// Turns a JSON log line into one quiet line for a terminal: time, level, message, fields; a stack below, indented.
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+const LEVELS: Readonly<Record<number, { readonly name: string; readonly style: Style }>> = {
+  10: { name: 'trace', style: 'gray' },
+  20: { name: 'debug', style: 'gray' },
+  30: { name: 'info', style: 'cyan' },
+  40: { name: 'warn', style: 'yellow' },
+  50: { name: 'error', style: 'red' },
+  60: { name: 'fatal', style: 'red' },
+};
+
+/** In every JSON line, and of no use to the person in front of the one process. */
+const HIDDEN = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'err']);
+
+/**
+ * @param line one line as pino writes it
+ * @param colour whether the terminal shows colours
+ * @returns the text to show, without a line break at its end. Control characters of the data are made visible, so that
+ *   a feed can't steer the terminal.
+ */
+export function prettyLine(line: string, colour: boolean): string {
+  const entry: Record<string, unknown> = JSON.parse(line);
+  const paint = (style: Style, text: string): string =>
+    colour ? styleText(style, text, { validateStream: false }) : text;
+  const level = LEVELS[Number(entry.level)] ?? { name: String(entry.level), style: 'gray' };
+  const fields = Object.entries(entry).filter(([name]) => !HIDDEN.has(name));
+  const head = [
+    paint('gray', timeOfDay(Number(entry.time))),
+    paint(level.style, level.name.padEnd(5)),
+    visible(String(entry.msg ?? '')),
+    ...fields.map(([name, value]) => paint('gray', `${visible(name)}=`) + valueText(value)),
+  ].join(' ');
+  const trouble = errorText(entry.err);
+  return trouble === undefined ? head : `${head}\n${paint('gray', trouble.replace(/^/gm, '    '))}`;
+}
+
+function timeOfDay(epochMs: number): string {
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const at = new Date(epochMs);
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+function valueText(value: unknown): string {
+  const isPlainWord = typeof value === 'string' && /^[\w.:/@%+,-]+$/.test(value);
+  return isPlainWord ? value : visible(JSON.stringify(value));
+}
+
+/** The stacks and own properties (such as `code`) of an error and of its causes, as pino's `errWithCause` wrote them. */
+function errorText(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return error === undefined ? undefined : visible(String(error));
+  const { type: _type, message, stack, cause, ...properties } = error as Record<string, unknown>;
+  const lines = [visible(String(stack ?? message))];
+  if (Object.keys(properties).length > 0) lines.push(visible(JSON.stringify(properties)));
+  const below = errorText(cause);
+  if (below !== undefined) lines.push(`caused by: ${below}`);
+  return lines.join('\n');
+}
+
+/** Control characters (C0 without line break and tab, DEL, C1) and the marks that turn the direction of text. */
+const INVISIBLE = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+const visible = (text: string): string =>
+  text.replace(INVISIBLE, (sign) =>
+    sign === '\n' || sign === '\t' ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -1,0 +1,90 @@
+// GET /healthz over real HTTP: what it answers, when it does not, and that it ends.
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Health, type HealthServer, startHealthServer } from '../../src/telemetry/health.ts';
+
+let server: HealthServer | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+async function start(check: () => Promise<Health>, checkTimeoutMs?: number): Promise<string> {
+  server = await startHealthServer({ host: '127.0.0.1', port: 0, check, checkTimeoutMs });
+  return server.url;
+}
+
+describe('GET /healthz', () => {
+  it.each([
+    ['a healthy process', async () => ({ ok: true, feeds: 2 }), 200, { ok: true, feeds: 2 }],
+    ['an unhealthy one', async () => ({ ok: false, database: 'down' }), 503, { ok: false, database: 'down' }],
+    [
+      'a check that throws, without telling strangers why',
+      async () => {
+        throw new Error('postgres://user:password@db');
+      },
+      503,
+      { ok: false, error: 'the check failed' },
+    ],
+  ])('answers for %s', async (_name, check, status, body) => {
+    const response = await fetch(`${await start(check)}/healthz`);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toEqual(body);
+  });
+
+  it('does not wait for ever', async () => {
+    const response = await fetch(`${await start(() => new Promise(() => {}), 5)}/healthz`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ ok: false, error: 'no result after 5 ms' });
+  });
+
+  it('runs one check for the requests that come while it runs, and a new one afterwards', async () => {
+    let checks = 0;
+    let finish: (health: Health) => void = () => {};
+    const url = await start(() => {
+      checks++;
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    });
+    const together = Array.from({ length: 5 }, () => fetch(`${url}/healthz`));
+    // The 404 is answered at once; all connections before it have been taken by then or share the running check.
+    await fetch(`${url}/`);
+    finish({ ok: true });
+    expect((await Promise.all(together)).map((response) => response.status)).toEqual([200, 200, 200, 200, 200]);
+    expect(checks).toBe(1);
+  });
+});
+
+describe('everything else', () => {
+  it.each([
+    ['GET', '/'],
+    ['GET', '/healthz/more'],
+    ['POST', '/healthz'],
+    ['DELETE', '/healthz'],
+  ])('%s %s is 404', async (method, path) => {
+    const url = await start(async () => ({ ok: true }));
+    expect((await fetch(url + path, { method })).status).toBe(404);
+  });
+
+  it('a query is ignored, and HEAD answers without a body', async () => {
+    const url = await start(async () => ({ ok: true }));
+    const response = await fetch(`${url}/healthz?from=probe`, { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('');
+  });
+});
+
+it('says so when the port is taken', async () => {
+  const url = new URL(await start(async () => ({ ok: true })));
+  const second = startHealthServer({ host: url.hostname, port: Number(url.port), check: async () => ({ ok: true }) });
+  await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
+});
+
+it('closes although a client keeps its connection open', async () => {
+  const url = await start(async () => ({ ok: true }));
+  await fetch(`${url}/healthz`);
+  await server?.close();
+  server = undefined;
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
