@@ -1,0 +1,51 @@
+// Starts one Postgres server for the whole run of the tests and prepares the database that all others are copied from.
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
+import { runSql, withDatabase } from './sql.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** URL of a database on the server of this run; its user may create databases. */
+    readonly postgresUrl: string;
+    /** Name of the database that has our migrations and nobody connected. */
+    readonly postgresTemplate: string;
+  }
+}
+
+/** Runs before all test files; what it returns runs after them. `TEST_DATABASE_URL` names a server to use instead of an own one. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await openServer();
+  const template = `jobmirror_template_${process.pid}`;
+  await runSql(server.url, `create database ${template}`);
+  const migration = join(packageRoot, 'src/store/migrate.ts');
+  if (existsSync(migration)) await (await import(migration)).migrate(withDatabase(server.url, template));
+  project.provide('postgresUrl', server.url);
+  project.provide('postgresTemplate', template);
+  return async () => {
+    await runSql(server.url, `drop database ${template} with (force)`);
+    await server.end();
+  };
+}
+
+async function openServer(): Promise<{ url: string; end(): Promise<void> }> {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given) return { url: given, end: async () => {} };
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-test-'));
+  // Where the tests run as root, the server runs as somebody else, who must be able to enter.
+  await chmod(folder, 0o711);
+  // Nothing here has to survive a power cut, and without waiting for the disk the copies are made in a fraction of the time.
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+  const server = await openEmbeddedServer(folder, { settings });
+  return {
+    url: server.url('postgres'),
+    end: async () => {
+      await server.leave();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
