@@ -14,7 +14,7 @@ export async function freshDatabase(options: { readonly empty?: boolean } = {}):
   const server = inject('postgresUrl');
   const name = `test_${randomBytes(8).toString('hex')}`;
   const template = options.empty ? 'template0' : inject('postgresTemplate');
-  await runSql(server, `create database ${name} template ${template} strategy wal_log`);
+  await runSql(server, `create database ${name} template ${template} strategy file_copy`);
   return {
     url: withDatabase(server, name),
     drop: async () => {

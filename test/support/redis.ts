@@ -1,0 +1,100 @@
+// Starts private Redis servers from the `redis-server` on PATH, and says why tests are skipped where there is none.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** One private server; it keeps nothing on disk unless told so by `CONFIG SET`. */
+export interface PrivateRedis {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Ends it in order and removes its folder. */
+  stop(): Promise<void>;
+  /** `kill -9`, and waits until it is gone; call `start` with its port to bring one back at the same address. */
+  kill(): Promise<void>;
+}
+
+export interface RedisForTests {
+  readonly available: boolean;
+  /** Title suffix for a suite that needs Redis, so that a skip says why. */
+  readonly note: string;
+  /** Starts a server on `port`, or on a free one. Throws what the server said where it did not start. */
+  start(port?: number): Promise<PrivateRedis>;
+}
+
+/**
+ * Redis as the tests may use it here.
+ * @throws Error where there is none and `JOBMIRROR_REQUIRE_ALL=1` says that nothing may be skipped (as CI does).
+ */
+export function redisForTests(): RedisForTests {
+  const available = spawnSync('redis-server', ['--version']).status === 0;
+  if (!available && process.env.JOBMIRROR_REQUIRE_ALL === '1') {
+    throw new Error(
+      'JOBMIRROR_REQUIRE_ALL=1, but no redis-server on PATH: install it (Debian: apt-get install redis-server)',
+    );
+  }
+  return { available, note: available ? '' : ' (skipped: no redis-server on PATH)', start: startRedis };
+}
+
+async function startRedis(port?: number): Promise<PrivateRedis> {
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-redis-'));
+  const chosen = port ?? (await freePort());
+  const settings = [
+    '--port',
+    String(chosen),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+  ];
+  const child = spawn('redis-server', [...settings, '--maxmemory-policy', 'noeviction'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  // A test that forgets to stop it must not leave it behind.
+  const endWithUs = () => child.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  child.once('exit', () => process.off('exit', endWithUs));
+  await ready(child);
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await exited;
+    await rm(folder, { recursive: true, force: true });
+  };
+  return {
+    url: `redis://127.0.0.1:${chosen}`,
+    port: chosen,
+    pid: child.pid ?? 0,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+/** Resolves once the server says that it accepts connections; reads on, so that its pipe never fills. */
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (said.length < 10_000) said += chunk.toString();
+      if (said.includes('Ready to accept connections')) resolve();
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`redis-server ended with status ${code}: ${said}`)));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
