@@ -1,0 +1,65 @@
+// Turns the database's URL into what BullMQ needs to keep its queues in the schema `queue` of the same Postgres.
+import { createPostgresBackend, type PostgresPoolConfig, type PostgresQueueBackend, Queue } from 'bullmq';
+import type { Wiring } from './backend.ts';
+import { reportedError, secretsOf } from './reported-error.ts';
+
+const SCHEMA = 'queue';
+
+/** More connections than this don't finish jobs faster: their transactions wait for one another. */
+const MOST_CONNECTIONS = 4;
+
+/**
+ * Pool options on the given database. The queue may be lost at any time, so no commit of it waits for the disk.
+ * An `options` parameter of the URL would replace ours, with the search path among them: it is put in front instead.
+ */
+function poolOptions(databaseUrl: string, max: number): PostgresPoolConfig {
+  const url = new URL(databaseUrl);
+  const given = url.searchParams.get('options');
+  url.searchParams.delete('options');
+  return {
+    connectionString: url.href,
+    schema: SCHEMA,
+    max,
+    options: `${given === null ? '' : `${given} `}-c synchronous_commit=off`,
+    application_name: 'jobmirror queue',
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+  };
+}
+
+/** Creates the schema, or brings it up to what this version of BullMQ needs. Several processes may do so at once. */
+async function migrate(databaseUrl: string): Promise<void> {
+  const connection = { ...poolOptions(databaseUrl, 1), migrate: true };
+  const queue = new Queue('migration', { connection, skipMetasUpdate: true }, createPostgresBackend);
+  // `waitUntilReady` reports the same error.
+  queue.on('error', () => undefined);
+  try {
+    await queue.waitUntilReady();
+  } finally {
+    await queue.close();
+  }
+}
+
+/**
+ * Prepares the schema and returns how to reach it.
+ *
+ * @throws Error without the password.
+ */
+export async function databaseWiring(databaseUrl: string): Promise<Wiring<PostgresQueueBackend, PostgresPoolConfig>> {
+  const secrets = secretsOf(new URL(databaseUrl));
+  try {
+    await migrate(databaseUrl);
+  } catch (error) {
+    throw new Error(`queue: the database can't hold the queue: ${reportedError(error, secrets).message}`);
+  }
+  return {
+    kind: 'database',
+    factory: createPostgresBackend,
+    producer: poolOptions(databaseUrl, 2),
+    worker: (concurrency) => poolOptions(databaseUrl, Math.min(concurrency, MOST_CONNECTIONS)),
+    prefix: '',
+    // A deduplicated job holds one advisory lock until its batch is in; Postgres has room for some thousands.
+    addAtOnce: 200,
+    secrets,
+  };
+}

@@ -1,0 +1,19 @@
+// Turns requests per second into the window that BullMQ counts jobs in, over all workers of a queue.
+import type { RateLimiterOptions } from 'bullmq';
+
+/** Long enough that waiting for the next window costs little, short enough that requests come evenly. */
+const WINDOW_MS = 100;
+
+/**
+ * A window of whole jobs and milliseconds that never allows more than the rate: 0.5/s is one job in 2,000 ms, 10/s one
+ * in 100 ms, 1,000/s a hundred in 100 ms.
+ *
+ * @param requestsPerSecond above 0; `Infinity`: no limit.
+ * @throws RangeError for anything else.
+ */
+export function limiterFor(requestsPerSecond: number): RateLimiterOptions | undefined {
+  if (!(requestsPerSecond > 0)) throw new RangeError(`requests per second must be above 0, not ${requestsPerSecond}`);
+  if (requestsPerSecond === Number.POSITIVE_INFINITY) return undefined;
+  const max = Math.max(1, Math.floor((requestsPerSecond * WINDOW_MS) / 1000));
+  return { max, duration: Math.ceil((max * 1000) / requestsPerSecond) };
+}

@@ -1,0 +1,81 @@
+// Turns a Redis URL into what BullMQ needs to keep its queues there.
+import { type ConnectionOptions, createRedisBackend, type RedisQueueBackend } from 'bullmq';
+import { Redis } from 'ioredis';
+import type { Wiring } from './backend.ts';
+import { reportedError, secretsOf } from './reported-error.ts';
+
+/** BullMQ's scripts are written for this version and later. */
+const OLDEST_REDIS = [6, 2] as const;
+const CONNECT_TIMEOUT_MS = 5000;
+const COMMAND_TIMEOUT_MS = 5000;
+
+/** Back within two seconds of the server, however long it was away. */
+const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 2000);
+
+function readRedisUrl(text: string): URL {
+  // The text itself stays out of the message: a mistyped URL may still hold the password.
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) {
+    throw new Error('queue: neither "database" nor a URL such as redis://host:6379');
+  }
+  return url;
+}
+
+/** Connects once and asks for the version, so that a wrong address or password is told at the start. */
+async function checkServer(url: URL): Promise<void> {
+  const shown = `${url.protocol}//${url.host}`;
+  const probe = new Redis(url.href, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    maxRetriesPerRequest: 0,
+  });
+  // The reason arrives here; `connect()` itself only says that the connection is closed.
+  let reason: unknown;
+  probe.on('error', (error) => {
+    reason = error;
+  });
+  let info: string;
+  try {
+    await probe.connect();
+    info = await probe.info('server');
+  } catch (error) {
+    const { message } = reportedError(reason ?? error, secretsOf(url));
+    throw new Error(
+      `queue: Redis at ${shown} can't be used: ${message}. Check the address, the password and the server`,
+    );
+  } finally {
+    probe.disconnect();
+  }
+  const version = /^redis_version:(\d+)\.(\d+)/m.exec(info);
+  if (version === null) return;
+  const [major, minor] = [Number(version[1]), Number(version[2])];
+  if (major < OLDEST_REDIS[0] || (major === OLDEST_REDIS[0] && minor < OLDEST_REDIS[1])) {
+    throw new Error(`queue: Redis at ${shown} is ${major}.${minor}; ${OLDEST_REDIS.join('.')} or later is needed`);
+  }
+}
+
+/**
+ * Checks the server and returns how to reach it.
+ *
+ * @param installation part of every key, so that two installations on one Redis don't take each other's jobs.
+ * @throws Error without the password.
+ */
+export async function redisWiring(
+  text: string,
+  installation: string,
+): Promise<Wiring<RedisQueueBackend, ConnectionOptions>> {
+  const url = readRedisUrl(text);
+  await checkServer(url);
+  const connection = { url: url.href, connectTimeout: CONNECT_TIMEOUT_MS, retryStrategy };
+  return {
+    kind: 'redis',
+    factory: createRedisBackend,
+    producer: { ...connection, maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS },
+    worker: () => ({ ...connection, maxRetriesPerRequest: null }),
+    prefix: `jobmirror-${installation}`,
+    addAtOnce: 500,
+    secrets: secretsOf(url),
+  };
+}

@@ -1,0 +1,39 @@
+// Turns what the queue's libraries emit into errors that are safe to log: no secrets, and no floods.
+
+/**
+ * A plain copy of an error: name, message and code, with each secret replaced. The original is not kept as its cause:
+ * ioredis hangs the refused command on its errors, and with `AUTH` that is the password.
+ */
+export function reportedError(thrown: unknown, secrets: readonly string[]): Error {
+  const original = thrown instanceof Error ? thrown : new Error(String(thrown));
+  let message = original.message;
+  for (const secret of secrets) if (secret !== '') message = message.replaceAll(secret, '***');
+  const copy: Error & { code?: unknown } = new Error(message);
+  copy.name = original.name;
+  if ('code' in original && typeof original.code === 'string') copy.code = original.code;
+  return copy;
+}
+
+/**
+ * Reports errors with the same message once a second at most: a worker whose server is away tries again many times.
+ *
+ * @param report receives what is left, already free of secrets.
+ */
+export function reporter(report: (error: Error) => void, secrets: readonly string[]): (thrown: unknown) => void {
+  let lastMessage = '';
+  let lastAt = Number.NEGATIVE_INFINITY;
+  return (thrown) => {
+    const error = reportedError(thrown, secrets);
+    const now = performance.now();
+    if (error.message === lastMessage && now - lastAt < 1000) return;
+    lastMessage = error.message;
+    lastAt = now;
+    report(error);
+  };
+}
+
+/** The password of a URL, as written and decoded, so that both can be removed from messages. */
+export function secretsOf(url: URL): string[] {
+  if (url.password === '') return [];
+  return [...new Set([url.password, decodeURIComponent(url.password)])];
+}
