@@ -1,0 +1,82 @@
+// Turns the dates that feeds write into ISO 8601, without a clock or the machine's time zone.
+
+/** In which order a date of three numbers is to be read; feeds don't say it, so the configuration must. */
+export type NumericOrder = 'month first' | 'day first';
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** Hours from UTC of the zone names of RFC 5322, section 4.3. */
+const ZONE_HOURS: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    Z: 0,
+    UTC: 0,
+    GMT: 0,
+    UT: 0,
+    EST: -5,
+    EDT: -4,
+    CST: -6,
+    CDT: -5,
+    MST: -7,
+    MDT: -6,
+    PST: -8,
+    PDT: -7,
+  }),
+);
+
+const ISO = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]+(.+))?$/;
+const RFC_822 = /^(?:[A-Za-z]{3,9},?\s+)?(\d{1,2})[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4})(?:\s+(.+))?$/;
+const NUMERIC = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:\s+(.+))?$/;
+const EPOCH_MS = /^\d{12,13}$/;
+const TIME = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:(AM|PM)\b)?\s*([A-Z]{1,4}|[+-]\d{2}:?\d{2})?$/i;
+
+/**
+ * Reads ISO 8601, RFC 822, `YYYY-MM-DD HH:MM:SS`, milliseconds since 1970 and, if their order is given, `4/8/2012` and
+ * `31.12.2012`. Gives `YYYY-MM-DD`, with a time `YYYY-MM-DDTHH:MM:SS`, in UTC with a `Z` if the zone is known;
+ * `undefined` for anything else, a day that does not exist included.
+ */
+export function isoDate(text: string, order?: NumericOrder): string | undefined {
+  // No date is longer; the patterns below need not be safe against pages of spaces.
+  if (text.length > 64) return undefined;
+  if (EPOCH_MS.test(text)) return fromEpoch(Number(text));
+  const iso = ISO.exec(text);
+  if (iso !== null) return assemble(Number(iso[1]), Number(iso[2]), Number(iso[3]), iso[4]);
+  const rfc = RFC_822.exec(text);
+  if (rfc !== null) {
+    const month = MONTHS.indexOf((rfc[2] ?? '').slice(0, 3).toLowerCase()) + 1;
+    return assemble(Number(rfc[3]), month, Number(rfc[1]), rfc[4]);
+  }
+  const numeric = NUMERIC.exec(text);
+  if (numeric === null || order === undefined) return undefined;
+  const [first, second] = [Number(numeric[1]), Number(numeric[3])];
+  const [month, day] = order === 'month first' ? [first, second] : [second, first];
+  return assemble(Number(numeric[4]), month, day, numeric[5]);
+}
+
+function assemble(year: number, month: number, day: number, time: string | undefined): string | undefined {
+  const midnight = Date.UTC(year, month - 1, day);
+  const date = new Date(midnight);
+  // Date.UTC turns 31 February into 3 March, and the years 0 to 99 into 1900 to 1999.
+  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  if (time === undefined) return date.toISOString().slice(0, 10);
+
+  const [, hour = '', minute = '', second = '0', half, zone] = TIME.exec(time.trim()) ?? [];
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toUpperCase() === 'PM' ? 12 : 0);
+  if (hour === '' || hours > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
+  const local = midnight + ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000;
+  if (zone === undefined) return fromEpoch(local)?.replace('Z', '');
+  const offset = zoneMinutes(zone.toUpperCase());
+  return offset === undefined ? undefined : fromEpoch(local - offset * 60_000);
+}
+
+function zoneMinutes(zone: string): number | undefined {
+  const numeric = /^([+-])(\d{2}):?(\d{2})$/.exec(zone);
+  if (numeric !== null) return (numeric[1] === '-' ? -1 : 1) * (Number(numeric[2]) * 60 + Number(numeric[3]));
+  const hours = ZONE_HOURS.get(zone);
+  return hours === undefined ? undefined : hours * 60;
+}
+
+function fromEpoch(ms: number): string | undefined {
+  const iso = new Date(ms).toISOString();
+  // Years before 0 and after 9999 are written with a sign and six digits; no feed means one.
+  return /^\d{4}-/.test(iso) ? `${iso.slice(0, 19)}Z` : undefined;
+}

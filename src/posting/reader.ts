@@ -1,0 +1,84 @@
+// Turns a mapping into a reader, and with it each record into a posting with all that is wrong with it.
+
+import { addRefusal, type Draft, hasProblem, newDraft, setField } from './draft.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { contentHash } from './hash.ts';
+import type { PostingKey } from './identifiers.ts';
+import type { FieldRule, MappingSpec } from './mapping.ts';
+import type { Posting, PostingReader, ReadResult, RecordTree } from './posting.ts';
+import { compileKey } from './posting-key.ts';
+import { compileSiteRules } from './site-rules.ts';
+import { compileStateField } from './state-field.ts';
+import { type ReadState, TRANSFORMS, type Transform } from './transforms.ts';
+import { compileSource } from './value-source.ts';
+
+/**
+ * Prepares the reading of one feed's records for one site. Throws `MalformedPathError` for a path or template that makes
+ * no sense, and an `Error` for a state table that contradicts itself; reading itself never throws.
+ */
+export function compileReader(spec: MappingSpec): PostingReader {
+  const readKey = compileKey(spec.key);
+  const readState = compileStateField(spec.stateField, spec.states);
+  const fields = Object.entries(spec.fields).map(([name, rule]) => compileField(name, rule, readState));
+  const checkSiteRules = compileSiteRules(spec, readState);
+
+  const finish = (key: PostingKey, draft: Draft) => {
+    checkSiteRules(draft);
+    const posting: Posting = { key, fields: draft.fields, contentHash: contentHash(draft.fields), notes: draft.notes };
+    return draft.problems.length === 0
+      ? ({ kind: 'posting', posting } as const)
+      : ({ kind: 'invalid', posting, problems: draft.problems } as const);
+  };
+
+  return {
+    fingerprint: fingerprintOf(spec),
+    read(record): ReadResult {
+      const key = readKey(record);
+      if (key.kind === 'no key') return { kind: 'unreadable', problems: key.problems };
+      const draft = newDraft();
+      for (const field of fields) field.read(record, draft);
+      return finish(key.key, draft);
+    },
+    withFields(posting, edits) {
+      const draft = newDraft(posting.fields, posting.notes);
+      for (const [name, text] of Object.entries(edits)) setField(draft, name, text);
+      // What was wrong before and was not edited is still wrong.
+      for (const field of fields) field.check(draft);
+      return finish(posting.key, draft);
+    },
+  };
+}
+
+interface FieldReader {
+  /** Sets the field from the record, and adds a problem if a transform refuses it; the text refused stays to be seen. */
+  readonly read: (record: RecordTree, draft: Draft) => void;
+  /** Puts the field that is there through the rule's checks again. */
+  readonly check: (draft: Draft) => void;
+}
+
+function compileField(name: string, rule: FieldRule, readState: ReadState): FieldReader {
+  const readValue = compileSource(rule.source);
+  const transforms = rule.as.map((transform): Transform => TRANSFORMS[transform]);
+  const checks = transforms.filter(({ kind }) => kind === 'check');
+
+  const apply = (draft: Draft, steps: readonly Transform[]) => {
+    for (const step of steps) {
+      const text = draft.fields[name];
+      if (text === undefined || hasProblem(draft, name)) return;
+      const result = step.apply(text, readState);
+      if (result.kind === 'refused') addRefusal(draft, name, result.message);
+      else setField(draft, name, result.value);
+    }
+  };
+
+  return {
+    read(record, draft) {
+      setField(draft, name, readValue(record));
+      apply(draft, transforms);
+      if (draft.fields[name] !== undefined || rule.default === undefined) return;
+      setField(draft, name, rule.default);
+      apply(draft, transforms);
+    },
+    check: (draft) => apply(draft, checks),
+  };
+}

@@ -1,0 +1,105 @@
+// Turns a field path such as `jobDescriptions/jobDescription[name=Tasks]/value` and a record into the texts found there.
+import type { RecordTree } from './posting.ts';
+
+/** A path, parsed: every step goes one level down. */
+export type RecordPath = readonly Step[];
+
+interface Step {
+  /** An element's name, an attribute's name with its `@`, or `*` for any element. */
+  readonly name: string;
+  /** All must hold: one of the texts at `path`, from the element on, is `value`. */
+  readonly conditions: readonly { readonly path: RecordPath; readonly value: string }[];
+}
+
+/** A path or template that can't be understood; the message says what is wrong and how it should look. */
+export class MalformedPathError extends Error {
+  override readonly name = 'MalformedPathError';
+}
+
+const NAME = /(\*|@?[^/[\]@*={}'"]+)/y;
+const CONDITION = /\[\s*([^=[\]'"]+?)\s*=\s*(?:'([^']*)'|"([^"]*)"|([^'"\]]*))\s*\]/y;
+
+/**
+ * Parses `a/b` (elements), `@id` and `a/@id` (attributes, last step only), `*` (any element) and conditions on a step,
+ * `a[b=text]`, `a[@type='text']`. A name without a prefix stands for any prefix. Throws {@link MalformedPathError}.
+ */
+export function parseRecordPath(source: string): RecordPath {
+  const malformed = (why: string) =>
+    new MalformedPathError(
+      `the path "${source}" ${why}; a path looks like title, location/city, @id or item[name=Tasks]/value`,
+    );
+  const steps: Step[] = [];
+  let at = 0;
+  const take = (pattern: RegExp): RegExpExecArray | undefined => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(source);
+    if (match !== null) at = pattern.lastIndex;
+    return match ?? undefined;
+  };
+  do {
+    if (steps.at(-1)?.name.startsWith('@')) throw malformed('goes on after an attribute, which has nothing below it');
+    const name = take(NAME)?.[1]?.trim();
+    if (name === undefined || name === '' || name === '@') throw malformed(`has no name at character ${at + 1}`);
+    const conditions: Step['conditions'][number][] = [];
+    for (let match = take(CONDITION); match !== undefined; match = take(CONDITION)) {
+      const [, path = '', single, double, bare = ''] = match;
+      conditions.push({ path: parseRecordPath(path), value: single ?? double ?? bare.trim() });
+    }
+    steps.push({ name, conditions });
+  } while (source[at++] === '/');
+  if (at <= source.length) throw malformed(`can't be read from character ${at} on`);
+  return steps;
+}
+
+/** The texts at a path, in document order, untrimmed. An element that has only children has no text. */
+export function textsAt(path: RecordPath, record: RecordTree): string[] {
+  let found = flatten(record);
+  for (const { name, conditions } of path) {
+    found = found.flatMap((tree) => childrenNamed(name, tree));
+    for (const { path, value } of conditions) {
+      found = found.filter((tree) => textsAt(path, tree).some((text) => text.trim() === value));
+    }
+  }
+  return found.map(textOf).filter((text) => text !== undefined);
+}
+
+const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
+
+/** Repeated elements one by one; with a stack of its own, because a JSON feed may nest lists as deep as it likes. */
+function flatten(tree: RecordTree): RecordTree[] {
+  const flat: RecordTree[] = [];
+  const waiting: RecordTree[] = [tree];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (!isList(next)) flat.push(next);
+    else for (let index = next.length - 1; index >= 0; index -= 1) waiting.push(next[index] ?? '');
+  }
+  return flat;
+}
+
+function childrenNamed(name: string, tree: RecordTree): RecordTree[] {
+  if (typeof tree === 'string' || isList(tree)) return [];
+  // Only own names: `constructor` in a path finds an element of that name or nothing.
+  if (Object.hasOwn(tree, name)) return flatten(tree[name] ?? '');
+  const wanted = Object.keys(tree).filter(name === '*' ? isElementName : (key) => isPrefixed(key, name));
+  return wanted.flatMap((key) => flatten(tree[key] ?? ''));
+}
+
+const isElementName = (key: string): boolean => !key.startsWith('@') && !key.startsWith('#');
+
+/** Whether `key` is `name` with a prefix: `joblisting:state` for `state`, `@xml:lang` for `@lang`. */
+function isPrefixed(key: string, name: string): boolean {
+  const colon = key.indexOf(':');
+  if (colon < 1) return false;
+  return name.startsWith('@')
+    ? key.startsWith('@') && key.slice(colon + 1) === name.slice(1)
+    : !key.startsWith('@') && key.slice(colon + 1) === name;
+}
+
+function textOf(tree: RecordTree): string | undefined {
+  if (typeof tree === 'string') return tree;
+  if (isList(tree) || !Object.hasOwn(tree, '#text')) return undefined;
+  // Text that children interrupt stands there in pieces.
+  return flatten(tree['#text'] ?? '')
+    .filter((piece) => typeof piece === 'string')
+    .join('');
+}

@@ -1,0 +1,51 @@
+// Turns the configured source of a value into a function from record to text.
+import type { ValueSource } from './mapping.ts';
+import type { RecordTree } from './posting.ts';
+import { MalformedPathError, parseRecordPath, textsAt } from './record-path.ts';
+
+/** Reads one value of a record; an empty text means that there is none. */
+export type ReadValue = (record: RecordTree) => string;
+
+/** Prepares the reading of a value. Throws {@link MalformedPathError}. */
+export function compileSource(source: ValueSource): ReadValue {
+  switch (source.kind) {
+    case 'constant':
+      return () => source.value;
+    case 'template':
+      return compileTemplate(source.template);
+    case 'paths':
+      return compilePaths(source.paths, source.join);
+  }
+}
+
+function compilePaths(sources: readonly string[], join: string | undefined): ReadValue {
+  const paths = sources.map(parseRecordPath);
+  return (record) => {
+    for (const path of paths) {
+      const texts = textsAt(path, record)
+        .map((text) => text.trim())
+        .filter((text) => text !== '');
+      const [first] = texts;
+      if (first !== undefined) return join === undefined ? first : texts.join(join);
+    }
+    return '';
+  };
+}
+
+/** Pieces of a template: literal text at even places, paths at odd ones. */
+function compileTemplate(template: string): ReadValue {
+  const pieces = template.split(/\{([^{}]*)\}/);
+  if (pieces.some((piece, index) => index % 2 === 0 && /[{}]/.test(piece))) {
+    throw new MalformedPathError(
+      `the template "${template}" has a brace without its partner; write {path} for a value`,
+    );
+  }
+  const reads = pieces.map(
+    (piece, index): ReadValue => (index % 2 === 0 ? () => piece : compilePaths([piece], undefined)),
+  );
+  return (record) => {
+    const texts = reads.map((read) => read(record));
+    const isComplete = texts.every((text, index) => index % 2 === 0 || text !== '');
+    return isComplete ? texts.join('') : '';
+  };
+}

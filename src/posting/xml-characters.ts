@@ -1,0 +1,22 @@
+// Turns text into text that an XML 1.0 document can carry, and into excerpts that are safe to store and to show.
+
+/**
+ * Everything but the production Char of XML 1.0, section 2.2: control characters, lone surrogates, U+FFFE and U+FFFF.
+ * With the flag `u` a surrogate pair counts as the one character it stands for.
+ */
+const ILLEGAL = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+
+/** The text without the characters that XML can't carry, and how many those were. */
+export function removeIllegalCharacters(text: string): { readonly text: string; readonly removed: number } {
+  let removed = 0;
+  const legal = text.replace(ILLEGAL, () => {
+    removed += 1;
+    return '';
+  });
+  return { text: legal, removed };
+}
+
+/** The first 200 characters (or `most`) on one line, for a `Problem`: what can't be stored or shown stands there as U+FFFD. */
+export function excerpt(text: string, most = 200): string {
+  return text.slice(0, most).replace(ILLEGAL, '\uFFFD').replace(/\s+/g, ' ').trim();
+}
