@@ -65,6 +65,8 @@ export interface SiteOptions {
   readonly timeoutMs: number;
   /** Connections at most. */
   readonly concurrency: number;
+  /** Bytes of one page of the list action at most, unpacked; 32 MiB unless given. */
+  readonly maxListPageBytes?: number;
 }
 
 /** What became of a listing. `jobs` is complete only for `kind: 'listed'`. */

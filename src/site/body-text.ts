@@ -1,0 +1,78 @@
+// Turns the bytes of an answer into text: unpacked, decoded from its charset, bounded.
+import { promisify, TextDecoder } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+
+/** The text of a body; `trouble` says in words why it is not all of it. */
+export interface BodyText {
+  readonly text: string;
+  readonly trouble?: string;
+}
+
+const unpackers: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/**
+ * Reads a body. `maxBytes` bounds what comes out of the unpacking. A body that can't be unpacked is empty text and a
+ * trouble. NUL characters turn into U+FFFD, because Postgres stores none.
+ */
+export async function readBodyText(
+  bytes: Buffer,
+  contentEncoding: string,
+  contentType: string,
+  maxBytes: number,
+): Promise<BodyText> {
+  const encoding = contentEncoding.trim().toLowerCase();
+  if (encoding === '' || encoding === 'identity' || bytes.length === 0) return { text: decode(bytes, contentType) };
+  const unpack = Object.hasOwn(unpackers, encoding) ? unpackers[encoding] : undefined;
+  if (!unpack)
+    return { text: '', trouble: `the answer is packed in a way that is not known: ${encoding.slice(0, 50)}` };
+  try {
+    return { text: decode(await unpack(bytes, { maxOutputLength: maxBytes }), contentType) };
+  } catch (error) {
+    const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    return {
+      text: '',
+      trouble: tooLarge ? `the answer is larger than ${maxBytes} bytes` : 'the answer can not be unpacked',
+    };
+  }
+}
+
+// First the byte order mark, then the header, then the XML declaration (RFC 7303, 3.2).
+function decode(bytes: Buffer, contentType: string): string {
+  const head = bytes.subarray(0, 200).toString('latin1');
+  const label =
+    markedCharset(bytes) ??
+    /charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1] ??
+    /^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)/i.exec(head)?.[1] ??
+    'utf-8';
+  return decoderFor(label).decode(bytes).replaceAll('\0', '\uFFFD');
+}
+
+function markedCharset(bytes: Buffer): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  return undefined;
+}
+
+function decoderFor(label: string): TextDecoder {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
+/** Cuts text to at most `maxBytes` of UTF-8, at the edge of a character, and says so at its end. */
+export function cutText(text: string, maxBytes: number): string {
+  const length = Buffer.byteLength(text);
+  if (length <= maxBytes) return text;
+  const mark = `\n[cut: ${length} bytes in all]`;
+  const kept = Buffer.from(text).subarray(0, maxBytes - mark.length);
+  // A character that was cut through decodes to U+FFFD at the end.
+  return kept.toString().replace(/\uFFFD{1,3}$/, '') + mark;
+}

@@ -1,0 +1,108 @@
+// Turns requests for the site into exchanges over HTTP, each judged and recorded (site-interface.md).
+import { performance } from 'node:perf_hooks';
+import type { SiteJobId } from '../posting/identifiers.ts';
+import { cutText } from './body-text.ts';
+import { decodeSiteJob } from './decode.ts';
+import { encodeSiteJob } from './encode.ts';
+import type { Exchange, SiteClient, SiteJob, SiteOptions, SiteRequest } from './exchange.ts';
+import { isHtml } from './facts.ts';
+import { CREATE_PATH, jobPath } from './job-address.ts';
+import { readList } from './list.ts';
+import { judge } from './outcome.ts';
+import { judgeProbe } from './probe.ts';
+import { readRetryAfter } from './retry-after.ts';
+import { createScrubber } from './scrub.ts';
+import { type Answer, openTransport, type Wire } from './transport.ts';
+
+const MAX_ANSWER_BYTES = 1 << 20;
+const MAX_LIST_PAGE_BYTES = 32 << 20;
+const MAX_RECORDED_BYTES = 64 << 10;
+const MAX_RECORDED_HTML_BYTES = 8 << 10;
+
+/**
+ * Creates the client of one site. Paths are relative to `baseUrl`, whose own path is kept as a prefix and whose query is
+ * not used. Throws for options that can't be right: another scheme than http(s), or a token that HTTP Basic can't carry.
+ */
+export function createSiteClient(options: SiteOptions): SiteClient {
+  checkOptions(options);
+  const scrub = createScrubber(options.token.reveal());
+  const transport = openTransport(options, scrub);
+  const prefix = options.baseUrl.pathname.replace(/\/+$/, '');
+  const urlOf = (path: string): URL => new URL(`${prefix}${path}`, options.baseUrl.origin);
+  const listUrl = options.listPath === undefined ? undefined : urlOf(options.listPath.replace(/^\/*/, '/'));
+  const get = (url: URL, maxBytes: number, signal?: AbortSignal): Promise<Answer> =>
+    transport.exchange({ method: 'GET', url, maxBytes, signal });
+
+  return {
+    async send(request, timing) {
+      const startedAt = performance.now();
+      const wire: Wire = { ...encode(request, urlOf), ...timing, maxBytes: MAX_ANSWER_BYTES };
+      const answer = await transport.exchange(wire);
+      const outcome = judge(request.kind, {
+        url: wire.url,
+        sent: answer.sent,
+        status: answer.status,
+        location: answer.header('location') || undefined,
+        contentType: answer.header('content-type'),
+        retryAfterMs: readRetryAfter(answer.header('retry-after'), answer.header('date'), Date.now()),
+        body: answer.body,
+        trouble: answer.trouble,
+      });
+      return { outcome, ...record(wire, answer, scrub), durationMs: Math.round(performance.now() - startedAt) };
+    },
+    show: async (id, signal) => readShown(id, await get(urlOf(jobPath(id)), MAX_ANSWER_BYTES, signal), options.baseUrl),
+    async list(take, signal) {
+      if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
+      return readList(listUrl, (url) => get(url, options.maxListPageBytes ?? MAX_LIST_PAGE_BYTES, signal), take);
+    },
+    probe: async (signal) => judgeProbe(await get(listUrl ?? urlOf(CREATE_PATH), 0, signal)),
+    close: () => transport.close(),
+  };
+}
+
+function checkOptions({ baseUrl, token }: SiteOptions): void {
+  if (baseUrl.protocol !== 'http:' && baseUrl.protocol !== 'https:') {
+    throw new Error(`The site's base_url must begin with http:// or https://, not with ${baseUrl.protocol}`);
+  }
+  // RFC 7617, 2: a user-id with a colon can't be told from its password; control characters are not allowed.
+  if (!/^[^:\p{Cc}]+$/u.test(token.reveal())) {
+    throw new Error("The site's token is empty, or holds a colon or control characters, which HTTP Basic can't carry.");
+  }
+}
+
+// One job per document, one request per job (site-interface.md, section 1).
+function encode(request: SiteRequest, urlOf: (path: string) => URL): Pick<Wire, 'method' | 'url' | 'body'> {
+  switch (request.kind) {
+    case 'create':
+      return { method: 'POST', url: urlOf(CREATE_PATH), body: encodeSiteJob(request.fields).xml };
+    case 'update':
+      return { method: 'PUT', url: urlOf(jobPath(request.siteJobId)), body: encodeSiteJob(request.fields).xml };
+    case 'delete':
+      return { method: 'DELETE', url: urlOf(jobPath(request.siteJobId)) };
+    default:
+      return request satisfies never;
+  }
+}
+
+function record(wire: Wire, answer: Answer, scrub: (text: string) => string): Pick<Exchange, 'request' | 'response'> {
+  const body = wire.body === undefined ? undefined : cutText(scrub(wire.body), MAX_RECORDED_BYTES);
+  const request = { method: wire.method, url: scrub(wire.url.href), body };
+  if (answer.status === 0) return { request };
+  const limit = isHtml(answer.body, answer.header('content-type')) ? MAX_RECORDED_HTML_BYTES : MAX_RECORDED_BYTES;
+  const response = {
+    status: answer.status,
+    location: answer.header('location') || undefined,
+    body: cutText(answer.body, limit),
+  };
+  return { request, response };
+}
+
+function readShown(id: SiteJobId, answer: Answer, baseUrl: URL): SiteJob | undefined {
+  if (answer.status === 404 || answer.status === 410) return undefined;
+  if (answer.status !== 200) {
+    throw new Error(`The site did not show job ${id}: ${answer.trouble ?? `it answered ${answer.status}`}`);
+  }
+  const siteJob = answer.trouble === undefined ? decodeSiteJob(answer.body, baseUrl) : undefined;
+  if (!siteJob) throw new Error(`The site's answer for job ${id} is not the XML of a job`);
+  return { ...siteJob, siteJobId: id };
+}

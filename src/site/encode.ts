@@ -1,0 +1,50 @@
+// Turns a job's fields into the XML document that creates or updates it (site-interface.md, section 4, rule 1).
+import { create } from 'xmlbuilder2';
+import type { Fields, Problem } from '../posting/posting.ts';
+
+/** A document for the site, and what had to be left out of it. */
+export interface EncodedSiteJob {
+  /** UTF-8 text with an XML declaration and the root `job`. */
+  readonly xml: string;
+  /** One note per field from which characters were removed that XML 1.0 can't carry. */
+  readonly removed: readonly Problem[];
+}
+
+// XML 1.0, production 2 [Char], negated. With the flag `u` a lone half of a surrogate pair is a character of its own.
+const illegal = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+
+const elementName = /^(?!xml)[A-Za-z_][A-Za-z0-9_.-]*$/i;
+
+/** Whether a configured field name can be the name of an element: ASCII, no prefix, not beginning with `xml`. */
+export const isFieldName = (name: string): boolean => elementName.test(name);
+
+/**
+ * Encodes one job: root `job`, one child per field, in the order of the fields. Every string comes back equal from a
+ * conforming parser, except for the characters that XML 1.0 has no place for (most control characters, U+FFFE, U+FFFF,
+ * lone surrogates): these are removed and noted. Throws for a field name that is no element name, which is a mistake
+ * in the configuration and never depends on a feed.
+ */
+export function encodeSiteJob(fields: Fields): EncodedSiteJob {
+  const removed: Problem[] = [];
+  const job = create({ version: '1.0', encoding: 'UTF-8' }).ele('job');
+  for (const [field, value] of Object.entries(fields)) {
+    if (!isFieldName(field)) throw new Error(`The site field "${field}" can't be the name of an XML element.`);
+    job.ele(field).txt(value.replace(illegal, ''));
+    const note = noteRemoved(field, value);
+    if (note) removed.push(note);
+  }
+  // A parser reads a bare CR as a line feed (XML 1.0, 2.11); written as a reference it stays what it was.
+  // The serializer writes no CR of its own, so each one here is a character of some text.
+  const xml = job.doc().end({ wellFormed: true }).replaceAll('\r', '&#13;');
+  return { xml, removed };
+}
+
+function noteRemoved(field: string, value: string): Problem | undefined {
+  const found = value.match(illegal);
+  if (!found) return undefined;
+  const points = [...new Set(found)].slice(0, 10).map((character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  });
+  return { field, message: `${found.length} characters that XML can't carry were removed (${points.join(', ')})` };
+}

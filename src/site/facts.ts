@@ -1,0 +1,85 @@
+// Turns one answer of the site into the facts by which it is judged: status, job, errors, page or document.
+import type { Problem } from '../posting/posting.ts';
+import { findJob, type ReadJob, readJobElement } from './decode.ts';
+import type { SiteJob } from './exchange.ts';
+import { pointsAtJob, readJobUrl } from './job-address.ts';
+import { decodeProblems, readErrors } from './problems.ts';
+import { readXml, type XmlElement } from './xml-tree.ts';
+
+/** What came back for one request, as far as anything did. */
+export interface Reply {
+  /** The request's own URL: `Location` is relative to it. */
+  readonly url: URL;
+  /** Whether any byte of the request may have left. */
+  readonly sent: boolean;
+  /** 0: no status line arrived. */
+  readonly status: number;
+  readonly location?: string;
+  readonly contentType: string;
+  readonly retryAfterMs?: number;
+  /** Decoded; empty where there was none or it can't be read. */
+  readonly body: string;
+  /** Why the answer is missing or not complete, in words; absent: it is complete. */
+  readonly trouble?: string;
+}
+
+/** What is to be known of a reply to judge it. */
+export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 'trouble'> {
+  /** The job that the answer names, in `Location` or in the body. */
+  readonly siteJob?: SiteJob;
+  /** What an errors document says; empty: the body is none. */
+  readonly problems: readonly Problem[];
+  /** What the body says, whatever it is: the problems, or else its text. */
+  readonly reasons: readonly Problem[];
+  readonly isHtml: boolean;
+  /** Where `Location` leads: origin and path only, for people. */
+  readonly redirectTarget?: string;
+  readonly redirectsToJob: boolean;
+}
+
+/**
+ * Gathers the facts. The ID in `Location` (`/jobs/<id>`) stands before the one in the body: the interface promises it as
+ * the URL of the new job, and later requests are made with the ID of that URL. A `Location` on another host yields its ID
+ * all the same; nothing is ever sent there. One of another form counts only under 201 and where the body has no ID.
+ */
+export function gatherFacts(reply: Reply): Facts {
+  const root = readXml(reply.body);
+  const siteJob = readSiteJob(reply, root);
+  const hasJobRoot = root !== undefined && findJob(root) === root;
+  return {
+    sent: reply.sent,
+    status: reply.status,
+    retryAfterMs: reply.retryAfterMs,
+    trouble: reply.trouble,
+    siteJob,
+    problems: root ? readErrors(root) : [],
+    reasons: decodeProblems(reply.body),
+    isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
+    redirectTarget: targetOf(reply),
+    redirectsToJob: reply.location !== undefined && pointsAtJob(reply.location, reply.url),
+  };
+}
+
+function readSiteJob(reply: Reply, root: XmlElement | undefined): SiteJob | undefined {
+  const address = reply.location === undefined ? {} : readJobUrl(reply.location, reply.url);
+  const element = root && findJob(root);
+  const job: ReadJob = element ? readJobElement(element, reply.url) : { fields: {} };
+  const guessedId = reply.status === 201 ? address.guessedId : undefined;
+  const siteJobId = address.siteJobId ?? job.siteJobId ?? guessedId;
+  return siteJobId === undefined ? undefined : { ...job, siteJobId, url: address.url ?? job.url };
+}
+
+/**
+ * Whether a body is a page. Its content type alone proves nothing: frameworks call an empty answer `text/html`, too.
+ */
+export function isHtml(body: string, contentType: string): boolean {
+  const start = body.slice(0, 4096).replace(/^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*/, '');
+  if (/^<(!doctype\s+html|html|head|body)\b/i.test(start)) return true;
+  return /^(text\/html|application\/xhtml\+xml)\b/i.test(contentType.trim()) && start.startsWith('<');
+}
+
+function targetOf(reply: Reply): string | undefined {
+  if (reply.location === undefined || !URL.canParse(reply.location, reply.url.href)) return undefined;
+  const { origin, pathname } = new URL(reply.location, reply.url.href);
+  return `${origin}${pathname}`;
+}

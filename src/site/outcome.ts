@@ -1,0 +1,228 @@
+// Turns what the network and the site did with one request into exactly one outcome, by an ordered table of rules.
+import type { Problem } from '../posting/posting.ts';
+import type { Outcome, SiteRequest } from './exchange.ts';
+import { type Facts, gatherFacts, type Reply } from './facts.ts';
+
+/** One line of the classification. The first rule that applies decides. */
+export interface OutcomeRule {
+  /** Which answers it is about, in words. */
+  readonly answer: string;
+  readonly requests: readonly SiteRequest['kind'][];
+  readonly outcome: Outcome['kind'];
+  /** Why so. */
+  readonly because: string;
+  /** The outcome, or nothing where the rule does not apply. */
+  readonly conclude: (facts: Facts) => Outcome | false | undefined;
+}
+
+const all: OutcomeRule['requests'] = ['create', 'update', 'delete'];
+const create: OutcomeRule['requests'] = ['create'];
+const updateOrDelete: OutcomeRule['requests'] = ['update', 'delete'];
+
+const is = (facts: Facts, ...statuses: readonly number[]): boolean => statuses.includes(facts.status);
+const success = (facts: Facts): boolean => Math.floor(facts.status / 100) === 2;
+const redirect = (facts: Facts): boolean => Math.floor(facts.status / 100) === 3;
+const refusal = (facts: Facts): boolean => Math.floor(facts.status / 100) === 4;
+const failure = (facts: Facts): boolean => Math.floor(facts.status / 100) === 5;
+
+/**
+ * The classification, in order (design, section 7; site-interface.md, sections 4, 5 and 7). The interface leaves the
+ * status of failures open. So statuses come first only where they speak of the connection, the credentials or the server
+ * itself; then the body; then the rest of the statuses. Where a job may or may not have been made, it is `unknown`.
+ */
+export const outcomeRules: readonly OutcomeRule[] = [
+  {
+    answer: 'the request was never begun: refused, no such host, no TLS, no connection in time, past its deadline',
+    requests: all,
+    outcome: 'unreachable',
+    because: 'no byte of it left, so it is safe to send again',
+    conclude: (facts) => !facts.sent && { kind: 'unreachable', message: `Not sent: ${facts.trouble}` },
+  },
+  {
+    answer: 'the request was begun and no status came back: reset, closed, time-out',
+    requests: all,
+    outcome: 'unknown',
+    because: 'the site may have read it all before the connection broke',
+    conclude: (facts) => is(facts, 0) && { kind: 'unknown', message: `No answer: ${facts.trouble}` },
+  },
+  {
+    answer: '401',
+    requests: all,
+    outcome: 'unauthorized',
+    because: 'the token is not accepted; whatever the body says is about that (section 5)',
+    conclude: (facts) => is(facts, 401) && { kind: 'unauthorized' },
+  },
+  {
+    answer: '429; 503 with a readable Retry-After',
+    requests: all,
+    outcome: 'throttled',
+    because: 'the site did not take it and says to come back',
+    conclude: (facts) =>
+      (is(facts, 429) || (is(facts, 503) && facts.retryAfterMs !== undefined)) && {
+        kind: 'throttled',
+        retryAfterMs: facts.retryAfterMs,
+      },
+  },
+  {
+    answer: '403',
+    requests: all,
+    outcome: 'forbidden',
+    because: 'this one is not allowed to this user (section 4, rule 4)',
+    conclude: (facts) => is(facts, 403) && { kind: 'forbidden', problems: tell(facts) },
+  },
+  {
+    answer: '302 or 303 to a page that looks like one job',
+    requests: create,
+    outcome: 'unknown',
+    because: 'sites lead to the new page that way after they have made something',
+    conclude: (facts) =>
+      is(facts, 302, 303) &&
+      facts.redirectsToJob && { kind: 'unknown', message: `${redirected(facts)}, which may be the new job` },
+  },
+  {
+    answer: 'any other 3xx',
+    requests: all,
+    outcome: 'misconfigured',
+    because: 'a redirect is never followed, the token would go with it; base_url should name where it leads',
+    conclude: (facts) =>
+      redirect(facts) && {
+        kind: 'misconfigured',
+        message: `${redirected(facts)}. Redirects are not followed; correct base_url`,
+      },
+  },
+  {
+    answer: '404 or 410',
+    requests: updateOrDelete,
+    outcome: 'gone',
+    because: 'the job is not there any more',
+    conclude: (facts) => is(facts, 404, 410) && { kind: 'gone' },
+  },
+  {
+    answer: '404 or 410',
+    requests: create,
+    outcome: 'misconfigured',
+    because: 'there is no create action at that place',
+    conclude: (facts) =>
+      is(facts, 404, 410) &&
+      misconfigured(facts, 'There is nothing to create jobs with at this address; check base_url'),
+  },
+  {
+    answer: '405, 407, 414, 415, 421, 426, 431, 501, 505, 511',
+    requests: all,
+    outcome: 'misconfigured',
+    because: 'the method, the type, the address, the proxy or the protocol is refused, whatever the job',
+    conclude: (facts) =>
+      is(facts, 405, 407, 414, 415, 421, 426, 431, 501, 505, 511) &&
+      misconfigured(facts, 'The site or a proxy before it does not take such requests; check base_url'),
+  },
+  {
+    answer: '408, 425, 502, 503, 504',
+    requests: all,
+    outcome: 'unknown',
+    because: 'a gateway or a time-out speaks, and can not know what the site did',
+    conclude: (facts) => is(facts, 408, 425, 502, 503, 504) && unknown(facts),
+  },
+  {
+    answer: '5xx, unless an errors document says what is wrong with the job',
+    requests: all,
+    outcome: 'unknown',
+    because: 'the site may have failed after it did its work; "internal error" as XML is no validation error',
+    conclude: (facts) => failure(facts) && !facts.problems.some(isAboutJob) && unknown(facts),
+  },
+  {
+    answer: '2xx that names a new job and holds an errors document at once',
+    requests: create,
+    outcome: 'unknown',
+    because: 'it contradicts itself',
+    conclude: (facts) => success(facts) && facts.siteJob !== undefined && facts.problems.length > 0 && unknown(facts),
+  },
+  {
+    answer: 'an errors document under any other status',
+    requests: all,
+    outcome: 'rejected',
+    because: 'the validation errors are returned in XML, under a status that is not shown (section 7, rules 1 to 3)',
+    conclude: (facts) => facts.problems.length > 0 && { kind: 'rejected', problems: facts.problems },
+  },
+  {
+    answer: '2xx with the ID of the new job in Location or in the body',
+    requests: create,
+    outcome: 'created',
+    because: '201 with Location and the complete XML is the promise (section 4); the ID alone proves the job',
+    conclude: (facts) => success(facts) && facts.siteJob && { kind: 'created', siteJob: facts.siteJob },
+  },
+  {
+    answer: '2xx without an ID: empty, HTML, malformed, cut off',
+    requests: create,
+    outcome: 'unknown',
+    because: 'it sounds like a success, but which job was made, if any, can not be told',
+    conclude: (facts) => success(facts) && unknown(facts),
+  },
+  {
+    answer: '2xx whose body broke off or was too large',
+    requests: updateOrDelete,
+    outcome: 'unknown',
+    because: 'the missing part may have said no; sending it again does no harm',
+    conclude: (facts) => success(facts) && facts.trouble !== undefined && unknown(facts),
+  },
+  {
+    answer: '2xx with an HTML page',
+    requests: updateOrDelete,
+    outcome: 'misconfigured',
+    because: 'a login page or a portal answers in place of the interface',
+    conclude: (facts) =>
+      success(facts) &&
+      facts.isHtml &&
+      misconfigured(facts, 'An HTML page came back, not the XML interface; check base_url'),
+  },
+  {
+    answer: 'any other 2xx: empty, blank, XML or odd body',
+    requests: updateOrDelete,
+    outcome: 'accepted',
+    because: 'the body of an update is not described, and delete is 200 or 204 (section 4, rules 3 and 5)',
+    conclude: (facts) => success(facts) && { kind: 'accepted' },
+  },
+  {
+    answer: 'any other 4xx, such as 400, 406, 409, 413, 422',
+    requests: all,
+    outcome: 'rejected',
+    because: 'the site refused it; the body is kept as the reason',
+    conclude: (facts) => refusal(facts) && { kind: 'rejected', problems: tell(facts) },
+  },
+];
+
+/** Judges one exchange: the first rule of {@link outcomeRules} that applies, else unknown. Pure; never throws. */
+export function judge(request: SiteRequest['kind'], reply: Reply): Outcome {
+  const facts = gatherFacts(reply);
+  for (const rule of outcomeRules) {
+    const outcome = rule.requests.includes(request) && rule.conclude(facts);
+    if (outcome) return outcome;
+  }
+  return unknown(facts);
+}
+
+// Words that a message about the server has, and one about a job hardly. ASSUMED: no site shows its server errors
+// otherwise; where one does, the posting is rejected and in review, and its job, if it was made, is found there.
+const serverTrouble =
+  /\b(server|internal|unexpected|unknown|exception|went wrong|try again|unavailable|gateway|database|deadlock|time-?d? ?out)\b/i;
+
+const isAboutJob = (problem: Problem): boolean => problem.field !== undefined || !serverTrouble.test(problem.message);
+
+function tell(facts: Facts): readonly Problem[] {
+  if (facts.reasons.length > 0) return facts.reasons;
+  return [{ message: `The site answered ${facts.status} and gave no reason` }];
+}
+
+const firstReason = (facts: Facts): string => (facts.reasons[0] ? `: ${facts.reasons[0].message}` : '');
+
+function unknown(facts: Facts): Outcome {
+  const trouble = facts.trouble === undefined ? '' : ` (${facts.trouble})`;
+  return { kind: 'unknown', message: `The site answered ${facts.status}${trouble}${firstReason(facts)}` };
+}
+
+const misconfigured = (facts: Facts, advice: string): Outcome => ({
+  kind: 'misconfigured',
+  message: `${advice} (status ${facts.status}${firstReason(facts)})`,
+});
+
+const redirected = (facts: Facts): string =>
+  `The site answered ${facts.status} and leads to ${facts.redirectTarget ?? 'nowhere'}`;

@@ -1,0 +1,123 @@
+// Turns the site's answer to a job that fails validation into problems: which field, and what is wrong with it.
+import type { Problem } from '../posting/posting.ts';
+import { childrenOf, expandReferences, foldName, isNamed, readXml, textOf, type XmlElement } from './xml-tree.ts';
+
+// The interface does not show the structure of validation errors (site-interface.md, section 7, rule 3), so that every
+// reasonable one is read:
+//
+// | XML                                                             | field   | message       |
+// |-----------------------------------------------------------------|---------|---------------|
+// | <errors><error>Title can't be blank</error></errors>            |         | the text      |
+// | <errors><error field="title">can't be blank</error></errors>    | title   | the text      |
+// | <errors><error field="title" message="can't be blank"/></errors>| title   | the attribute |
+// | <error><field>title</field><message>…</message></error>         | title   | each message  |
+// | <errors><title>can't be blank</title></errors>                  | title   | the text      |
+// | <errors><title><error>can't be blank</error></title></errors>   | title   | each text     |
+// | <response><errors>…</errors></response>, <hash><error>…</error> | as above | as above     |
+
+const MAX_PROBLEMS = 100;
+const MAX_MESSAGE_LENGTH = 1000;
+const MAX_VALUE_LENGTH = 200;
+const MAX_DEPTH_OF_ERRORS = 3;
+
+const errorName = /^((validation|field|model|form)-?)?errors?(-?(messages?|list|details?))?$/;
+const messageNames = ['message', 'messages', 'msg', 'full-message', 'full-messages'];
+const detailNames = [...messageNames, 'description', 'detail', 'details', 'reason', 'text'];
+const fieldNames = ['field', 'attribute', 'attr', 'property', 'path', 'name', 'element', 'param', 'on', 'key'];
+const remarkNames = ['code', 'status', 'type', 'id'];
+
+/**
+ * Reads the problems from an answer's body. Where the body is no readable errors document, its own text, without markup
+ * and cut to 1,000 characters, is the one message; an empty body gives no problem. Never throws.
+ */
+export function decodeProblems(body: string): readonly Problem[] {
+  const root = readXml(body);
+  const problems = root ? readErrors(root) : [];
+  if (problems.length > 0) return problems;
+  const text = root && !isNamed(root, 'html') ? textOf(root) : withoutMarkup(body);
+  return [problem({ message: text })].filter((one) => one.message !== '');
+}
+
+/** The problems of an `errors` or `error` document, the elements lying at its root or somewhat deeper; otherwise none. */
+export function readErrors(root: XmlElement): readonly Problem[] {
+  if (isNamed(root, 'html')) return [];
+  return findErrors(root, MAX_DEPTH_OF_ERRORS)
+    .flatMap((element) => readElement(element, {}))
+    .filter((one) => one.message !== '')
+    .slice(0, MAX_PROBLEMS);
+}
+
+const isError = (element: XmlElement): boolean => errorName.test(foldName(element.name).toLowerCase());
+
+function findErrors(element: XmlElement, depth: number): readonly XmlElement[] {
+  if (isError(element)) return [element];
+  if (depth === 0) return [];
+  return childrenOf(element).flatMap((child) => findErrors(child, depth - 1));
+}
+
+// Reads an `error` or `errors` element. `context` is what the elements around it said of field and value.
+function readElement(element: XmlElement, context: Omit<Problem, 'message'>): Problem[] {
+  const children = childrenOf(element);
+  const plural = isPlural(element);
+  // In `<errors>` children are named after fields, and a job may have a `name` or a `path`; in `<error>` they are parts.
+  const parts = plural ? [] : children.filter((child) => childrenOf(child).length === 0);
+  const part = (names: readonly string[]): string | undefined => {
+    const child = parts.find((candidate) => isNamed(candidate, ...names));
+    const attribute = names.find((name) => element.attributes.has(name));
+    return child ? textOf(child) : attribute && element.attributes.get(attribute);
+  };
+  const inner = { field: readField(part(fieldNames)) ?? context.field, value: part(['value']) ?? context.value };
+  const told = plural ? messageNames : detailNames;
+  if (children.length === 0) {
+    const text = textOf(element).trim();
+    return [problem({ ...inner, message: text === '' ? (part(told) ?? '') : text })];
+  }
+  const own = children.flatMap((child) => {
+    if (isNamed(child, ...told)) return readTexts(child, inner);
+    if (isError(child)) return readElement(child, inner);
+    if (!plural && isNamed(child, 'value', ...fieldNames, ...remarkNames)) return [];
+    return readTexts(child, { field: readField(child.name) });
+  });
+  if (own.length > 0) return own;
+  return [problem({ ...inner, message: part(told) ?? part(remarkNames) ?? textOf(element) })];
+}
+
+const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
+
+// Each text that lies in an element is one message: `<messages><message>a</message><message>b</message></messages>`.
+function readTexts(element: XmlElement, context: Omit<Problem, 'message'>): Problem[] {
+  const children = childrenOf(element);
+  if (children.length === 0) return [problem({ ...context, message: textOf(element) })];
+  return children.flatMap((child) => (isError(child) ? readElement(child, context) : readTexts(child, context)));
+}
+
+// `base` is how Rails names the record as a whole.
+function readField(name: string | undefined): string | undefined {
+  const field = foldName(name?.trim() ?? '').slice(0, MAX_VALUE_LENGTH);
+  return field === '' || field === 'base' ? undefined : field;
+}
+
+function problem(found: Problem): Problem {
+  const message = tidy(found.message, MAX_MESSAGE_LENGTH);
+  const value = found.value === undefined ? undefined : found.value.slice(0, MAX_VALUE_LENGTH);
+  return {
+    ...(found.field === undefined ? {} : { field: found.field }),
+    ...(value === undefined ? {} : { value }),
+    message,
+  };
+}
+
+function tidy(text: string, maxLength: number): string {
+  const tidied = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return tidied.length <= maxLength ? tidied : `${tidied.slice(0, maxLength - 1)}…`;
+}
+
+// Of a page only what a reader would see; the body is bounded before, so that a few passes over it cost little.
+function withoutMarkup(body: string): string {
+  const text = body
+    .slice(0, 65_536)
+    .replace(/<(script|style)\b[^>]*>[\s\S]*?(<\/\1\s*>|$)/gi, ' ')
+    .replace(/<!--[\s\S]*?(-->|$)/g, ' ')
+    .replace(/<[^<>]*>/g, ' ');
+  return expandReferences(text);
+}

@@ -1,0 +1,20 @@
+// Turns the header Retry-After into milliseconds to wait.
+
+/** No site is waited for longer than this at a time, whatever it asks for. */
+export const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/**
+ * Reads `Retry-After` (RFC 9110, 10.2.3): seconds, or an HTTP date. A date is counted from the answer's own `Date`
+ * where it has one, so that a clock that is off does no harm. Comes back with 0 up to one hour, or `undefined` where the
+ * header is absent or unreadable. `now` is in milliseconds since the epoch.
+ */
+export function readRetryAfter(header: string | undefined, date: string | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d+$/.test(text)) return bounded(Number(text) * 1000);
+  const until = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(until)) return undefined;
+  const answeredAt = Date.parse(date ?? '');
+  return bounded(until - (Number.isNaN(answeredAt) ? now : answeredAt));
+}
+
+const bounded = (ms: number): number => Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);

@@ -1,0 +1,156 @@
+// Turns one HTTP request into what came back for it: the answer, or how far it got without one.
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, Pool } from 'undici';
+import { readBodyText } from './body-text.ts';
+import type { SiteOptions } from './exchange.ts';
+import { describeTrouble } from './trouble.ts';
+
+/** One request, ready to go. */
+export interface Wire {
+  readonly method: 'POST' | 'PUT' | 'DELETE' | 'GET';
+  readonly url: URL;
+  readonly body?: string;
+  /** Bytes of the answer's body at most, unpacked; what is above is not read. */
+  readonly maxBytes: number;
+  /** Milliseconds since the epoch; past it the request is not begun any more. */
+  readonly notAfter?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What came back, the token removed from all of it. */
+export interface Answer {
+  /** Whether the request was begun: any byte of it may have left. */
+  readonly sent: boolean;
+  /** 0: no status line arrived. */
+  readonly status: number;
+  /** One header's value, or the empty string. */
+  readonly header: (name: 'location' | 'content-type' | 'retry-after' | 'date' | 'link') => string;
+  readonly body: string;
+  /** Why the answer is missing or not complete, in words; absent: it is complete. */
+  readonly trouble?: string;
+}
+
+export interface Transport {
+  /** Sends once. Never throws for what the network or the site does, never sends again, never follows a redirect. */
+  exchange(wire: Wire): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a pool of connections to one site. A connection is used again for at most {@link IDLE_MS} after its last answer,
+ * less where the site announces less: that is below what servers grant (5 s in Node.js and Apache, more elsewhere), so
+ * that a create seldom goes into a connection that the server is just closing, the one doubt that is of our own making.
+ * What undici learns of such a close before it writes, it settles with a new connection; after that the outcome is open.
+ */
+export function openTransport(options: SiteOptions, scrub: (text: string) => string): Transport {
+  const authorization = `Basic ${Buffer.from(`${options.token.reveal()}:X`).toString('base64')}`;
+  const pool = new Pool(options.baseUrl.origin, {
+    connections: options.concurrency,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: options.timeoutMs },
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+    keepAliveTimeoutThreshold: 2_000,
+    // The one deadline below covers them, also where an answer trickles in.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  return {
+    async exchange(wire) {
+      const raw = await dispatchOnce(pool, wire, options.timeoutMs, authorization);
+      const read = (name: string): string => String(raw.headers[name] ?? '');
+      const body = await readBodyText(raw.bytes, read('content-encoding'), read('content-type'), wire.maxBytes);
+      const trouble = raw.trouble ?? body.trouble;
+      return {
+        sent: raw.sent,
+        status: raw.status,
+        header: (name) => scrub(read(name)),
+        body: scrub(body.text),
+        trouble: trouble === undefined ? undefined : scrub(trouble),
+      };
+    },
+    close: () => pool.close(),
+  };
+}
+
+const IDLE_MS = 4_000;
+
+interface RawAnswer {
+  readonly sent: boolean;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  readonly trouble?: string;
+}
+
+// One request is begun at most once: `begun` is set in the same tick in which undici writes the first bytes, and a
+// second start, which undici may try after a connection closed without an error, is refused.
+function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: string): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    let settled = false;
+    let begun: Dispatcher.DispatchController | undefined;
+    let status = 0;
+    let headers: IncomingHttpHeaders = {};
+    let size = 0;
+    const chunks: Buffer[] = [];
+
+    const settle = (trouble?: string): void => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(deadline);
+      wire.signal?.removeEventListener('abort', onAbort);
+      resolve({ sent: begun !== undefined, status, headers, bytes: Buffer.concat(chunks), trouble });
+    };
+    const stop = (trouble: string): void => {
+      settle(trouble);
+      begun?.abort(new Error(trouble));
+    };
+    const onAbort = (): void => stop('the request was called off');
+    const deadline = setTimeout(() => stop(`no complete answer within ${timeoutMs} ms`), timeoutMs);
+
+    if (wire.signal?.aborted) return onAbort();
+    wire.signal?.addEventListener('abort', onAbort, { once: true });
+    pool.dispatch(
+      {
+        method: wire.method,
+        path: wire.url.pathname + wire.url.search,
+        headers: requestHeaders(wire, authorization),
+        body: wire.body === undefined ? null : Buffer.from(wire.body),
+      },
+      {
+        onRequestStart(controller) {
+          if (begun) settle('the connection closed before an answer');
+          // A process that was stopped for a while finds out here that its time is over.
+          else if (Date.now() > (wire.notAfter ?? Number.POSITIVE_INFINITY)) settle('its time was over');
+          if (settled) controller.abort(new Error('not to be sent'));
+          else begun = controller;
+        },
+        onResponseStart(_controller, statusCode, received) {
+          if (statusCode < 200) return;
+          status = statusCode;
+          headers = received;
+        },
+        onResponseData(_controller, chunk) {
+          if (settled) return;
+          chunks.push(chunk.subarray(0, wire.maxBytes - size));
+          size += chunk.length;
+          if (size > wire.maxBytes) stop(`the answer is larger than ${wire.maxBytes} bytes`);
+        },
+        onResponseEnd: () => settle(),
+        onResponseError: (_controller, error) => settle(describeTrouble(error)),
+      },
+    );
+  });
+}
+
+// No content type without content: it belongs to POST and PUT only (site-interface.md, section 4).
+function requestHeaders(wire: Wire, authorization: string): Record<string, string> {
+  return {
+    authorization,
+    accept: 'application/xml',
+    'accept-encoding': 'gzip',
+    'user-agent': 'jobmirror',
+    ...(wire.body === undefined ? {} : { 'content-type': 'application/xml' }),
+  };
+}

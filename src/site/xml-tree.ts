@@ -1,0 +1,99 @@
+// Turns XML text from the site into a small tree of elements; text that is not well-formed turns into nothing.
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+
+/** One element: local name as received (prefix dropped), attributes by folded name, content in document order. */
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly content: readonly (string | XmlElement)[];
+}
+
+/** What fast-xml-parser gives with `preserveOrder`: one object per node, its name the only key besides `:@`. */
+type ParsedNode = Readonly<Record<string, unknown>>;
+
+const standardEntities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', apos: "'", quot: '"' };
+
+const reference = /&(?:#x([0-9a-f]{1,8})|#([0-9]{1,8})|(lt|gt|amp|apos|quot));/gi;
+
+/** Expands the five standard entities and character references. Nothing else, so that nothing can grow. */
+export function expandReferences(text: string): string {
+  return text.replace(reference, (whole, hex?: string, decimal?: string, name?: string) => {
+    if (name !== undefined) return standardEntities[name] ?? whole;
+    return character(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
+  });
+}
+
+// NUL and halves of pairs are no characters of XML, and Postgres refuses to store them.
+function character(code: number): string {
+  const impossible = code === 0 || code > 0x10_ff_ff || (code >= 0xd8_00 && code <= 0xdf_ff);
+  return impossible ? '\uFFFD' : String.fromCodePoint(code);
+}
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  removeNSPrefix: true,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: false,
+  maxNestedTags: 100,
+  // Entities that a DOCTYPE declares are heard of and forgotten.
+  entityDecoder: {
+    decode: expandReferences,
+    setExternalEntities() {},
+    addInputEntities() {},
+    reset() {},
+    setXmlVersion() {},
+  },
+});
+
+/** Names with `_` and `-` are the same name when a response is read. */
+export const foldName = (name: string): string => name.replaceAll('_', '-');
+
+/**
+ * Reads an XML document. Comes back with its root element, or with `undefined` where the text is empty, cut, malformed,
+ * nested deeper than 100 elements or has more than one root. Never throws. A DOCTYPE is skipped.
+ */
+export function readXml(text: string): XmlElement | undefined {
+  // Cheap first look: most bodies that are not XML do not begin like it.
+  if (!text.trimStart().startsWith('<')) return undefined;
+  try {
+    if (XMLValidator.validate(text) !== true) return undefined;
+    const roots = contentOf(parser.parse(text)).filter((node) => typeof node !== 'string');
+    return roots.length === 1 ? roots[0] : undefined;
+  } catch {
+    // The parser throws for names such as `__proto__` and for its own limits: unreadable, like anything malformed.
+    return undefined;
+  }
+}
+
+function contentOf(nodes: readonly ParsedNode[]): (string | XmlElement)[] {
+  return nodes.flatMap((node): (string | XmlElement)[] => {
+    const name = Object.keys(node).find((key) => key !== ':@');
+    if (name === undefined) return [];
+    if (name === '#text') return [String(node[name])];
+    const attributes = Object.entries((node[':@'] ?? {}) as Record<string, string>);
+    return [
+      {
+        name,
+        attributes: new Map(attributes.map(([key, value]) => [foldName(key).toLowerCase(), String(value)])),
+        content: contentOf(node[name] as readonly ParsedNode[]),
+      },
+    ];
+  });
+}
+
+/** The child elements, in document order. */
+export const childrenOf = (element: XmlElement): readonly XmlElement[] =>
+  element.content.filter((node) => typeof node !== 'string');
+
+/** All text in an element, that of its descendants included, untrimmed. */
+export const textOf = (element: XmlElement): string =>
+  element.content.map((node) => (typeof node === 'string' ? node : textOf(node))).join('');
+
+/** Whether an element has this name, however it is cased and whether its words are joined by `_` or `-`. */
+export const isNamed = (element: XmlElement, ...names: readonly string[]): boolean =>
+  names.includes(foldName(element.name).toLowerCase());
