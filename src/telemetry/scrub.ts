@@ -37,7 +37,8 @@ function formsOf(secret: string): string[] {
 
 function base64Forms(text: string): string[] {
   const standard = Buffer.from(text).toString('base64');
-  return [standard, standard.replace(/=+$/, ''), Buffer.from(text).toString('base64url')];
+  const bare = standard.replace(/=+$/, '');
+  return [standard, bare, encodeURIComponent(standard), Buffer.from(text).toString('base64url')];
 }
 
 /**

@@ -23,6 +23,7 @@ describe('the forms of a secret', () => {
     ['HTTP Basic with another password', `Basic ${base64(`${TOKEN}:secret`)}`],
     ['HTTP Basic with a user in front', `Basic ${base64(`user:${TOKEN}`)}`],
     ['Base64 of a whole document', base64(`<a>${TOKEN}</a>`)],
+    ['Base64, URL-encoded', encodeURIComponent(base64(`${TOKEN}:X`))],
     ['Base64 for URLs', Buffer.from(TOKEN).toString('base64url')],
   ])('%s', (_name, text) => {
     const scrubbed = createScrub(['other', TOKEN])(text);
