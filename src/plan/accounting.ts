@@ -1,0 +1,48 @@
+// Turns the counts of a pull into the proof that nothing got lost on the way (design, law 2).
+
+/** Where every record that a pull saw went. */
+export interface SeenCounts {
+  readonly seen: number;
+  readonly unchanged: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly rejected: number;
+  readonly in_doubt: number;
+  readonly pending: number;
+  readonly failed: number;
+  readonly duplicates: number;
+  readonly unreadable: number;
+}
+
+/** Where every posting went that a complete pull no longer saw. */
+export interface GoneCounts {
+  readonly gone: number;
+  readonly deleted: number;
+  readonly held: number;
+  readonly grace: number;
+  /** Kept live by a reviewer who discarded the delete. */
+  readonly kept: number;
+  readonly pendingDeletes: number;
+}
+
+/** Thrown where the counts don't add up: a defect of jobmirror, never of the feed. */
+export class AccountingError extends Error {
+  override name = 'AccountingError';
+}
+
+/** Checks both sums of law 2. Throws {@link AccountingError} with all numbers. */
+export function checkAccounts(seen: SeenCounts, gone: GoneCounts): void {
+  const { seen: total, ...parts } = seen;
+  const { gone: missing, ...ends } = gone;
+  const problems = [unequal('seen', total, parts), unequal('gone', missing, ends)].filter((text) => text !== undefined);
+  if (problems.length > 0) {
+    throw new AccountingError(`the counts of the pull do not add up, please report this: ${problems.join('; ')}`);
+  }
+}
+
+function unequal(name: string, total: number, parts: Readonly<Record<string, number>>): string | undefined {
+  const sum = Object.values(parts).reduce((a, b) => a + b, 0);
+  if (sum === total) return undefined;
+  const terms = Object.entries(parts).map(([part, count]) => `${part} ${count}`);
+  return `${name} ${total} is not ${sum} (${terms.join(' + ')})`;
+}

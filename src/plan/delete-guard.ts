@@ -1,0 +1,52 @@
+// Turns what a pull would delete, and what was deleted of late, into leave to delete or a hold with its reasons.
+
+/** When deletes wait for a person: above both limits together. */
+export interface DeleteGuard {
+  /** Share of the live site jobs, in percent. */
+  readonly percent: number;
+  /** Number of deletes. */
+  readonly count: number;
+  /** Complete pulls in a row in which a posting must be missing before it is deleted; 1 deletes at once. */
+  readonly missingPulls: number;
+}
+
+/** What the guard looks at. Deletes that a person approved are in none of these numbers. */
+export interface DeleteLoad {
+  /** Deletes that this pull adds. */
+  readonly added: number;
+  /** Deletes of the last 24 hours, and those still waiting, held or not. */
+  readonly recent: number;
+  /** Site jobs that are live now, those about to be deleted among them. */
+  readonly live: number;
+  /** Of the deletes of the last 24 hours, those already done: they were live a day ago. */
+  readonly done: number;
+  /** Whether the feed had no posting at all. */
+  readonly emptied: boolean;
+}
+
+export type GuardVerdict =
+  | { readonly kind: 'within' }
+  /** `reason` gives the counts and the limit, for people. */
+  | { readonly kind: 'hold'; readonly reason: string };
+
+/**
+ * Judges the deletes of one pull. The deletes of a day count together, so that a feed that erodes pull by pull is
+ * held as well; an emptied feed always is.
+ */
+export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict {
+  if (load.added === 0) return { kind: 'within' };
+  const base = load.live + load.done;
+  if (load.emptied) {
+    return { kind: 'hold', reason: `the feed is empty: all ${load.added} live jobs of it would be deleted` };
+  }
+  const total = load.added + load.recent;
+  const share = base === 0 ? 100 : (total / base) * 100;
+  if (total <= guard.count || share <= guard.percent) return { kind: 'within' };
+  const together = load.recent === 0 ? '' : ` (${load.added} now, ${load.recent} in the last 24 hours or waiting)`;
+  return {
+    kind: 'hold',
+    reason:
+      `${total} of ${base} live jobs would be deleted${together}: ${share.toFixed(1)} %, ` +
+      `above the limit of ${guard.count} and ${guard.percent} %`,
+  };
+}

@@ -1,0 +1,48 @@
+// Turns the wanted and the actual state of one posting into the one request that closes the gap, or into none.
+import type { SiteJobId } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
+
+/** The wanted state: the latest wish. */
+export type Wanted =
+  | { readonly kind: 'present'; readonly fields: Fields; readonly contentHash: Buffer }
+  | { readonly kind: 'absent' };
+
+/** The actual state: what the site accepted last, or nothing. */
+export interface Actual {
+  readonly siteJobId: SiteJobId;
+  readonly contentHash: Buffer;
+  /** Undefined where it was never known, as for an adopted job: then all fields are sent. */
+  readonly fields: Fields | undefined;
+}
+
+export type NextRequest =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'create'; readonly fields: Fields }
+  | { readonly kind: 'update'; readonly siteJobId: SiteJobId; readonly fields: Fields }
+  | { readonly kind: 'delete'; readonly siteJobId: SiteJobId };
+
+/**
+ * The request that makes the actual state the wanted one. An update carries only the fields that differ
+ * (site-interface.md, section 4: "the fields to set"); a field that is gone is set to the empty string.
+ */
+export function nextRequest(wanted: Wanted, actual: Actual | undefined): NextRequest {
+  if (wanted.kind === 'absent') {
+    return actual === undefined ? { kind: 'none' } : { kind: 'delete', siteJobId: actual.siteJobId };
+  }
+  if (actual === undefined) return { kind: 'create', fields: wanted.fields };
+  if (actual.contentHash.equals(wanted.contentHash)) return { kind: 'none' };
+  const fields = actual.fields === undefined ? wanted.fields : changedFields(actual.fields, wanted.fields);
+  return Object.keys(fields).length === 0 ? { kind: 'none' } : { kind: 'update', siteJobId: actual.siteJobId, fields };
+}
+
+/** The fields to set so that `from` becomes `to`. */
+export function changedFields(from: Fields, to: Fields): Fields {
+  const changed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(to)) {
+    if (!Object.hasOwn(from, name) || from[name] !== value) changed[name] = value;
+  }
+  for (const [name, value] of Object.entries(from)) {
+    if (!Object.hasOwn(to, name) && value !== '') changed[name] = '';
+  }
+  return changed;
+}

@@ -1,0 +1,114 @@
+// Turns the records of one pull, as they stream by, into what has to be parsed and what is already accounted for.
+
+import type { Known } from './plan-posting.ts';
+import { type RecordIndex, RecordMark, type Slot } from './record-index.ts';
+
+/** A record that has to be parsed: its hash, and which record of the feed it was, from 0. */
+export interface MetRecord {
+  readonly hash: Buffer;
+  readonly ordinal: number;
+}
+
+/** Whether a parsed posting stands, or repeats the key of another one. */
+export type Meeting =
+  | { readonly kind: 'first' }
+  /** Its key came before, with the same content. */
+  | { readonly kind: 'identical' }
+  /** Its key came before, with other content: the first one stands. */
+  | { readonly kind: 'conflicting' }
+  /** It came first, but one with the content that is known already came later and was taken for it. */
+  | { readonly kind: 'first_of_conflicting' };
+
+/**
+ * Keeps count of one pull. Records with a known hash never leave the fast path; the others are parsed in batches and
+ * met again by key. "The first one stands" holds across both paths, whatever the size of the batches.
+ */
+export class PullLedger {
+  readonly #index: RecordIndex;
+  readonly #keys: RecordIndex;
+  seen = 0;
+  /** Known records whose postings are as the site has them. */
+  unchanged = 0;
+  /** Records of open changes, met on the fast path. */
+  wished = 0;
+  duplicates = 0;
+  unreadable = 0;
+
+  /** @param keys an empty index, for the keys of parsed postings. */
+  constructor(index: RecordIndex, keys: RecordIndex) {
+    this.#index = index;
+    this.#keys = keys;
+  }
+
+  /** Meets a record by its hash. `undefined`: accounted for; otherwise it is to be parsed. */
+  meetRecord(hash: Buffer): MetRecord | undefined {
+    const ordinal = this.seen++;
+    const slot = this.#index.find(hash);
+    if (slot < 0 || this.#index.isAccounted(slot)) return { hash, ordinal };
+    const mark = this.#index.mark(slot);
+    if (mark === RecordMark.contested) return { hash, ordinal };
+    if (this.#index.seenAt(slot) !== undefined) {
+      this.duplicates++;
+      return undefined;
+    }
+    this.#index.see(slot, ordinal);
+    if (mark === RecordMark.settled) this.unchanged++;
+    else this.wished++;
+    return undefined;
+  }
+
+  /**
+   * Meets a posting that was parsed.
+   * @param keyHash 16 bytes over its key. @param contentHash of the posting. @param known what the books have for its key.
+   */
+  meetPosting(met: MetRecord, keyHash: Buffer, contentHash: Buffer, known: Known): Meeting {
+    const content = contentHash.readUInt32LE(0) >>> 1;
+    const prior = this.#keys.find(keyHash);
+    if (prior >= 0) {
+      this.duplicates++;
+      return { kind: this.#keys.seenAt(prior) === content ? 'identical' : 'conflicting' };
+    }
+    const slots = this.#slotsOf(known);
+    const fast = slots.find(({ slot }) => this.#index.seenAt(slot) !== undefined);
+    if (fast !== undefined) {
+      const same = fast.contentHash?.equals(contentHash) === true;
+      this.duplicates++;
+      if (same || (this.#index.seenAt(fast.slot) as number) < met.ordinal) {
+        return { kind: same ? 'identical' : 'conflicting' };
+      }
+      this.#takeBack(fast.slot);
+    }
+    this.#keys.see(this.#keys.add(keyHash, RecordMark.settled), content);
+    for (const { slot } of slots) this.#index.account(slot);
+    return { kind: fast === undefined ? 'first' : 'first_of_conflicting' };
+  }
+
+  /** Record hashes of mappings whose posting was not met on either path. */
+  unmetMappings(): Generator<Buffer> {
+    return this.#index.hashes([RecordMark.settled, RecordMark.contested], false);
+  }
+
+  /** Record hashes of open changes that were met on the fast path. */
+  metWishes(): Generator<Buffer> {
+    return this.#index.hashes([RecordMark.wished], true);
+  }
+
+  /** Whether the posting with this record hash was met on either path. */
+  hasMet(recordHash: Buffer): boolean {
+    const slot = this.#index.find(recordHash);
+    return slot >= 0 && (this.#index.isAccounted(slot) || this.#index.seenAt(slot) !== undefined);
+  }
+
+  #slotsOf(known: Known): { slot: Slot; contentHash: Buffer | undefined }[] {
+    return [known.mapping, known.open].flatMap((entry) => {
+      const slot = entry?.recordHash === undefined ? -1 : this.#index.find(entry.recordHash);
+      return slot < 0 ? [] : [{ slot, contentHash: entry?.contentHash }];
+    });
+  }
+
+  #takeBack(slot: Slot): void {
+    this.#index.unsee(slot);
+    if (this.#index.mark(slot) === RecordMark.settled) this.unchanged--;
+    else this.wished--;
+  }
+}

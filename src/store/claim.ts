@@ -1,0 +1,147 @@
+// Turns "look at this posting" into an attempt: reads wanted and actual state, and commits the intent before anything is sent.
+import { randomUUID } from 'node:crypto';
+import { type NextRequest, nextRequest } from '../plan/next-request.ts';
+import { type FeedName, type PostingKey, type SiteName, siteJobId } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
+import type { Database } from './database.ts';
+import { microBatch } from './micro-batch.ts';
+import { settleNothing } from './settle-nothing.ts';
+
+/** Which posting a queue job speaks of. */
+export interface PostingRef {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+}
+
+/** An intent that is committed: exactly this request may be sent now, once, under this token. */
+export interface Attempt extends PostingRef {
+  readonly site: SiteName;
+  readonly token: string;
+  /** Which attempt of the wish this is, from 1. */
+  readonly number: number;
+  readonly pull: number | undefined;
+  readonly revision: number;
+  readonly request: Exclude<NextRequest, { kind: 'none' }>;
+  /** What the site has once the request is accepted; undefined for a delete. */
+  readonly result: { readonly fields: Fields; readonly recordHash: Buffer; readonly contentHash: Buffer } | undefined;
+  /** A person approved this delete; the guard does not count it. */
+  readonly approved: boolean;
+}
+
+export type Claim =
+  /** Send this. */
+  | { readonly kind: 'attempt'; readonly attempt: Attempt }
+  /** Wanted and actual state were the same; the change is settled. */
+  | { readonly kind: 'nothing' }
+  /** Not now: somebody else has it, it waits, or there is no such change any more. */
+  | { readonly kind: 'not_due' };
+
+/** Gives the function that claims postings for one worker; concurrent calls share statements and commits. */
+export function claimer(db: Database, worker: number): (posting: PostingRef) => Promise<Claim> {
+  return microBatch((postings: readonly PostingRef[]) => claimAll(db, worker, postings));
+}
+
+async function claimAll(db: Database, worker: number, postings: readonly PostingRef[]): Promise<Claim[]> {
+  const due = await readDue(db, postings);
+  const idle = due.filter((change) => change.request.kind === 'none');
+  const settled = await settleNothing(db, idle);
+  const granted = await grant(
+    db,
+    worker,
+    due.filter((change) => change.request.kind !== 'none'),
+  );
+  return postings.map((posting): Claim => {
+    const id = idOf(posting);
+    const attempt = granted.get(id);
+    if (attempt !== undefined) {
+      granted.delete(id);
+      return { kind: 'attempt', attempt };
+    }
+    return settled.has(id) ? { kind: 'nothing' } : { kind: 'not_due' };
+  });
+}
+
+/** A change that is due, with the request that closes its gap. */
+interface DueChange extends PostingRef {
+  readonly site: SiteName;
+  readonly revision: number;
+  readonly pull: number | undefined;
+  readonly approved: boolean;
+  readonly request: NextRequest;
+  readonly result: Attempt['result'];
+}
+
+async function readDue(db: Database, postings: readonly PostingRef[]): Promise<DueChange[]> {
+  const rows = await db.query(
+    `select c.feed, c.key, c.site, c.wanted, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
+       m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields
+     from (select distinct feed, key from unnest($1::text[], $2::text[]) p(feed, key)) p
+     join change c on c.feed = p.feed and c.key = p.key
+     left join mapping m on m.feed = c.feed and m.key = c.key
+     left join document d on d.feed = m.feed and d.key = m.key
+     left join site_state s on s.site = c.site
+     where c.state = 'ready' and c.not_before <= now()
+       and (s.site is null or (s.paused_since is null and s.not_before <= now()))`,
+    [postings.map((posting) => posting.feed), postings.map((posting) => posting.key)],
+  );
+  return rows.map((row) => {
+    const present = row.wanted === 'present';
+    const actual =
+      row.site_job_id === null
+        ? undefined
+        : {
+            siteJobId: siteJobId(row.site_job_id),
+            contentHash: row.actual_hash as Buffer,
+            fields: (row.actual_fields ?? undefined) as Fields | undefined,
+          };
+    const wanted = present
+      ? ({ kind: 'present', fields: row.fields as Fields, contentHash: row.content_hash as Buffer } as const)
+      : ({ kind: 'absent' } as const);
+    return {
+      feed: row.feed,
+      key: row.key,
+      site: row.site,
+      revision: row.revision,
+      pull: row.pull ?? undefined,
+      approved: row.approved,
+      request: nextRequest(wanted, actual),
+      result: present ? { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash } : undefined,
+    };
+  });
+}
+
+/** Commits the intents. A change that somebody else took, or that was wished anew meanwhile, is not granted. */
+async function grant(db: Database, worker: number, due: readonly DueChange[]): Promise<Map<string, Attempt>> {
+  if (due.length === 0) return new Map();
+  const tokens = due.map(() => randomUUID());
+  const rows = await db.query<{ token: string; attempts: number }>(
+    `update change c set state = 'sending', since = now(), attempts = c.attempts + 1, attempt_token = a.token,
+       attempt_operation = a.operation, attempt_started = clock_timestamp(), attempt_worker = $6, looks = 0,
+       sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
+     from (select * from unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[])
+             a(feed, key, revision, token, operation) order by feed, key) a
+     where c.feed = a.feed and c.key = a.key and c.revision = a.revision and c.state = 'ready'
+     returning c.attempt_token as token, c.attempts`,
+    [
+      due.map((change) => change.feed),
+      due.map((change) => change.key),
+      due.map((change) => change.revision),
+      tokens,
+      due.map((change) => change.request.kind),
+      worker,
+    ],
+  );
+  const numbers = new Map(rows.map((row) => [row.token, row.attempts]));
+  const granted = new Map<string, Attempt>();
+  for (const [at, change] of due.entries()) {
+    const token = tokens[at] as string;
+    const number = numbers.get(token);
+    const { request } = change;
+    if (number === undefined || request.kind === 'none') continue;
+    granted.set(idOf(change), { ...change, request, token, number });
+  }
+  return granted;
+}
+
+/** One text for feed and key; feed names hold no space. */
+export const idOf = (posting: PostingRef): string => `${posting.feed} ${posting.key}`;

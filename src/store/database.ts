@@ -1,0 +1,102 @@
+// Turns a connection string into the one way to the database: queries, transactions and sessions of one pool.
+import pg from 'pg';
+
+/** One row as the driver gives it; each query names its own columns. */
+// biome-ignore lint/suspicious/noExplicitAny: the driver can't know the columns; every caller states them.
+export type Row = Record<string, any>;
+
+/** Anything that a statement can be sent through: the pool, or the client of a transaction. */
+export interface Queryable {
+  query<R extends Row = Row>(text: string, values?: readonly unknown[]): Promise<R[]>;
+}
+
+/** A client of its own, for a transaction or for session-level locks. */
+export interface Session extends Queryable {
+  /** The driver's client, for COPY streams only. */
+  readonly client: pg.Client;
+  end(): Promise<void>;
+}
+
+export interface Database extends Queryable {
+  readonly url: string;
+  /** Runs `work` in one transaction; an error rolls it back and is thrown on. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** Opens a connection beside the pool. `onLost` is called once if it breaks. */
+  session(onLost?: (error: Error) => void): Promise<Session>;
+  close(): Promise<void>;
+}
+
+const INT8 = 20;
+
+// Counters and identities stay far below 2^53; numbers are easier to hold right than strings.
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
+};
+
+/**
+ * Opens a pool. Nothing is connected yet: the first query says whether the server is there.
+ * @param onError receives errors of idle connections, such as a server restart; the pool replaces them by itself.
+ */
+export function openDatabase(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Database {
+  const settings = { connectionString: url, types, application_name: 'jobmirror', connectionTimeoutMillis: 15_000 };
+  const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true });
+  pool.on('error', (error) => options.onError?.(error));
+  return {
+    url,
+    query: (text, values) => run(pool, text, values),
+    async transaction(work) {
+      const client = await pool.connect();
+      // A connection that breaks inside a transaction is thrown away, never lent again.
+      let broken: Error | undefined;
+      const onError = (error: Error) => {
+        broken = error;
+      };
+      client.on('error', onError);
+      try {
+        await client.query('begin');
+        const result = await work({ query: (text, values) => run(client, text, values) });
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        await client.query('rollback').catch((cause: Error) => {
+          broken ??= cause;
+        });
+        throw error;
+      } finally {
+        client.off('error', onError);
+        client.release(broken);
+      }
+    },
+    async session(onLost) {
+      const client = new pg.Client({ ...settings, keepAlive: true });
+      client.on('error', (error) => onLost?.(error));
+      await client.connect();
+      return {
+        client,
+        query: (text, values) => run(client, text, values),
+        end: () => client.end(),
+      };
+    },
+    close: () => pool.end(),
+  };
+}
+
+async function run<R extends Row>(
+  target: { query(text: string, values?: unknown[]): Promise<{ rows: Row[] }> },
+  text: string,
+  values?: readonly unknown[],
+): Promise<R[]> {
+  const { rows } = await target.query(text, values as unknown[] | undefined);
+  return rows as R[];
+}
+
+const SHORT_LIVED = new Set(['40001', '40P01', '57P01', '57P02', '57P03', '53300', '08000', '08003', '08006', '08001']);
+const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** Whether the same statement may well succeed a little later: a restart, a deadlock, a lost connection. */
+export function isPassing(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string };
+  if (code !== undefined) return SHORT_LIVED.has(code) || NETWORK.has(code);
+  return /terminated|Connection ended|timeout exceeded|not queryable|closed the connection/i.test(message ?? '');
+}

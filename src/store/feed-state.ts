@@ -1,0 +1,51 @@
+// Keeps what is known of each feed between pulls: its site, its current pull, its validators and its mapping fingerprint.
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import type { Queryable } from './database.ts';
+
+export interface FeedState {
+  readonly site: SiteName;
+  readonly currentPull: number | undefined;
+  readonly etag: string | undefined;
+  readonly lastModified: string | undefined;
+  readonly fingerprint: string | undefined;
+}
+
+export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
+  const [row] = await db.query(
+    'select site, current_pull, etag, last_modified, fingerprint from feed_state where feed = $1',
+    [feed],
+  );
+  if (row === undefined) return undefined;
+  return {
+    site: row.site,
+    currentPull: row.current_pull ?? undefined,
+    etag: row.etag ?? undefined,
+    lastModified: row.last_modified ?? undefined,
+    fingerprint: row.fingerprint ?? undefined,
+  };
+}
+
+/** What a committed pull leaves behind. Validators and fingerprint stay undefined where the pull was not complete. */
+export interface FeedStateUpdate {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly pull: number;
+  readonly etag: string | undefined;
+  readonly lastModified: string | undefined;
+  readonly fingerprint: string | undefined;
+  /** Why deletes are held; `undefined` keeps what stands while some are held. */
+  readonly holdReason: string | undefined;
+}
+
+export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
+  await db.query(
+    `insert into feed_state (feed, site, current_pull, etag, last_modified, fingerprint, hold_reason, hold_since)
+     values ($1, $2, $3, $4, $5, $6, $7, case when $7::text is null then null else now() end)
+     on conflict (feed) do update set current_pull = excluded.current_pull, etag = excluded.etag,
+       last_modified = excluded.last_modified,
+       fingerprint = coalesce(excluded.fingerprint, feed_state.fingerprint),
+       hold_reason = coalesce(excluded.hold_reason, feed_state.hold_reason),
+       hold_since = coalesce(feed_state.hold_since, excluded.hold_since)`,
+    [update.feed, update.site, update.pull, update.etag, update.lastModified, update.fingerprint, update.holdReason],
+  );
+}

@@ -1,0 +1,46 @@
+// Turns many small concurrent calls into few large ones: what arrives while one batch runs forms the next.
+
+/**
+ * Wraps a batch function as a function of one item. At most one batch runs at a time, so that one commit, and one
+ * fsync, serves all items that wait. `run` must give one result for each item, in order. If it throws, all items of the
+ * batch reject, or, with `one_by_one`, each is run once more alone.
+ */
+export function microBatch<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  { maxItems = 256, onFailure = 'reject' }: { maxItems?: number; onFailure?: 'reject' | 'one_by_one' } = {},
+): (item: Item) => Promise<Result> {
+  type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
+  let waiting: Waiting[] = [];
+  let running = false;
+
+  async function drain(): Promise<void> {
+    running = true;
+    // A turn of the event loop lets calls that start together travel together.
+    await new Promise(setImmediate);
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, maxItems);
+      waiting = waiting.slice(maxItems);
+      await settle(batch);
+    }
+    running = false;
+  }
+
+  async function settle(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const results = await run(batch.map((call) => call.item));
+      for (const [at, call] of batch.entries()) call.resolve(results[at] as Result);
+    } catch (error) {
+      if (onFailure === 'reject' || batch.length === 1) {
+        for (const call of batch) call.reject(error);
+      } else {
+        for (const call of batch) await settle([call]);
+      }
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (!running) void drain();
+    });
+}

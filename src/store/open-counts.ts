@@ -1,0 +1,43 @@
+// Counts the open changes of a feed, and the outcomes of its current pull, as the accounts of a pull need them.
+import type { FeedName } from '../posting/identifiers.ts';
+import type { Queryable } from './database.ts';
+
+/** Open changes of one feed: those of postings that are seen, then those of postings that are gone. */
+export interface OpenCounts {
+  readonly pending: number;
+  readonly in_doubt: number;
+  readonly rejected: number;
+  readonly failed: number;
+  readonly held: number;
+  readonly kept: number;
+  readonly pendingDeletes: number;
+  /** Postings within their grace whose wish waits. */
+  readonly grace: number;
+}
+
+/** Counts the open changes of a feed by what they mean for its accounts. Discarded rejections stay rejections. */
+export async function countOpen(db: Queryable, feed: FeedName): Promise<OpenCounts> {
+  const [row] = await db.query(
+    `select
+       count(*) filter (where seen and state in ('ready', 'sending', 'held')) as pending,
+       count(*) filter (where seen and state = 'in_doubt') as in_doubt,
+       count(*) filter (where seen and state in ('rejected', 'discarded')) as rejected,
+       count(*) filter (where seen and state = 'failed') as failed,
+       count(*) filter (where wanted = 'absent' and state = 'held') as held,
+       count(*) filter (where wanted = 'absent' and state = 'discarded') as kept,
+       count(*) filter (where wanted = 'absent' and state not in ('held', 'discarded')) as "pendingDeletes",
+       count(*) filter (where wanted = 'present' and gone) as grace
+     from (select wanted, gone, state, wanted = 'present' and not gone as seen from change where feed = $1) c`,
+    [feed],
+  );
+  return row as OpenCounts;
+}
+
+/** Outcomes counted towards one pull since its commit: `created`, `updated`, `deleted`, `dropped`, `nothing`, `requests`. */
+export async function countTally(db: Queryable, pull: number): Promise<Readonly<Record<string, number>>> {
+  const rows = await db.query<{ outcome: string; n: number }>(
+    'select outcome, sum(n)::bigint as n from tally where pull = $1 group by outcome',
+    [pull],
+  );
+  return Object.fromEntries(rows.map((row) => [row.outcome, row.n]));
+}

@@ -1,0 +1,178 @@
+// Writes what one pull wishes into the backlog: looked up and copied in while the feed streams, merged and committed at the end.
+import type { Known } from '../plan/plan-posting.ts';
+import type { RecordIndex } from '../plan/record-index.ts';
+import type { Wish } from '../plan/wish.ts';
+import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../posting/identifiers.ts';
+import { type Cell, copyRows } from './copy-rows.ts';
+import type { Database, Session } from './database.ts';
+import { loadRecordIndex } from './index-loader.ts';
+import { toJsonb } from './jsonb.ts';
+
+/** Which feed a pull is of. */
+export interface PullSubject {
+  readonly pull: number;
+  readonly feed: FeedName;
+  readonly site: SiteName;
+}
+
+/** A record hash to note for a posting whose content is the same as before. */
+export interface Refresh {
+  readonly key: PostingKey;
+  readonly recordHash: Buffer;
+}
+
+const WISH_COLUMNS = [
+  'feed',
+  'key',
+  'site',
+  'wanted',
+  'operation',
+  'fields',
+  'record_hash',
+  'content_hash',
+  'invalid',
+  'pull',
+  'state',
+  'resting',
+  'reason',
+] as const;
+
+/**
+ * The books of one running pull, on one connection and in one transaction: nothing of it is visible before the commit,
+ * and a crash leaves nothing. Postings without an open change are copied straight into the backlog; wishes that meet an
+ * open change wait in a temporary table, so that no row is locked while the feed still streams.
+ */
+export class PullBooks {
+  readonly subject: PullSubject;
+  readonly session: Session;
+  /** Postings that the pull wishes something for, by where they were written. */
+  fresh = 0;
+  contested = 0;
+
+  private constructor(subject: PullSubject, session: Session) {
+    this.subject = subject;
+    this.session = session;
+  }
+
+  static async open(db: Database, subject: PullSubject): Promise<PullBooks> {
+    const session = await db.session();
+    try {
+      await session.query('begin');
+      await session.query(
+        `create temporary table wish on commit drop as select ${WISH_COLUMNS.join(', ')} from change with no data`,
+      );
+      await session.query('create temporary table carried (key text, record_hash bytea) on commit drop');
+      return new PullBooks(subject, session);
+    } catch (error) {
+      await session.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  loadIndex(distrust: boolean): Promise<RecordIndex> {
+    return loadRecordIndex(this.session, this.subject.feed, distrust);
+  }
+
+  /** What the books have for these keys, in the order of the keys. */
+  async lookUp(keys: readonly PostingKey[]): Promise<Known[]> {
+    const rows = await this.session.query(
+      `select k.key, m.site_job_id, m.record_hash, m.content_hash, m.missing_pulls,
+         c.wanted, c.record_hash as wish_record_hash, c.content_hash as wish_content_hash, c.invalid, c.gone
+       from unnest($2::text[]) with ordinality k(key, ord)
+       left join mapping m on m.feed = $1 and m.key = k.key
+       left join change c on c.feed = $1 and c.key = k.key
+       order by k.ord`,
+      [this.subject.feed, keys],
+    );
+    return rows.map((row) => ({
+      mapping:
+        row.site_job_id === null
+          ? undefined
+          : {
+              key: postingKey(row.key),
+              siteJobId: siteJobId(row.site_job_id),
+              recordHash: row.record_hash,
+              contentHash: row.content_hash,
+              missingPulls: row.missing_pulls,
+            },
+      open:
+        row.wanted === null
+          ? undefined
+          : {
+              key: postingKey(row.key),
+              wanted: row.wanted,
+              recordHash: row.wish_record_hash ?? undefined,
+              contentHash: row.wish_content_hash ?? undefined,
+              invalid: row.invalid,
+              missing: row.gone,
+            },
+    }));
+  }
+
+  /** Writes wishes for postings that have no open change. */
+  async addFresh(wishes: readonly Wish[]): Promise<void> {
+    this.fresh += wishes.length;
+    await this.#copy('change', wishes);
+  }
+
+  /** Writes wishes that replace those of open changes, or may. */
+  async addContested(wishes: readonly Wish[]): Promise<void> {
+    this.contested += wishes.length;
+    await this.#copy('wish', wishes);
+  }
+
+  /** Notes new record hashes of unchanged postings; they were seen, so they are missing no longer. */
+  async refreshMappings(entries: readonly Refresh[]): Promise<void> {
+    if (entries.length === 0) return;
+    await this.session.query(
+      `update mapping m set record_hash = r.record_hash, missing_pulls = 0
+       from unnest($2::text[], $3::bytea[]) r(key, record_hash) where m.feed = $1 and m.key = r.key`,
+      [this.subject.feed, entries.map((entry) => entry.key), entries.map((entry) => entry.recordHash)],
+    );
+  }
+
+  /** Notes postings whose open change wishes the same already, with their newest record hash, for the merge. */
+  async addCarried(entries: readonly Refresh[]): Promise<void> {
+    await copyRows(
+      this.session,
+      'carried',
+      ['key', 'record_hash'],
+      entries.map((entry) => [entry.key, entry.recordHash]),
+    );
+  }
+
+  /** Ends the transaction without a trace. */
+  async abandon(): Promise<void> {
+    await this.session.query('rollback').catch(() => undefined);
+    await this.session.end().catch(() => undefined);
+  }
+
+  async #copy(table: 'change' | 'wish', wishes: readonly Wish[]): Promise<void> {
+    await copyRows(
+      this.session,
+      table,
+      WISH_COLUMNS,
+      wishes.map((wish) => this.#rowOf(wish)),
+    );
+  }
+
+  #rowOf(wish: Wish): Cell[] {
+    const { feed, site, pull } = this.subject;
+    const present = wish.wanted === 'present' ? wish : undefined;
+    return [
+      feed,
+      wish.key,
+      site,
+      wish.wanted,
+      wish.operation,
+      present === undefined ? null : toJsonb(present.fields),
+      present?.recordHash ?? null,
+      present?.contentHash ?? null,
+      wish.resting === 'rejected',
+      pull,
+      wish.resting,
+      wish.resting,
+      wish.reason === undefined ? null : toJsonb(wish.reason),
+    ];
+  }
+}

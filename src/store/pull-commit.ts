@@ -1,0 +1,62 @@
+// Closes the books of a pull: writes its counts, proves that they add up, and commits everything at once.
+import { checkAccounts } from '../plan/accounting.ts';
+import type { FeedStateUpdate } from './feed-state.ts';
+import { writeFeedState } from './feed-state.ts';
+import { countOpen } from './open-counts.ts';
+import type { PullBooks } from './pull-books.ts';
+
+/** What a pull found, counted while the feed streamed and merged. */
+export interface PullFindings {
+  readonly complete: boolean;
+  readonly shortfalls: readonly string[];
+  readonly seen: number;
+  readonly unchanged: number;
+  readonly duplicates: number;
+  readonly unreadable: number;
+  /** Wishes met on the fast path that are still open. */
+  readonly carried: number;
+  /** Missing postings that are not deleted yet. */
+  readonly grace: number;
+  readonly bytes: number;
+}
+
+/**
+ * Writes the pull's row and the feed's state, checks law 2 against the tables themselves, and commits. Throws, with
+ * nothing committed, where the counts do not add up.
+ */
+export async function commitPull(
+  books: PullBooks,
+  findings: PullFindings,
+  state: Omit<FeedStateUpdate, 'feed' | 'site' | 'pull'>,
+): Promise<void> {
+  const { pull, feed, site } = books.subject;
+  const open = await countOpen(books.session, feed);
+  const gone = open.held + open.kept + open.pendingDeletes + findings.grace;
+  if (findings.complete) {
+    const { seen, unchanged, duplicates, unreadable } = findings;
+    const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes } = open;
+    checkAccounts(
+      { seen, unchanged, created: 0, updated: 0, rejected, in_doubt, pending, failed, duplicates, unreadable },
+      { gone, deleted: 0, held, kept, grace: findings.grace, pendingDeletes },
+    );
+  }
+  await books.session.query(
+    `update pull set committed_at = now(), complete = $2, shortfalls = $3, seen = $4, unchanged = $5, duplicates = $6,
+       unreadable = $7, gone = $8, grace = $9, bytes = $10 where id = $1`,
+    [
+      pull,
+      findings.complete,
+      findings.shortfalls,
+      findings.seen,
+      findings.unchanged,
+      findings.duplicates,
+      findings.unreadable,
+      gone,
+      findings.grace,
+      findings.bytes,
+    ],
+  );
+  await writeFeedState(books.session, { ...state, feed, site, pull });
+  await books.session.query('commit');
+  await books.session.end();
+}

@@ -1,0 +1,107 @@
+// Keeps the table of pulls: one row a pull, with its counts and how it ended.
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import type { Database, Queryable } from './database.ts';
+
+export type PullStatus = 'running' | 'mirrored' | 'not_modified' | 'incomplete' | 'failed' | 'pending' | 'review';
+
+/** One pull as it is listed. Times are the database's. */
+export interface PullRow {
+  readonly id: number;
+  readonly feed: FeedName;
+  readonly startedAt: Date;
+  readonly committedAt: Date | undefined;
+  readonly finishedAt: Date | undefined;
+  readonly status: PullStatus;
+  readonly complete: boolean;
+  readonly shortfalls: readonly string[];
+  readonly message: string | undefined;
+  readonly seen: number;
+  readonly unchanged: number;
+  readonly duplicates: number;
+  readonly unreadable: number;
+  readonly gone: number;
+  readonly grace: number;
+  readonly bytes: number;
+  readonly durationMs: number | undefined;
+}
+
+/** Opens a pull; its id is the pull's number from now on. */
+export async function startPull(db: Queryable, feed: FeedName, site: SiteName): Promise<number> {
+  const [row] = await db.query<{ id: number }>('insert into pull (feed, site) values ($1, $2) returning id', [
+    feed,
+    site,
+  ]);
+  return (row as { id: number }).id;
+}
+
+/** Ends a pull of which nothing was committed. */
+export async function failPull(db: Queryable, pull: number, message: string, bytes: number): Promise<void> {
+  await db.query(
+    `update pull set status = 'failed', message = $2, bytes = $3, finished_at = now(),
+       duration_ms = extract(epoch from now() - started_at) * 1000
+     where id = $1`,
+    [pull, message, bytes],
+  );
+}
+
+/** Ends a pull whose changes were sent as far as they could be. */
+export async function finishPull(db: Queryable, pull: number, status: PullStatus): Promise<void> {
+  await db.query(
+    `update pull set status = $2, finished_at = now(), duration_ms = extract(epoch from now() - started_at) * 1000
+     where id = $1`,
+    [pull, status],
+  );
+}
+
+const COLUMNS = `id, feed, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
+  complete, shortfalls, message, seen, unchanged, duplicates, unreadable, gone, grace, bytes, duration_ms as "durationMs"`;
+
+export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {
+  const [row] = await db.query(`select ${COLUMNS} from pull where id = $1`, [pull]);
+  return row === undefined ? undefined : tidy(row);
+}
+
+/** The newest pulls first, of one feed or of all. */
+export async function listPulls(db: Queryable, feed: FeedName | undefined, limit: number): Promise<PullRow[]> {
+  const rows = await db.query(
+    `select ${COLUMNS} from pull where $1::text is null or feed = $1 order by id desc limit $2`,
+    [feed ?? null, limit],
+  );
+  return rows.map(tidy);
+}
+
+/** Marks pulls as failed that a dead process left running: no process holds their feed's lock any more. */
+export async function closeAbandonedPulls(db: Queryable, feed: FeedName, current: number): Promise<void> {
+  await db.query(
+    `update pull set status = 'failed', finished_at = now(), message = 'the process that pulled ended in the middle'
+     where feed = $1 and status = 'running' and committed_at is null and id <> $2`,
+    [feed, current],
+  );
+}
+
+/** Removes pulls, requests and failures beyond their retention. Bounded: at most `limit` rows a table. */
+export async function forgetOldRows(
+  db: Database,
+  days: { readonly requests: number; readonly failures: number; readonly pulls: number },
+  limit = 10_000,
+): Promise<void> {
+  const old = (table: string, column: string, extra = '') =>
+    `delete from ${table} where ctid in (select ctid from ${table} t
+       where ${column} < now() - make_interval(days => $1) ${extra} limit $2)`;
+  await db.query(old('request', 'at'), [days.requests, limit]);
+  await db.query(old('failure', 'at'), [days.failures, limit]);
+  await db.query(old('deletion', 'deleted_at'), [Math.max(2, days.requests), limit]);
+  await db.query(old('pull', 'started_at', 'and not exists (select from feed_state f where f.current_pull = t.id)'), [
+    days.pulls,
+    limit,
+  ]);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
+const tidy = (row: any): PullRow => ({
+  ...row,
+  committedAt: row.committedAt ?? undefined,
+  finishedAt: row.finishedAt ?? undefined,
+  message: row.message ?? undefined,
+  durationMs: row.durationMs ?? undefined,
+});

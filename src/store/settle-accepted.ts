@@ -1,0 +1,163 @@
+// Writes what the site accepted: mapping and document become what was sent, and the change goes, or waits for its newer wish.
+import { changeReason } from './change-reason.ts';
+import type { Queryable } from './database.ts';
+import { toJsonb } from './jsonb.ts';
+import type { Settlement } from './settlement.ts';
+import { addTally } from './tally.ts';
+
+/** Settles accepted attempts. Gives the tokens of creates whose site job belongs to another posting already. */
+export async function settleAccepted(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
+  if (settlements.length === 0) return new Set();
+  const elsewhere = await writeMappings(tx, settlements);
+  const done = settlements.filter(({ attempt }) => !elsewhere.has(attempt.token));
+  await writeDocuments(tx, done);
+  await removeMappings(tx, done);
+  const closed = await closeChanges(tx, done);
+  await failOwnedElsewhere(
+    tx,
+    settlements.filter(({ attempt }) => elsewhere.has(attempt.token)),
+  );
+  await addTally(
+    tx,
+    done.flatMap(({ attempt, result }) => {
+      // A wish that was replaced meanwhile is counted once, when the newer one is done.
+      const counts = closed.has(`${attempt.feed} ${attempt.key}`) && result.kind !== 'vanished';
+      return counts && result.kind !== 'returned' ? [{ feed: attempt.feed, outcome: result.kind }] : [];
+    }),
+  );
+  return elsewhere;
+}
+
+async function writeMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
+  const created = settlements.flatMap(({ attempt, result }) =>
+    result.kind === 'created' && attempt.result !== undefined ? [{ attempt, result, sent: attempt.result }] : [],
+  );
+  if (created.length === 0) return updateMappings(tx, settlements);
+  const rows = await tx.query<{ site: string; feed: string; key: string }>(
+    `insert into mapping as m (feed, key, site, site_job_id, site_job_url, record_hash, content_hash)
+     select distinct on (site, id) feed, key, site, id, url, record_hash, content_hash
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[])
+       c(feed, key, site, id, url, record_hash, content_hash)
+     where not exists (select from mapping o where o.site = c.site and o.site_job_id = c.id
+                       and (o.feed, o.key) <> (c.feed, c.key))
+     on conflict (feed, key) do update set site = excluded.site, site_job_id = excluded.site_job_id,
+       site_job_url = excluded.site_job_url, record_hash = excluded.record_hash, content_hash = excluded.content_hash,
+       missing_pulls = 0, mapped_at = now()
+     returning m.feed, m.key`,
+    [
+      created.map(({ attempt }) => attempt.feed),
+      created.map(({ attempt }) => attempt.key),
+      created.map(({ attempt }) => attempt.site),
+      created.map(({ result }) => result.siteJobId),
+      created.map(({ result }) => result.url ?? null),
+      created.map(({ sent }) => sent.recordHash),
+      created.map(({ sent }) => sent.contentHash),
+    ],
+  );
+  await updateMappings(tx, settlements);
+  const written = new Set(rows.map((row) => `${row.feed} ${row.key}`));
+  return new Set(
+    created.filter(({ attempt }) => !written.has(`${attempt.feed} ${attempt.key}`)).map(({ attempt }) => attempt.token),
+  );
+}
+
+async function updateMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
+  const updated = settlements.flatMap(({ attempt, result }) =>
+    result.kind === 'updated' && attempt.result !== undefined ? [{ attempt, sent: attempt.result }] : [],
+  );
+  if (updated.length > 0) {
+    await tx.query(
+      `update mapping m set record_hash = u.record_hash, content_hash = u.content_hash, missing_pulls = 0
+       from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[]) u(feed, key, record_hash, content_hash)
+       where m.feed = u.feed and m.key = u.key`,
+      [
+        updated.map(({ attempt }) => attempt.feed),
+        updated.map(({ attempt }) => attempt.key),
+        updated.map(({ sent }) => sent.recordHash),
+        updated.map(({ sent }) => sent.contentHash),
+      ],
+    );
+  }
+  return new Set();
+}
+
+async function writeDocuments(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+  const sent = settlements.flatMap(({ attempt, result }) =>
+    (result.kind === 'created' || result.kind === 'updated') && attempt.result !== undefined
+      ? [{ attempt, fields: attempt.result.fields }]
+      : [],
+  );
+  if (sent.length === 0) return;
+  await tx.query(
+    `insert into document (feed, key, fields) select * from unnest($1::text[], $2::text[], $3::jsonb[])
+     on conflict (feed, key) do update set fields = excluded.fields`,
+    [
+      sent.map(({ attempt }) => attempt.feed),
+      sent.map(({ attempt }) => attempt.key),
+      sent.map(({ fields }) => toJsonb(fields)),
+    ],
+  );
+}
+
+async function removeMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+  const removed = settlements.filter(({ result }) => result.kind === 'deleted' || result.kind === 'vanished');
+  if (removed.length === 0) return;
+  await tx.query(
+    `with r as (select * from unnest($1::text[], $2::text[], $3::bool[]) r(feed, key, counts)),
+       m as (delete from mapping m using r where m.feed = r.feed and m.key = r.key),
+       d as (delete from document d using r where d.feed = r.feed and d.key = r.key)
+     insert into deletion (feed, key) select feed, key from r where counts`,
+    [
+      removed.map(({ attempt }) => attempt.feed),
+      removed.map(({ attempt }) => attempt.key),
+      removed.map(({ attempt, result }) => result.kind === 'deleted' && !attempt.approved),
+    ],
+  );
+}
+
+/** Removes the changes whose wish was sent and gives them as `feed key`; a newer wish stays, rested as it says. */
+async function closeChanges(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
+  const open = settlements.filter(({ result }) => result.kind !== 'vanished');
+  const values = (list: readonly Settlement[]) => [
+    list.map(({ attempt }) => attempt.feed),
+    list.map(({ attempt }) => attempt.key),
+    list.map(({ attempt }) => attempt.token),
+    list.map(({ attempt }) => attempt.revision),
+  ];
+  const rows = await tx.query<{ feed: string; key: string }>(
+    `delete from change c using unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
+     where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token and c.revision = a.revision
+     returning c.feed, c.key`,
+    values(open),
+  );
+  await tx.query(
+    `update change c set state = c.resting, since = now(), attempts = 0, not_before = '-infinity',
+       operation = case when c.wanted = 'absent' then 'delete' when c.attempt_operation = 'delete' then 'create'
+         when a.vanished then 'create' else 'update' end,
+       attempt_token = null, attempt_operation = null, attempt_started = null
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::bool[]) a(feed, key, token, vanished)
+     where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
+    [...values(settlements).slice(0, 3), settlements.map(({ result }) => result.kind === 'vanished')],
+  );
+  return new Set(rows.map((row) => `${row.feed} ${row.key}`));
+}
+
+/** The site answered a create with a job that is another posting's: nothing of it is ours to change, a person decides. */
+async function failOwnedElsewhere(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+  for (const { attempt, result } of settlements) {
+    if (result.kind !== 'created') continue;
+    const [owner] = await tx.query<{ feed: string; key: string }>(
+      'select feed, key from mapping where site = $1 and site_job_id = $2',
+      [attempt.site, result.siteJobId],
+    );
+    const message =
+      `the site answered the create with job ${result.siteJobId}, which already belongs to posting ` +
+      `${owner?.key} of feed ${owner?.feed}: the site seems to hold the two for one job`;
+    await tx.query(
+      `update change set state = 'failed', since = now(), reason = $4, attempt_token = null, attempt_operation = null,
+         attempt_started = null
+       where feed = $1 and key = $2 and attempt_token = $3`,
+      [attempt.feed, attempt.key, attempt.token, changeReason('owned_elsewhere', message)],
+    );
+  }
+}

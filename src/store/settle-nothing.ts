@@ -1,0 +1,39 @@
+// Settles changes for which nothing has to be sent: the site is as wanted already.
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import type { Database } from './database.ts';
+import { shareFeeds } from './locks.ts';
+import { addTally } from './tally.ts';
+
+interface IdleChange {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly revision: number;
+  readonly result: { readonly recordHash: Buffer } | undefined;
+}
+
+/** Removes the changes whose revision still stands and notes their newest record hash. Gives `feed key` of each. */
+export async function settleNothing(db: Database, idle: readonly IdleChange[]): Promise<ReadonlySet<string>> {
+  if (idle.length === 0) return new Set();
+  return db.transaction(async (tx) => {
+    await shareFeeds(
+      tx,
+      idle.map((change) => change.feed),
+    );
+    const rows = await tx.query<{ feed: string; key: string; wanted: string }>(
+      `with gone as (
+         delete from change c using unnest($1::text[], $2::text[], $3::bigint[]) i(feed, key, revision)
+         where c.feed = i.feed and c.key = i.key and c.revision = i.revision and c.state = 'ready'
+         returning c.feed, c.key, c.wanted, c.record_hash),
+       noted as (
+         update mapping m set record_hash = g.record_hash, missing_pulls = 0 from gone g
+         where m.feed = g.feed and m.key = g.key and g.wanted = 'present')
+       select feed, key, wanted from gone`,
+      [idle.map((change) => change.feed), idle.map((change) => change.key), idle.map((change) => change.revision)],
+    );
+    await addTally(
+      tx,
+      rows.map((row) => ({ feed: row.feed, outcome: row.wanted === 'present' ? 'nothing' : 'dropped' })),
+    );
+    return new Set(rows.map((row) => `${row.feed} ${row.key}`));
+  });
+}

@@ -1,0 +1,100 @@
+// Writes what attempts came to: mapping, document, change, counts and records, in one transaction for many attempts.
+import type { Database, Queryable } from './database.ts';
+import { toJsonb } from './jsonb.ts';
+import { shareFeeds } from './locks.ts';
+import { microBatch } from './micro-batch.ts';
+import { recordExchanges } from './record-exchanges.ts';
+import { settleAccepted } from './settle-accepted.ts';
+import type { Settled, Settlement } from './settlement.ts';
+
+/**
+ * Gives the function that settles attempts; concurrent calls share one transaction and one commit. A batch that fails
+ * is tried again one by one, so that no attempt fails for another's sake.
+ */
+export function settler(db: Database): (settlement: Settlement) => Promise<Settled> {
+  return microBatch((settlements: readonly Settlement[]) => db.transaction((tx) => settleAll(tx, settlements)), {
+    onFailure: 'one_by_one',
+  });
+}
+
+/** Settles attempts within one transaction. */
+export async function settleAll(tx: Queryable, settlements: readonly Settlement[]): Promise<Settled[]> {
+  await shareFeeds(
+    tx,
+    settlements.map(({ attempt }) => attempt.feed),
+  );
+  const open = await lockOpen(tx, settlements);
+  const kept = settlements.filter(({ attempt }) => open.has(attempt.token));
+  const late = settlements.filter(({ attempt }) => !open.has(attempt.token));
+  const elsewhere = await settleAccepted(
+    tx,
+    kept.filter(({ result }) => result.kind !== 'returned'),
+  );
+  await settleReturned(tx, kept);
+  await noteStrays(tx, late);
+  await recordExchanges(tx, settlements);
+  return settlements.map(({ attempt }): Settled => {
+    if (!open.has(attempt.token)) return 'superseded';
+    return elsewhere.has(attempt.token) ? 'owned_elsewhere' : 'settled';
+  });
+}
+
+/** Locks the changes of these attempts, in key order, and gives the tokens that are still theirs. */
+async function lockOpen(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
+  const rows = await tx.query<{ attempt_token: string }>(
+    `select c.attempt_token from unnest($1::text[], $2::text[], $3::uuid[]) a(feed, key, token)
+     join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
+     order by c.feed, c.key for update of c`,
+    [
+      settlements.map(({ attempt }) => attempt.feed),
+      settlements.map(({ attempt }) => attempt.key),
+      settlements.map(({ attempt }) => attempt.token),
+    ],
+  );
+  return new Set(rows.map((row) => row.attempt_token));
+}
+
+/** A wish that changed during the attempt rests where it says; otherwise the change goes where the outcome sends it. */
+async function settleReturned(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+  const returned = settlements.flatMap(({ attempt, result }) =>
+    result.kind === 'returned' ? [{ attempt, back: result.back }] : [],
+  );
+  if (returned.length === 0) return;
+  await tx.query(
+    `update change c set
+       state = case when r.target = 'in_doubt' then 'in_doubt' when c.revision <> r.revision then c.resting else r.target end,
+       since = now(),
+       attempts = case when c.revision <> r.revision then 0 when r.counted then c.attempts else c.attempts - 1 end,
+       not_before = case when r.target = 'ready' then now() + make_interval(secs => r.delay) else '-infinity' end,
+       reason = case when r.target <> 'in_doubt' and c.revision <> r.revision then c.reason else r.reason end,
+       attempt_token = case when r.target = 'in_doubt' then c.attempt_token end,
+       attempt_operation = case when r.target = 'in_doubt' then c.attempt_operation end,
+       attempt_started = case when r.target = 'in_doubt' then c.attempt_started end
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::text[], $6::float8[], $7::bool[], $8::jsonb[])
+       r(feed, key, token, revision, target, delay, counted, reason)
+     where c.feed = r.feed and c.key = r.key and c.attempt_token = r.token`,
+    [
+      returned.map(({ attempt }) => attempt.feed),
+      returned.map(({ attempt }) => attempt.key),
+      returned.map(({ attempt }) => attempt.token),
+      returned.map(({ attempt }) => attempt.revision),
+      returned.map(({ back }) => back.to),
+      returned.map(({ back }) => (back.to === 'ready' ? back.delayMs / 1000 : 0)),
+      returned.map(({ back }) => back.to !== 'ready' || back.counted),
+      returned.map(({ back }) => toJsonb(back.reason)),
+    ],
+  );
+}
+
+/** A create that succeeded after its attempt was given up made a job that nobody maps: it is ours, and to be deleted. */
+async function noteStrays(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+  for (const { attempt, result } of settlements) {
+    if (result.kind !== 'created') continue;
+    await tx.query(
+      `insert into stray (site, site_job_id, feed, key)
+       select $1, $2, $3, $4 where not exists (select from mapping where site = $1 and site_job_id = $2)
+       on conflict do nothing`,
+      [attempt.site, result.siteJobId, attempt.feed, attempt.key],
+    );
+  }
+}

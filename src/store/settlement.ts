@@ -1,0 +1,46 @@
+// The words of settling: what an attempt came to, as far as the books are concerned.
+import type { Reason } from '../plan/wish.ts';
+import type { SiteJobId } from '../posting/identifiers.ts';
+import type { Attempt } from './claim.ts';
+
+/** What becomes of a change whose attempt did not succeed. */
+export type Return =
+  /** Back to the backlog, not before `delayMs` from now. `counted`: it uses up one of the attempts. */
+  | { readonly to: 'ready'; readonly delayMs: number; readonly counted: boolean; readonly reason: Reason }
+  /** A create whose outcome is unknown. */
+  | { readonly to: 'in_doubt'; readonly reason: Reason }
+  /** Waits for the source, or for a person. */
+  | { readonly to: 'rejected' | 'failed'; readonly reason: Reason };
+
+export type Result =
+  | { readonly kind: 'created'; readonly siteJobId: SiteJobId; readonly url: string | undefined }
+  | { readonly kind: 'updated' }
+  | { readonly kind: 'deleted' }
+  /** The job of an update is not on the site any more: the mapping goes, the wish stays and becomes a create. */
+  | { readonly kind: 'vanished' }
+  | { readonly kind: 'returned'; readonly back: Return };
+
+/** One attempt and its result, with the exchange as it is written down; absent where nothing was sent. */
+export interface Settlement {
+  readonly attempt: Attempt;
+  readonly result: Result;
+  readonly record: ExchangeRecord | undefined;
+}
+
+/** What was sent and received, the token removed. Failed exchanges are kept whole, accepted ones in short. */
+export interface ExchangeRecord {
+  readonly outcome: string;
+  readonly status: number | undefined;
+  readonly durationMs: number;
+  readonly request: unknown;
+  readonly response: unknown;
+}
+
+/** How a settlement was taken. */
+export type Settled =
+  /** As given. */
+  | 'settled'
+  /** The site's new job belongs to another posting already; the change failed, for a person. */
+  | 'owned_elsewhere'
+  /** The attempt was not open any more; a job that it made after all is noted as a stray, to be deleted. */
+  | 'superseded';

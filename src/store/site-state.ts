@@ -1,0 +1,131 @@
+// Keeps what is known of each site between requests: paused and why, not before when, and how often it failed in a row.
+import type { SiteName } from '../posting/identifiers.ts';
+import type { Queryable } from './database.ts';
+
+export interface SiteState {
+  readonly site: SiteName;
+  readonly pausedSince: Date | undefined;
+  readonly pauseCause: string | undefined;
+  /** Nothing is sent before this moment: the site said to wait, or was out of reach. */
+  readonly waitsMs: number;
+  readonly unreachableStreak: number;
+  readonly lastMessage: string | undefined;
+  /** Milliseconds until a paused site is probed; negative: due. */
+  readonly probeInMs: number | undefined;
+  readonly probes: number;
+}
+
+const SELECT = `select site, paused_since, pause_cause, unreachable_streak, last_message, probes,
+    greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 as waits_ms,
+    (extract(epoch from next_probe - clock_timestamp()) * 1000)::float8 as probe_in_ms
+  from site_state`;
+
+export async function readSiteState(db: Queryable, site: SiteName): Promise<SiteState> {
+  const [row] = await db.query(`${SELECT} where site = $1`, [site]);
+  return tidy(row ?? { site });
+}
+
+export async function listSiteStates(db: Queryable): Promise<SiteState[]> {
+  return (await db.query(`${SELECT} order by site`)).map(tidy);
+}
+
+/** Pauses a site durably. A pause that stands keeps its start and its first cause. Gives whether it is new. */
+export async function pauseSite(db: Queryable, site: SiteName, cause: string, probeAfterMs: number): Promise<boolean> {
+  const rows = await db.query(
+    `insert into site_state as s (site, paused_since, pause_cause, next_probe)
+     values ($1, now(), $2, now() + make_interval(secs => $3))
+     on conflict (site) do update set paused_since = now(), pause_cause = $2, probes = 0,
+       next_probe = now() + make_interval(secs => $3)
+     where s.paused_since is null returning site`,
+    [site, cause, probeAfterMs / 1000],
+  );
+  return rows.length > 0;
+}
+
+/** Lets a site be sent to again, at once. Gives whether it was paused. */
+export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean> {
+  const rows = await db.query(
+    `update site_state s set paused_since = null, pause_cause = null, next_probe = null, probes = 0, not_before = '-infinity',
+       unreachable_streak = 0, misconfigured_streak = 0
+     from (select site, paused_since from site_state where site = $1 for update) old
+     where s.site = old.site returning old.paused_since is not null as was_paused`,
+    [site],
+  );
+  return rows[0]?.was_paused === true;
+}
+
+/** Notes a probe that failed; the next one comes twice as late, at most after `maxMs`. */
+export async function noteFailedProbe(db: Queryable, site: SiteName, firstMs: number, maxMs: number): Promise<void> {
+  await db.query(
+    `update site_state set probes = probes + 1,
+       next_probe = now() + make_interval(secs => least($3, $2 * power(2, least(probes + 1, 20))))
+     where site = $1 and paused_since is not null`,
+    [site, firstMs / 1000, maxMs / 1000],
+  );
+}
+
+/** Holds everything for a site until `waitMs` from now, unless it waits longer already. */
+export async function throttleSite(db: Queryable, site: SiteName, waitMs: number, message: string): Promise<void> {
+  await db.query(
+    `insert into site_state as s (site, not_before, last_message)
+     values ($1, now() + make_interval(secs => $2), $3)
+     on conflict (site) do update set not_before = greatest(s.not_before, excluded.not_before), last_message = $3`,
+    [site, waitMs / 1000, message],
+  );
+}
+
+/**
+ * Notes that a site was out of reach and holds everything for it, twice as long each time, up to `maxMs`. Requests that
+ * were in flight together count once. Gives the number of times in a row.
+ */
+export async function noteUnreachable(
+  db: Queryable,
+  site: SiteName,
+  message: string,
+  firstMs: number,
+  maxMs: number,
+): Promise<number> {
+  const [row] = await db.query<{ unreachable_streak: number }>(
+    `insert into site_state as s (site, unreachable_streak, not_before, last_message)
+     values ($1, 1, now() + make_interval(secs => $2), $4)
+     on conflict (site) do update set last_message = $4,
+       unreachable_streak = s.unreachable_streak + case when s.not_before > now() then 0 else 1 end,
+       not_before = case when s.not_before > now() then s.not_before
+         else now() + make_interval(secs => least($3, $2 * power(2, least(s.unreachable_streak, 20)))) end
+     returning unreachable_streak`,
+    [site, firstMs / 1000, maxMs / 1000, message],
+  );
+  return row?.unreachable_streak ?? 1;
+}
+
+/** Counts answers in a row that no request can get past as configured. Gives the number of times. */
+export async function noteMisconfigured(db: Queryable, site: SiteName, message: string): Promise<number> {
+  const [row] = await db.query<{ misconfigured_streak: number }>(
+    `insert into site_state as s (site, misconfigured_streak, last_message) values ($1, 1, $2)
+     on conflict (site) do update set misconfigured_streak = s.misconfigured_streak + 1, last_message = $2
+     returning misconfigured_streak`,
+    [site, message],
+  );
+  return row?.misconfigured_streak ?? 1;
+}
+
+/** Notes that the site answered as it should; writes only where something stood against it. */
+export async function noteReachable(db: Queryable, site: SiteName): Promise<void> {
+  await db.query(
+    `update site_state set unreachable_streak = 0, misconfigured_streak = 0
+     where site = $1 and (unreachable_streak > 0 or misconfigured_streak > 0)`,
+    [site],
+  );
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in SELECT.
+const tidy = (row: any): SiteState => ({
+  site: row.site,
+  pausedSince: row.paused_since ?? undefined,
+  pauseCause: row.pause_cause ?? undefined,
+  waitsMs: row.waits_ms ?? 0,
+  unreachableStreak: row.unreachable_streak ?? 0,
+  lastMessage: row.last_message ?? undefined,
+  probeInMs: row.probe_in_ms ?? undefined,
+  probes: row.probes ?? 0,
+});

@@ -1,0 +1,25 @@
+// Counts outcomes towards the pull that is current for their feed.
+import type { Queryable } from './database.ts';
+
+export type TallyOutcome = 'created' | 'updated' | 'deleted' | 'dropped' | 'nothing' | 'requests';
+
+// Several rows for one count, so that workers seldom wait for each other's.
+const SHARDS = 16;
+const shard = Math.floor(Math.random() * SHARDS);
+
+/** Adds one for each entry; the caller holds the feeds' shared lock. */
+export async function addTally(
+  tx: Queryable,
+  entries: readonly { readonly feed: string; readonly outcome: TallyOutcome }[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.query(
+    `insert into tally (pull, outcome, shard, n)
+     select f.current_pull, e.outcome, $3, count(*)
+     from unnest($1::text[], $2::text[]) e(feed, outcome) join feed_state f on f.feed = e.feed
+     where f.current_pull is not null
+     group by f.current_pull, e.outcome order by 1, 2
+     on conflict (pull, outcome, shard) do update set n = tally.n + excluded.n`,
+    [entries.map((entry) => entry.feed), entries.map((entry) => entry.outcome), shard],
+  );
+}
