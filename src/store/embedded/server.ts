@@ -1,92 +1,135 @@
-// Turns a data folder into a running Postgres server.
-import { execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
+// Turns a data folder into a running Postgres server that all commands on this machine share.
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import pg from 'pg';
-import { completeLibraries, findBinaries, initdbPath, postgresPath } from './binaries.ts';
+import type pg from 'pg';
+import { type Cluster, openCluster } from './cluster.ts';
+import type { Connected } from './connect.ts';
+import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
+import { withLock } from './folder-lock.ts';
+import { DATABASE_USER } from './initialise.ts';
+import { ensureServer, stopServer } from './postmaster.ts';
+import { SHELTERS } from './shelter.ts';
 
+/** A process's membership of a running server. */
 export interface EmbeddedServer {
+  /** The URL of a database on it, by default of `jobmirror`, which exists and is empty at first. It holds the password. */
   url(databaseName?: string): string;
+  /** Ends the membership; the last member to leave stops the server. Close all other connections before. */
   leave(): Promise<void>;
 }
 
 export interface EmbeddedServerOptions {
+  /** Told in a sentence what takes its time, and what went wrong and was put right. */
   readonly onNotice?: (text: string) => void;
+  /** Postgres settings, for the case that this call starts the server. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Folders to try, as root, for what the server's user can't reach in the data folder. */
+  readonly shelters?: readonly string[];
 }
 
+/** Each member holds this advisory lock in shared mode, by a connection of its own: whoever gets it alone is the last. */
+const MEMBERSHIP = 'hashtext($$jobmirror member$$)';
+const MAX_RETRY_MS = 10_000;
+
+/**
+ * Joins the server of `dataDir`, and starts it first if it does not run; makes its cluster if there is none.
+ * A member whose server is killed starts it again, at the same port if that is still free.
+ * @throws EmbeddedPostgresError that says what happened, where, and what to do.
+ */
 export async function openEmbeddedServer(
   dataDir: string,
   options: EmbeddedServerOptions = {},
 ): Promise<EmbeddedServer> {
-  const binaries = findBinaries();
-  completeLibraries(binaries.folder);
-  const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
-  const area = join(dataDir, 'postgres');
-  mkdirSync(area, { recursive: true });
-  const home = mkdtempSync(join(area, 'c-'));
-  const password = randomBytes(16).toString('hex');
-  writeFileSync(join(home, 'pw'), password);
-  if (user.uid) for (const f of [home, join(home, 'pw')]) chownSync(f, user.uid, user.gid);
-  const env = { PATH: process.env.PATH ?? '', TZ: 'UTC', LC_ALL: 'C' };
-  const data = join(home, 'data');
-  await promisify(execFile)(
-    initdbPath(binaries),
-    [
-      '-D',
-      data,
-      '-U',
-      'jobmirror',
-      `--pwfile=${join(home, 'pw')}`,
-      '--auth=scram-sha-256',
-      '--locale=C',
-      '--encoding=UTF8',
-      '--no-sync',
-    ],
-    { ...user, cwd: '/', env },
-  );
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  const settings = {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    max_connections: '200',
-    ...options.settings,
-  };
-  const child = spawn(
-    postgresPath(binaries),
-    ['-D', data, '-p', String(port), ...Object.entries(settings).flatMap(([k, v]) => ['-c', `${k}=${v}`])],
-    { ...user, cwd: '/', env, detached: true, stdio: 'ignore' },
-  );
-  child.unref();
-  const url = (name = 'jobmirror') => `postgres://jobmirror:${password}@127.0.0.1:${port}/${name}`;
-  for (let attempt = 0; ; attempt++) {
-    const client = new pg.Client({ connectionString: url('postgres') });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      await client.query('create database jobmirror');
-      await client.end();
-      break;
-    } catch (error) {
-      await client.end().catch(() => {});
-      if (attempt > 200) throw error;
-      await delay(50);
+  const { onNotice = () => {}, settings = {}, shelters = SHELTERS } = options;
+  const leaving = new AbortController();
+  let healing: Promise<void> | undefined;
+
+  const cluster = await explained(dataDir, () => openCluster(dataDir, shelters, onNotice));
+  let member = await explained(dataDir, () => join(cluster));
+  return { url, leave };
+
+  async function join({ home }: Cluster): Promise<Connected> {
+    const joined = await withLock(home, async () => {
+      const connected = await ensureServer(cluster, settings, onNotice);
+      try {
+        await connected.client.query(`select pg_advisory_lock_shared(${MEMBERSHIP})`);
+        await ensureDatabase(connected.client);
+        return connected;
+      } catch (error) {
+        await connected.client.end();
+        throw error;
+      }
+    });
+    joined.client.once('end', () => {
+      if (!leaving.signal.aborted) healing = rejoin();
+    });
+    return joined;
+  }
+
+  async function rejoin(): Promise<void> {
+    onNotice('The database server has ended unexpectedly; starting it again.');
+    for (let waitMs = 100; !leaving.signal.aborted; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
+      try {
+        const before = member.port;
+        member = await explained(dataDir, () => join(cluster));
+        onNotice(
+          member.port === before
+            ? 'The database server is back.'
+            : 'The database server is back at another port: start this command again.',
+        );
+        return;
+      } catch (error) {
+        onNotice((error as Error).message);
+        await delay(waitMs, undefined, { signal: leaving.signal }).catch(() => {});
+      }
     }
   }
-  return {
-    url,
-    leave: async () => {
-      child.ref();
-      const gone = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGINT');
-      await gone;
-    },
-  };
+
+  function url(databaseName = DATABASE_USER): string {
+    return `postgres://${DATABASE_USER}:${cluster.password}@127.0.0.1:${member.port}/${databaseName}`;
+  }
+
+  async function leave(): Promise<void> {
+    if (leaving.signal.aborted) return;
+    leaving.abort();
+    await healing;
+    try {
+      await explained(dataDir, () => withLock(cluster.home, leaveLocked));
+    } finally {
+      await member.client.end();
+    }
+  }
+
+  async function leaveLocked(): Promise<void> {
+    if (await isLast(member.client)) await stopServer(cluster.home);
+  }
+}
+
+async function ensureDatabase(client: pg.Client): Promise<void> {
+  const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE_USER]);
+  if (rowCount === 0) await client.query(`create database ${DATABASE_USER}`);
+}
+
+/** Gives up the membership. A server that is gone already has no last member to stop it. */
+async function isLast(client: pg.Client): Promise<boolean> {
+  try {
+    await client.query(`select pg_advisory_unlock_shared(${MEMBERSHIP})`);
+    const { rows } = await client.query<{ last: boolean }>(`select pg_try_advisory_lock(${MEMBERSHIP}) as last`);
+    return rows[0]?.last === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Says of an error of the file system where it happened and what to do. */
+async function explained<Result>(dataDir: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof EmbeddedPostgresError) throw error;
+    throw new EmbeddedPostgresError(
+      `The embedded Postgres can't use the data folder ${dataDir}: ${(error as Error).message}`,
+      `Check that the disk is not full and that the folder belongs to you; or set data_dir to another folder.\n${USE_OWN_POSTGRES}`,
+      { cause: error },
+    );
+  }
 }

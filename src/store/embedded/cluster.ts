@@ -1,0 +1,116 @@
+// Turns a data folder into the home of its cluster: finds it, or makes a new one, complete or not at all.
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { removeAbandonedClusters } from './abandoned-clusters.ts';
+import { clusterPaths } from './cluster-paths.ts';
+import { EmbeddedPostgresError } from './embedded-error.ts';
+import { makeLockable, withLock } from './folder-lock.ts';
+import { initialiseHome } from './initialise.ts';
+import { runnableBinaries } from './runnable-binaries.ts';
+import { canEnter, chooseServerUser, type ServerUser } from './server-user.ts';
+import { openShelter } from './shelter.ts';
+
+// <data_dir>/postgres/   everything of ours, the "area"
+//   lock-*               held while the cluster is made
+//   cluster              its home (see cluster-paths.ts), or a link to the home in a shelter
+//   postgres-<version>/  a copy of the binaries, if one was needed
+// <shelter>/             only as root (see shelter.ts)
+//   clusters/<id>/       homes; the id is random, so that a deleted data folder never finds its old data again
+//   postgres-<version>/
+
+/** A cluster that exists and is complete. */
+export interface Cluster {
+  readonly home: string;
+  readonly user: ServerUser;
+  /** Of its only database user. */
+  readonly password: string;
+  /** Where a copy of the binaries goes if `user` can't run them in node_modules. */
+  copyFolder(): string;
+}
+
+/**
+ * The cluster of `dataDir`, made now if there is none.
+ * @throws EmbeddedPostgresError where it can't be made, or `dataDir` points to one that is gone.
+ */
+export async function openCluster(
+  dataDir: string,
+  shelters: readonly string[],
+  onNotice: (text: string) => void,
+): Promise<Cluster> {
+  const area = openArea(dataDir);
+  const link = join(area, 'cluster');
+  const user = chooseServerUser(clusterPaths(link).data);
+  const copyFolder = () => (user.uid === undefined ? area : openShelter(user, shelters));
+  if (!exists(link)) {
+    await withLock(area, async () => {
+      if (exists(link)) return;
+      onNotice(`Preparing a database in ${dataDir}.`);
+      const binaries = await runnableBinaries(user, copyFolder);
+      removeHalfMade(area);
+      const place = canEnter(user, area) ? area : join(openShelter(user, shelters), 'clusters');
+      const half = makeFolder(join(place, HALF_MADE));
+      await initialiseHome(half, link, binaries, user);
+      const home = place === area ? link : join(place, randomBytes(8).toString('hex'));
+      renameSync(half, home);
+      if (home === link) return;
+      symlinkSync(home, link);
+      removeAbandonedClusters(place);
+    });
+  }
+  const home = realpathSync(link);
+  return { home, user, password: readFileSync(clusterPaths(home).password, 'utf8'), copyFolder };
+}
+
+const HALF_MADE = 'half-made-';
+
+function openArea(dataDir: string): string {
+  const area = join(dataDir, 'postgres');
+  if (statSync(area, { throwIfNoEntry: false })) return area;
+  mkdirSync(dataDir, { recursive: true });
+  // It must not be seen before its lock is in it.
+  const fresh = makeFolder(join(dataDir, `.postgres-${HALF_MADE}`));
+  try {
+    renameSync(fresh, area);
+  } catch (error) {
+    rmSync(fresh, { recursive: true });
+    if (!statSync(area, { throwIfNoEntry: false })) throw error;
+  }
+  return area;
+}
+
+/** A new lockable folder that others may pass through but not look into. */
+function makeFolder(prefix: string): string {
+  const folder = mkdtempSync(prefix);
+  chmodSync(folder, 0o711);
+  makeLockable(folder);
+  return folder;
+}
+
+function exists(link: string): boolean {
+  if (statSync(link, { throwIfNoEntry: false })) return true;
+  if (!lstatSync(link, { throwIfNoEntry: false })) return false;
+  throw new EmbeddedPostgresError(
+    `The database that ${link} points to is gone.`,
+    `Bring that folder back. To begin with an empty database, remove the link: jobmirror then knows none of the jobs it created, and creates them again.`,
+  );
+}
+
+/** What a start that was killed while it made a cluster has left behind. */
+function removeHalfMade(area: string): void {
+  for (const name of readdirSync(area)) {
+    if (name.startsWith(HALF_MADE)) rmSync(join(area, name), { recursive: true });
+  }
+}

@@ -1,0 +1,86 @@
+// Lets one process at a time work on a folder, and survives that process being killed at any moment.
+import { lstatSync, readdirSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EmbeddedPostgresError } from './embedded-error.ts';
+import { identityOf, isAlive } from './process-identity.ts';
+
+// Node has no flock, and a lock file whose owner was killed can't be taken over safely: two may find it stale, and the
+// slower one removes the lock that the faster one has just made. So the lock is a row of numbered symbolic links, whose
+// targets name the holder (a link is made atomically, with its content, and only where none is):
+//
+//   the highest number holds the lock, unless it says "free" or its process is dead; then whoever makes the next number may hold it.
+//   Whoever makes number n+1 then removes n and all below, lowest first. So if n still stands after n+1 was made,
+//   nobody had n+1 before; if n is gone, the look at the row was out of date, and the maker takes its link back.
+const FREE = 'free';
+const POLL_MS = 25;
+const PATIENCE_MS = 120_000;
+
+/** Prepares a folder for {@link withLock}, before any other process can know it. */
+export const makeLockable = (folder: string): void => symlinkSync(FREE, linkPath(folder, 0));
+
+/**
+ * Runs `work` while no other caller, in this process or another, runs one for the same folder.
+ * @throws EmbeddedPostgresError where another process kept the lock for two minutes.
+ */
+export async function withLock<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
+  const held = await acquire(folder);
+  try {
+    return await work();
+  } finally {
+    symlinkSync(FREE, linkPath(folder, held + 1));
+    remove(linkPath(folder, held));
+  }
+}
+
+async function acquire(folder: string): Promise<number> {
+  const me = identityOf(process.pid) ?? String(process.pid);
+  const deadline = Date.now() + PATIENCE_MS;
+  for (let holder = ''; Date.now() < deadline; await delay(POLL_MS)) {
+    const numbers = lockNumbers(folder);
+    const last = numbers.at(-1) ?? 0;
+    holder = readTarget(folder, last) ?? holder;
+    if (holder !== FREE && isAlive(holder)) continue;
+    if (!tryLink(me, linkPath(folder, last + 1))) continue;
+    if (!exists(linkPath(folder, last))) {
+      remove(linkPath(folder, last + 1));
+      continue;
+    }
+    for (const number of numbers) remove(linkPath(folder, number));
+    return last + 1;
+  }
+  throw new EmbeddedPostgresError(
+    `Another jobmirror process has been starting or stopping the database in ${folder} for two minutes.`,
+    `Look at what it does (${readTarget(folder, lockNumbers(folder).at(-1) ?? 0) ?? 'it has just ended'}), end it if it hangs, and try again.`,
+  );
+}
+
+const linkPath = (folder: string, number: number): string => join(folder, `lock-${number}`);
+
+function lockNumbers(folder: string): number[] {
+  const numbers = readdirSync(folder).flatMap((name) => /^lock-(\d+)$/.exec(name)?.[1] ?? []);
+  return numbers.map(Number).sort((a, b) => a - b);
+}
+
+function readTarget(folder: string, number: number): string | undefined {
+  return ignoring('ENOENT', () => readlinkSync(linkPath(folder, number)));
+}
+
+const tryLink = (target: string, path: string): boolean =>
+  ignoring('EEXIST', () => {
+    symlinkSync(target, path);
+    return true;
+  }) ?? false;
+
+const exists = (path: string): boolean => ignoring('ENOENT', () => lstatSync(path)) !== undefined;
+
+const remove = (path: string): void => ignoring('ENOENT', () => unlinkSync(path));
+
+function ignoring<Result>(code: string, act: () => Result): Result | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== code) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+// Fills a new folder with an empty cluster, by Postgres' initdb.
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Binaries, initdbPath } from './binaries.ts';
+import { clusterPaths } from './cluster-paths.ts';
+import { EmbeddedPostgresError } from './embedded-error.ts';
+import { giveTo, type ServerUser } from './server-user.ts';
+
+/** The cluster's only database user, and the name of the database that `url()` leads to. */
+export const DATABASE_USER = 'jobmirror';
+
+/**
+ * The environment of Postgres' programs: none of ours, which may hold the site's token and would stay readable in the
+ * process list for as long as the server runs.
+ */
+export const SERVER_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+
+/**
+ * Makes `home` (empty but for its lock) the home of a new cluster that `user` runs and `link` will point to.
+ * @throws EmbeddedPostgresError with what initdb said.
+ */
+export async function initialiseHome(home: string, link: string, binaries: Binaries, user: ServerUser): Promise<void> {
+  const paths = clusterPaths(home);
+  const password = randomBytes(24).toString('base64url');
+  writeFileSync(paths.password, password, { mode: 0o600 });
+  writeFileSync(paths.madeFor, link);
+  mkdirSync(paths.data, { mode: 0o700 });
+  giveTo(user, paths.data);
+  // initdb reads the password from a file only, which the server's user must be able to read.
+  const passwordForInitdb = join(home, 'password-for-initdb');
+  writeFileSync(passwordForInitdb, password, { mode: 0o600 });
+  giveTo(user, passwordForInitdb);
+  const options = [`--username=${DATABASE_USER}`, `--pwfile=${passwordForInitdb}`, '--auth=scram-sha-256'];
+  const content = ['--encoding=UTF8', '--locale=C', '--no-instructions'];
+  try {
+    const how = { ...user, cwd: '/', env: SERVER_ENVIRONMENT };
+    await promisify(execFile)(initdbPath(binaries), ['-D', paths.data, ...options, ...content], how);
+  } catch (cause) {
+    rmSync(home, { recursive: true });
+    throw new EmbeddedPostgresError(
+      `Postgres could not make a database in ${home}.`,
+      'See what it says below: mostly the disk is full, or the folder is on a file system without owners and modes; then set data_dir to another one.',
+      { detail: (cause as { stderr?: string }).stderr || (cause as Error).message, cause },
+    );
+  }
+  rmSync(passwordForInitdb);
+}

@@ -1,0 +1,44 @@
+// Reads what a running server says about itself in its postmaster.pid, and disarms the file that a killed one left behind.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { clusterPaths } from './cluster-paths.ts';
+import { isPostmasterOf } from './process-identity.ts';
+
+/** A live server of a cluster. */
+export interface Postmaster {
+  readonly pid: number;
+  /** Not a number in the first moments of a start. */
+  readonly port: number;
+  readonly status: 'starting' | 'ready' | 'stopping';
+}
+
+/** The server that runs on the cluster in `home`; undefined where none does, whatever a stale file says. */
+export function readPostmaster(home: string): Postmaster | undefined {
+  const lines = readLines(home);
+  const pid = Number(lines[0]);
+  if (!pid || !isPostmasterOf(pid, clusterPaths(home).data)) return undefined;
+  // The lines: pid, data folder, start, port, socket folder, address, shared memory, status (Postgres' miscadmin.h).
+  const said = lines[7]?.trim();
+  return { pid, port: Number(lines[3]), status: said === 'ready' || said === 'stopping' ? said : 'starting' };
+}
+
+/**
+ * Lets a new server start where a killed one left its file behind. Postgres refuses while the process number in it is
+ * in use, by whatever program; but it takes its own parent's for stale. The other lines stay: by them it checks that no
+ * process of the killed server still works on the data.
+ */
+export function disarmStaleFile(home: string): void {
+  const [pid, ...rest] = readLines(home);
+  if (pid) writeFileSync(pathOf(home), [process.pid, ...rest].join('\n'));
+}
+
+const pathOf = (home: string): string => join(clusterPaths(home).data, 'postmaster.pid');
+
+function readLines(home: string): string[] {
+  try {
+    return readFileSync(pathOf(home), 'utf8').split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

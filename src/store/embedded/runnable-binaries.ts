@@ -1,0 +1,58 @@
+// Makes sure that the server's user can run the Postgres binaries where npm put them, or copies them to where it can.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Binaries, completeLibraries, findBinaries, postgresPath } from './binaries.ts';
+import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
+import type { ServerUser } from './server-user.ts';
+
+const run = promisify(execFile);
+
+/**
+ * Binaries that `user` can run. A copy (some 60 MB) goes into the folder that `copyFolder` names, once for each version.
+ * @throws EmbeddedPostgresError where they don't run from there either, with what the system said.
+ */
+export async function runnableBinaries(
+  user: ServerUser,
+  copyFolder: () => string,
+  installed = findBinaries(),
+): Promise<Binaries> {
+  if ((await whyNotRunnable(installed, user)) === undefined) return installed;
+  const copy = { ...installed, folder: join(copyFolder(), `postgres-${installed.version}`) };
+  if ((await whyNotRunnable(copy, user)) === undefined) return copy;
+  await replaceCopy(installed, copy, user);
+  const obstacle = await whyNotRunnable(copy, user);
+  if (obstacle === undefined) return copy;
+  await rm(copy.folder, { recursive: true });
+  throw new EmbeddedPostgresError(
+    `The embedded Postgres does not run on this machine (${installed.folder}).`,
+    `Install what is missing: it needs glibc and libstdc++ (Alpine Linux has another libc; use a Debian-based image).\n${USE_OWN_POSTGRES}`,
+    { detail: obstacle },
+  );
+}
+
+async function whyNotRunnable(binaries: Binaries, user: ServerUser): Promise<string | undefined> {
+  try {
+    completeLibraries(binaries.folder);
+    await run(postgresPath(binaries), ['--version'], { ...user, cwd: '/', env: {} });
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Copies under another name first, so that nobody sees half a copy; of two at the same time, the later one's stays. */
+async function replaceCopy(installed: Binaries, copy: Binaries, user: ServerUser): Promise<void> {
+  const fresh = await mkdtemp(`${copy.folder}-new-`);
+  const wanted = (source: string) => extname(source) !== '.a';
+  await cp(installed.folder, join(fresh, 'native'), { recursive: true, verbatimSymlinks: true, filter: wanted });
+  completeLibraries(join(fresh, 'native'));
+  await run('chmod', ['-R', 'u+w,a+rX', fresh]);
+  if (existsSync(copy.folder) && (await whyNotRunnable(copy, user))) await rename(copy.folder, join(fresh, 'damaged'));
+  await rename(join(fresh, 'native'), copy.folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
+  await rm(fresh, { recursive: true });
+}
