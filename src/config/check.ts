@@ -1,0 +1,94 @@
+// Turns plain data and a schema into checked settings, or into complaints in words for people.
+import type { z } from 'zod';
+import type { Complaint } from './config-error.ts';
+import { inputJsonSchema, knownNames, nearest } from './known-names.ts';
+import type { SettingPath, YamlSource } from './yaml-source.ts';
+
+type Issue = z.core.$ZodIssue;
+
+export type Checked<Schema extends z.ZodType> =
+  | { readonly kind: 'settings'; readonly settings: z.output<Schema> }
+  | { readonly kind: 'refused'; readonly complaints: readonly Complaint[] };
+
+/** Checks a file's data. No complaint shows a value of the file: it may be a token in the wrong place. */
+export function check<Schema extends z.ZodType>(schema: Schema, data: unknown, source: YamlSource): Checked<Schema> {
+  const result = schema.safeParse(data);
+  if (result.success) return { kind: 'settings', settings: result.data };
+  const complaints = result.error.issues.flatMap((issue) => complaintsOf(issue, [], schema, source));
+  return { kind: 'refused', complaints };
+}
+
+function complaintsOf(issue: Issue, above: SettingPath, schema: z.ZodType, source: YamlSource): readonly Complaint[] {
+  const path = [...above, ...issue.path];
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const known = knownNames(inputJsonSchema(schema), path);
+      return issue.keys.map((name) => source.complain([...path, name], unknownName(name, known), 'name'));
+    }
+    case 'invalid_key':
+      return [source.complain(path, issue.issues.map(({ message }) => `the name ${message}`).join('; '), 'name')];
+    case 'invalid_union': {
+      // The member that the value's kind fits is the one that was meant: its complaints say more than "none fits".
+      const meant = issue.errors.find((issues) => issues.every((inner) => !isWrongKind(inner)));
+      if (meant !== undefined) return meant.flatMap((inner) => complaintsOf(inner, path, schema, source));
+      const kinds = issue.errors
+        .flat()
+        .filter(isWrongKind)
+        .map(({ expected }) => kindName(expected));
+      return [source.complain(path, `must be ${[...new Set(kinds)].join(', or ')}`)];
+    }
+    default:
+      return [source.complain(path, describe(issue))];
+  }
+}
+
+const isWrongKind = (issue: Issue): issue is Extract<Issue, { code: 'invalid_type' }> =>
+  issue.code === 'invalid_type' && issue.path.length === 0;
+
+function unknownName(name: string, known: readonly string[]): string {
+  const guess = nearest(name, known);
+  if (guess !== undefined) return `is no setting; did you mean ${guess}?`;
+  return known.length === 0 ? 'is no setting' : `is no setting; known here: ${known.join(', ')}`;
+}
+
+function describe(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.message.endsWith('received undefined')
+        ? `is missing; it must be ${kindName(issue.expected)}`
+        : `must be ${kindName(issue.expected)}${issue.expected === 'string' ? ' (put a number in quotes)' : ''}`;
+    case 'invalid_value':
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.join(', ')}`;
+    case 'too_small':
+      return amount(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
+    case 'too_big':
+      return amount(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
+    default:
+      return issue.message;
+  }
+}
+
+function amount(origin: string, relation: string, limit: number | bigint): string {
+  if (origin === 'string') return limit === 1 ? 'must not be empty' : `must have ${relation} ${limit} characters`;
+  if (origin === 'array') return `must have ${relation} ${limit} ${limit === 1 ? 'entry' : 'entries'}`;
+  return `must be ${relation} ${limit}`;
+}
+
+function kindName(expected: string): string {
+  switch (expected) {
+    case 'string':
+      return 'text';
+    case 'int':
+      return 'a whole number';
+    case 'number':
+      return 'a number';
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return 'a list';
+    case 'null':
+      return 'null';
+    default:
+      return 'a group of settings';
+  }
+}

@@ -1,0 +1,97 @@
+// Turns a feed's settings as written, its format and its site into the feed as the program uses it.
+import { resolve } from 'node:path';
+import type { FeedSource } from '../feed/feed-reading.ts';
+import { type FeedName, siteName } from '../posting/identifiers.ts';
+import type { FieldRule, MappingSpec, ValueSource } from '../posting/mapping.ts';
+import type { StateTable } from '../posting/us-states.ts';
+import type { FeedConfig } from './config.ts';
+import { type Environment, fillText } from './environment.ts';
+import type { WrittenFeed } from './feed-schema.ts';
+import type { WrittenFields, WrittenFormat, WrittenRule } from './format-schema.ts';
+import { Secret } from './secret.ts';
+import type { WrittenSite } from './site-schema.ts';
+
+export interface FeedParts {
+  readonly feed: WrittenFeed;
+  readonly format: WrittenFormat;
+  readonly site: WrittenSite;
+  readonly states: StateTable;
+  readonly env: Environment;
+  /** Folder of the configuration file. */
+  readonly folder: string;
+}
+
+export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
+  const { feed } = parts;
+  return {
+    name,
+    siteName: siteName(feed.site),
+    source: makeSource(parts),
+    mapping: makeMapping(parts),
+    guard: {
+      percent: feed.delete_guard.percent,
+      count: feed.delete_guard.count,
+      missingPulls: feed.delete_guard.missing_pulls,
+    },
+    schedule: feed.schedule,
+    timeZone: feed.time_zone,
+    minRecords: feed.expect.min_records,
+  };
+}
+
+function makeSource({ feed, format, env, folder }: FeedParts): FeedSource {
+  const headers = Object.entries(feed.headers).map(([name, text]) => [name, new Secret(fillText(text, env))]);
+  return {
+    location: feed.source === '-' || /^https?:\/\//i.test(feed.source) ? feed.source : resolve(folder, feed.source),
+    headers: Object.fromEntries(headers),
+    recordPath: format.records,
+    encoding: feed.encoding ?? format.encoding,
+    totalPaths: format.total,
+    limits: {
+      maxBytes: feed.limits.max_bytes,
+      maxRecordBytes: feed.limits.max_record_bytes,
+      maxRatio: feed.limits.max_ratio,
+      totalTimeoutMs: feed.limits.total_timeout_seconds * 1000,
+      firstByteTimeoutMs: feed.limits.first_byte_timeout_seconds * 1000,
+      minBytesPerSecond: feed.limits.min_bytes_per_second,
+      maxRedirects: feed.limits.max_redirects,
+    },
+    allowPrivateRedirects: feed.allow_private_redirects,
+  };
+}
+
+function makeMapping({ feed, format, site, states }: FeedParts): MappingSpec {
+  return {
+    key: { paths: feed.key ?? format.key },
+    fields: Object.fromEntries(
+      Object.entries(mergeFields(format.fields, feed.fields)).map(([field, rule]) => [field, makeRule(rule)]),
+    ),
+    stateField: site.state_field,
+    requiredFields: site.required,
+    maxLengths: site.max_lengths,
+    states,
+  };
+}
+
+/** The format's fields with the feed's on top; `null` takes one away. */
+export function mergeFields(
+  format: WrittenFields,
+  feed: WrittenFields,
+): Readonly<Record<string, string | WrittenRule>> {
+  const kept = Object.entries({ ...format, ...feed }).flatMap(([field, rule]) =>
+    rule === null ? [] : [[field, rule] as const],
+  );
+  return Object.fromEntries(kept);
+}
+
+function makeRule(rule: string | WrittenRule): FieldRule {
+  if (typeof rule === 'string') return { source: { kind: 'paths', paths: [rule] }, as: [] };
+  return { source: makeValueSource(rule), as: rule.as, default: rule.default };
+}
+
+/** The schema has seen to it that exactly one of the three is there. */
+function makeValueSource({ from, join, template, value }: WrittenRule): ValueSource {
+  if (from !== undefined) return { kind: 'paths', paths: from, join };
+  if (template !== undefined) return { kind: 'template', template };
+  return { kind: 'constant', value: value ?? '' };
+}

@@ -1,0 +1,138 @@
+// The settings of one feed.
+import { CronExpressionParser } from 'cron-parser';
+import { z } from 'zod';
+import { encodingSchema, feedFieldsSchema, formatSchema, keySchema } from './format-schema.ts';
+import { countSchema, nameSchema, percentSchema, positiveSchema, secondsSchema, sizeSchema } from './scalars.ts';
+
+const sourceSchema = z
+  .string()
+  .min(1)
+  .superRefine((source, context) => {
+    const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1]?.toLowerCase();
+    if (scheme === undefined) return;
+    if (scheme !== 'http' && scheme !== 'https') {
+      context.addIssue(
+        `can't be read over ${scheme}; use http(s), a file's path, or - and pipe the feed in: sftp … | jobmirror sync FEED`,
+      );
+    } else if (!URL.canParse(source)) {
+      context.addIssue('is not a web address that can be read');
+    } else if (new URL(source).username !== '' || new URL(source).password !== '') {
+      context.addIssue(
+        `must hold no user name and password, they would be shown in logs; use headers: { Authorization: \${NAME} }`,
+      );
+    }
+  });
+
+const scheduleSchema = z.string().superRefine((schedule, context) => {
+  const fields = schedule.trim().split(/\s+/).length;
+  try {
+    if (fields !== 5 && fields !== 6) throw new Error(`it has ${fields} field${fields === 1 ? '' : 's'}`);
+    // The next time shows that there is one: 31 February is written well and never comes.
+    CronExpressionParser.parse(schedule).next();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    context.addIssue(
+      `is not a cron expression of 5 fields (minute hour day month weekday) or 6 (second first), such as "*/15 * * * *": ${why}`,
+    );
+  }
+});
+
+const timeZoneSchema = z.string().refine(isTimeZone, 'must be an IANA time zone, such as America/New_York or UTC');
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    // Offsets such as +02:00 are zones to some versions of Node and not to others.
+    return /^[A-Za-z]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
+/** A request header's name (RFC 9110, section 5.1), and those whose values are surely secret. */
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+const SECRET_HEADER = /auth|cookie|token|key|secret|password/i;
+
+const headersSchema = z
+  .record(z.string().regex(HEADER_NAME, 'is not a name that an HTTP header can have'), z.string().min(1))
+  .superRefine((headers, context) => {
+    for (const [name, value] of Object.entries(headers)) {
+      if (!SECRET_HEADER.test(name) || value.includes(`\${`)) continue;
+      context.addIssue({
+        code: 'custom',
+        path: [name],
+        message: `is a secret, and must come from the environment: write \${NAME}, the name of a variable that holds it`,
+      });
+    }
+  });
+
+const feedLimitsSchema = z.strictObject({
+  max_bytes: sizeSchema.prefault('8GB').describe('The whole feed, decompressed.'),
+  max_record_bytes: sizeSchema.prefault('5MiB').describe('One record; a larger one goes to review, unread.'),
+  max_ratio: positiveSchema.default(200).describe('Decompressed bytes for each compressed one, from 10 MiB on.'),
+  total_timeout_seconds: secondsSchema.default(3600).describe('From the first request to the last byte.'),
+  first_byte_timeout_seconds: secondsSchema.default(60).describe('To the first byte of the answer.'),
+  min_bytes_per_second: countSchema.default(1024).describe('A source that is slower over 30 seconds is given up.'),
+  max_redirects: z.int().min(0).max(20).default(5).describe('Redirects followed.'),
+});
+
+const guardSchema = z.strictObject({
+  percent: percentSchema.default(20).describe('Of the live jobs.'),
+  count: countSchema.default(5).describe('Jobs.'),
+  missing_pulls: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(1)
+    .describe('A job is deleted once its posting was missing from this many complete pulls in a row.'),
+});
+
+const expectSchema = z.strictObject({
+  min_records: countSchema
+    .optional()
+    .describe('With fewer records the feed is not taken for complete, and nothing is deleted.'),
+});
+
+export const feedSchema = z
+  .strictObject({
+    source: sourceSchema.describe(
+      'An http(s) address, the path of a file (relative to this file), or `-` for standard input.',
+    ),
+    format: z
+      .union([nameSchema, formatSchema])
+      .describe('The name of a preset (a file of `config/presets`), or the format itself.'),
+    site: nameSchema.describe('The site that the feed is mirrored to.'),
+    schedule: scheduleSchema
+      .optional()
+      .describe(
+        'When `start` pulls the feed: a cron expression of 5 fields, or 6 with seconds first. Without it only `sync` does.',
+      ),
+    time_zone: timeZoneSchema.default('UTC').describe('The time zone of the schedule.'),
+    key: keySchema.optional(),
+    fields: feedFieldsSchema
+      .default({})
+      .describe(
+        "Site field: where its value comes from, on top of the format's fields; `null` takes one of those away.",
+      ),
+    headers: headersSchema
+      .default({})
+      .describe(
+        `Request headers for the source. Secret ones only from the environment: \`Authorization: "Bearer \${NAME}"\`.`,
+      ),
+    encoding: encodingSchema.optional(),
+    allow_private_redirects: z.boolean().default(false).describe('Follow redirects to private and loopback addresses.'),
+    limits: feedLimitsSchema.prefault({}).describe('What is read at most, and for how long.'),
+    delete_guard: guardSchema
+      .prefault({})
+      .describe(
+        'Deletes of the last 24 hours above both limits wait for approval; those of a feed that came empty always do.',
+      ),
+    expect: expectSchema.prefault({}).describe('What the feed must be like.'),
+  })
+  .refine((feed) => feed.source !== '-' || feed.schedule === undefined, {
+    error: "can't be kept by a feed that comes in on standard input; run jobmirror sync when it is there",
+    path: ['schedule'],
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  });
+
+export type WrittenFeed = z.output<typeof feedSchema>;

@@ -1,0 +1,40 @@
+// Finds fields that a site needs and a feed's mapping never fills: every one of its postings would be rejected.
+import { mergeFields } from './feed-config.ts';
+import type { WrittenFeed } from './feed-schema.ts';
+import type { WrittenFormat } from './format-schema.ts';
+import { nearest } from './known-names.ts';
+import type { WrittenSite } from './site-schema.ts';
+
+export interface MappingFindings {
+  /** `path` goes on from the feed. */
+  readonly faults: readonly { readonly path: readonly string[]; readonly message: string }[];
+  readonly warnings: readonly string[];
+}
+
+/** Checks a feed's fields, together with its format's, against what its site demands. */
+export function checkMapping(feed: WrittenFeed, format: WrittenFormat, site: WrittenSite): MappingFindings {
+  const fields = Object.keys(mergeFields(format.fields, feed.fields));
+  const needed = new Set([...site.required, site.state_field.name]);
+  const unfilled = [...needed].filter((field) => !fields.includes(field));
+  const faults = unfilled.map((field) => ({
+    path: ['fields'],
+    message: `nothing fills ${field}, which the site ${feed.site} needs; add ${field}: and the path in the record`,
+  }));
+  for (const [field, rule] of Object.entries(feed.fields)) {
+    if (rule !== null || Object.hasOwn(format.fields, field)) continue;
+    const guess = nearest(field, Object.keys(format.fields));
+    const message = `null takes away a field of the format, and it has no ${field}`;
+    faults.push({
+      path: ['fields', field],
+      message: guess === undefined ? message : `${message}; did you mean ${guess}?`,
+    });
+  }
+  const reference = site.reference_field;
+  const warnings =
+    reference === undefined || fields.includes(reference)
+      ? []
+      : [
+          `nothing fills ${reference}, the reference_field of the site ${feed.site}; jobs in doubt are looked for by all their fields`,
+        ];
+  return { faults, warnings };
+}

@@ -1,0 +1,116 @@
+// Turns the sites and feeds of a configuration into those the program uses, each by itself, so that one that is wrong hides no other.
+import type { z } from 'zod';
+import { type FeedName, feedName, type SiteName, siteName } from '../posting/identifiers.ts';
+import type { FeedConfig, SiteConfig } from './config.ts';
+import { type Complaint, ConfigError } from './config-error.ts';
+import type { Environment } from './environment.ts';
+import { makeFeedConfig } from './feed-config.ts';
+import { feedSchema, type WrittenFeed } from './feed-schema.ts';
+import type { WrittenFormat } from './format-schema.ts';
+import { nearest } from './known-names.ts';
+import { checkMapping } from './mapping-check.ts';
+import { presetNames, readPreset } from './presets.ts';
+import { makeSiteConfig } from './site-config.ts';
+import { siteSchema } from './site-schema.ts';
+import { readStateTable } from './us-states.ts';
+import type { YamlSource } from './yaml-source.ts';
+
+export interface Parts {
+  readonly sites: ReadonlyMap<SiteName, SiteConfig>;
+  readonly feeds: ReadonlyMap<FeedName, FeedConfig>;
+  /** What the schema can't see: names that nothing has, files, fields that nobody fills. */
+  readonly complaints: readonly Complaint[];
+  readonly warnings: readonly string[];
+}
+
+interface Surroundings {
+  readonly env: Environment;
+  /** Folder of the configuration file. */
+  readonly folder: string;
+}
+
+/** Makes the parts of raw settings. What breaks the schema is left out here; the check of the whole has reported it. */
+export async function makeParts(data: unknown, source: YamlSource, around: Surroundings): Promise<Parts> {
+  const complaints: Complaint[] = [];
+  const warnings: string[] = [];
+  const complain = (path: readonly string[], message: string) => complaints.push(source.complain(path, message));
+  const rawSites = settingsIn(data, 'sites');
+  const rawFeeds = settingsIn(data, 'feeds');
+  const presets = await presetNames();
+
+  const sites = new Map<SiteName, SiteConfig>();
+  const writtenSites = validEntries(rawSites, siteSchema);
+  for (const [name, written] of writtenSites) {
+    const site = await makeSiteConfig(siteName(name), written, {
+      ...around,
+      complain: (path, message) => complain(['sites', name, ...path], message),
+      warn: (message) => warnings.push(message),
+    });
+    if (site !== undefined) sites.set(site.name, site);
+  }
+
+  for (const [name, raw] of Object.entries(rawFeeds)) {
+    const siteFault = unknownName(settingOf(raw, 'site'), 'site', Object.keys(rawSites));
+    if (siteFault !== undefined) complain(['feeds', name, 'site'], siteFault);
+    const presetFault = unknownName(settingOf(raw, 'format'), 'preset', presets);
+    if (presetFault !== undefined) complain(['feeds', name, 'format'], presetFault);
+  }
+
+  const feeds = new Map<FeedName, FeedConfig>();
+  const states = await readStateTable();
+  for (const [name, feed] of validEntries(rawFeeds, feedSchema)) {
+    const site = writtenSites.get(feed.site);
+    const format = await formatOf(feed, presets, complaints);
+    if (site === undefined || format === undefined) continue;
+    const findings = checkMapping(feed, format, site);
+    for (const { path, message } of findings.faults) complain(['feeds', name, ...path], message);
+    warnings.push(...findings.warnings.map((warning) => `feeds.${name}: ${warning}`));
+    feeds.set(feedName(name), makeFeedConfig(feedName(name), { ...around, feed, format, site, states }));
+  }
+  return { sites, feeds, complaints, warnings };
+}
+
+async function formatOf(
+  { format }: WrittenFeed,
+  presets: readonly string[],
+  complaints: Complaint[],
+): Promise<WrittenFormat | undefined> {
+  if (typeof format !== 'string') return format;
+  if (!presets.includes(format)) return undefined;
+  try {
+    return await readPreset(format);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    complaints.push(...error.complaints);
+    return undefined;
+  }
+}
+
+function unknownName(name: unknown, kind: string, known: readonly string[]): string | undefined {
+  if (typeof name !== 'string' || known.includes(name)) return undefined;
+  const guess = nearest(name, known);
+  const help = guess === undefined ? `known: ${known.join(', ') || 'none'}` : `did you mean ${guess}?`;
+  return `there is no ${kind} ${name}; ${help}`;
+}
+
+const settingOf = (settings: unknown, name: string): unknown =>
+  typeof settings === 'object' && settings !== null && Object.hasOwn(settings, name)
+    ? (settings as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+
+function settingsIn(data: unknown, name: string): Readonly<Record<string, unknown>> {
+  const settings = settingOf(data, name);
+  return typeof settings === 'object' && settings !== null ? (settings as Readonly<Record<string, unknown>>) : {};
+}
+
+function validEntries<Schema extends z.ZodType>(
+  settings: Readonly<Record<string, unknown>>,
+  schema: Schema,
+): ReadonlyMap<string, z.output<Schema>> {
+  const valid = new Map<string, z.output<Schema>>();
+  for (const [name, raw] of Object.entries(settings)) {
+    const result = schema.safeParse(raw);
+    if (result.success) valid.set(name, result.data);
+  }
+  return valid;
+}

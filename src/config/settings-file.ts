@@ -1,0 +1,41 @@
+// Turns a YAML file that comes with the package, or stands beside the configuration, into checked settings.
+import { readFile } from 'node:fs/promises';
+import type { z } from 'zod';
+import { check } from './check.ts';
+import { ConfigError } from './config-error.ts';
+import { parseYaml, toData } from './yaml-source.ts';
+
+/** Reads a file of settings that takes nothing from the environment. Throws a {@link ConfigError}. */
+export async function readSettings<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>> {
+  const source = parseYaml(path, await readText(path));
+  const checked = check(schema, toData(source), source);
+  if (checked.kind === 'refused') throw new ConfigError(checked.complaints);
+  return checked.settings;
+}
+
+/** Larger than any configuration that a person writes. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Reads a file as text. Throws a {@link ConfigError} that says why it can't be read. */
+export async function readText(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new ConfigError([{ file: path, setting: '', message: `can't be read: ${reason(cause)}` }]);
+  });
+  if (text.length <= MAX_BYTES) return text;
+  throw new ConfigError([{ file: path, setting: '', message: 'is larger than 4 MiB, which no file of settings is' }]);
+}
+
+/** A file system error in words. */
+export function reason(error: NodeJS.ErrnoException): string {
+  switch (error.code) {
+    case 'ENOENT':
+      return 'there is no such file';
+    case 'EACCES':
+    case 'EPERM':
+      return 'this user may not read it; change its owner or mode';
+    case 'EISDIR':
+      return 'it is a folder';
+    default:
+      return error.message;
+  }
+}

@@ -1,0 +1,98 @@
+// Turns a site's settings as written into the site as the program uses it, its token read.
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { SiteName } from '../posting/identifiers.ts';
+import type { SiteConfig } from './config.ts';
+import { type Environment, fillText } from './environment.ts';
+import { Secret } from './secret.ts';
+import { reason } from './settings-file.ts';
+import type { WrittenSite } from './site-schema.ts';
+
+/** Reports a setting of the site that is wrong; `path` goes on from the site. */
+type Complain = (path: readonly string[], message: string) => void;
+
+export interface SiteSurroundings {
+  readonly env: Environment;
+  /** Folder of the configuration file. */
+  readonly folder: string;
+  readonly complain: Complain;
+  readonly warn: (message: string) => void;
+}
+
+/** The site; `undefined` after a complaint. */
+export async function makeSiteConfig(
+  name: SiteName,
+  written: WrittenSite,
+  surroundings: SiteSurroundings,
+): Promise<SiteConfig | undefined> {
+  const token = await readToken(name, written, surroundings);
+  if (token === undefined) return undefined;
+  const timeoutMs = written.limits.timeout_seconds * 1000;
+  const {
+    settle_after_seconds: settleAfterSeconds,
+    looks,
+    escalate_after_minutes: escalateAfterMinutes,
+  } = written.doubts;
+  return {
+    name,
+    options: {
+      baseUrl: new URL(written.base_url),
+      token,
+      referenceField: written.reference_field,
+      listPath: written.list_path,
+      timeoutMs,
+      concurrency: written.limits.concurrency,
+    },
+    stateField: written.state_field,
+    requestsPerSecond: written.limits.requests_per_second,
+    retry: {
+      attempts: written.retry.attempts,
+      firstDelayMs: written.retry.first_delay_seconds * 1000,
+      maxDelayMs: written.retry.max_delay_seconds * 1000,
+    },
+    doubts: {
+      settleAfterMs: settleAfterSeconds === undefined ? Math.max(60_000, 2 * timeoutMs) : settleAfterSeconds * 1000,
+      looks,
+      escalateAfterMs: escalateAfterMinutes * 60_000,
+    },
+    canary: written.canary,
+    onMissing: written.on_missing,
+  };
+}
+
+async function readToken(name: SiteName, written: WrittenSite, around: SiteSurroundings): Promise<Secret | undefined> {
+  const setting = written.token === undefined ? 'token_file' : 'token';
+  const text =
+    written.token === undefined
+      ? await readTokenFile(name, written.token_file ?? '', around)
+      : fillText(written.token, around.env);
+  if (text === undefined) return undefined;
+  const fault = tokenFault(text);
+  if (fault === undefined) return new Secret(text);
+  around.complain([setting], fault);
+  return undefined;
+}
+
+function tokenFault(token: string): string | undefined {
+  if (token === '') return 'the token is empty';
+  if (/\s|\p{Cc}/u.test(token))
+    return 'the token holds a space or a control character; it was probably not copied right';
+  // It is the user name of HTTP Basic, which ends at the first colon (RFC 7617, section 2).
+  if (token.includes(':'))
+    return 'the token holds a colon, which HTTP Basic can not carry; take the token alone, without user name or password';
+  return undefined;
+}
+
+async function readTokenFile(name: SiteName, file: string, around: SiteSurroundings): Promise<string | undefined> {
+  const path = resolve(around.folder, file);
+  try {
+    const { mode } = await stat(path);
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      around.warn(`sites.${name}.token_file: ${path} can be read by other users; run: chmod 600 ${path}`);
+    }
+    return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
+  } catch (error) {
+    around.complain(['token_file'], `${path} can't be read: ${reason(error as NodeJS.ErrnoException)}`);
+    return undefined;
+  }
+}
