@@ -1,0 +1,65 @@
+// Opens a file as a source, and proves that it was not changed while it was read.
+import { open, type FileHandle } from 'node:fs/promises';
+import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
+
+const CHUNK_BYTES = 524_288;
+
+/** Opens the file at `path`. */
+export async function openFile(path: string): Promise<OpenedSource> {
+  let file: FileHandle;
+  try {
+    file = await open(path);
+  } catch (error) {
+    return { kind: 'failed', message: explain(path, error) };
+  }
+  const before = await file.stat({ bigint: true });
+  if (before.isDirectory()) {
+    await file.close();
+    return { kind: 'failed', message: `"${path}" is a folder, not a feed: name the file in it` };
+  }
+  const totalBytes = before.isFile() ? Number(before.size) : undefined;
+  return { kind: 'body', body: { chunks: readChunks(file, before), validators: {}, totalBytes } };
+}
+
+interface Identity {
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+  isFile(): boolean;
+}
+
+/** Reads into two buffers by turns: while the caller works on one, the other is filled. */
+async function* readChunks(file: FileHandle, before: Identity): AsyncGenerator<Buffer> {
+  const buffers = [Buffer.allocUnsafe(CHUNK_BYTES), Buffer.allocUnsafe(CHUNK_BYTES)] as const;
+  let [filling, spare] = buffers;
+  let total = 0n;
+  let reading = file.read(filling, 0, CHUNK_BYTES, null);
+  try {
+    for (;;) {
+      const { bytesRead } = await reading;
+      if (bytesRead === 0) break;
+      total += BigInt(bytesRead);
+      const filled = filling;
+      [filling, spare] = [spare, filling];
+      reading = file.read(filling, 0, CHUNK_BYTES, null);
+      yield filled.subarray(0, bytesRead);
+    }
+    const after = await file.stat({ bigint: true });
+    const changed = after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs;
+    if (before.isFile() && (changed || total !== before.size)) {
+      throw new BrokenOff('the file was changed while it was read');
+    }
+  } catch (error) {
+    throw error instanceof BrokenOff ? error : new BrokenOff(`reading the file failed: ${reasonOf(error)}`);
+  } finally {
+    await reading.catch(() => undefined);
+    await file.close();
+  }
+}
+
+function explain(path: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return `there is no file "${path}"`;
+  if (code === 'EACCES' || code === 'EPERM') return `the file "${path}" may not be read by this user`;
+  return `the file "${path}" can't be opened: ${reasonOf(error)}`;
+}

@@ -1,0 +1,50 @@
+// Tells which IP addresses are not on the public internet, so that a feed's redirect can't reach what is inside.
+import { BlockList, isIP, isIPv6 } from 'node:net';
+
+/** From IANA's registries of special-purpose addresses (RFC 6890 and its updates): all that is not globally reachable. */
+const SUBNETS: readonly (readonly [string, number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+  ['::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001:db8::', 32],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+];
+
+const blocked = new BlockList();
+for (const [network, prefix] of SUBNETS) blocked.addSubnet(network, prefix, isIPv6(network) ? 'ipv6' : 'ipv4');
+
+/** IPv6 forms that carry an IPv4 address in their last or second to third group: mapped, NAT64, 6to4. */
+const EMBEDDED_IPV4 = /^(?:::ffff:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$|^2002:([0-9a-f]{1,4}):([0-9a-f]{1,4}):/;
+
+/** Whether an IP address (as text, without brackets) is private, loopback, link-local or otherwise not public. */
+export function isPrivateAddress(address: string): boolean {
+  const bare = address.replace(/%.*$/, '');
+  if (isIP(bare) === 4) return blocked.check(bare, 'ipv4');
+  if (isIP(bare) !== 6) return true;
+  // The URL parser writes every IPv6 address in its one canonical form.
+  const canonical = new URL(`http://[${bare}]/`).hostname.slice(1, -1);
+  const embedded = EMBEDDED_IPV4.exec(canonical);
+  if (embedded !== null) {
+    const [high = '', low = ''] = embedded[1] === undefined ? embedded.slice(3) : embedded.slice(1);
+    const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+    return blocked.check(`${a >> 8}.${a & 255}.${b >> 8}.${b & 255}`, 'ipv4');
+  }
+  return blocked.check(canonical, 'ipv6');
+}

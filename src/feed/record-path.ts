@@ -1,0 +1,29 @@
+// Turns a configured path such as `source/job` or `source/@jobs` into names that open elements are compared with.
+
+/** A path from the root: the names of nested elements without prefixes (`*`: any), and perhaps an attribute at its end. */
+export interface ElementPath {
+  readonly elements: readonly string[];
+  readonly attribute?: string;
+}
+
+/** Reads a path. Throws an `Error` that names the path where it has an empty part or an attribute that is not at its end. */
+export function parseElementPath(path: string): ElementPath {
+  const parts = path.replace(/^\//, '').split('/');
+  const last = parts.at(-1) ?? '';
+  const attribute = last.startsWith('@') ? localName(last.slice(1)) : undefined;
+  const elements = (attribute === undefined ? parts : parts.slice(0, -1)).map(localName);
+  if (elements.length === 0 || attribute === '' || elements.some((name) => name === '' || name.startsWith('@'))) {
+    throw new Error(`"${path}" is not a path of elements: write it from the root, such as source/job or source/@jobs`);
+  }
+  return { elements, attribute };
+}
+
+/** The name without its prefix: `job` of `hr:job`. */
+export const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
+
+/** Whether one name of a path covers an element's local name. */
+export const coversName = (pattern: string | undefined, local: string): boolean => pattern === '*' || pattern === local;
+
+/** Whether the path covers exactly these open elements, given by their local names from the root. */
+export const coversElements = (path: ElementPath, open: readonly string[]): boolean =>
+  path.elements.length === open.length && open.every((local, depth) => coversName(path.elements[depth], local));

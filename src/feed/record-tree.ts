@@ -1,0 +1,188 @@
+// Turns the bytes of one record into its tree of plain text, or into the reason why it can't be read.
+import { isUtf8 } from 'node:buffer';
+import type { Problem, RecordTree } from '../posting/posting.ts';
+import { decodeEntities } from './entities.ts';
+
+export type ParsedRecord =
+  | { readonly kind: 'tree'; readonly tree: RecordTree }
+  | { readonly kind: 'unreadable'; readonly problems: Problem[] };
+
+/** Deeper records are no postings; trees are walked recursively later. */
+const MAX_DEPTH = 64;
+
+/** XML 1.0, productions 4 and 4a. */
+const NAME_START =
+  ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}' +
+  '\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
+const NAME = `[${NAME_START}][${NAME_START}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]*`;
+const START_TAG = new RegExp(`<(${NAME})`, 'uy');
+const ATTRIBUTE = new RegExp(`[ \\t\\n]+(${NAME})[ \\t\\n]*=[ \\t\\n]*(?:"([^"<]*)"|'([^'<]*)')`, 'uy');
+const TAG_END = /[ \t\n]*(\/?)>/y;
+const END_TAG = new RegExp(`</(${NAME})[ \\t\\n]*>`, 'uy');
+
+type Branch = { [name: string]: RecordTree };
+
+/** An element that is open: its text so far, and its attributes and children, if it has any. */
+interface OpenElement {
+  readonly name: string;
+  text: string;
+  branch: Branch | undefined;
+}
+
+/**
+ * Parses one record, an element as the splitter found it, in one pass. Strict where data could be misread: what is not
+ * well-formed XML 1.0 is unreadable, with the line counted from the record's start. Let through is what feeds get wrong
+ * all the time and can't be misread: the named characters of HTML 4 (`&nbsp;`), `--` in comments, and control
+ * characters, which stay in the text to be removed with a note where the posting is read. Names keep their prefixes.
+ */
+export function parseRecord(bytes: Buffer): ParsedRecord {
+  if (!isUtf8(bytes)) {
+    return unreadable(
+      'its bytes are not valid in the encoding of the feed; if that is really Windows-1252, configure encoding: windows-1252',
+    );
+  }
+  const text = bytes.toString();
+  const xml = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+  try {
+    return { kind: 'tree', tree: buildTree(xml) };
+  } catch (error) {
+    if (!(error instanceof MalformedXml)) throw error;
+    const line = xml.slice(0, error.at).split('\n').length;
+    return unreadable(`it is not well-formed XML: ${error.message} (line ${line} of the record)`);
+  }
+}
+
+class MalformedXml extends Error {
+  readonly at: number;
+  constructor(at: number, message: string) {
+    super(message);
+    this.at = at;
+  }
+}
+
+const unreadable = (why: string): ParsedRecord => ({
+  kind: 'unreadable',
+  problems: [{ message: `the record can't be read: ${why}` }],
+});
+
+function buildTree(xml: string): RecordTree {
+  const open: OpenElement[] = [];
+  let element: OpenElement | undefined;
+  let root: RecordTree | undefined;
+
+  const close = (closed: OpenElement): void => {
+    const tree = closeElement(closed);
+    element = open.at(-1);
+    if (element === undefined) root = tree;
+    else element.branch = addChild(element.branch, closed.name, tree);
+  };
+
+  for (let at = 0; ; ) {
+    const markup = xml.indexOf('<', at);
+    if (markup !== at) takeText(xml, at, markup < 0 ? xml.length : markup, element);
+    if (markup < 0) break;
+    switch (xml[markup + 1]) {
+      case '/': {
+        const name = matchAt(END_TAG, xml, markup)?.[1];
+        const closed = open.pop();
+        if (closed === undefined || closed.name !== name) {
+          const expected = closed === undefined ? 'nothing is open' : `"</${closed.name}>" is expected`;
+          throw new MalformedXml(markup, `${excerpt(xml, markup)} where ${expected}`);
+        }
+        at = END_TAG.lastIndex;
+        close(closed);
+        break;
+      }
+      case '!':
+        if (xml.startsWith('<![CDATA[', markup)) {
+          at = endOf(']]>', xml, markup, 9);
+          if (element === undefined) throw new MalformedXml(markup, 'text stands outside of its element');
+          element.text += xml.slice(markup + 9, at - 3);
+        } else if (xml.startsWith('<!--', markup)) {
+          at = endOf('-->', xml, markup, 4);
+        } else {
+          throw new MalformedXml(markup, `${excerpt(xml, markup)} is not allowed here`);
+        }
+        break;
+      case '?':
+        at = endOf('?>', xml, markup, 2);
+        break;
+      default: {
+        if (element === undefined && root !== undefined) throw new MalformedXml(markup, 'a second element follows');
+        if (open.length >= MAX_DEPTH) throw new MalformedXml(markup, `elements are nested deeper than ${MAX_DEPTH}`);
+        const name = matchAt(START_TAG, xml, markup)?.[1];
+        if (name === undefined)
+          throw new MalformedXml(markup, `${excerpt(xml, markup)}: a bare "<" has to be written as &lt;`);
+        const { branch, end } = readAttributes(xml, START_TAG.lastIndex);
+        const ending = matchAt(TAG_END, xml, end);
+        if (ending === null)
+          throw new MalformedXml(markup, `the tag ${excerpt(xml, markup)} is not well-formed at ${excerpt(xml, end)}`);
+        at = TAG_END.lastIndex;
+        element = { name, text: '', branch };
+        if (ending[1] === '') open.push(element);
+        else close(element);
+      }
+    }
+  }
+  if (root === undefined || element !== undefined) {
+    throw new MalformedXml(xml.length, element === undefined ? 'it has no element' : `"</${element.name}>" is missing`);
+  }
+  return root;
+}
+
+function matchAt(pattern: RegExp, xml: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(xml);
+}
+
+function endOf(terminator: string, xml: string, start: number, skip: number): number {
+  const found = xml.indexOf(terminator, start + skip);
+  if (found < 0) throw new MalformedXml(start, `${excerpt(xml, start)} is not closed`);
+  return found + terminator.length;
+}
+
+function takeText(xml: string, from: number, to: number, element: OpenElement | undefined): void {
+  const text = xml.slice(from, to);
+  const wrong = text.indexOf(']]>');
+  if (wrong >= 0) throw new MalformedXml(from + wrong, '"]]>" stands in text');
+  const decoded = decode(text, from);
+  if (element !== undefined) element.text += decoded;
+  else if (/\S/.test(text)) throw new MalformedXml(from, 'text stands outside of its element');
+}
+
+const decode = (text: string, at: number): string =>
+  decodeEntities(text, (offset, message) => {
+    throw new MalformedXml(at + offset, message);
+  });
+
+/** Names come from the feed, so objects have no prototype: `__proto__` and `constructor` are names like any other. */
+const newBranch = (): Branch => Object.create(null);
+
+function readAttributes(xml: string, from: number): { branch: Branch | undefined; end: number } {
+  let branch: Branch | undefined;
+  for (let end = from; ; end = ATTRIBUTE.lastIndex) {
+    const attribute = matchAt(ATTRIBUTE, xml, end);
+    if (attribute === null) return { branch, end };
+    const key = `@${attribute[1]}`;
+    branch ??= newBranch();
+    if (branch[key] !== undefined) throw new MalformedXml(end, `the attribute "${attribute[1]}" stands twice in a tag`);
+    branch[key] = decode((attribute[2] ?? attribute[3] ?? '').replace(/[\t\n]/g, ' '), end);
+  }
+}
+
+/** White space between the children of an element is layout, not text; everything else is kept as it stands. */
+function closeElement(element: OpenElement): RecordTree {
+  if (element.branch === undefined) return element.text;
+  if (/\S/.test(element.text)) element.branch['#text'] = element.text;
+  return element.branch;
+}
+
+function addChild(branch: Branch = newBranch(), name: string, tree: RecordTree): Branch {
+  const before = branch[name];
+  if (before === undefined) branch[name] = tree;
+  else if (Array.isArray(before)) before.push(tree);
+  else branch[name] = [before, tree];
+  return branch;
+}
+
+const excerpt = (xml: string, at: number): string => JSON.stringify(xml.slice(at, at + 40));

@@ -1,0 +1,113 @@
+// Answers small questions about XML in raw UTF-8 bytes, fast: where the next markup is, where a section or a tag ends.
+
+export const LESS_THAN = 0x3c;
+export const GREATER_THAN = 0x3e;
+export const SLASH = 0x2f;
+export const EXCLAMATION = 0x21;
+export const QUESTION = 0x3f;
+const BRACKET_OPEN = 0x5b;
+const BRACKET_CLOSE = 0x5d;
+const DOUBLE_QUOTE = 0x22;
+const SINGLE_QUOTE = 0x27;
+
+export const CDATA_START = Buffer.from('<![CDATA[');
+export const COMMENT_START = Buffer.from('<!--');
+export const DOCTYPE_START = Buffer.from('<!DOCTYPE');
+const CDATA_END = Buffer.from(']]>');
+const COMMENT_END = Buffer.from('-->');
+const INSTRUCTION_END = Buffer.from('?>');
+
+/**
+ * How far to look byte by byte before asking the native search: a call of it costs about 100 ns, as much as this many
+ * steps. Names and short values end sooner, descriptions do not.
+ */
+const NEAR_BYTES = 64;
+
+/** Position of the next `<` at or after `from`, or -1. */
+export function indexOfMarkup(bytes: Buffer, from: number): number {
+  const length = bytes.length;
+  const near = Math.min(from + NEAR_BYTES, length);
+  for (let at = from; at < near; at++) if (bytes[at] === LESS_THAN) return at;
+  return near === length ? -1 : bytes.indexOf(LESS_THAN, near);
+}
+
+/** Whether `<![CDATA[` stands at `at`, where a `<` was found. */
+export const isCdataStart = (bytes: Buffer, at: number): boolean =>
+  bytes[at + 1] === EXCLAMATION &&
+  bytes[at + 2] === BRACKET_OPEN &&
+  bytes[at + 8] === BRACKET_OPEN &&
+  holdsAt(bytes, at, CDATA_START);
+
+/**
+ * Position after the first `]]>` that starts at or after `from`, or -1. Two of three bytes are never looked at: unless
+ * the third byte of a possible `]]>` is `]` or `>`, no `]]>` can overlap it (Horspool's search, written out).
+ */
+export function endOfCdata(bytes: Buffer, from: number): number {
+  const length = bytes.length;
+  const near = Math.min(from + 3 * NEAR_BYTES, length);
+  let at = from + 2;
+  while (at < near) {
+    const byte = bytes[at];
+    if (byte === BRACKET_CLOSE) at += 1;
+    else if (byte === GREATER_THAN && bytes[at - 1] === BRACKET_CLOSE && bytes[at - 2] === BRACKET_CLOSE) return at + 1;
+    else at += 3;
+  }
+  return near === length ? -1 : after(bytes.indexOf(CDATA_END, at - 2), 3);
+}
+
+/** Position after the first `-->` that starts at or after `from`, or -1. */
+export const endOfComment = (bytes: Buffer, from: number): number => after(bytes.indexOf(COMMENT_END, from), 3);
+
+/** Position after the first `?>` that starts at or after `from`, or -1. */
+export const endOfInstruction = (bytes: Buffer, from: number): number => after(bytes.indexOf(INSTRUCTION_END, from), 2);
+
+const after = (found: number, length: number): number => (found < 0 ? -1 : found + length);
+
+/** Where a scan for a tag's end stands: position, and the quote that is open there (0: none). Changed in place. */
+export interface TagScan {
+  at: number;
+  quote: number;
+}
+
+/** Moves `scan` on to the `>` that ends the tag, outside quotes: true, and `at` is its position. False: it is not in `bytes` yet. */
+export function findTagEnd(bytes: Buffer, scan: TagScan): boolean {
+  let quote = scan.quote;
+  let at = scan.at;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (quote !== 0) {
+      if (byte === quote) quote = 0;
+    } else if (byte === GREATER_THAN) {
+      break;
+    } else if (byte === DOUBLE_QUOTE || byte === SINGLE_QUOTE) {
+      quote = byte;
+    }
+  }
+  scan.at = at;
+  scan.quote = quote;
+  return at < bytes.length;
+}
+
+/** Whether a byte ends a tag's name: white space, `/` or `>`. */
+export const endsName = (byte: number | undefined): boolean =>
+  byte !== undefined && (byte <= 0x20 || byte === GREATER_THAN || byte === SLASH);
+
+/** Position of the first byte at or after `from` that ends a name, or -1. */
+export function endOfName(bytes: Buffer, from: number): number {
+  for (let at = from; at < bytes.length; at++) if (endsName(bytes[at])) return at;
+  return -1;
+}
+
+/** Whether `bytes` holds all of `wanted` at `from`. */
+export function holdsAt(bytes: Buffer, from: number, wanted: Uint8Array): boolean {
+  if (from + wanted.length > bytes.length) return false;
+  for (let at = 0; at < wanted.length; at++) if (bytes[from + at] !== wanted[at]) return false;
+  return true;
+}
+
+/** Position of the first byte in `from..to` that is not white space, or `to`. */
+export function skipSpace(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && (bytes[at] ?? 0) <= 0x20) at++;
+  return at;
+}
