@@ -1,0 +1,36 @@
+// Turns the Authorization header and the session cookie into the account that is asking (site-interface.md, section 5).
+import type { Context } from 'hono';
+import { getCookie } from 'hono/cookie';
+import type { JobSite, SiteEnv } from './job-site.ts';
+import type { Account } from './store/accounts.ts';
+
+/** Name of the session cookie. */
+export const SESSION_COOKIE = 'sandbox_session';
+
+/** Who is asking. `wrong`: credentials came, and no account has them. */
+export type Identity =
+  | { readonly kind: 'account'; readonly account: Account }
+  | { readonly kind: 'visitor' }
+  | { readonly kind: 'wrong' };
+
+/**
+ * Finds out who is asking.
+ * @param c the request; its cookie counts only where `cookies` says so
+ */
+export async function identify(c: Context<SiteEnv>, site: JobSite, cookies: boolean): Promise<Identity> {
+  const header = c.req.header('authorization');
+  if (header !== undefined) {
+    const token = tokenOf(header);
+    const account = token && (await site.accounts.byToken(token));
+    return account ? { kind: 'account', account } : { kind: 'wrong' };
+  }
+  const secret = cookies ? getCookie(c, SESSION_COOKIE) : undefined;
+  const account = secret && (await site.sessions.find(secret));
+  return account ? { kind: 'account', account } : { kind: 'visitor' };
+}
+
+/** The user-name part of Basic credentials; the password part is not looked at (section 5, rules 2 and 3). */
+function tokenOf(header: string): string | undefined {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header) ?? [];
+  return encoded && Buffer.from(encoded, 'base64').toString('utf8').split(':', 1)[0];
+}

@@ -1,0 +1,77 @@
+// All faults, in the order in which they take a request: the first that strikes stands outermost, and what it lets
+// through goes to the next. Delays come first, so that they can be had together with any other fault.
+import * as body from './body-faults.ts';
+import * as connection from './connection-faults.ts';
+import { conditionNames, type ParameterName, parameterTable } from './fault-parameters.ts';
+import * as status from './status-faults.ts';
+
+export const faultTable = [
+  connection.latency,
+  connection.refuse,
+  connection.resetBefore,
+  connection.timeout,
+  connection.resetDuring,
+  connection.resetAfter,
+  connection.timeoutMade,
+  connection.timeoutLate,
+  connection.cut,
+  body.redirectHttps,
+  body.redirectHost,
+  body.html,
+  status.status429,
+  status.status503,
+  status.status502,
+  status.status504,
+  status.status500,
+  status.status401,
+  status.status403,
+  status.status404,
+  body.slow,
+  body.huge,
+  body.malformed,
+  body.empty,
+] as const;
+
+export type FaultName = (typeof faultTable)[number]['name'];
+
+/** A parameter of a fault as data. */
+export interface ParameterDescription {
+  /** As written on the command line, such as `retry-after`. */
+  readonly name: string;
+  readonly description: string;
+  readonly accepts: string;
+  /** Absent for a condition: without it, every request is struck. */
+  readonly default?: string;
+}
+
+/** A fault as data, so that the command line can make its help from it. */
+export interface FaultDescription {
+  readonly name: FaultName;
+  readonly description: string;
+  /** What this fault takes besides the conditions. */
+  readonly parameters: readonly ParameterDescription[];
+}
+
+/** A parameter's name on the command line. */
+export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+const spell = (value: unknown): string => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value));
+
+const describe = (name: ParameterName): ParameterDescription => ({
+  name: dashed(name),
+  description: parameterTable[name].description,
+  accepts: parameterTable[name].accepts,
+});
+
+/** Every fault, described. */
+export const faultDescriptions: readonly FaultDescription[] = faultTable.map((row) => ({
+  name: row.name,
+  description: row.description,
+  parameters: Object.entries(row.defaults).map(([name, value]) => ({
+    ...describe(name as ParameterName),
+    default: spell(value),
+  })),
+}));
+
+/** The conditions that any fault takes. */
+export const conditionDescriptions: readonly ParameterDescription[] = conditionNames.map(describe);

@@ -1,0 +1,78 @@
+// Turns the faults that are switched on into what happens to one request.
+import type { Operation } from '../interface/operation.ts';
+import type { FaultStep } from './fault-row.ts';
+import { type FaultName, faultTable } from './fault-table.ts';
+import type { Fault } from './read-fault.ts';
+
+/** What one request brings along: a step without the way on. */
+export type FaultedRequest = Omit<FaultStep, 'process'> & {
+  readonly operation: Operation | undefined;
+  /** Told the name of each fault that strikes. */
+  struck(name: FaultName): void;
+};
+
+export interface Switchboard {
+  /** Replaces all faults; counts and random numbers start anew. */
+  set(faults: readonly Fault[]): void;
+  /** Sends a request through the faults, in the order of the table, and then to the site. */
+  run(request: FaultedRequest, site: () => Promise<Response>): Promise<Response>;
+}
+
+/** Random numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Whether a fault strikes the request that comes now; counts what it has seen. */
+function striker(fault: Fault, random: () => number): (operation: Operation | undefined) => boolean {
+  let seen = 0;
+  let struck = 0;
+  return (operation) => {
+    if (fault.on && !(operation && fault.on.includes(operation))) return false;
+    seen += 1;
+    if (seen <= (fault.after ?? 0) || struck >= (fault.count ?? Number.POSITIVE_INFINITY)) return false;
+    if (fault.rate !== undefined && random() >= fault.rate) return false;
+    struck += 1;
+    return true;
+  };
+}
+
+interface ActiveFault {
+  readonly fault: Fault;
+  readonly row: (typeof faultTable)[number];
+  readonly strikes: (operation: Operation | undefined) => boolean;
+}
+
+/**
+ * Makes a switchboard without faults.
+ * @param seed of the random numbers; each fault has its own row of them, so that one does not disturb another
+ */
+export function createSwitchboard(seed: number): Switchboard {
+  let active: readonly ActiveFault[] = [];
+  return {
+    set(faults) {
+      active = faultTable
+        .flatMap((row) => faults.filter((fault) => fault.name === row.name).map((fault) => ({ fault, row })))
+        .map((entry, index) => ({ ...entry, strikes: striker(entry.fault, randomNumbers(seed + index)) }));
+    },
+    run(request, site) {
+      const faults = active;
+      const from = async (index: number): Promise<Response> => {
+        for (let at = index; at < faults.length; at += 1) {
+          const candidate = faults[at];
+          if (!candidate?.strikes(request.operation)) continue;
+          request.struck(candidate.fault.name);
+          return candidate.row.strike({ ...request, process: () => from(at + 1) }, candidate.fault);
+        }
+        return site();
+      };
+      return from(0);
+    },
+  };
+}

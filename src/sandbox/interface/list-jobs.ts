@@ -1,0 +1,78 @@
+// Turns a query into one page of a list of jobs, in the paging style of the settings (site-interface.md, section 4, rule 6).
+import type { Context } from 'hono';
+import type { JobSite, SiteEnv } from '../job-site.ts';
+import type { SandboxSettings } from '../settings.ts';
+import type { JobFilter, JobPage } from '../store/jobs.ts';
+import { jobXml } from '../xml/job-xml.ts';
+import { element } from '../xml/write-xml.ts';
+import { xmlAnswer } from './answers.ts';
+
+/** Which part of a list is asked for. */
+export interface PageRequest {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+const EVERYTHING = 2 ** 31 - 1;
+
+/** A whole number from the query, `least` if there is none or it makes no sense. */
+function queryNumber(c: Context<SiteEnv>, name: string, least: number): number {
+  const text = c.req.query(name) ?? '';
+  return /^\d{1,9}$/.test(text) ? Math.max(least, Number(text)) : least;
+}
+
+/** The part of a list that this request asks for. A client may ask for smaller pages, never for larger ones. */
+export function pageRequest(c: Context<SiteEnv>, settings: Pick<SandboxSettings, 'paging' | 'pageSize'>): PageRequest {
+  if (settings.paging === 'none') return { offset: 0, limit: EVERYTHING };
+  const wished = queryNumber(c, settings.paging === 'offset' ? 'limit' : 'per_page', 0);
+  const limit = wished > 0 ? Math.min(wished, settings.pageSize) : settings.pageSize;
+  if (settings.paging === 'offset') return { offset: queryNumber(c, 'offset', 0), limit };
+  return { offset: (queryNumber(c, 'page', 1) - 1) * limit, limit };
+}
+
+/** One page of a list, as XML. */
+export async function listJobs(c: Context<SiteEnv>, site: JobSite, filter: JobFilter): Promise<Response> {
+  const settings = site.settings();
+  const page = pageRequest(c, settings);
+  const found = await site.jobs.list(filter, page.offset, page.limit);
+  const jobs = found.jobs.map((job) => jobXml(job, settings));
+  return xmlAnswer(
+    element('jobs', jobs, pagingAttributes(page, found, settings)),
+    200,
+    nextPage(c, page, found, settings),
+  );
+}
+
+function pagingAttributes(
+  { offset, limit }: PageRequest,
+  { total }: JobPage,
+  { paging }: SandboxSettings,
+): Record<string, string | number> {
+  switch (paging) {
+    case 'page':
+      return {
+        type: 'array',
+        total,
+        page: offset / limit + 1,
+        pages: Math.max(1, Math.ceil(total / limit)),
+        'per-page': limit,
+      };
+    case 'offset':
+      return { type: 'array', total, offset, limit };
+    case 'link':
+    case 'none':
+      return { type: 'array' };
+  }
+}
+
+function nextPage(
+  c: Context<SiteEnv>,
+  { offset, limit }: PageRequest,
+  { total }: JobPage,
+  { paging }: SandboxSettings,
+): Record<string, string> {
+  if (paging !== 'link' || offset + limit >= total) return {};
+  const next = new URL(c.req.url);
+  next.searchParams.set('page', String(offset / limit + 2));
+  return { link: `<${next.href}>; rel="next"` };
+}

@@ -1,0 +1,19 @@
+// Turns a method and a path into the operation of site-interface.md, section 4, that they ask for.
+
+/** The operations of the interface, in the order of its table. */
+export const operations = ['show', 'create', 'update', 'delete', 'list'] as const;
+export type Operation = (typeof operations)[number];
+
+const oneJob = /^\/jobs\/[^/]+$/;
+
+/**
+ * The operation that a request asks for.
+ * @param path without the extension `.xml`
+ * @returns `undefined`: none, such as a PATCH
+ */
+export function operationOf(method: string, path: string): Operation | undefined {
+  if (method === 'GET' || method === 'HEAD') return oneJob.test(path) ? 'show' : 'list';
+  if (method === 'POST') return path === '/jobs' ? 'create' : undefined;
+  if (!oneJob.test(path)) return undefined;
+  return method === 'PUT' ? 'update' : method === 'DELETE' ? 'delete' : undefined;
+}

@@ -1,0 +1,33 @@
+// Turns the body of a request into bytes, up to the site's limit. It can be asked for twice: by a fault and by the site.
+import type { Context } from 'hono';
+import type { JobSite, SiteEnv } from '../job-site.ts';
+import { MAX_BODY } from '../request-log.ts';
+
+/** The whole body, read once. */
+export function readBody(c: Context<SiteEnv>, site: JobSite): Promise<Uint8Array | 'too-large'> {
+  const known = c.get('body');
+  if (known) return known;
+  const reading = receive(c, site.settings().maxBodyBytes).then((body) => {
+    if (body !== 'too-large' && body.length > 0) {
+      c.get('request').body = Buffer.from(body.subarray(0, MAX_BODY)).toString('utf8');
+    }
+    return body;
+  });
+  c.set('body', reading);
+  return reading;
+}
+
+async function receive(c: Context<SiteEnv>, limit: number): Promise<Uint8Array | 'too-large'> {
+  const { incoming } = c.env;
+  if (Number(incoming.headers['content-length'] ?? 0) > limit) return 'too-large';
+  const pieces: Buffer[] = [];
+  let length = 0;
+  // The default iterator would destroy the connection at the early return, and with it the answer.
+  const chunks: AsyncIterable<Buffer> = incoming.iterator({ destroyOnReturn: false });
+  for await (const piece of chunks) {
+    length += piece.length;
+    if (length > limit) return 'too-large';
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, length);
+}

@@ -1,0 +1,81 @@
+// Turns requests whose path ends in `.xml` into answers of the XML interface (site-interface.md).
+// On its way a request passes: the request log, the faults, the credentials, the resource.
+import { Hono } from 'hono';
+import { identify } from '../credentials.ts';
+import type { JobSite, SiteEnv } from '../job-site.ts';
+import { stateBySlug } from '../us-states.ts';
+import { jobXml, statesXml } from '../xml/job-xml.ts';
+import { element } from '../xml/write-xml.ts';
+import { failure, notAllowed, notThere, unauthorized, xmlAnswer } from './answers.ts';
+import { createJob, deleteJob, updateJob } from './change-job.ts';
+import { throughFaults } from './faulted.ts';
+import { listJobs } from './list-jobs.ts';
+import { recorded } from './recorded.ts';
+
+/** Whether a path asks for the XML form of a page. */
+export const asksForXml = (path: string): boolean => path.endsWith('.xml');
+
+/** The path of the page whose XML form is asked for: `/jobs/7.xml` is `/jobs/7`, and `/.xml` is `/`. */
+const pagePath = (request: Request): string => new URL(request.url).pathname.slice(0, -'.xml'.length);
+
+const UNSAFE = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+export function createXmlApp(site: JobSite): Hono<SiteEnv> {
+  const app = new Hono<SiteEnv>({ getPath: pagePath });
+  app.use(recorded(site));
+  app.use(throughFaults(site));
+  app.use(async (c, next) => {
+    // A cookie is sent along with requests that other sites cause, so it opens reads only.
+    const identity = await identify(c, site, !UNSAFE.has(c.req.method));
+    if (identity.kind === 'wrong') return unauthorized();
+    if (identity.kind === 'account') {
+      c.set('account', identity.account);
+      c.get('request').account = identity.account.email;
+    }
+    return next();
+  });
+
+  app.get('/', () => showHome(site));
+  app.get('/jobs', (c) => listJobs(c, site, { search: c.req.query('q') || undefined }));
+  app.post('/jobs', (c) => createJob(c, site));
+  app.get('/jobs/:id', async (c) => {
+    const job = await site.jobs.find(c.req.param('id'));
+    return job ? xmlAnswer(jobXml(job, site.settings())) : notThere();
+  });
+  app.put('/jobs/:id', (c) => updateJob(c, site, c.req.param('id')));
+  app.delete('/jobs/:id', (c) => deleteJob(c, site, c.req.param('id')));
+  app.get('/states', async () => xmlAnswer(statesXml(await site.jobs.countByState())));
+  app.get('/states/:slug', (c) => {
+    const state = stateBySlug(c.req.param('slug'));
+    return state ? listJobs(c, site, { state: state.abbreviation }) : failure(404, 'There is no such state.');
+  });
+  app.get('/account/jobs', (c) => {
+    const account = c.get('account');
+    return account ? listJobs(c, site, { ownerId: account.id }) : unauthorized();
+  });
+
+  app.all('/jobs', () => notAllowed('GET, POST'));
+  app.all('/jobs/:id', () => notAllowed('GET, PUT, DELETE'));
+  for (const path of ['/', '/states', '/states/:slug', '/account/jobs']) app.all(path, () => notAllowed('GET'));
+  app.notFound(() => failure(404, 'There is no such page.'));
+  app.onError((error) => {
+    if (!site.closing.aborted) site.log('request failed', { error: error.stack ?? error.message });
+    return failure(500, 'Something went wrong.');
+  });
+  return app;
+}
+
+/** The home page: how many jobs there are, and the newest of them. */
+async function showHome(site: JobSite): Promise<Response> {
+  const { jobs, total } = await site.jobs.list({}, 0, 5);
+  return xmlAnswer(
+    element('home', [
+      element('total', String(total)),
+      element(
+        'newest',
+        jobs.map((job) => jobXml(job, site.settings())),
+        { type: 'array' },
+      ),
+    ]),
+  );
+}

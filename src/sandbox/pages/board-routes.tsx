@@ -1,0 +1,113 @@
+// Answers the pages that show the board: home, lists, states, requests.
+import type { Context, Hono } from 'hono';
+import { pageRequest } from '../interface/list-jobs.ts';
+import type { JobSite, SiteEnv } from '../job-site.ts';
+import type { JobFilter } from '../store/jobs.ts';
+import { stateBySlug } from '../us-states.ts';
+import { HomePage, StatesPage } from './home.tsx';
+import { JobListPage } from './job-list.tsx';
+import { MessagePage } from './layout.tsx';
+import { RequestsPage } from './requests.tsx';
+import { plainVisit, show, toLogin, visitOf } from './visit.ts';
+
+const NEWEST_SHOWN = 5;
+const REQUESTS_SHOWN = 200;
+
+export function addBoardRoutes(app: Hono<SiteEnv>, site: JobSite): void {
+  /** What a list page shows; pages for people are always numbered, whatever style the interface has. */
+  const listFor = async (c: Context<SiteEnv>, filter: JobFilter) => {
+    const { offset, limit } = pageRequest(c, { paging: 'page', pageSize: site.settings().pageSize });
+    const { jobs, total } = await site.jobs.list(filter, offset, limit);
+    const list = {
+      path: c.req.path,
+      search: filter.search,
+      page: offset / limit + 1,
+      pages: Math.max(1, Math.ceil(total / limit)),
+    };
+    return { visit: visitOf(c), jobs, total, list };
+  };
+
+  app.get('/', async (c) => {
+    const [{ jobs, total }, states] = await Promise.all([
+      site.jobs.list({}, 0, NEWEST_SHOWN),
+      site.jobs.countByState(),
+    ]);
+    const { stateField, stateValues, separator } = site.settings();
+    return show(
+      c,
+      <HomePage
+        visit={visitOf(c)}
+        newest={jobs}
+        total={total}
+        states={states}
+        origin={new URL(c.req.url).origin}
+        stateField={separator === '_' ? stateField.replaceAll('-', '_') : stateField}
+        exampleState={stateValues === 'abbreviation' ? 'OH' : 'Ohio'}
+      />,
+    );
+  });
+
+  app.get('/jobs', async (c) => {
+    const search = c.req.query('q')?.trim() || undefined;
+    const empty = search ? `No job has “${search}” in its title, or as its number.` : <NothingYet />;
+    return show(
+      c,
+      <JobListPage
+        title={search ? 'Jobs found' : 'Jobs'}
+        here="/jobs"
+        searchable
+        empty={empty}
+        {...(await listFor(c, { search }))}
+      />,
+    );
+  });
+
+  app.get('/states', async (c) => show(c, <StatesPage visit={visitOf(c)} states={await site.jobs.countByState()} />));
+
+  app.get('/states/:slug', async (c) => {
+    const state = stateBySlug(c.req.param('slug'));
+    if (!state) {
+      return show(
+        c,
+        <MessagePage title="There is no such state" visit={plainVisit(c)}>
+          The <a href="/states">list of states</a> has those in which there are jobs.
+        </MessagePage>,
+        404,
+      );
+    }
+    return show(
+      c,
+      <JobListPage
+        title={`Jobs in ${state.name}`}
+        here="/states"
+        empty={`There are no jobs in ${state.name}.`}
+        {...(await listFor(c, { state: state.abbreviation }))}
+      />,
+    );
+  });
+
+  app.get('/account/jobs', async (c) => {
+    const account = c.get('account');
+    if (!account) return toLogin(c, '/account/jobs');
+    return show(
+      c,
+      <JobListPage
+        title="My jobs"
+        here="/account/jobs"
+        empty={<NothingYet />}
+        {...(await listFor(c, { ownerId: account.id }))}
+      />,
+    );
+  });
+
+  app.get('/requests', (c) => {
+    const requests = site.requests.recent().slice(-REQUESTS_SHOWN).reverse();
+    return show(c, <RequestsPage visit={plainVisit(c)} requests={requests} total={site.requests.total()} />);
+  });
+}
+
+const NothingYet = () => (
+  <>
+    Nothing here yet. <a href="/jobs/new">Post a job</a> by hand, or send one through the XML interface.
+  </>
+);

@@ -1,0 +1,106 @@
+// Answers the pages of one job: to read it, and for its owner to write, change and delete it.
+import type { Context, Hono } from 'hono';
+import { planId } from '../interface/change-job.ts';
+import { checkJob, type JobError } from '../job-rules.ts';
+import type { JobSite, SiteEnv } from '../job-site.ts';
+import type { Account } from '../store/accounts.ts';
+import type { Job, JobFields } from '../store/jobs.ts';
+import { JobPage } from './job.tsx';
+import { formFields, JobFormPage } from './job-form.tsx';
+import { MessagePage } from './layout.tsx';
+import { formOf, plainVisit, show, toLogin, visitOf } from './visit.ts';
+
+export function addJobRoutes(app: Hono<SiteEnv>, site: JobSite): void {
+  const form = (c: Context<SiteEnv>, job: Job | undefined, fields: JobFields, errors: readonly JobError[]) =>
+    show(
+      c,
+      <JobFormPage
+        visit={plainVisit(c)}
+        title={job ? 'Edit the job' : 'Post a job'}
+        action={job ? pathOf(job) : '/jobs'}
+        fields={fields}
+        errors={errors}
+        settings={site.settings()}
+      />,
+      errors.length > 0 ? 422 : 200,
+    );
+
+  /** The fields of the form. On a new job, those left blank are left out; on an old one they are blanked. */
+  const formJob = async (c: Context<SiteEnv>, whole: boolean): Promise<JobFields> => {
+    const entered = await formOf(c);
+    const all = formFields(site.settings()).map((name): [string, string] => [name, entered(name)]);
+    return Object.fromEntries(all.filter(([, value]) => !whole || value !== ''));
+  };
+
+  /** The job that the account owns, or the page that says why it can't be changed. */
+  const owned = async (c: Context<SiteEnv>): Promise<{ account: Account; job: Job } | Response> => {
+    const id = c.req.param('id') ?? '';
+    const account = c.get('account');
+    if (!account) return toLogin(c, `/jobs/${encodeURIComponent(id)}`);
+    const job = await site.jobs.find(id);
+    if (!job) return noSuchJob(c);
+    return job.ownerId === account.id ? { account, job } : foreignJob(c);
+  };
+
+  app.get('/jobs/new', (c) => (c.get('account') ? form(c, undefined, {}, []) : toLogin(c, '/jobs/new')));
+
+  app.post('/jobs', async (c) => {
+    const account = c.get('account');
+    if (!account) return toLogin(c, '/jobs/new');
+    const fields = await formJob(c, true);
+    const checked = checkJob(fields, true, site.settings());
+    if (checked.kind === 'invalid') return form(c, undefined, fields, checked.errors);
+    const job = await site.jobs.create(account.id, planId(fields, site.settings()), checked.state ?? '', fields);
+    return c.redirect(pathOf(job), 303);
+  });
+
+  app.get('/jobs/:id', async (c) => {
+    const job = await site.jobs.find(c.req.param('id'));
+    if (!job) return noSuchJob(c);
+    const owner = await site.accounts.byId(job.ownerId);
+    const { stateField } = site.settings();
+    return show(c, <JobPage visit={visitOf(c)} job={job} ownerEmail={owner?.email ?? ''} stateField={stateField} />);
+  });
+
+  app.get('/jobs/:id/edit', async (c) => {
+    const found = await owned(c);
+    return found instanceof Response ? found : form(c, found.job, found.job.fields, []);
+  });
+
+  app.post('/jobs/:id', async (c) => {
+    const found = await owned(c);
+    if (found instanceof Response) return found;
+    const fields = await formJob(c, false);
+    const checked = checkJob(fields, false, site.settings());
+    if (checked.kind === 'invalid') return form(c, found.job, fields, checked.errors);
+    const changed = await site.jobs.update(found.account.id, found.job.id, fields, checked.state);
+    return changed.kind === 'changed' ? c.redirect(pathOf(changed.job), 303) : noSuchJob(c);
+  });
+
+  app.post('/jobs/:id/delete', async (c) => {
+    const found = await owned(c);
+    if (found instanceof Response) return found;
+    await site.jobs.delete(found.account.id, found.job.id);
+    return c.redirect('/account/jobs', 303);
+  });
+}
+
+const pathOf = (job: Job): string => `/jobs/${encodeURIComponent(job.id)}`;
+
+const noSuchJob = (c: Context<SiteEnv>) =>
+  show(
+    c,
+    <MessagePage title="There is no such job" visit={plainVisit(c)}>
+      It may have been deleted. The <a href="/jobs">list of jobs</a> has all that there are.
+    </MessagePage>,
+    404,
+  );
+
+const foreignJob = (c: Context<SiteEnv>) =>
+  show(
+    c,
+    <MessagePage title="This job is not yours" visit={plainVisit(c)}>
+      You can read the jobs of other accounts, and change only your own.
+    </MessagePage>,
+    403,
+  );

@@ -1,0 +1,117 @@
+// Turns a page's content into a whole HTML document: head, navigation, footer.
+import type { Child } from 'hono/jsx';
+import type { Account } from '../store/accounts.ts';
+
+/** What every page knows about the request that it answers. */
+export interface Visit {
+  readonly account: Account | undefined;
+  /** Path and query of this page in its XML form; absent where it has none. */
+  readonly xmlPath?: string;
+}
+
+const NavigationLink = ({ href, here, children }: { href: string; here: string; children: Child }) => (
+  <a href={href} aria-current={here === href ? 'page' : undefined}>
+    {children}
+  </a>
+);
+
+/** The frame of every page. `here` is the navigation entry that it belongs to. */
+export const Layout = ({
+  title,
+  here = '',
+  visit,
+  children,
+}: {
+  title: string;
+  here?: string;
+  visit: Visit;
+  children: Child;
+}) => (
+  <html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <title>{title} – Sandbox Jobs</title>
+      <link rel="stylesheet" href="/style.css" />
+      <link rel="icon" href="data:," />
+      {visit.xmlPath ? <link rel="alternate" type="application/xml" href={visit.xmlPath} /> : null}
+    </head>
+    <body>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="site-header">
+        <div class="wide">
+          <a class="brand" href="/">
+            Sandbox Jobs <span class="badge">practice site</span>
+          </a>
+          <nav aria-label="Main">
+            <NavigationLink href="/jobs" here={here}>
+              Jobs
+            </NavigationLink>
+            <NavigationLink href="/states" here={here}>
+              States
+            </NavigationLink>
+            <NavigationLink href="/requests" here={here}>
+              Requests
+            </NavigationLink>
+          </nav>
+          <nav aria-label="Account" class="account">
+            {visit.account ? (
+              <>
+                <NavigationLink href="/account/jobs" here={here}>
+                  My jobs
+                </NavigationLink>
+                <NavigationLink href="/account" here={here}>
+                  My Account
+                </NavigationLink>
+                <form method="post" action="/logout">
+                  <button class="plain" type="submit">
+                    Log out
+                  </button>
+                </form>
+              </>
+            ) : (
+              <>
+                <NavigationLink href="/login" here={here}>
+                  Log in
+                </NavigationLink>
+                <NavigationLink href="/register" here={here}>
+                  Register
+                </NavigationLink>
+              </>
+            )}
+            <a class="button" href="/jobs/new">
+              Post a job
+            </a>
+          </nav>
+        </div>
+      </header>
+      <main id="content" class="wide">
+        {children}
+      </main>
+      <footer class="wide">
+        <p>
+          This site is a sandbox of jobmirror: try a feed on it before you touch the real site. Nothing here is
+          published anywhere.
+        </p>
+        {visit.xmlPath ? (
+          <p>
+            <a href={visit.xmlPath}>This page as XML</a>
+          </p>
+        ) : null}
+      </footer>
+    </body>
+  </html>
+);
+
+/** A page that has only something to say, such as that there is nothing here. */
+export const MessagePage = ({ title, visit, children }: { title: string; visit: Visit; children: Child }) => (
+  <Layout title={title} visit={visit}>
+    <h1>{title}</h1>
+    <p>{children}</p>
+    <p>
+      <a href="/">To the home page</a>
+    </p>
+  </Layout>
+);

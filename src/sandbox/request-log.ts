@@ -1,0 +1,89 @@
+// Turns the requests of the interface into a bounded list, for the page `/requests`, for tests and for measurements.
+import type { FaultName } from './faults/fault-table.ts';
+import type { Operation } from './interface/operation.ts';
+
+/** One request to the XML interface. The credentials are not in it. */
+export interface RequestRecord {
+  /** Counted from 1 since the sandbox started. */
+  readonly number: number;
+  readonly at: Date;
+  readonly method: string;
+  /** Path and query, as asked for. */
+  readonly path: string;
+  readonly operation?: Operation;
+  /** E-mail address of the account that the token belongs to. */
+  readonly account?: string;
+  /** The body of the request, cut at {@link MAX_BODY} characters. */
+  readonly body?: string;
+  /** The faults that struck it. */
+  readonly faults: readonly FaultName[];
+  /** What the site itself came to; absent: the request never reached it. */
+  readonly processed?: number;
+  /** What the client was answered; absent: nothing that is whole. */
+  readonly status?: number;
+  readonly durationMs: number;
+}
+
+/** A request under way, to be filled in. */
+export type OpenRequest = { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] } & { faults: FaultName[] };
+
+export interface RequestLog {
+  begin(method: string, path: string, operation: Operation | undefined): OpenRequest;
+  /** Files it: from now on it is listed. */
+  end(request: OpenRequest): void;
+  /** The last ones that ended, oldest first. */
+  recent(): readonly RequestRecord[];
+  /** How many have begun since the start, whether or not they are still listed. */
+  total(): number;
+  clear(): void;
+  /** Resolves with the next request that ends and matches. */
+  next(matches: (request: RequestRecord) => boolean): Promise<RequestRecord>;
+  /** Resolves once no request is under way, those included whose client has gone. */
+  settled(): Promise<void>;
+}
+
+/** Characters of a request's body that are kept. */
+export const MAX_BODY = 8_192;
+
+/** @param keep how many requests are listed */
+export function createRequestLog(keep: number): RequestLog {
+  let listed: RequestRecord[] = [];
+  let begun = 0;
+  let underWay = 0;
+  const waiting = new Set<(request: RequestRecord) => void>();
+  const idle = new Set<() => void>();
+
+  return {
+    begin(method, path, operation) {
+      begun += 1;
+      underWay += 1;
+      return { number: begun, at: new Date(), method, path, operation, faults: [], durationMs: 0 };
+    },
+    end(request) {
+      request.durationMs = Date.now() - request.at.getTime();
+      listed.push(request);
+      // Cut now and then, not for each request.
+      if (listed.length >= keep * 2) listed = listed.slice(-keep);
+      for (const tell of [...waiting]) tell(request);
+      underWay -= 1;
+      if (underWay > 0) return;
+      for (const resolve of idle) resolve();
+      idle.clear();
+    },
+    recent: () => listed.slice(-keep),
+    total: () => begun,
+    clear() {
+      listed = [];
+    },
+    next: (matches) =>
+      new Promise((resolve) => {
+        const tell = (request: RequestRecord): void => {
+          if (!matches(request)) return;
+          waiting.delete(tell);
+          resolve(request);
+        };
+        waiting.add(tell);
+      }),
+    settled: () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => idle.add(resolve))),
+  };
+}

@@ -1,0 +1,137 @@
+// Starts a complete job site that speaks site-interface.md: for demos, for tests, and to try a feed before the real site sees it.
+import type { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Fault } from './faults/read-fault.ts';
+import { createSwitchboard } from './faults/switchboard.ts';
+import { asksForXml, createXmlApp } from './interface/xml-app.ts';
+import type { JobSite } from './job-site.ts';
+import { listen } from './listener.ts';
+import type { SandboxLog } from './log.ts';
+import { createPageApp } from './pages/page-app.tsx';
+import { createRequestLog, type RequestLog } from './request-log.ts';
+import { defaultSettings, type SandboxSettings } from './settings.ts';
+import { openAccounts } from './store/accounts.ts';
+import { openDatabase } from './store/database.ts';
+import { type Inspection, openInspection } from './store/inspection.ts';
+import { openJobs } from './store/jobs.ts';
+import { openSessions } from './store/sessions.ts';
+
+export interface SandboxOptions {
+  /** `postgres://…`: everything is kept there, in the schema `sandbox`, and is there again after a restart. */
+  readonly databaseUrl: string;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 0: a free one. */
+  readonly port?: number;
+  /** What differs from {@link defaultSettings}. */
+  readonly settings?: Partial<SandboxSettings>;
+  readonly faults?: readonly Fault[];
+  /** Of the random numbers behind faults with a `rate`; default 1. */
+  readonly faultSeed?: number;
+  /** Database connections at most; default 10. */
+  readonly connections?: number;
+  /** Requests kept in the log; default 1,000. */
+  readonly keepRequests?: number;
+  readonly log?: SandboxLog;
+}
+
+export interface Sandbox {
+  /** Such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly port: number;
+  /** Replaces all faults; an empty list heals. Resolves once connections are refused or accepted as they should be. */
+  setFaults(faults: readonly Fault[]): Promise<void>;
+  /** Changes some settings, and leaves the others. */
+  setSettings(settings: Partial<SandboxSettings>): void;
+  /**
+   * Makes an account unless it is there.
+   * @param token to be given this token instead of a random one
+   * @throws Error if it is there with another password
+   */
+  ensureUser(email: string, password: string, token?: string): Promise<{ readonly token: string }>;
+  /** Changes the password, and with it the token: the old one is answered with 401. @throws Error without such an account */
+  changePassword(email: string, password: string): Promise<{ readonly token: string }>;
+  readonly inspect: Inspection;
+  readonly requests: Omit<RequestLog, 'begin' | 'end'>;
+  /** Ends all connections, what is still being waited for, and the database connections. */
+  close(): Promise<void>;
+}
+
+/** Idle connections are kept this long, so that a client's next request seldom meets one that is just being closed. */
+const KEEP_ALIVE_MS = 60_000;
+
+/**
+ * Starts the site.
+ * @throws the database's or the system's error, if it can't be reached or can't listen
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { host = '127.0.0.1', log = () => undefined } = options;
+  const pool = await openDatabase(options.databaseUrl, options.connections ?? 10, log);
+  const accounts = openAccounts(pool);
+  const requests = createRequestLog(options.keepRequests ?? 1_000);
+  const faults = createSwitchboard(options.faultSeed ?? 1);
+  const closing = new AbortController();
+  let settings: SandboxSettings = { ...defaultSettings, ...options.settings };
+
+  const site: JobSite = {
+    settings: () => settings,
+    accounts,
+    sessions: openSessions(pool),
+    jobs: openJobs(pool),
+    requests,
+    faults,
+    log,
+    closing: closing.signal,
+    refuseConnections: (ms) => listener.refuse(ms),
+  };
+  const xmlApp = createXmlApp(site);
+  const pageApp = await createPageApp(site);
+  const server = createAdaptorServer({
+    fetch: (request, env) => (asksForXml(new URL(request.url).pathname) ? xmlApp : pageApp).fetch(request, env),
+  }) as Server;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  const listener = await listen(server, host, options.port ?? 0, log).catch(async (error: unknown) => {
+    await pool.end();
+    throw error;
+  });
+
+  const setFaults = async (wanted: readonly Fault[]): Promise<void> => {
+    const atOnce = wanted.find(refusesAtOnce);
+    faults.set(wanted.filter((fault) => fault !== atOnce));
+    if (atOnce) listener.refuse(atOnce.ms ?? 0);
+    else await listener.accept();
+  };
+  await setFaults(options.faults ?? []);
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`,
+    port: listener.port,
+    inspect: openInspection(pool),
+    requests,
+    setFaults,
+    setSettings(changes) {
+      settings = { ...settings, ...changes };
+    },
+    async ensureUser(email, password, token) {
+      const account = (await accounts.register(email, password)) ?? (await accounts.logIn(email, password));
+      if (!account) throw new Error(`the sandbox has an account ${email} already, with another password`);
+      if (token !== undefined) await accounts.setToken(account.id, token);
+      return { token: await accounts.tokenOf(account.id) };
+    },
+    async changePassword(email, password) {
+      const account = await accounts.byEmail(email);
+      if (!account) throw new Error(`the sandbox has no account ${email}`);
+      return { token: await accounts.changePassword(account.id, password) };
+    },
+    async close() {
+      closing.abort();
+      listener.close();
+      await requests.settled();
+      await pool.end();
+    },
+  };
+}
+
+/** A refusal that waits for no request begins with the switch itself. */
+const refusesAtOnce = ({ name, on, after, count, rate }: Fault): boolean =>
+  name === 'refuse' && on === undefined && after === undefined && count === undefined && rate === undefined;

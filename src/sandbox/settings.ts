@@ -1,0 +1,124 @@
+// Turns what site-interface.md leaves open into settings: each with what it means, what it accepts and its default.
+
+/** One setting as data, so that the command line can make its options and help from it. */
+export interface SettingDescription {
+  /** As written on the command line, such as `validation-status`. */
+  readonly name: string;
+  readonly description: string;
+  readonly default: string;
+  /** The accepted values, for people. */
+  readonly accepts: string;
+}
+
+interface Setting<Value> {
+  readonly description: string;
+  readonly accepts: string;
+  readonly initial: Value;
+  /** `undefined`: not an accepted value. */
+  parse(text: string): Value | undefined;
+}
+
+/** A choice; the first value is the default. */
+const choice = <const Value extends string | number | boolean>(
+  description: string,
+  values: readonly [Value, ...Value[]],
+): Setting<Value> => ({
+  description,
+  accepts: values.map(spell).join(', '),
+  initial: values[0],
+  parse: (text) => values.find((value) => spell(value) === text),
+});
+
+const wholeNumber = (description: string, initial: number, least: number, most: number): Setting<number> => ({
+  description,
+  accepts: `${least} to ${most}`,
+  initial,
+  parse: (text) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    return number >= least && number <= most ? number : undefined;
+  },
+});
+
+const field = (description: string, initial: string): Setting<string> => ({
+  description,
+  accepts: 'a field name',
+  initial,
+  parse: (text) => (/^[A-Za-z][A-Za-z0-9-]*$/.test(text.replaceAll('_', '-')) ? text.replaceAll('_', '-') : undefined),
+});
+
+const spell = (value: string | number | boolean): string =>
+  typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
+
+// The rule of site-interface.md that leaves it open stands in brackets.
+const settingTable = {
+  validationStatus: choice('status of a validation failure (7.2)', [422, 400, 406, 409, 412, 200]),
+  errorShape: choice('structure of the validation errors (7.3)', [
+    'errors',
+    'errors-array',
+    'field-attribute',
+    'nested',
+    'error-root',
+    'field-named',
+    'plain-text',
+  ]),
+  deleteStatus: choice('status of a successful delete (4, rule 3)', [200, 204]),
+  updateBody: choice('body of a successful update (4, rule 5)', ['job', 'blank', 'empty']),
+  location: choice('form of the Location header of a create (4)', [
+    'absolute',
+    'absolute-xml',
+    'relative',
+    'relative-xml',
+  ]),
+  idInBody: choice('whether the XML of a job carries its id, or only Location does (2)', [true, false]),
+  idForm: choice('what job IDs look like (4)', ['number', 'uuid', 'slug']),
+  stateField: field('the field that carries the state (2)', 'location-state'),
+  stateValues: choice('how a state is written (2)', ['name', 'abbreviation', 'either']),
+  states: choice('which states are valid (2)', ['states-and-dc', 'states', 'all']),
+  separator: choice(
+    'how names of several words are written in responses; mixed: fields with -, created_at with _ (2)',
+    ['mixed', '-', '_'],
+  ),
+  pageSize: wholeNumber('jobs on one page of a list (4, rule 6)', 50, 1, 10_000),
+  paging: choice(
+    'how the next page of a list is asked for: ?page=2, ?offset=50, by a Link header, or not at all (4, rule 6)',
+    ['page', 'offset', 'link', 'none'],
+  ),
+  maxBodyBytes: wholeNumber('largest request body in bytes (8)', 1_048_576, 1, 1_073_741_824),
+};
+
+/** All settings of a sandbox, by their names in code. */
+export type SandboxSettings = {
+  readonly [Name in keyof typeof settingTable]: (typeof settingTable)[Name]['initial'];
+};
+
+const entries = Object.entries(settingTable) as [keyof SandboxSettings, Setting<string | number | boolean>][];
+
+const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** What a sandbox does when nothing else is said. */
+export const defaultSettings = Object.fromEntries(
+  entries.map(([name, setting]) => [name, setting.initial]),
+) as SandboxSettings;
+
+/** Every setting, described. */
+export const settingDescriptions: readonly SettingDescription[] = entries.map(([name, setting]) => ({
+  name: dashed(name),
+  description: setting.description,
+  default: spell(setting.initial),
+  accepts: setting.accepts,
+}));
+
+/**
+ * Reads one setting from text.
+ * @param name as in {@link settingDescriptions}
+ * @returns an object with that one setting, to be spread over others
+ * @throws Error that names the settings, or the accepted values
+ */
+export function readSetting(name: string, text: string): Partial<SandboxSettings> {
+  const entry = entries.find(([key]) => dashed(key) === name);
+  if (!entry)
+    throw new Error(`no sandbox setting '${name}': there are ${settingDescriptions.map((s) => s.name).join(', ')}`);
+  const value = entry[1].parse(text);
+  if (value === undefined) throw new Error(`sandbox setting ${name}: '${text}' is not one of ${entry[1].accepts}`);
+  return { [entry[0]]: value };
+}

@@ -1,0 +1,55 @@
+// Turns the stored jobs into what tests and measurements look at: everything there is, and what is there twice.
+import type { Pool } from 'pg';
+import type { JobFields } from './jobs.ts';
+
+/** A job with its owner. */
+export interface InspectedJob {
+  readonly id: string;
+  readonly owner: string;
+  readonly fields: JobFields;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Jobs of one owner that have the same value in one field. */
+export interface Duplicate {
+  readonly owner: string;
+  readonly value: string;
+  readonly ids: readonly string[];
+}
+
+export interface Inspection {
+  /** All jobs, oldest first. */
+  jobs(): Promise<readonly InspectedJob[]>;
+  count(): Promise<number>;
+  /** What is there more than once by this field; jobs without it are not looked at. */
+  duplicates(field?: string): Promise<readonly Duplicate[]>;
+  /** Deletes a job as somebody on the website might. Whether it was there. */
+  removeJob(id: string): Promise<boolean>;
+}
+
+export const openInspection = (pool: Pool): Inspection => ({
+  async jobs() {
+    const { rows } = await pool.query<InspectedJob>(
+      `select job.id, account.email as owner, fields, job.created_at as "createdAt", updated_at as "updatedAt"
+       from sandbox.job join sandbox.account on account.id = owner_id order by sequence`,
+    );
+    return rows;
+  },
+  async count() {
+    const { rows } = await pool.query<{ count: number }>('select count(*)::integer as count from sandbox.job');
+    return rows[0]?.count ?? 0;
+  },
+  async duplicates(field = 'number') {
+    const { rows } = await pool.query<Duplicate>(
+      `select account.email as owner, fields->>$1 as value, array_agg(job.id order by sequence) as ids
+       from sandbox.job join sandbox.account on account.id = owner_id
+       where fields->>$1 is not null group by 1, 2 having count(*) > 1 order by 1, 2`,
+      [field],
+    );
+    return rows;
+  },
+  async removeJob(id) {
+    return (await pool.query('delete from sandbox.job where id = $1', [id])).rowCount === 1;
+  },
+});

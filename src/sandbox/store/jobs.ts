@@ -1,0 +1,150 @@
+// Turns fields into stored jobs, and stored jobs into pages of a list.
+import type { Pool } from 'pg';
+
+/** Field name → text; names are folded to `-`. */
+export type JobFields = Readonly<Record<string, string>>;
+
+/** A job of the site, as it is stored. */
+export interface Job {
+  readonly id: string;
+  readonly ownerId: number;
+  /** Postal abbreviation of its state. */
+  readonly state: string;
+  readonly fields: JobFields;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Which jobs a list shows. */
+export interface JobFilter {
+  readonly state?: string;
+  readonly ownerId?: number;
+  /** Part of a title, or a whole reference number. */
+  readonly search?: string;
+}
+
+/** One page of a list, newest jobs first. */
+export interface JobPage {
+  readonly jobs: readonly Job[];
+  /** Of the whole list. */
+  readonly total: number;
+}
+
+/** Where an id comes from: `prefix` alone, or with the number of the job behind it. */
+export interface IdPlan {
+  readonly prefix: string;
+  readonly numbered: boolean;
+}
+
+/** What became of a change to one job, which only its owner may change. */
+export type Changed =
+  | { readonly kind: 'changed'; readonly job: Job }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'foreign' };
+
+export interface JobStore {
+  create(ownerId: number, id: IdPlan, state: string, fields: JobFields): Promise<Job>;
+  find(id: string): Promise<Job | undefined>;
+  /** Sets the given fields and leaves the others; `state` only if the fields change it. */
+  update(ownerId: number, id: string, fields: JobFields, state: string | undefined): Promise<Changed>;
+  delete(ownerId: number, id: string): Promise<Changed>;
+  list(filter: JobFilter, offset: number, limit: number): Promise<JobPage>;
+  /** Jobs per state, most first. */
+  countByState(): Promise<readonly { readonly state: string; readonly count: number }[]>;
+}
+
+interface JobRow {
+  readonly id: string;
+  readonly owner_id: number;
+  readonly state: string;
+  readonly fields: JobFields;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+const COLUMNS = 'id, owner_id, state, fields, created_at, updated_at';
+
+const toJob = (row: JobRow): Job => ({
+  id: row.id,
+  ownerId: row.owner_id,
+  state: row.state,
+  fields: row.fields,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+export function openJobs(pool: Pool): JobStore {
+  const find = async (id: string): Promise<Job | undefined> => {
+    const { rows } = await pool.query<JobRow>({
+      name: 'sandbox-find',
+      text: `select ${COLUMNS} from sandbox.job where id = $1`,
+      values: [id],
+    });
+    return rows[0] && toJob(rows[0]);
+  };
+  // The statement that changes a job names its owner, so that no check can be overtaken; only when it met nothing is
+  // it worth asking why.
+  const changed = async (id: string, row: JobRow | undefined): Promise<Changed> => {
+    if (row) return { kind: 'changed', job: toJob(row) };
+    return { kind: (await find(id)) ? 'foreign' : 'missing' };
+  };
+
+  return {
+    find,
+
+    async create(ownerId, id, state, fields) {
+      const { rows } = await pool.query<JobRow>({
+        name: 'sandbox-create',
+        text: `insert into sandbox.job (sequence, id, owner_id, state, fields)
+               select next, case when $3::boolean then $2::text || next else $2::text end, $1, $4, $5
+               from (select nextval('sandbox.job_sequence') as next) as sequence
+               returning ${COLUMNS}`,
+        values: [ownerId, id.prefix, id.numbered, state, fields],
+      });
+      if (!rows[0]) throw new Error('the database took a job and returned none');
+      return toJob(rows[0]);
+    },
+
+    async update(ownerId, id, fields, state) {
+      const { rows } = await pool.query<JobRow>({
+        name: 'sandbox-update',
+        text: `update sandbox.job
+               set fields = fields || $3::jsonb, state = coalesce($4, state), updated_at = clock_timestamp()
+               where id = $2 and owner_id = $1 returning ${COLUMNS}`,
+        values: [ownerId, id, fields, state],
+      });
+      return changed(id, rows[0]);
+    },
+
+    async delete(ownerId, id) {
+      const { rows } = await pool.query<JobRow>({
+        name: 'sandbox-delete',
+        text: `delete from sandbox.job where id = $2 and owner_id = $1 returning ${COLUMNS}`,
+        values: [ownerId, id],
+      });
+      return changed(id, rows[0]);
+    },
+
+    async list(filter, offset, limit) {
+      const where = `where ($1::text is null or state = $1) and ($2::integer is null or owner_id = $2)
+        and ($3::text is null or fields->>'number' = $3 or strpos(lower(fields->>'title'), lower($3)) > 0)`;
+      const values = [filter.state ?? null, filter.ownerId ?? null, filter.search ?? null];
+      const { rows } = await pool.query<JobRow>(
+        `select ${COLUMNS} from sandbox.job ${where} order by sequence desc offset $4 limit $5`,
+        [...values, offset, limit],
+      );
+      const counted = await pool.query<{ total: number }>(
+        `select count(*)::integer as total from sandbox.job ${where}`,
+        values,
+      );
+      return { jobs: rows.map(toJob), total: counted.rows[0]?.total ?? 0 };
+    },
+
+    async countByState() {
+      const { rows } = await pool.query<{ state: string; count: number }>(
+        'select state, count(*)::integer as count from sandbox.job group by state order by count desc, state',
+      );
+      return rows;
+    },
+  };
+}
