@@ -31,6 +31,8 @@ export class PullLedger {
   unchanged = 0;
   /** Records of open changes, met on the fast path. */
   wished = 0;
+  /** Postings that were parsed and found to be wished so already. */
+  carried = 0;
   duplicates = 0;
   unreadable = 0;
 

@@ -1,7 +1,5 @@
 // Turns the record hashes of a feed's mappings into a compact index: which records are known, and where each was seen.
-
-/** Bytes of every record, content and key hash. */
-export const HASH_BYTES = 16;
+import { HASH_BYTES } from '../posting/hash.ts';
 
 /** A record hash that the index knows, by its place in the table; -1 says that it is not there. */
 export type Slot = number;

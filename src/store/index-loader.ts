@@ -2,7 +2,8 @@
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { HASH_BYTES, RecordIndex, RecordMark } from '../plan/record-index.ts';
+import { RecordIndex, RecordMark } from '../plan/record-index.ts';
+import { HASH_BYTES } from '../posting/hash.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Session } from './database.ts';
 

@@ -13,9 +13,9 @@ export interface PullFindings {
   readonly unchanged: number;
   readonly duplicates: number;
   readonly unreadable: number;
-  /** Wishes met on the fast path that are still open. */
-  readonly carried: number;
-  /** Missing postings that are not deleted yet. */
+  /** Postings that the site has, or may have, and the feed no longer; 0 where the feed is not proven complete. */
+  readonly gone: number;
+  /** Those of them that are within their grace. */
   readonly grace: number;
   readonly bytes: number;
 }
@@ -31,9 +31,8 @@ export async function commitPull(
 ): Promise<void> {
   const { pull, feed, site } = books.subject;
   const open = await countOpen(books.session, feed);
-  const gone = open.held + open.kept + open.pendingDeletes + findings.grace;
   if (findings.complete) {
-    const { seen, unchanged, duplicates, unreadable } = findings;
+    const { seen, unchanged, duplicates, unreadable, gone } = findings;
     const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes } = open;
     checkAccounts(
       { seen, unchanged, created: 0, updated: 0, rejected, in_doubt, pending, failed, duplicates, unreadable },
@@ -51,12 +50,29 @@ export async function commitPull(
       findings.unchanged,
       findings.duplicates,
       findings.unreadable,
-      gone,
+      findings.gone,
       findings.grace,
       findings.bytes,
     ],
   );
   await writeFeedState(books.session, { ...state, feed, site, pull });
+  await books.session.query('commit');
+  await books.session.end();
+}
+
+/** Closes the books of a pull whose feed is as it was at the last complete pull, whose counts it takes over. */
+export async function commitUnmodified(books: PullBooks): Promise<void> {
+  const { pull, feed } = books.subject;
+  const open = await countOpen(books.session, feed);
+  const waiting = open.pending + open.in_doubt + open.rejected + open.failed;
+  const gone = open.held + open.kept + open.pendingDeletes;
+  await books.session.query(
+    `update pull set committed_at = now(), complete = true, seen = l.seen, duplicates = l.duplicates,
+       unreadable = l.unreadable, unchanged = l.seen - l.duplicates - l.unreadable - $2, gone = $3
+     from feed_state f join pull l on l.id = f.current_pull where f.feed = $4 and pull.id = $1`,
+    [pull, waiting, gone, feed],
+  );
+  await books.session.query('update feed_state set current_pull = $1 where feed = $2', [pull, feed]);
   await books.session.query('commit');
   await books.session.end();
 }

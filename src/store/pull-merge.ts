@@ -31,11 +31,16 @@ export async function mergeWishes(books: PullBooks): Promise<void> {
      on conflict (feed, key) do update set ${REPLACE_WISH}`,
   );
   await books.session.query('truncate wish');
-  await books.session.query(
+}
+
+/** Notes the newest record hashes of wishes that stand as they are. Gives how many of them are still open. */
+export async function mergeCarried(books: PullBooks): Promise<number> {
+  const rows = await books.session.query(
     `update change c set record_hash = r.record_hash, gone = false
-     from carried r where c.feed = $1 and c.key = r.key and c.wanted = 'present'`,
+     from carried r where c.feed = $1 and c.key = r.key and c.wanted = 'present' returning c.key`,
     [books.subject.feed],
   );
+  return rows.length;
 }
 
 /** A mapped posting that the pull did not see with the mapping's own record. */
@@ -126,6 +131,16 @@ export async function countStillWished(books: PullBooks, recordHashes: readonly 
   const [row] = await books.session.query<{ n: number }>(
     `select count(*) as n from change where feed = $1 and wanted = 'present' and record_hash = any($2::bytea[])`,
     [books.subject.feed, recordHashes],
+  );
+  return row?.n ?? 0;
+}
+
+/** How many postings are to be absent that are not mapped: creates in flight or in doubt whose posting went away. */
+export async function countUnmappedAbsent(books: PullBooks): Promise<number> {
+  const [row] = await books.session.query<{ n: number }>(
+    `select count(*) as n from change c left join mapping m on m.feed = c.feed and m.key = c.key
+     where c.feed = $1 and c.wanted = 'absent' and m.key is null`,
+    [books.subject.feed],
   );
   return row?.n ?? 0;
 }

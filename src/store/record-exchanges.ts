@@ -33,7 +33,10 @@ export async function recordExchanges(tx: Queryable, settlements: readonly Settl
   );
   await addTally(
     tx,
-    sent.map(({ attempt }) => ({ feed: attempt.feed, outcome: 'requests' })),
+    sent.flatMap(({ attempt, result }) => {
+      const request = { feed: attempt.feed, outcome: 'requests' } as const;
+      return result.kind === 'returned' ? [request, { feed: attempt.feed, outcome: 'refused' } as const] : [request];
+    }),
   );
   await recordFailures(tx, settlements);
 }

@@ -1,7 +1,7 @@
 // Counts outcomes towards the pull that is current for their feed.
 import type { Queryable } from './database.ts';
 
-export type TallyOutcome = 'created' | 'updated' | 'deleted' | 'dropped' | 'nothing' | 'requests';
+export type TallyOutcome = 'created' | 'updated' | 'deleted' | 'dropped' | 'nothing' | 'requests' | 'refused';
 
 // Several rows for one count, so that workers seldom wait for each other's.
 const SHARDS = 16;

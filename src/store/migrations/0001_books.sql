@@ -13,6 +13,9 @@ create sequence entry_number;
 -- Each wish and each reviewer's act on it gets a new revision; a worker settles only the revision that it sent.
 create sequence revision_number;
 
+-- Numbers of the processes that send; each holds a lock under its number while it lives.
+create sequence worker_number as integer cycle;
+
 create table pull (
   id bigint generated always as identity primary key,
   feed text not null,

@@ -1,0 +1,107 @@
+// Applies the change of one posting: reads wanted and actual state, sends one request, records the outcome.
+
+import type { Exchange, Outcome } from '../src/site/exchange.ts';
+import type { Attempt, PostingRef } from '../src/store/claim.ts';
+import { isPassing } from '../src/store/database.ts';
+import type { ExchangeRecord, Settled, Settlement } from '../src/store/settlement.ts';
+import { crossStep } from './fault-hook.ts';
+import { heedOutcome } from './heed-outcome.ts';
+import { resultOf } from './outcome-policy.ts';
+import type { SiteDesk } from './site-desk.ts';
+
+/** How long after its intent was committed a request may still leave. */
+export const SEND_WITHIN_MS = 5_000;
+
+/**
+ * One posting, once. Level-triggered: a repeated, late or superfluous call finds nothing to do. Resolves when the
+ * outcome is in the books; rejects only where the books can't be reached before anything was sent, or on `signal`.
+ */
+export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: AbortSignal): Promise<void> {
+  const notAfter = Date.now() + SEND_WITHIN_MS;
+  const claim = await desk.claim(posting);
+  if (claim.kind !== 'attempt') return;
+  const { attempt } = claim;
+  crossStep('intent-committed');
+  const exchange = await desk.client.send(attempt.request, { notAfter, signal });
+  crossStep('answer-received');
+  const result = resultOf(exchange.outcome, attempt, desk.policy);
+  const settled = await settlePatiently(desk, { attempt, result, record: recordOf(exchange) }, signal);
+  crossStep('outcome-committed');
+  report(desk, attempt, exchange, settled);
+  await heedOutcome(exchange.outcome, attempt, desk);
+}
+
+/** The site has answered, so the books must hear of it: tries for as long as the process lives. */
+async function settlePatiently(desk: SiteDesk, settlement: Settlement, signal: AbortSignal): Promise<Settled> {
+  for (let delayMs = 50; ; delayMs = Math.min(2_000, delayMs * 2)) {
+    try {
+      return await desk.settle(settlement);
+    } catch (error) {
+      if (signal.aborted || !isPassing(error)) throw error;
+      desk.log.warn(
+        { err: error, feed: settlement.attempt.feed, key: settlement.attempt.key },
+        'outcome not noted yet',
+      );
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+    }
+  }
+}
+
+/** `undefined` where nothing left for the site. */
+function recordOf(exchange: Exchange): ExchangeRecord | undefined {
+  if (exchange.outcome.kind === 'unreachable' && exchange.response === undefined) return undefined;
+  return {
+    outcome: exchange.outcome.kind,
+    status: exchange.response?.status,
+    durationMs: exchange.durationMs,
+    request: exchange.request,
+    response: exchange.response,
+  };
+}
+
+function report(desk: SiteDesk, attempt: Attempt, exchange: Exchange, settled: Settled): void {
+  const { outcome } = exchange;
+  const fields = {
+    site: desk.site,
+    feed: attempt.feed,
+    key: attempt.key,
+    operation: attempt.request.kind,
+    attempt: attempt.number,
+    outcome: outcome.kind,
+    durationMs: Math.round(exchange.durationMs),
+  };
+  if (settled !== 'settled') desk.log.error(fields, `outcome ${settled}`);
+  else desk.log[LEVELS[outcome.kind]]({ ...fields, ...detailsOf(outcome) }, MESSAGES[outcome.kind]);
+}
+
+const LEVELS = {
+  created: 'info',
+  accepted: 'info',
+  gone: 'info',
+  rejected: 'error',
+  forbidden: 'error',
+  unauthorized: 'warn',
+  throttled: 'warn',
+  unreachable: 'warn',
+  unknown: 'warn',
+  misconfigured: 'warn',
+} as const satisfies Record<Outcome['kind'], 'info' | 'warn' | 'error'>;
+
+const MESSAGES = {
+  created: 'change accepted',
+  accepted: 'change accepted',
+  gone: 'site job was gone',
+  rejected: 'change rejected',
+  forbidden: 'change forbidden',
+  unauthorized: 'change put off',
+  throttled: 'change put off',
+  unreachable: 'site out of reach',
+  unknown: 'outcome unknown',
+  misconfigured: 'site answers as it should not',
+} as const satisfies Record<Outcome['kind'], string>;
+
+function detailsOf(outcome: Outcome): object {
+  if (outcome.kind === 'created') return { siteJobId: outcome.siteJob.siteJobId };
+  if ('problems' in outcome) return { problems: outcome.problems };
+  return 'message' in outcome ? { message: outcome.message } : {};
+}

@@ -1,0 +1,72 @@
+// Turns the outcome of one request into what the whole site has to heed: a pause, a wait, or that all is well again.
+import type { Outcome } from '../src/site/exchange.ts';
+import type { Attempt } from '../src/store/claim.ts';
+import { readFeedState } from '../src/store/feed-state.ts';
+import { countTally } from '../src/store/open-counts.ts';
+import { noteMisconfigured, noteReachable, noteUnreachable, pauseSite, throttleSite } from '../src/store/site-state.ts';
+import type { SiteDesk } from './site-desk.ts';
+
+const UNREACHABLE_FIRST_MS = 1_000;
+const UNREACHABLE_MAX_MS = 60_000;
+/** First probe of a paused site; each later one waits twice as long, up to `PROBE_MAX_MS`. */
+export const PROBE_FIRST_MS = 15_000;
+export const PROBE_MAX_MS = 15 * 60_000;
+/** Answers in a row that no request can get past, before the site is paused. */
+const MISCONFIGURED_LIMIT = 3;
+
+/** Desks whose site answered as it should since the last trouble; spares a write for each success. */
+const well = new WeakSet<SiteDesk>();
+
+export async function heedOutcome(outcome: Outcome, attempt: Attempt, desk: SiteDesk): Promise<void> {
+  const { db, site } = desk;
+  switch (outcome.kind) {
+    case 'created':
+    case 'accepted':
+    case 'gone':
+      if (well.has(desk)) return;
+      await noteReachable(db, site);
+      well.add(desk);
+      return;
+    case 'unauthorized':
+      return pause(desk, 'the site does not accept the token (401): it was changed, or the password was');
+    case 'throttled':
+      return throttleSite(db, site, outcome.retryAfterMs ?? desk.policy.retry.firstDelayMs, 'the site asked to wait');
+    case 'unreachable':
+      well.delete(desk);
+      await noteUnreachable(db, site, outcome.message, UNREACHABLE_FIRST_MS, UNREACHABLE_MAX_MS);
+      return;
+    case 'misconfigured':
+      well.delete(desk);
+      if ((await noteMisconfigured(db, site, outcome.message)) >= MISCONFIGURED_LIMIT)
+        await pause(desk, outcome.message);
+      return;
+    case 'rejected':
+    case 'forbidden':
+    case 'unknown':
+      return watchCanary(attempt, desk);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+async function pause(desk: SiteDesk, cause: string): Promise<void> {
+  if (await pauseSite(desk.db, desk.site, cause, PROBE_FIRST_MS)) {
+    desk.log.error({ site: desk.site, cause }, 'site paused');
+  }
+}
+
+/** Pauses the site where too many of a pull's first requests failed: better 20 failures than 20,000. */
+async function watchCanary(attempt: Attempt, desk: SiteDesk): Promise<void> {
+  const { requests, percent } = desk.policy.canary;
+  const state = await readFeedState(desk.db, attempt.feed);
+  if (state?.currentPull === undefined) return;
+  const tally = await countTally(desk.db, state.currentPull);
+  const sent = tally.requests ?? 0;
+  const failed = tally.refused ?? 0;
+  if (sent < requests || sent > 2 * requests || (failed / sent) * 100 <= percent) return;
+  await pause(
+    desk,
+    `${failed} of the first ${sent} requests of pull ${state.currentPull} of feed ${attempt.feed} failed, ` +
+      `above the limit of ${percent} % in the first ${requests}; see what is wrong with: jobmirror review list`,
+  );
+}

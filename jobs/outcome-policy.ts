@@ -1,0 +1,96 @@
+// Turns the outcome of one request into what becomes of its change: the only place that decides on a retry.
+import type { Reason } from '../src/plan/wish.ts';
+import type { Problem } from '../src/posting/posting.ts';
+import type { Outcome } from '../src/site/exchange.ts';
+import type { Attempt } from '../src/store/claim.ts';
+import type { Result, Return } from '../src/store/settlement.ts';
+import type { SitePolicy } from './site-desk.ts';
+
+type Policy = Pick<SitePolicy, 'retry' | 'onMissing'>;
+
+/**
+ * | outcome       | create       | update                    | delete       |
+ * | ------------- | ------------ | ------------------------- | ------------ |
+ * | created       | mapped       | as accepted               | -            |
+ * | accepted      | in doubt     | noted                     | mapping goes |
+ * | gone          | failed       | create anew, or rejected  | mapping goes |
+ * | rejected      | rejected     | rejected                  | rejected     |
+ * | forbidden     | failed       | failed                    | failed       |
+ * | unauthorized  | ready        | ready (the site is paused)| ready        |
+ * | throttled     | ready, when the site says; not counted as an attempt   |||
+ * | unreachable   | ready, later; not counted as an attempt                |||
+ * | unknown       | in doubt     | retry, then failed        | retry, then failed |
+ * | misconfigured | retry, then failed (the site is paused if it goes on)  |||
+ *
+ * @param random in [0, 1), for the jitter of retries.
+ */
+export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, random = Math.random()): Result {
+  const operation = attempt.request.kind;
+  switch (outcome.kind) {
+    case 'created':
+      if (operation !== 'create') return { kind: 'updated' };
+      return { kind: 'created', siteJobId: outcome.siteJob.siteJobId, url: outcome.siteJob.url };
+    case 'accepted':
+      if (operation === 'create') return inDoubt('the site accepted the create but named no job ID');
+      return { kind: operation === 'delete' ? 'deleted' : 'updated' };
+    case 'gone':
+      return gone(operation, policy);
+    case 'rejected':
+      return returned({ to: 'rejected', reason: reasonOf('rejected', outcome.problems) });
+    case 'forbidden':
+      return returned({ to: 'failed', reason: reasonOf('forbidden', outcome.problems) });
+    case 'unauthorized':
+      return notCounted('unauthorized', 'the site does not accept the token (401)', 0);
+    case 'throttled':
+      return notCounted('throttled', 'the site asked to wait', outcome.retryAfterMs ?? policy.retry.firstDelayMs);
+    case 'unreachable':
+      return notCounted('unreachable', outcome.message, policy.retry.firstDelayMs * (0.5 + random / 2));
+    case 'unknown':
+      if (operation === 'create') return inDoubt(outcome.message);
+      return again('unknown', outcome.message, attempt, policy, random);
+    case 'misconfigured':
+      return again('misconfigured', outcome.message, attempt, policy, random);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function gone(operation: Attempt['request']['kind'], policy: Policy): Result {
+  if (operation === 'delete') return { kind: 'deleted' };
+  if (operation === 'create') {
+    return returned({ to: 'failed', reason: plain('misconfigured', 'the site has no such address to create jobs at') });
+  }
+  if (policy.onMissing === 'create') return { kind: 'vanished' };
+  const message = 'the job is not on the site any more, and `on_missing: leave` says not to make it anew';
+  return returned({ to: 'rejected', reason: plain('gone', message) });
+}
+
+/** Exponential backoff with jitter: between half and all of a delay that doubles up to the cap. */
+export function backoffMs(attempt: number, retry: SitePolicy['retry'], random: number): number {
+  const delayMs = Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** Math.min(attempt - 1, 30));
+  return delayMs * (0.5 + random / 2);
+}
+
+function again(kind: string, message: string, attempt: Attempt, policy: Policy, random: number): Result {
+  const reason = plain(kind, message);
+  if (attempt.number >= policy.retry.attempts) {
+    const last = plain(kind, `${message} (given up after ${attempt.number} attempts)`);
+    return returned({ to: 'failed', reason: last });
+  }
+  return returned({ to: 'ready', delayMs: backoffMs(attempt.number, policy.retry, random), counted: true, reason });
+}
+
+const notCounted = (kind: string, message: string, delayMs: number): Result =>
+  returned({ to: 'ready', delayMs, counted: false, reason: plain(kind, message) });
+
+const inDoubt = (message: string): Result => returned({ to: 'in_doubt', reason: plain('unknown', message) });
+
+const returned = (back: Return): Result => ({ kind: 'returned', back });
+
+const plain = (kind: string, message: string): Reason => ({ kind, message, problems: [{ message }] });
+
+const reasonOf = (kind: string, problems: readonly Problem[]): Reason => ({
+  kind,
+  message: problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)).join('; '),
+  problems,
+});

@@ -1,0 +1,133 @@
+// Pulls one feed once: reads it, plans what differs, and commits the backlog. Sends nothing.
+import type { Logger } from 'pino';
+import type { FeedReading, FeedSource } from '../src/feed/feed-reading.ts';
+import { type FeedProgress, readFeed } from '../src/feed/read-feed.ts';
+import type { DeleteGuard } from '../src/plan/delete-guard.ts';
+import { PullLedger } from '../src/plan/pull-ledger.ts';
+import { RecordIndex } from '../src/plan/record-index.ts';
+import type { FeedName, SiteName } from '../src/posting/identifiers.ts';
+import type { PostingReader } from '../src/posting/posting.ts';
+import type { Database } from '../src/store/database.ts';
+import { type FeedState, readFeedState } from '../src/store/feed-state.ts';
+import { lockKey, seizeFeed, tryLock } from '../src/store/locks.ts';
+import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull.ts';
+import { PullBooks } from '../src/store/pull-books.ts';
+import { commitUnmodified } from '../src/store/pull-commit.ts';
+import { crossStep } from './fault-hook.ts';
+import { mergePull } from './merge-pull.ts';
+import { RecordDesk } from './record-desk.ts';
+
+/** What pulling one feed needs. */
+export interface FeedSetup {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly source: FeedSource;
+  readonly reader: PostingReader;
+  readonly guard: DeleteGuard;
+}
+
+export interface PullContext {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: FeedProgress) => void;
+}
+
+/** How a pull ended, before anything was sent. */
+export type PullEnd =
+  /** The backlog is committed. */
+  | { readonly kind: 'committed'; readonly pull: number; readonly complete: boolean }
+  /** The source says that nothing has changed since the last complete pull. */
+  | { readonly kind: 'not_modified'; readonly pull: number }
+  /** Nothing could be read; nothing was changed. */
+  | { readonly kind: 'failed'; readonly pull: number; readonly message: string }
+  /** Another process pulls this feed right now. */
+  | { readonly kind: 'busy' };
+
+/** One pull of one feed. Throws only where the database can't be used or the accounts don't add up. */
+export async function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
+  const { db, log } = context;
+  const { feed, site } = setup;
+  const lock = await tryLock(db, lockKey('pull', feed));
+  if (lock === undefined) return { kind: 'busy' };
+  try {
+    const pull = await startPull(db, feed, site);
+    await closeAbandonedPulls(db, feed, pull);
+    crossStep('pull-started');
+    try {
+      const end = await readAndMerge(setup, context, pull);
+      log.info({ feed, pull, end: end.kind }, 'pull committed');
+      return end;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      await failPull(db, pull, message, 0).catch(() => undefined);
+      throw error;
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+async function readAndMerge(setup: FeedSetup, context: PullContext, pull: number): Promise<PullEnd> {
+  const { db, signal, onProgress } = context;
+  const { feed, site, source, reader } = setup;
+  const state = await readFeedState(db, feed);
+  const moved = state === undefined ? undefined : movedMessage(state, setup);
+  if (moved !== undefined) return fail(db, pull, moved, 0);
+
+  const trusted = state?.fingerprint === reader.fingerprint;
+  const books = await PullBooks.open(db, { pull, feed, site });
+  try {
+    const ledger = new PullLedger(await books.loadIndex(!trusted), new RecordIndex());
+    const desk = await RecordDesk.open(setup, books, ledger, db);
+    const validators = trusted ? { etag: state?.etag, lastModified: state?.lastModified } : {};
+    const reading = await readFeed(source, desk, { validators, signal, onProgress });
+    signal.throwIfAborted();
+    crossStep('records-read');
+    return await conclude(setup, context, books, desk, reading);
+  } catch (error) {
+    await books.abandon();
+    throw error;
+  }
+}
+
+async function conclude(
+  setup: FeedSetup,
+  context: PullContext,
+  books: PullBooks,
+  desk: RecordDesk,
+  reading: FeedReading,
+): Promise<PullEnd> {
+  const { pull, feed } = books.subject;
+  switch (reading.kind) {
+    case 'failed':
+      await books.abandon();
+      return fail(context.db, pull, reading.message, reading.bytes);
+    case 'not_modified':
+      await seizeFeed(books.session, feed);
+      await commitUnmodified(books);
+      return { kind: 'not_modified', pull };
+    case 'read': {
+      await desk.finish();
+      const { complete } = await mergePull(setup, books, desk, reading);
+      crossStep('pull-committed');
+      return { kind: 'committed', pull, complete };
+    }
+    default:
+      return reading satisfies never;
+  }
+}
+
+async function fail(db: Database, pull: number, message: string, bytes: number): Promise<PullEnd> {
+  await failPull(db, pull, message, bytes);
+  return { kind: 'failed', pull, message };
+}
+
+/** Law 4: job IDs of one site mean nothing on another. */
+function movedMessage(state: FeedState, { feed, site }: FeedSetup): string | undefined {
+  if (state.site === site) return undefined;
+  return (
+    `feed ${feed} was mirrored into site ${state.site} so far, and its job IDs are that site's: ` +
+    `set "site" back to ${state.site}, or mirror into ${site} under a new feed name`
+  );
+}

@@ -1,0 +1,187 @@
+// Receives the records of a feed as they stream, lets the known ones pass, and plans the others in batches.
+import { createHash } from 'node:crypto';
+import type { RecordSink } from '../src/feed/feed-reading.ts';
+import { parseRecord } from '../src/feed/parse-record.ts';
+import { planPosting } from '../src/plan/plan-posting.ts';
+import type { MetRecord, PullLedger } from '../src/plan/pull-ledger.ts';
+import type { Wish } from '../src/plan/wish.ts';
+import { HASH_BYTES, recordHash } from '../src/posting/hash.ts';
+import type { PostingKey } from '../src/posting/identifiers.ts';
+import type { Posting, PostingReader, Problem, ReadResult } from '../src/posting/posting.ts';
+import type { Database } from '../src/store/database.ts';
+import { type Edits, editsOf } from '../src/store/override.ts';
+import type { PullBooks, Refresh } from '../src/store/pull-books.ts';
+import { discardedRecords, type RecordProblem } from '../src/store/record-problems.ts';
+
+/** Records that are parsed and looked up together; the bytes bound what waits in memory. */
+const BATCH_RECORDS = 1_000;
+const BATCH_BYTES = 4 << 20;
+/** Review entries of one pull at most; beyond that a single one says how many more there are. */
+const MAX_PROBLEMS = 5_000;
+const EXCERPT_BYTES = 2_048;
+
+interface Waiting extends MetRecord {
+  readonly bytes: Buffer;
+}
+
+type Readable = Exclude<ReadResult, { kind: 'unreadable' }>;
+
+/** The desk of one pull. While one batch is with the database, the next is already split and parsed. */
+export class RecordDesk implements RecordSink {
+  readonly ledger: PullLedger;
+  readonly problems: RecordProblem[] = [];
+  /** Unreadable records that no reviewer has dealt with: with one of them the feed is not proven complete. */
+  openUnreadable = 0;
+  /** Problems beyond those kept. */
+  problemsLeftOut = 0;
+  readonly #reader: PostingReader;
+  readonly #books: PullBooks;
+  readonly #edits: Edits;
+  readonly #discarded: ReadonlySet<string>;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(
+    reader: PostingReader,
+    books: PullBooks,
+    ledger: PullLedger,
+    edits: Edits,
+    discarded: ReadonlySet<string>,
+  ) {
+    this.#reader = reader;
+    this.#books = books;
+    this.ledger = ledger;
+    this.#edits = edits;
+    this.#discarded = discarded;
+  }
+
+  static async open(
+    setup: { readonly reader: PostingReader },
+    books: PullBooks,
+    ledger: PullLedger,
+    db: Database,
+  ): Promise<RecordDesk> {
+    const { feed } = books.subject;
+    return new RecordDesk(setup.reader, books, ledger, await editsOf(db, feed), await discardedRecords(db, feed));
+  }
+
+  record(buffer: Buffer, start: number, end: number): void {
+    const met = this.ledger.meetRecord(recordHash(buffer, start, end));
+    if (met === undefined) return;
+    // A copy: the splitter's buffer is used again as soon as this returns.
+    this.#waiting.push({ ...met, bytes: Buffer.from(buffer.subarray(start, end)) });
+    this.#waitingBytes += end - start;
+  }
+
+  oversized(head: Buffer, length: number): void {
+    this.ledger.seen++;
+    const message = `the record is ${length} bytes long, more than limits.max_record_bytes allows; it was skipped`;
+    this.#noteUnreadable(recordHash(head, 0, head.length), head, [{ message }]);
+  }
+
+  drain(): Promise<void> | undefined {
+    if (this.#waiting.length < BATCH_RECORDS && this.#waitingBytes < BATCH_BYTES) return undefined;
+    return this.#startBatch();
+  }
+
+  /** Plans what is still waiting; resolves when all of it is with the database. */
+  async finish(): Promise<void> {
+    await this.#startBatch();
+    await this.#writing;
+  }
+
+  /** Parses the waiting records, then waits for the batch before, and lets the database work on this one. */
+  async #startBatch(): Promise<void> {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    const read = batch.flatMap((record) => {
+      const result = this.#read(record);
+      return result === undefined ? [] : [{ record, result }];
+    });
+    await this.#writing;
+    this.#writing = this.#plan(read);
+    // Reported by the next await; never an unhandled rejection meanwhile.
+    this.#writing.catch(() => undefined);
+  }
+
+  #read(record: Waiting): Readable | undefined {
+    const parsed = parseRecord(record.bytes);
+    const result = parsed.kind === 'tree' ? this.#reader.read(parsed.tree) : parsed;
+    if (result.kind === 'unreadable') {
+      this.#noteUnreadable(record.hash, record.bytes, result.problems);
+      return undefined;
+    }
+    const edits = this.#edits.for(result.posting);
+    return edits === undefined ? result : this.#reader.withFields(result.posting, edits);
+  }
+
+  async #plan(read: readonly { record: Waiting; result: Readable }[]): Promise<void> {
+    if (read.length === 0) return;
+    const known = await this.#books.lookUp(read.map(({ result }) => result.posting.key));
+    const fresh: Wish[] = [];
+    const contested: Wish[] = [];
+    const refreshed: Refresh[] = [];
+    const carried: Refresh[] = [];
+    for (const [at, { record, result }] of read.entries()) {
+      const { posting } = result;
+      const entry = known[at] ?? { mapping: undefined, open: undefined };
+      const meeting = this.ledger.meetPosting(record, keyHash(posting.key), posting.contentHash, entry);
+      if (meeting.kind === 'conflicting' || meeting.kind === 'first_of_conflicting')
+        this.#noteDuplicate(record, posting);
+      if (meeting.kind === 'identical' || meeting.kind === 'conflicting') continue;
+      const planned = planPosting(result, record.hash, entry);
+      const refresh = { key: posting.key, recordHash: record.hash };
+      switch (planned.kind) {
+        case 'unchanged':
+          this.ledger.unchanged++;
+          if (planned.refresh) refreshed.push(refresh);
+          break;
+        case 'carried':
+          this.ledger.carried++;
+          carried.push(refresh);
+          break;
+        case 'fresh':
+          fresh.push(planned.wish);
+          break;
+        case 'contested':
+          contested.push(planned.wish);
+          break;
+        default:
+          planned satisfies never;
+      }
+    }
+    await this.#books.addFresh(fresh);
+    await this.#books.addContested(contested);
+    await this.#books.refreshMappings(refreshed);
+    await this.#books.addCarried(carried);
+  }
+
+  #noteUnreadable(hash: Buffer, bytes: Buffer, problems: readonly Problem[]): void {
+    this.ledger.unreadable++;
+    if (!this.#discarded.has(hash.toString('hex'))) this.openUnreadable++;
+    this.#note({ kind: 'unreadable', recordHash: hash, key: undefined, problems, excerpt: excerptOf(bytes) });
+  }
+
+  #noteDuplicate(record: Waiting, posting: Posting): void {
+    const message = `the key ${posting.key} stands more than once in the feed, with different content: the first one counts`;
+    const problems = [{ value: posting.key, message }];
+    this.#note({
+      kind: 'duplicate',
+      recordHash: record.hash,
+      key: posting.key,
+      problems,
+      excerpt: excerptOf(record.bytes),
+    });
+  }
+
+  #note(problem: RecordProblem): void {
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem);
+    else this.problemsLeftOut++;
+  }
+}
+
+const keyHash = (key: PostingKey): Buffer => createHash('sha1').update(key).digest().subarray(0, HASH_BYTES);
+
+const excerptOf = (bytes: Buffer): string => bytes.subarray(0, EXCERPT_BYTES).toString('utf8');

@@ -1,0 +1,168 @@
+// Settles creates in doubt: reads the site's list once for all of them, then adopts, sends again, or asks a person.
+import { type DoubtfulCreate, likeness } from '../src/plan/match-doubt.ts';
+import type { Reason } from '../src/plan/wish.ts';
+import type { SiteJob } from '../src/site/exchange.ts';
+import {
+  adoptDoubt,
+  type Doubt,
+  dueDoubts,
+  explainDoubt,
+  noteLook,
+  ownedJobIds,
+  refuteDoubt,
+} from '../src/store/doubt.ts';
+import { crossStep } from './fault-hook.ts';
+import type { SiteDesk } from './site-desk.ts';
+
+/** Doubts that one reading of the list serves. */
+const DOUBTS_AT_ONCE = 2_000;
+/** How far the site's clock and the database's may be apart. ASSUMED: check by comparing a `created_at` with the time. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+/** Jobs kept for one doubt: more than one is a person's decision anyway. */
+const MAX_CANDIDATES = 8;
+
+interface OpenDoubt extends DoubtfulCreate {
+  readonly doubt: Doubt;
+  readonly candidates: SiteJob[];
+}
+
+/** Settles the doubts of a site that are old enough. Gives how many were settled. Does nothing without a list action. */
+export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promise<number> {
+  const { db, site, policy, client } = desk;
+  if (!policy.canList) return 0;
+  const due = await dueDoubts(db, site, policy.doubts.settleAfterMs, DOUBTS_AT_ONCE);
+  if (due.length === 0) return 0;
+  const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.settleAfterMs));
+  const listing = await client.list((siteJob) => collect(doubts, siteJob, policy.referenceField), signal);
+  if (listing.kind === 'unreadable') {
+    desk.log.warn({ site, doubts: due.length, message: listing.message }, 'list not readable, doubts remain');
+    const reason = explain(`the site's list could not be read: ${listing.message}`);
+    for (const { doubt } of doubts) await explainDoubt(db, doubt, reason);
+    return 0;
+  }
+  crossStep('doubt-listed');
+  await keepUnowned(desk, doubts);
+  return settleEach(desk, doubts, signal);
+}
+
+function openDoubt(doubt: Doubt, settleAfterMs: number): OpenDoubt {
+  const started = doubt.startedAt.getTime();
+  const latest = started + settleAfterMs * (1 + doubt.looks * 0.5);
+  return {
+    doubt,
+    fields: doubt.attempt.result?.fields ?? {},
+    notBefore: new Date(started - CLOCK_SKEW_MS),
+    notAfter: new Date(latest + CLOCK_SKEW_MS),
+    candidates: [],
+  };
+}
+
+function collect(doubts: readonly OpenDoubt[], siteJob: SiteJob, referenceField: string | undefined): void {
+  for (const open of doubts) {
+    if (open.candidates.length < MAX_CANDIDATES && likeness(open, siteJob, referenceField) !== 'other') {
+      open.candidates.push(siteJob);
+    }
+  }
+}
+
+/** Drops the candidates that a mapping owns already. */
+async function keepUnowned(desk: SiteDesk, doubts: readonly OpenDoubt[]): Promise<void> {
+  const ids = new Set(doubts.flatMap((open) => open.candidates.map((candidate) => candidate.siteJobId)));
+  const owned = await ownedJobIds(desk.db, desk.site, [...ids]);
+  for (const open of doubts) {
+    const unowned = open.candidates.filter((candidate) => !owned.has(candidate.siteJobId));
+    open.candidates.splice(0, open.candidates.length, ...unowned);
+  }
+}
+
+async function settleEach(desk: SiteDesk, doubts: readonly OpenDoubt[], signal: AbortSignal): Promise<number> {
+  const taken = new Set<string>();
+  let settled = 0;
+  for (const open of doubts) {
+    const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
+    const matches = await confirm(desk, open, free, signal);
+    if (matches === undefined) continue;
+    const chosen = choose(matches, open, doubts);
+    if (chosen === 'ask') {
+      await askPerson(desk, open, matches);
+    } else if (chosen === undefined) {
+      settled += await notFound(desk, open.doubt);
+    } else {
+      taken.add(chosen.siteJobId);
+      await adoptDoubt(desk.db, open.doubt, chosen.siteJobId, chosen.url);
+      desk.log.info({ ...namesOf(open.doubt), siteJobId: chosen.siteJobId }, 'doubt settled: adopted');
+      settled++;
+    }
+    crossStep('doubt-settled');
+  }
+  return settled;
+}
+
+/** Candidates that match for certain; a list that shows too little is completed by the show action. */
+async function confirm(
+  desk: SiteDesk,
+  open: OpenDoubt,
+  candidates: readonly SiteJob[],
+  signal: AbortSignal,
+): Promise<SiteJob[] | undefined> {
+  const { referenceField } = desk.policy;
+  const matches: SiteJob[] = [];
+  for (const candidate of candidates) {
+    let verdict = likeness(open, candidate, referenceField);
+    if (verdict === 'perhaps') {
+      try {
+        const shown = await desk.client.show(candidate.siteJobId, signal);
+        verdict = shown === undefined ? 'other' : likeness(open, shown, referenceField);
+      } catch (error) {
+        desk.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
+        return undefined;
+      }
+    }
+    // Still not enough to tell: as a candidate it stands in the way of sending again, and a person has to look.
+    if (verdict === 'perhaps') {
+      await askPerson(desk, open, [candidate]);
+      return undefined;
+    }
+    if (verdict === 'match') matches.push(candidate);
+  }
+  return matches;
+}
+
+/** One match is it. Several are, only if as many doubts ask for the very same content: then any of them will do. */
+function choose(
+  matches: readonly SiteJob[],
+  open: OpenDoubt,
+  doubts: readonly OpenDoubt[],
+): SiteJob | 'ask' | undefined {
+  if (matches.length <= 1) return matches[0];
+  const contentHash = open.doubt.attempt.result?.contentHash;
+  const peers = doubts.filter(({ doubt }) => {
+    const other = doubt.attempt.result?.contentHash;
+    return other !== undefined && contentHash?.equals(other) === true;
+  });
+  return matches.length <= peers.length ? matches[0] : 'ask';
+}
+
+async function askPerson(desk: SiteDesk, open: OpenDoubt, matches: readonly SiteJob[]): Promise<void> {
+  const ids = matches.map((match) => match.siteJobId).join(', ');
+  await explainDoubt(
+    desk.db,
+    open.doubt,
+    explain(`jobs on the site that it may have made: ${ids}; say which one is it`),
+  );
+}
+
+/** No such job. After enough looks the site has surely not made it: what is wished now may be sent. */
+async function notFound(desk: SiteDesk, doubt: Doubt): Promise<number> {
+  if (doubt.looks + 1 < desk.policy.doubts.looks) {
+    await noteLook(desk.db, [doubt]);
+    return 0;
+  }
+  const refuted = await refuteDoubt(desk.db, doubt);
+  if (refuted) desk.log.info(namesOf(doubt), 'doubt settled: not made, to be sent again');
+  return refuted ? 1 : 0;
+}
+
+const namesOf = ({ attempt }: Doubt) => ({ site: attempt.site, feed: attempt.feed, key: attempt.key });
+
+const explain = (message: string): Reason => ({ kind: 'unknown', message, problems: [{ message }] });

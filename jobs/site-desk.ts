@@ -1,0 +1,33 @@
+// Brings together what sending to one site needs: its client, its books and its rules for retries, doubts and pauses.
+import type { Logger } from 'pino';
+import type { SiteName } from '../src/posting/identifiers.ts';
+import type { SiteClient } from '../src/site/exchange.ts';
+import type { Claim, PostingRef } from '../src/store/claim.ts';
+import type { Database } from '../src/store/database.ts';
+import type { Settled, Settlement } from '../src/store/settlement.ts';
+
+/** How a site wants failures to be handled. All times in milliseconds. */
+export interface SitePolicy {
+  /** Longest time of one request, from opening the connection to the last byte. */
+  readonly timeoutMs: number;
+  readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
+  readonly doubts: { readonly settleAfterMs: number; readonly looks: number; readonly escalateAfterMs: number };
+  /** Pause the site if more than `percent` of the first `requests` of a pull fail. */
+  readonly canary: { readonly requests: number; readonly percent: number };
+  /** What to do where the job of an update is not on the site any more. */
+  readonly onMissing: 'create' | 'leave';
+  readonly referenceField: string | undefined;
+  /** Whether there is a list action to settle doubts with. */
+  readonly canList: boolean;
+}
+
+/** Everything that sends to one site, in one process. */
+export interface SiteDesk {
+  readonly site: SiteName;
+  readonly policy: SitePolicy;
+  readonly client: SiteClient;
+  readonly db: Database;
+  readonly claim: (posting: PostingRef) => Promise<Claim>;
+  readonly settle: (settlement: Settlement) => Promise<Settled>;
+  readonly log: Logger;
+}

@@ -1,0 +1,61 @@
+// Tends what no queue job would come back to: orphaned attempts, doubts, strays, paused sites and old rows.
+
+import { noteFailedProbe, readSiteState, resumeSite } from '../src/store/site-state.ts';
+import { dueStrays, forgetStray, postponeStray } from '../src/store/stray.ts';
+import { giveBackOrphans } from '../src/store/worker-presence.ts';
+import { SEND_WITHIN_MS } from './apply-change.ts';
+import { PROBE_FIRST_MS, PROBE_MAX_MS } from './heed-outcome.ts';
+import { resolveDoubts } from './resolve-doubts.ts';
+import type { SiteDesk } from './site-desk.ts';
+
+/** Time to note an outcome, on top of the time that a request may take. */
+const SETTLE_MARGIN_MS = 10_000;
+const STRAYS_AT_ONCE = 50;
+const STRAY_RETRY_MS = 60_000;
+
+/** What one round did that may have made changes ready. */
+export interface Tended {
+  readonly orphans: number;
+  readonly doubts: number;
+  readonly resumed: boolean;
+}
+
+/** One round for one site. Any number of processes may do this at once. */
+export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<Tended> {
+  const orphans = await giveBackOrphans(desk.db, SEND_WITHIN_MS + desk.policy.timeoutMs + SETTLE_MARGIN_MS);
+  if (orphans > 0) desk.log.warn({ site: desk.site, orphans }, 'attempts of ended workers given back');
+  const state = await readSiteState(desk.db, desk.site);
+  if (state.pausedSince !== undefined) {
+    const due = state.probeInMs !== undefined && state.probeInMs <= 0;
+    return { orphans, doubts: 0, resumed: due && (await probe(desk, signal)) };
+  }
+  if (state.waitsMs > 0) return { orphans, doubts: 0, resumed: false };
+  const doubts = await resolveDoubts(desk, signal);
+  await deleteStrays(desk, signal);
+  return { orphans, doubts, resumed: false };
+}
+
+/** Asks a paused site with one harmless GET, less and less often, and resumes it when it answers. */
+async function probe(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
+  const answer = await desk.client.probe(signal);
+  if (answer === 'accepted') {
+    await resumeSite(desk.db, desk.site);
+    desk.log.info({ site: desk.site }, 'site resumed: it answers again');
+    return true;
+  }
+  await noteFailedProbe(desk.db, desk.site, PROBE_FIRST_MS, PROBE_MAX_MS);
+  desk.log.warn({ site: desk.site, answer }, 'site stays paused');
+  return false;
+}
+
+/** Deletes jobs that we made and that no posting owns. */
+async function deleteStrays(desk: SiteDesk, signal: AbortSignal): Promise<void> {
+  for (const siteJobId of await dueStrays(desk.db, desk.site, STRAYS_AT_ONCE)) {
+    const notAfter = Date.now() + SEND_WITHIN_MS;
+    const { outcome } = await desk.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
+    const done = outcome.kind === 'accepted' || outcome.kind === 'gone';
+    if (done) await forgetStray(desk.db, desk.site, siteJobId);
+    else await postponeStray(desk.db, desk.site, siteJobId, STRAY_RETRY_MS);
+    desk.log.warn({ site: desk.site, siteJobId, outcome: outcome.kind }, 'stray job deleted');
+  }
+}

@@ -1,0 +1,55 @@
+// Turns a create in doubt and the site's list into the jobs that it may have made.
+import type { Fields } from '../posting/posting.ts';
+
+/** A create whose outcome is unknown: what was sent, and when at the earliest and at the latest the site may have made it. */
+export interface DoubtfulCreate {
+  readonly fields: Fields;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
+/** A job as the list, or the show action, has it. */
+export interface ListedJob {
+  readonly fields: Fields;
+  readonly createdAt?: Date;
+}
+
+/**
+ * - `match`: the job is what the create would have made.
+ * - `perhaps`: nothing speaks against it, but the list does not show enough; its show action may.
+ * - `other`: it is another job.
+ */
+export type Likeness = 'match' | 'perhaps' | 'other';
+
+/**
+ * Compares by the reference field where one was sent, otherwise by all fields that were sent. A creation time outside
+ * the window always speaks against it, and one must be known where there is no reference (design, section 7).
+ */
+export function likeness(doubt: DoubtfulCreate, job: ListedJob, referenceField: string | undefined): Likeness {
+  const { createdAt } = job;
+  if (createdAt !== undefined && (createdAt < doubt.notBefore || createdAt > doubt.notAfter)) return 'other';
+  const reference = referenceField === undefined ? undefined : valueOf(doubt.fields, referenceField);
+  if (referenceField !== undefined && reference !== undefined && reference !== '') {
+    const shown = valueOf(job.fields, referenceField);
+    if (shown === undefined) return 'perhaps';
+    return shown === reference ? 'match' : 'other';
+  }
+  let known = createdAt !== undefined;
+  for (const [name, value] of Object.entries(doubt.fields)) {
+    const shown = valueOf(job.fields, name);
+    if (shown === undefined) known = false;
+    else if (shown !== fold(value)) return 'other';
+  }
+  return known ? 'match' : 'perhaps';
+}
+
+/** Names with `-` and `_` are the same name when a response is read; white space is compared folded. */
+function valueOf(fields: Fields, name: string): string | undefined {
+  const folded = name.replaceAll('_', '-');
+  for (const [candidate, value] of Object.entries(fields)) {
+    if (candidate.replaceAll('_', '-') === folded) return fold(value);
+  }
+  return undefined;
+}
+
+const fold = (text: string): string => text.replace(/\s+/g, ' ').trim();

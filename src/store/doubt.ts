@@ -1,0 +1,111 @@
+// Reads creates in doubt and writes how they were settled: adopted, to be sent again, or left to a person.
+import type { Reason } from '../plan/wish.ts';
+import {
+  type FeedName,
+  type PostingKey,
+  postingKey,
+  type SiteJobId,
+  type SiteName,
+  siteJobId,
+} from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
+import type { Attempt } from './claim.ts';
+import type { Database, Queryable } from './database.ts';
+import { toJsonb } from './jsonb.ts';
+import { settleAll } from './settle.ts';
+import type { Settled } from './settlement.ts';
+
+/** A create whose outcome is unknown, with what was sent. */
+export interface Doubt {
+  readonly attempt: Attempt;
+  /** When the attempt was committed, by the database's clock. */
+  readonly startedAt: Date;
+  /** How often the list was read for it without finding a job. */
+  readonly looks: number;
+}
+
+const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pull, c.attempt_started, c.looks, c.approved,
+    coalesce(c.sent_revision, c.revision) as revision,
+    coalesce(c.sent_fields, c.fields) as fields,
+    coalesce(c.sent_record_hash, c.record_hash) as record_hash,
+    coalesce(c.sent_content_hash, c.content_hash) as content_hash
+  from change c where c.state = 'in_doubt'`;
+
+/** Doubts of a site that are old enough: `waitMs` after the attempt, and half of that again after each look. */
+export async function dueDoubts(db: Queryable, site: SiteName, waitMs: number, limit: number): Promise<Doubt[]> {
+  const rows = await db.query(
+    `${SELECT} and c.site = $1
+       and c.attempt_started + make_interval(secs => $2 * (1 + c.looks * 0.5)) < clock_timestamp()
+     order by c.attempt_started limit $3`,
+    [site, waitMs / 1000, limit],
+  );
+  return rows.map(tidy);
+}
+
+export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey): Promise<Doubt | undefined> {
+  const [row] = await db.query(`${SELECT} and c.feed = $1 and c.key = $2`, [feed, key]);
+  return row === undefined ? undefined : tidy(row);
+}
+
+/** Job IDs out of `ids` that a mapping of the site owns, or that are strays. */
+export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<Set<SiteJobId>> {
+  const rows = await db.query<{ site_job_id: string }>(
+    `select site_job_id from mapping where site = $1 and site_job_id = any($2::text[])
+     union select site_job_id from stray where site = $1 and site_job_id = any($2::text[])`,
+    [site, ids],
+  );
+  return new Set(rows.map((row) => siteJobId(row.site_job_id)));
+}
+
+/** Settles a doubt: the site has made the job, and this is its ID. The newer wish, if there is one, is sent next. */
+export async function adoptDoubt(db: Database, doubt: Doubt, id: SiteJobId, url?: string): Promise<Settled> {
+  const [settled] = await db.transaction((tx) =>
+    settleAll(tx, [{ attempt: doubt.attempt, result: { kind: 'created', siteJobId: id, url }, record: undefined }]),
+  );
+  return settled as Settled;
+}
+
+/** Settles a doubt: the site has not made the job. What is wished now is sent; a posting that went away is dropped. */
+export async function refuteDoubt(db: Database, doubt: Doubt): Promise<boolean> {
+  const values = [doubt.attempt.feed, doubt.attempt.key, doubt.attempt.token];
+  const rows = await db.query(
+    `update change set state = resting, since = now(), not_before = '-infinity', attempts = 0, attempt_token = null,
+       attempt_operation = null, attempt_started = null, looks = 0, reason = case when invalid then reason end
+     where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' returning key`,
+    values,
+  );
+  return rows.length > 0;
+}
+
+/** Notes that the list was read and showed no job for these doubts. */
+export async function noteLook(db: Queryable, doubts: readonly Doubt[]): Promise<void> {
+  await db.query(`update change set looks = looks + 1 where state = 'in_doubt' and attempt_token = any($1::uuid[])`, [
+    doubts.map((doubt) => doubt.attempt.token),
+  ]);
+}
+
+/** Notes why a doubt can't be settled without a person. */
+export async function explainDoubt(db: Queryable, doubt: Doubt, reason: Reason): Promise<void> {
+  await db.query(
+    `update change set reason = $2 where state = 'in_doubt' and attempt_token = $1 and reason is distinct from $2`,
+    [doubt.attempt.token, toJsonb(reason)],
+  );
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in SELECT.
+const tidy = (row: any): Doubt => ({
+  attempt: {
+    feed: row.feed,
+    key: postingKey(row.key),
+    site: row.site,
+    token: row.attempt_token,
+    number: row.attempts,
+    pull: row.pull ?? undefined,
+    revision: row.revision,
+    request: { kind: 'create', fields: row.fields as Fields },
+    result: { fields: row.fields as Fields, recordHash: row.record_hash, contentHash: row.content_hash },
+    approved: row.approved,
+  },
+  startedAt: row.attempt_started,
+  looks: row.looks,
+});

@@ -1,0 +1,31 @@
+// Keeps site jobs that were made twice after all: ours, mapped by nothing, to be deleted by their ID.
+import { type SiteJobId, type SiteName, siteJobId } from '../posting/identifiers.ts';
+import type { Queryable } from './database.ts';
+
+/** Strays of a site that are due and that no mapping has come to own. */
+export async function dueStrays(db: Queryable, site: SiteName, limit: number): Promise<SiteJobId[]> {
+  const rows = await db.query<{ site_job_id: string }>(
+    `select s.site_job_id from stray s where s.site = $1 and s.not_before <= now()
+       and not exists (select from mapping m where m.site = s.site and m.site_job_id = s.site_job_id)
+     order by s.noted_at limit $2`,
+    [site, limit],
+  );
+  return rows.map((row) => siteJobId(row.site_job_id));
+}
+
+export async function countStrays(db: Queryable, site: SiteName): Promise<number> {
+  const [row] = await db.query<{ n: number }>('select count(*) as n from stray where site = $1', [site]);
+  return row?.n ?? 0;
+}
+
+export async function forgetStray(db: Queryable, site: SiteName, id: SiteJobId): Promise<void> {
+  await db.query('delete from stray where site = $1 and site_job_id = $2', [site, id]);
+}
+
+export async function postponeStray(db: Queryable, site: SiteName, id: SiteJobId, delayMs: number): Promise<void> {
+  await db.query(
+    `update stray set attempts = attempts + 1, not_before = now() + make_interval(secs => $3)
+     where site = $1 and site_job_id = $2`,
+    [site, id, delayMs / 1000],
+  );
+}

@@ -1,0 +1,95 @@
+// Marks a process that sends as alive, by a lock that only its own connection can hold, and gives attempts of the dead back.
+import type { Reason } from '../plan/wish.ts';
+import type { Database, Session } from './database.ts';
+import { toJsonb } from './jsonb.ts';
+
+/** First half of the two-part advisory locks that mark live workers; the other half is the worker's number. */
+const PRESENCE = 0x6a6d;
+
+/** A live worker's number, and the lock that shows that it lives. */
+export interface WorkerPresence {
+  readonly worker: number;
+  leave(): Promise<void>;
+}
+
+/**
+ * Takes a number and holds its lock until the process leaves or dies; a lost connection is replaced. While it is lost,
+ * attempts may be taken for a dead worker's: then creates become doubts, and what the worker reports still settles them.
+ */
+export async function enterAsWorker(db: Database, onTrouble: (error: Error) => void): Promise<WorkerPresence> {
+  const [row] = await db.query<{ n: number }>(`select nextval('worker_number') as n`);
+  const worker = row?.n ?? 0;
+  let session: Session | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let left = false;
+
+  async function hold(): Promise<void> {
+    session = await db.session((error) => {
+      onTrouble(error);
+      session = undefined;
+      again();
+    });
+    await session.query('select pg_advisory_lock($1, $2)', [PRESENCE, worker]);
+  }
+  function again(): void {
+    if (left || timer !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      hold().catch((error: Error) => {
+        onTrouble(error);
+        again();
+      });
+    }, 1_000);
+    timer.unref();
+  }
+
+  await hold();
+  return {
+    worker,
+    async leave() {
+      left = true;
+      clearTimeout(timer);
+      await session?.end().catch(() => undefined);
+    },
+  };
+}
+
+/** How many processes that send are alive, this one among them. */
+export async function countWorkers(db: Database): Promise<number> {
+  const [row] = await db.query<{ n: number }>(
+    `select count(*) as n from pg_locks where locktype = 'advisory' and classid = ${PRESENCE} and granted
+       and database = (select oid from pg_database where datname = current_database())`,
+  );
+  return row?.n ?? 0;
+}
+
+const ORPHANED: Reason = {
+  kind: 'orphaned',
+  message: 'the worker that sent this ended before it could note the answer',
+  problems: [],
+};
+
+/**
+ * Gives back attempts whose worker is dead, or that are older than any request can be. A create becomes a doubt. Updates
+ * and deletes may be repeated; but where the wish has changed, not before the old request can no longer arrive (law 5).
+ * @param deadlineMs the longest time that an attempt may take. @returns how many were given back.
+ */
+export async function giveBackOrphans(db: Database, deadlineMs: number): Promise<number> {
+  const rows = await db.query(
+    `update change c set
+       state = case when attempt_operation = 'create' then 'in_doubt' else c.resting end,
+       since = now(), reason = $2,
+       not_before = case when attempt_operation <> 'create' and c.sent_revision is not null
+         then attempt_started + make_interval(secs => $1) else '-infinity' end,
+       attempt_token = case when attempt_operation = 'create' then attempt_token end,
+       attempt_started = case when attempt_operation = 'create' then attempt_started end,
+       attempt_operation = case when attempt_operation = 'create' then attempt_operation end
+     where c.state = 'sending' and (c.attempt_started < clock_timestamp() - make_interval(secs => $1)
+       or not exists (select from pg_locks l where l.locktype = 'advisory' and l.classid = ${PRESENCE}
+                        and l.objid = c.attempt_worker and l.granted
+                        and l.database = (select oid from pg_database where datname = current_database())))
+     returning c.key`,
+    [deadlineMs / 1000, toJsonb(ORPHANED)],
+  );
+  return rows.length;
+}
