@@ -36,10 +36,9 @@ export function checkKey(text: string): KeyReading {
   const key = text.trim();
   const refuse = (message: string): KeyReading => ({ kind: 'no key', problems: [{ value: excerpt(key), message }] });
   if (key === '') return refuse('the key is empty');
-  // No text of n characters has more than 2n code units, so that a whole page is not counted through.
-  const length = key.length > 2 * MAX_KEY_LENGTH ? key.length : [...key].length;
-  if (length > MAX_KEY_LENGTH)
-    return refuse(`the key has ${length} characters; at most ${MAX_KEY_LENGTH} are possible`);
+  // A text of n characters has at most 2n code units, so a whole page need not be counted through.
+  const isTooLong = key.length > 2 * MAX_KEY_LENGTH || [...key].length > MAX_KEY_LENGTH;
+  if (isTooLong) return refuse(`the key is longer than ${MAX_KEY_LENGTH} characters; is the path to it right?`);
   if (UNSTORABLE.test(key)) return refuse('the key holds control characters, such as a line break inside it');
   return { kind: 'key', key: postingKey(key) };
 }

@@ -19,7 +19,8 @@ export function compileSiteRules(spec: MappingSpec, readState: ReadState): (draf
       }
     }
     for (const [field, value] of Object.entries(draft.fields)) {
-      if (!FIELD_NAME.test(field)) addProblem(draft, field, `"${excerpt(field, 60)}" is not a name that a field of the site can have`);
+      if (!FIELD_NAME.test(field))
+        addProblem(draft, field, `"${excerpt(field, 60)}" is not a name that a field of the site can have`);
       const most = Object.hasOwn(maxLengths, field) ? maxLengths[field] : undefined;
       // A character beyond the basic plane is two code units; counting them all is only worth it near the limit.
       if (most === undefined || value.length <= most) continue;

@@ -28,7 +28,7 @@ export type StateFinder = (text: string) => UsState | undefined;
 export function compileStates(table: StateTable): StateFinder {
   const bySpelling = new Map<string, UsState>();
   for (const state of table.states) {
-    for (const spelling of [state.name, state.abbreviation, ...state.aliases].map(fold)) {
+    for (const spelling of [state.name, state.abbreviation, ...state.aliases].map(spellingOf)) {
       const other = bySpelling.get(spelling);
       if (other !== undefined && other !== state) {
         throw new Error(`"${spelling}" is a spelling of both ${other.name} and ${state.name}`);
@@ -42,16 +42,18 @@ export function compileStates(table: StateTable): StateFinder {
   return (text) => {
     // Longer than any spelling: not worth folding, it may be a whole page.
     if (text.length > 200) return undefined;
-    const folded = fold(text);
-    return bySpelling.get(folded) ?? bySpelling.get(withoutCountry(folded, countries));
+    return bySpelling.get(spellingOf(text)) ?? bySpelling.get(spellingOf(withoutCountry(fold(text), countries)));
   };
 }
+
+/** "W.Va." and "W. Va." → "wva". Spaces part words only where a country is taken off: "Kansus" is not "Kans US". */
+const spellingOf = (text: string): string => fold(text).replaceAll(' ', '');
 
 /** "US-MA" → "us ma", "N.Y." → "ny", " West  Virginia" → "west virginia". */
 function fold(text: string): string {
   return text
     .normalize('NFKD')
-    .replace(/[.'’\p{M}]/gu, '')
+    .replace(/[.'’ʻʼ\p{M}]/gu, '')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
     .toLowerCase();

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { contentHash, HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
+
+const fields = fc.dictionary(
+  fc.string({ unit: fc.constantFrom(...'ab:1') }),
+  fc.string({ unit: fc.constantFrom(...'ab:1') }),
+  {
+    maxKeys: 4,
+  },
+);
+
+describe('contentHash', () => {
+  test('has 16 bytes', () => {
+    expect(contentHash({ title: 'Nurse' })).toHaveLength(HASH_BYTES);
+  });
+
+  test('does not depend on the order of the fields', () => {
+    expect(contentHash({ a: '1', b: '2' })).toEqual(contentHash({ b: '2', a: '1' }));
+  });
+
+  const different: [name: string, one: Record<string, string>, other: Record<string, string>][] = [
+    ['an empty field and none', { a: '' }, {}],
+    ['a border that moved between values', { a: '12', b: '3' }, { a: '1', b: '23' }],
+    ['a border that moved between name and value', { ab: 'c' }, { a: 'bc' }],
+    ['one field and two', { a: '1:b1:2' }, { a: '', b: '2' }],
+    ['values that are swapped', { a: '1', b: '2' }, { a: '2', b: '1' }],
+    ['leading zeros', { a: '007' }, { a: '7' }],
+    ['case', { a: 'Nurse' }, { a: 'nurse' }],
+  ];
+  test.each(different)('tells apart %s', (_name, one, other) => {
+    expect(contentHash(one)).not.toEqual(contentHash(other));
+  });
+
+  test('is the same for the same fields only', () => {
+    fc.assert(
+      fc.property(fields, fields, (one, other) => {
+        const sorted = (set: Record<string, string>) => JSON.stringify(Object.entries(set).sort());
+        expect(contentHash(one).equals(contentHash(other))).toBe(sorted(one) === sorted(other));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('stays what it was: the store holds hashes of earlier versions', () => {
+    expect(contentHash({ title: 'Nurse', 'location-state': 'Maine' }).toString('hex')).toBe(
+      '43b2d20219717c00b62915a0698fe183',
+    );
+  });
+});
+
+describe('recordHash', () => {
+  test('is the first 16 bytes of the SHA-1 of just these bytes', () => {
+    const buffer = Buffer.from('<source><job>1</job><job>2</job></source>');
+    const expected = createHash('sha1').update('<job>1</job>').digest().subarray(0, HASH_BYTES);
+    expect(recordHash(buffer, 8, 20)).toEqual(expected);
+  });
+
+  test('does not keep the chunk that it came from', () => {
+    const buffer = Buffer.from('<job>1</job>');
+    const hash = recordHash(buffer, 0, buffer.length);
+    expect(hash.buffer).not.toBe(buffer.buffer);
+  });
+});

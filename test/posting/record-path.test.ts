@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { RecordTree } from '../../src/posting/posting.ts';
+import { MalformedPathError, parseRecordPath, textsAt } from '../../src/posting/record-path.ts';
+import { recordTree } from './record-tree.ts';
+
+const personio: RecordTree = {
+  '@id': '77',
+  office: 'Berlin',
+  jobDescriptions: {
+    jobDescription: [
+      { name: 'Intro', value: 'Join us' },
+      { name: ' Tasks ', value: 'Build pipelines' },
+      { name: { '@lang': 'en', '#text': 'Profile' }, value: ['Five years', 'of SQL'] },
+    ],
+  },
+  'joblisting:state': 'Michigan',
+  location: { '@xml:lang': 'en', '#text': 'Lansing' },
+  'atom:link': { '@href': 'https://example.com/atom', '@rel': 'self' },
+  link: ['https://example.com/1', { '@rel': 'alternate', '#text': 'https://example.com/2' }],
+  empty: '',
+  nested: { only: { children: 'deep' } },
+  mixed: { '#text': ['before ', 'after'], b: 'bold' },
+};
+
+describe('textsAt', () => {
+  const cases: [name: string, path: string, texts: string[]][] = [
+    ['an element', 'office', ['Berlin']],
+    ['an attribute of the record', '@id', ['77']],
+    ['an attribute of an element', 'link/@rel', ['alternate']],
+    ['the text beside attributes', 'location', ['Lansing']],
+    ['the text that children interrupt', 'mixed', ['before after']],
+    ['repeated elements in order', 'link', ['https://example.com/1', 'https://example.com/2']],
+    [
+      'repeated elements on the way',
+      'jobDescriptions/jobDescription/value',
+      ['Join us', 'Build pipelines', 'Five years', 'of SQL'],
+    ],
+    ['a condition on a child', 'jobDescriptions/jobDescription[name=Tasks]/value', ['Build pipelines']],
+    [
+      'a condition on a child with attributes',
+      'jobDescriptions/jobDescription[name=Profile]/value',
+      ['Five years', 'of SQL'],
+    ],
+    ['a condition on an attribute', "link[@rel='alternate']", ['https://example.com/2']],
+    [
+      'a condition with a nested path',
+      'jobDescriptions/jobDescription[name/@lang="en"]/value',
+      ['Five years', 'of SQL'],
+    ],
+    ['two conditions', 'jobDescriptions/jobDescription[name=Tasks][value=Join us]/value', []],
+    ['any element', 'nested/*/children', ['deep']],
+    ['any element, which is no attribute', 'location/*', []],
+    ['a name without prefix for one with', 'state', ['Michigan']],
+    ['a name with its prefix', 'joblisting:state', ['Michigan']],
+    ['another prefix', 'other:state', []],
+    ['the exact name before a prefixed one', 'link/@href', []],
+    ['an attribute without prefix for one with', 'location/@lang', ['en']],
+    ['an attribute is no element', 'id', []],
+    ['an empty element', 'empty', ['']],
+    ['an element with children only', 'nested', []],
+    ['nothing there', 'office/street', []],
+    ['constructor', 'constructor', []],
+    ['__proto__', '__proto__', []],
+    ['toString of an element', 'nested/toString', []],
+  ];
+  test.each(cases)('%s: %s', (_name, path, texts) => {
+    expect(textsAt(parseRecordPath(path), personio)).toEqual(texts);
+  });
+
+  test('an element named __proto__ is an element like any other', () => {
+    const record = JSON.parse('{"__proto__": {"title": "odd"}}') as RecordTree;
+    expect(textsAt(parseRecordPath('__proto__/title'), record)).toEqual(['odd']);
+  });
+
+  test('lists nested 100,000 deep are followed', () => {
+    let record: RecordTree = 'bottom';
+    for (let depth = 0; depth < 100_000; depth += 1) record = [record];
+    expect(textsAt(parseRecordPath('a'), { a: record })).toEqual(['bottom']);
+  });
+
+  test('any path on any tree gives texts', () => {
+    const path = fc.constantFrom(
+      'a',
+      '*',
+      '*/*',
+      '@a',
+      'a/@b',
+      'a[b=c]/d',
+      'constructor',
+      '__proto__',
+      '*[a=b]',
+      'x:a',
+    );
+    fc.assert(
+      fc.property(path, recordTree, (source, record) => {
+        for (const text of textsAt(parseRecordPath(source), record)) expect(typeof text).toBe('string');
+      }),
+    );
+  });
+});
+
+describe('parseRecordPath', () => {
+  test.each([
+    '',
+    '/',
+    'a/',
+    '/a',
+    'a//b',
+    '@',
+    '@a/b',
+    'a[',
+    'a[b',
+    'a[b]',
+    'a[=c]',
+    'a]',
+    'a{b}',
+    '**',
+    'a*',
+    "a[b='c]",
+    '.. /[',
+    'a[@b/c=d]',
+  ])('refuses %j and says how a path looks', (source) => {
+    expect(() => parseRecordPath(source)).toThrow(MalformedPathError);
+    expect(() => parseRecordPath(source)).toThrow(/a path looks like/);
+  });
+
+  test('takes any text or refuses it with its own error', () => {
+    const characters = fc.constantFrom(...'ab/@*[]={}\'" :.');
+    fc.assert(
+      fc.property(fc.string({ unit: characters }), (source) => {
+        try {
+          parseRecordPath(source);
+        } catch (error) {
+          expect(error).toBeInstanceOf(MalformedPathError);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,32 @@
+// Arbitrary records, with the names that do harm in plain objects among them.
+import fc from 'fast-check';
+import type { RecordTree } from '../../src/posting/posting.ts';
+
+const name = fc.oneof(
+  fc.constantFrom(
+    'a',
+    'b',
+    'c',
+    '@a',
+    '@b',
+    'x:a',
+    '#text',
+    '__proto__',
+    'constructor',
+    'toString',
+    'id',
+    'title',
+    'state',
+  ),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+);
+
+/** Trees as the record parser builds them: objects without prototypes, lists, text with any code unit in it. */
+export const recordTree: fc.Arbitrary<RecordTree> = fc.letrec<{ tree: RecordTree }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 5 },
+    fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) }),
+    fc.array(tie('tree'), { maxLength: 4 }),
+    fc.dictionary(name, tie('tree'), { maxKeys: 6, noNullPrototype: false }),
+  ),
+})).tree;

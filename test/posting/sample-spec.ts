@@ -1,0 +1,24 @@
+// A mapping with little in it, for tests to change what they are about.
+import { readStateTable } from '../../src/config/us-states.ts';
+import type { FieldRule, MappingSpec } from '../../src/posting/mapping.ts';
+import type { TransformName } from '../../src/posting/transforms.ts';
+
+export const stateTable = await readStateTable();
+
+/** A rule that takes the first of some paths. */
+export const fromPaths = (paths: string | readonly string[], ...as: readonly TransformName[]): FieldRule => ({
+  source: { kind: 'paths', paths: [paths].flat() },
+  as,
+});
+
+export function sampleSpec(changes: Partial<MappingSpec> = {}): MappingSpec {
+  return {
+    key: { paths: ['id'] },
+    fields: { title: fromPaths('title'), 'location-state': fromPaths('state', 'us_state') },
+    stateField: { name: 'location-state', values: 'name', allow: ['states', 'dc'] },
+    requiredFields: ['title'],
+    maxLengths: {},
+    states: stateTable,
+    ...changes,
+  };
+}
