@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 
 interface Service {
@@ -94,6 +95,13 @@ describe('Redis', () => {
 });
 
 describe('config/jobmirror.compose.yaml', () => {
+  it('is a configuration that the program takes without a warning', async () => {
+    const env = { POSTGRES_PASSWORD: 'a1b2c3', REDIS_PASSWORD: 'd4e5f6', BOARD_TOKEN: 'a7b8c9' };
+    const loaded = await loadConfig({ path: 'config/jobmirror.compose.yaml', cwd: packageRoot, env });
+    expect(loaded.warnings).toEqual([]);
+    expect([loaded.database.kind, loaded.queue.kind]).toEqual(['postgres', 'redis']);
+  });
+
   it('names the services as they are called there', () => {
     expect(new URL(config.database.replace(/\$\{\w+\}/, 'x')).hostname).toBe('postgres');
     expect(new URL(config.queue.replace(/\$\{\w+\}/, 'x')).hostname).toBe('redis');
