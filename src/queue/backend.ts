@@ -4,6 +4,7 @@ import {
   type IQueueBackend,
   type Processor,
   Queue,
+  type QueueBase,
   type QueueOptions,
   Worker,
   type WorkerOptions,
@@ -61,7 +62,13 @@ const EVENTS_KEPT = 100;
 
 function backendOf<B extends IQueueBackend, C>(wiring: Wiring<B, C>, onError: (error: Error) => void): QueueBackend {
   const report = reporter(onError, wiring.secrets);
-  // The version was checked once, when the backend was opened: no connection has to pass that check again.
+  // The server's version was checked once, when the backend was opened: no connection has to pass that check again.
+  const reportErrorsOf = (emitter: Pick<QueueBase<B, C>, 'on' | 'closing'>) => {
+    emitter.on('error', (error) => {
+      // While it closes, its last commands fail as a matter of course.
+      if (emitter.closing === undefined) report(error);
+    });
+  };
   const common = { prefix: wiring.prefix, skipVersionCheck: true };
   return {
     kind: wiring.kind,
@@ -75,7 +82,7 @@ function backendOf<B extends IQueueBackend, C>(wiring: Wiring<B, C>, onError: (e
         defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
       };
       const queue = new Queue<Data, void, string, Data, void, string, B, C>(name, options, wiring.factory);
-      queue.on('error', report);
+      reportErrorsOf(queue);
       await queue.waitUntilReady();
       return queue as unknown as AnyQueue<Data>;
     },
@@ -90,10 +97,7 @@ function backendOf<B extends IQueueBackend, C>(wiring: Wiring<B, C>, onError: (e
         { ...options, ...common, connection: wiring.worker(options.concurrency) },
         wiring.factory,
       );
-      // While it closes, its last commands fail as a matter of course.
-      worker.on('error', (error) => {
-        if (worker.closing === undefined) report(error);
-      });
+      reportErrorsOf(worker);
       await worker.waitUntilReady();
       return worker as unknown as AnyWorker<Data>;
     },

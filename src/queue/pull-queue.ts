@@ -1,5 +1,5 @@
 // Turns feeds' schedules, and requests to pull now, into queue jobs that each say: pull this feed.
-import type { FeedName } from '../posting/identifiers.ts';
+import { type FeedName, feedName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
 import { type RunningWorker, startWorker } from './running-worker.ts';
 
@@ -17,6 +17,8 @@ export interface PullQueue {
    * with it. Throws with every feed whose schedule could not be set; the others are set.
    */
   upsertSchedules(schedules: readonly FeedSchedule[]): Promise<void>;
+  /** When each schedule runs next; a time that has passed means that its run waits for a worker. */
+  nextRuns(): Promise<{ readonly feed: FeedName; readonly at: Date }[]>;
   /** Has the feed pulled as soon as a worker is free; if one is waiting already, that one will do. */
   requestPull(feed: FeedName): Promise<void>;
   close(): Promise<void>;
@@ -56,6 +58,10 @@ export async function openPullQueue(backend: QueueBackend): Promise<PullQueue> {
       }
       for (const key of present.keys()) await queue.removeJobScheduler(key);
       if (problems.length > 0) throw new AggregateError(problems, problems.map(({ message }) => message).join('; '));
+    },
+    async nextRuns() {
+      const schedulers = await queue.getJobSchedulers();
+      return schedulers.map(({ key, next }) => ({ feed: feedName(key), at: new Date(next ?? 0) }));
     },
     async requestPull(feed) {
       await queue.add('pull', { feed }, { deduplication: { id: feed, keepLastIfActive: true } });

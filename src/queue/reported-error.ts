@@ -33,7 +33,12 @@ export function reporter(report: (error: Error) => void, secrets: readonly strin
 }
 
 /** The password of a URL, as written and decoded, so that both can be removed from messages. */
-export function secretsOf(url: URL): string[] {
-  if (url.password === '') return [];
-  return [...new Set([url.password, decodeURIComponent(url.password)])];
+export function secretsOf({ password }: URL): string[] {
+  if (password === '') return [];
+  try {
+    return [...new Set([password, decodeURIComponent(password)])];
+  } catch {
+    // A lone `%`: there is only the one way to write it.
+    return [password];
+  }
 }

@@ -1,0 +1,91 @@
+// Gives the queue's tests both backends to run on: a database of their own, and a private Redis where there is one.
+
+import { Redis } from 'ioredis';
+import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
+import { freshDatabase } from '../support/database.ts';
+import { redisForTests } from '../support/redis.ts';
+import { runSql } from '../support/sql.ts';
+
+/** What a child process needs to open the same backend. */
+export interface BackendAddress {
+  readonly queue: string;
+  readonly databaseUrl: string;
+}
+
+export interface TestBackend {
+  readonly address: BackendAddress;
+  open(onError?: (error: Error) => void): Promise<QueueBackend>;
+  /** Names of what the queues hold: jobs and deduplication keys, not counters and settings. */
+  remains(): Promise<string[]>;
+  /** Makes a queue job look as if processes had died with it that many times. */
+  setDeaths(key: string, deaths: number): Promise<void>;
+  /** Loses all that the queue holds. */
+  wipe(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+export const INSTALLATION = 'test';
+const noErrors = (error: Error) => {
+  throw error;
+};
+
+async function openDatabase(): Promise<TestBackend> {
+  const database = await freshDatabase({ empty: true });
+  const address = { queue: 'database', databaseUrl: database.url };
+  return {
+    address,
+    open: (onError = noErrors) => openQueueBackend({ ...address, installation: INSTALLATION, onError }),
+    remains: async () =>
+      (
+        await runSql<{ name: string }>(
+          database.url,
+          `select id as name from queue.job where scheduler_id is null
+           union all select dedup_id from queue.dedup union all select dedup_id from queue.dedup_next`,
+        )
+      ).map(({ name }) => name),
+    setDeaths: async (key, deaths) => {
+      await runSql(database.url, `update queue.job set stalled_count = ${deaths} where data->>'key' = '${key}'`);
+    },
+    wipe: async () => {
+      await runSql(
+        database.url,
+        'truncate queue.job, queue.dedup, queue.dedup_next, queue.scheduler, queue.rate_limit, queue.meta cascade',
+      );
+    },
+    dispose: database.drop,
+  };
+}
+
+export const redis = redisForTests();
+
+async function openRedis(): Promise<TestBackend> {
+  const server = await redis.start();
+  const client = new Redis(server.url);
+  const address = { queue: server.url, databaseUrl: 'postgres://nobody@127.0.0.1:1/none' };
+  const jobs = async () => (await client.keys('*')).filter((name) => /:(\d+|de:.*|dn:.*)$/.test(name));
+  return {
+    address,
+    open: (onError = noErrors) => openQueueBackend({ ...address, installation: INSTALLATION, onError }),
+    remains: jobs,
+    setDeaths: async (key, deaths) => {
+      for (const name of await jobs()) {
+        if ((await client.type(name)) !== 'hash') continue;
+        const data = JSON.parse((await client.hget(name, 'data')) ?? '{}');
+        if (data.key === key) await client.hset(name, 'stc', deaths);
+      }
+    },
+    wipe: async () => {
+      await client.flushall();
+    },
+    dispose: async () => {
+      client.disconnect();
+      await server.stop();
+    },
+  };
+}
+
+/** For `describe.each`: title, how to start it, and whether it can't run here. */
+export const backends = [
+  { title: 'database', start: openDatabase, missing: false },
+  { title: `redis${redis.note}`, start: openRedis, missing: !redis.available },
+];

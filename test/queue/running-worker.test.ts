@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import type { QueueBackend } from '../../src/queue/backend.ts';
+import {
+  type ApplyWorkerOptions,
+  openSiteQueue,
+  type QueuedPosting,
+  type SiteQueue,
+  startApplyWorker,
+} from '../../src/queue/site-queue.ts';
+import { collector, gate } from './gate.ts';
+import { backends, type TestBackend } from './queue-backends.ts';
+
+const posting = (key: string): QueuedPosting => ({ feed: feedName('acme'), key: postingKey(key) });
+const childWorker = join(packageRoot, 'test/queue/child-worker.mjs');
+
+describe.each(backends)('worker on $title', ({ start, missing }) => {
+  let home: TestBackend;
+  let backend: QueueBackend;
+  let queue: SiteQueue;
+  let sites = 0;
+  let site = siteName('none');
+
+  beforeAll(async () => {
+    if (missing) return;
+    home = await start();
+    backend = await home.open();
+  });
+  afterAll(() => home?.dispose());
+  afterEach(() => queue?.close());
+
+  const openQueue = async () => {
+    site = siteName(`site${++sites}`);
+    queue = await openSiteQueue(backend, site);
+  };
+  const work = (options: Partial<ApplyWorkerOptions> & Pick<ApplyWorkerOptions, 'process'>) =>
+    startApplyWorker(backend, {
+      site,
+      concurrency: 2,
+      requestsPerSecond: Number.POSITIVE_INFINITY,
+      onPoisoned: async () => undefined,
+      ...options,
+    });
+
+  test.skipIf(missing)('stopping waits for what is in work and leaves the rest in the queue', async () => {
+    await openQueue();
+    await queue.addMany(['a', 'b', 'c', 'd'].map(posting));
+    const started = collector<string>();
+    const finished: string[] = [];
+    const finish = gate();
+    const worker = await work({
+      process: async ({ key }) => {
+        started.add(key);
+        await finish.passed;
+        finished.push(key);
+      },
+    });
+    await started.reached(2);
+    const stopped = worker.stop(20_000);
+    finish.open();
+    await stopped;
+    expect(started.values).toEqual(['a', 'b']);
+    expect(finished).toEqual(['a', 'b']);
+    expect(await queue.counts()).toEqual({ waiting: 2, active: 0 });
+  });
+
+  test.skipIf(missing)('past the grace the signal aborts, and what it cuts off is nobody’s fault', async () => {
+    await openQueue();
+    await queue.addMany([posting('slow')]);
+    const started = collector<string>();
+    const poisoned: string[] = [];
+    let reason: unknown;
+    const worker = await work({
+      process: async ({ key }, signal) => {
+        started.add(key);
+        await once(signal, 'abort');
+        reason = signal.reason;
+        signal.throwIfAborted();
+      },
+      onPoisoned: async ({ key }) => {
+        poisoned.push(key);
+      },
+    });
+    await started.reached(1);
+    await worker.stop(10);
+    expect(String(reason)).toBe('Error: the worker is stopped');
+    expect(poisoned).toEqual([]);
+  });
+
+  test.skipIf(missing)('a processor that does not heed its signal does not keep the stop from ending', async () => {
+    await openQueue();
+    await queue.addMany([posting('deaf')]);
+    const started = collector<string>();
+    const release = gate();
+    const worker = await work({
+      process: async ({ key }) => {
+        started.add(key);
+        await release.passed;
+      },
+    });
+    await started.reached(1);
+    await worker.stop(10);
+    release.open();
+  });
+
+  test.skipIf(missing)(
+    'a worker that is killed is replaced; a posting that killed too many is recorded as poisoned',
+    async () => {
+      expect(existsSync(join(packageRoot, 'dist/src/queue/site-queue.js')), 'run npm run build first').toBe(true);
+      await openQueue();
+      await queue.addMany([posting('harmless'), posting('deadly')]);
+      const args = [childWorker, home.address.queue, home.address.databaseUrl, site];
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      const said = collector<string>();
+      createInterface(child.stdout).on('line', (line) => said.add(line));
+      await said.reached(2);
+      expect(said.values).toEqual(['took harmless', 'took deadly']);
+      await home.setDeaths('deadly', 10);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      const outcomes = collector<string>();
+      const worker = await work({
+        process: async ({ key }) => outcomes.add(`processed ${key}`),
+        onPoisoned: async ({ key }, error) => outcomes.add(`poisoned ${key}: ${error.message}`),
+      });
+      await outcomes.reached(2);
+      await worker.stop(1000);
+      expect(outcomes.values.toSorted()).toEqual([
+        'poisoned deadly: processes died 11 times while they had it in work',
+        'processed harmless',
+      ]);
+      expect(await queue.counts()).toEqual({ waiting: 0, active: 0 });
+    },
+    // Within 15 s by design; the limit here only ends a test that fails.
+    40_000,
+  );
+});
