@@ -29,15 +29,17 @@ export function encodeSiteJob(fields: Fields): EncodedSiteJob {
   const job = create({ version: '1.0', encoding: 'UTF-8' }).ele('job');
   for (const [field, value] of Object.entries(fields)) {
     if (!isFieldName(field)) throw new Error(`The site field "${field}" can't be the name of an XML element.`);
-    job.ele(field).txt(value.replace(illegal, ''));
+    job.ele(field).txt(escapeReferences(value.replace(illegal, '')));
     const note = noteRemoved(field, value);
     if (note) removed.push(note);
   }
-  // A parser reads a bare CR as a line feed (XML 1.0, 2.11); written as a reference it stays what it was.
-  // The serializer writes no CR of its own, so each one here is a character of some text.
-  const xml = job.doc().end({ wellFormed: true }).replaceAll('\r', '&#13;');
-  return { xml, removed };
+  return { xml: job.doc().end({ wellFormed: true }), removed };
 }
+
+// xmlbuilder2 takes `&name;` and `&#13;` in a text for references and writes them as they are, so that the text `&nbsp;`
+// would become a document that no parser reads. Where every `&` is a reference already, it has nothing to guess. That
+// also carries CR, which a parser would read as a line feed if it stood there by itself (XML 1.0, 2.11).
+const escapeReferences = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('\r', '&#13;');
 
 function noteRemoved(field: string, value: string): Problem | undefined {
   const found = value.match(illegal);

@@ -29,8 +29,8 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
   readonly siteJob?: SiteJob;
   /** What an errors document says; empty: the body is none. */
   readonly problems: readonly Problem[];
-  /** What the body says, whatever it is: the problems, or else its text. */
-  readonly reasons: readonly Problem[];
+  /** What the body says, whatever it is: the problems, or else its text. Read only where it is asked for. */
+  readonly reasons: () => readonly Problem[];
   readonly isHtml: boolean;
   /** Where `Location` leads: origin and path only, for people. */
   readonly redirectTarget?: string;
@@ -53,7 +53,7 @@ export function gatherFacts(reply: Reply): Facts {
     trouble: reply.trouble,
     siteJob,
     problems: root ? readErrors(root) : [],
-    reasons: decodeProblems(reply.body),
+    reasons: () => decodeProblems(reply.body),
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
     redirectTarget: targetOf(reply),
     redirectsToJob: reply.location !== undefined && pointsAtJob(reply.location, reply.url),

@@ -208,11 +208,14 @@ const serverTrouble =
 const isAboutJob = (problem: Problem): boolean => problem.field !== undefined || !serverTrouble.test(problem.message);
 
 function tell(facts: Facts): readonly Problem[] {
-  if (facts.reasons.length > 0) return facts.reasons;
-  return [{ message: `The site answered ${facts.status} and gave no reason` }];
+  const reasons = facts.reasons();
+  return reasons.length > 0 ? reasons : [{ message: `The site answered ${facts.status} and gave no reason` }];
 }
 
-const firstReason = (facts: Facts): string => (facts.reasons[0] ? `: ${facts.reasons[0].message}` : '');
+function firstReason(facts: Facts): string {
+  const [reason] = facts.reasons();
+  return reason ? `: ${reason.message}` : '';
+}
 
 function unknown(facts: Facts): Outcome {
   const trouble = facts.trouble === undefined ? '' : ` (${facts.trouble})`;

@@ -68,10 +68,9 @@ function readElement(element: XmlElement, context: Omit<Problem, 'message'>): Pr
   };
   const inner = { field: readField(part(fieldNames)) ?? context.field, value: part(['value']) ?? context.value };
   const told = plural ? messageNames : detailNames;
-  if (children.length === 0) {
-    const text = textOf(element).trim();
-    return [problem({ ...inner, message: text === '' ? (part(told) ?? '') : text })];
-  }
+  const text = textOf(element).trim();
+  const isText = children.length === 0 || (!plural && hasOwnText(element));
+  if (isText) return [problem({ ...inner, message: text === '' ? (part(told) ?? '') : text })];
   const own = children.flatMap((child) => {
     if (isNamed(child, ...told)) return readTexts(child, inner);
     if (isError(child)) return readElement(child, inner);
@@ -79,8 +78,12 @@ function readElement(element: XmlElement, context: Omit<Problem, 'message'>): Pr
     return readTexts(child, { field: readField(child.name) });
   });
   if (own.length > 0) return own;
-  return [problem({ ...inner, message: part(told) ?? part(remarkNames) ?? textOf(element) })];
+  return [problem({ ...inner, message: part(told) ?? part(remarkNames) ?? text })];
 }
+
+// Text beside elements: a sentence with markup in it.
+const hasOwnText = (element: XmlElement): boolean =>
+  element.content.some((node) => typeof node === 'string' && node.trim() !== '');
 
 const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
 

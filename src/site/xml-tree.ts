@@ -40,7 +40,6 @@ const parser = new XMLParser({
   parseAttributeValue: false,
   trimValues: false,
   maxNestedTags: 100,
-  // Entities that a DOCTYPE declares are heard of and forgotten.
   entityDecoder: {
     decode: expandReferences,
     setExternalEntities() {},
@@ -50,19 +49,30 @@ const parser = new XMLParser({
   },
 });
 
+// A DOCTYPE before the root. It is taken out, so that nothing it declares is ever looked at. No part of the pattern can
+// match in two ways, so that it stays linear whatever is sent.
+const comment = String.raw`<!--(?:(?!-->)[\s\S])*-->`;
+const instruction = String.raw`<\?(?:(?!\?>)[\s\S])*\?>`;
+const quoted = `"[^"]*"|'[^']*'`;
+const subset = String.raw`\[(?:${quoted}|${comment}|<(?!!--)|[^\]"'<])*\]\s*`;
+const doctypeOfProlog = new RegExp(
+  String.raw`^((?:\s|${instruction}|${comment})*)<!DOCTYPE(?:${quoted}|[^[>"'])*(?:${subset})?>`,
+);
+
 /** Names with `_` and `-` are the same name when a response is read. */
 export const foldName = (name: string): string => name.replaceAll('_', '-');
 
 /**
  * Reads an XML document. Comes back with its root element, or with `undefined` where the text is empty, cut, malformed,
- * nested deeper than 100 elements or has more than one root. Never throws. A DOCTYPE is skipped.
+ * nested deeper than some 100 elements or has more than one root. Never throws. A DOCTYPE is skipped.
  */
 export function readXml(text: string): XmlElement | undefined {
   // Cheap first look: most bodies that are not XML do not begin like it.
   if (!text.trimStart().startsWith('<')) return undefined;
   try {
-    if (XMLValidator.validate(text) !== true) return undefined;
-    const roots = contentOf(parser.parse(text)).filter((node) => typeof node !== 'string');
+    const xml = text.replace(doctypeOfProlog, '$1');
+    if (XMLValidator.validate(xml) !== true) return undefined;
+    const roots = contentOf(parser.parse(xml)).filter((node) => typeof node !== 'string');
     return roots.length === 1 ? roots[0] : undefined;
   } catch {
     // The parser throws for names such as `__proto__` and for its own limits: unreadable, like anything malformed.

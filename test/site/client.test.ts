@@ -1,0 +1,260 @@
+// Every rule of site-interface.md that a client has to keep, over real HTTP. Each test names its rule.
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { siteJobId } from '../../src/posting/identifiers.ts';
+import { anyTime, create, openClient, openSite, type Reply, remove, TOKEN, update } from './scripted-site.ts';
+
+const xml = { 'content-type': 'application/xml' };
+const job =
+  '<?xml version="1.0"?><job><id>12</id><title>Cook</title><created_at>2024-03-01T10:00:00Z</created_at></job>';
+const created: Reply = [201, { ...xml, location: '/jobs/12' }, job];
+
+describe('section 5: authentication', () => {
+  it('rules 1 to 3: Basic, the token as user name, X as password, in UTF-8', async () => {
+    await using site = await openSite(created);
+    await using client = openClient(site.url);
+    await client.send(create, anyTime);
+    const [scheme, credentials] = site.got[0]?.headers.authorization?.split(' ') ?? [];
+    expect([scheme, Buffer.from(credentials ?? '', 'base64').toString()]).toEqual(['Basic', `${TOKEN}:X`]);
+  });
+
+  it('every request carries it', async () => {
+    await using site = await openSite([404]);
+    await using client = openClient(site.url, { listPath: '/jobs.xml' });
+    for (const request of [create, update, remove]) await client.send(request, anyTime);
+    await client.show(siteJobId('1'));
+    await client.probe();
+    await client.list(() => {});
+    expect(site.got).toHaveLength(6);
+    expect(new Set(site.got.map((got) => got.headers.authorization)).size).toBe(1);
+    expect(site.got[0]?.headers.authorization).toBeDefined();
+  });
+
+  it.each(['', 'a:b', 'a\nb'])('refuses the token %j, which Basic can not carry, without saying it', (token) => {
+    const open = () => openClient(new URL('http://site.test'), { token: { reveal: () => token } });
+    expect(open).toThrow(/^The site's token is empty, or holds a colon/);
+  });
+});
+
+describe('section 4: endpoints', () => {
+  const requests = [
+    [
+      'create',
+      create,
+      'POST',
+      '/jobs.xml',
+      'application/xml',
+      '<job><title>Cook</title><location-state>Massachusetts</location-state></job>',
+    ],
+    ['update', update, 'PUT', '/jobs/12.xml', 'application/xml', '<job><title>Chef</title></job>'],
+    ['delete', remove, 'DELETE', '/jobs/12.xml', undefined, ''],
+  ] as const;
+  it.each(requests)(
+    '%s: method, path, content type on bodies only (rule 1), one job per document',
+    async (_name, request, method, path, type, body) => {
+      await using site = await openSite(created);
+      await using client = openClient(site.url);
+      const exchange = await client.send(request, anyTime);
+      expect(site.got).toHaveLength(1);
+      const [got] = site.got;
+      expect([got?.method, got?.url, got?.headers['content-type'], got?.headers.accept]).toEqual([
+        method,
+        path,
+        type,
+        'application/xml',
+      ]);
+      expect(got?.body.replace('<?xml version="1.0" encoding="UTF-8"?>', '')).toBe(body);
+      expect(exchange.request).toEqual({ method, url: new URL(path, site.url).href, body: got?.body || undefined });
+      expect(exchange.durationMs).toBeGreaterThanOrEqual(0);
+    },
+  );
+
+  it('paths are relative to the base URL, whose path stays in front', async () => {
+    await using site = await openSite(created);
+    for (const path of ['/board', '/board/']) {
+      await using client = openClient(new URL(path, site.url));
+      await client.send(create, anyTime);
+      await client.send(update, anyTime);
+    }
+    expect(site.got.map((got) => got.url)).toEqual([
+      '/board/jobs.xml',
+      '/board/jobs/12.xml',
+      '/board/jobs.xml',
+      '/board/jobs/12.xml',
+    ]);
+  });
+
+  it('an ID is one segment of a path, whatever it holds', async () => {
+    await using site = await openSite([200]);
+    await using client = openClient(site.url);
+    await client.send({ kind: 'delete', siteJobId: siteJobId('a/../b?c d') }, anyTime);
+    expect(site.got[0]?.url).toBe('/jobs/a%2F..%2Fb%3Fc%20d.xml');
+  });
+
+  it('create: 201, Location, the complete XML of the job', async () => {
+    await using site = await openSite(created);
+    await using client = openClient(site.url);
+    const { outcome, response } = await client.send(create, anyTime);
+    expect(outcome).toEqual({
+      kind: 'created',
+      siteJob: {
+        siteJobId: '12',
+        url: new URL('/jobs/12', site.url).href,
+        fields: { id: '12', title: 'Cook', 'created-at': '2024-03-01T10:00:00Z' },
+        createdAt: new Date('2024-03-01T10:00:00Z'),
+      },
+    });
+    expect(response).toEqual({ status: 201, location: '/jobs/12', body: job });
+  });
+
+  const locations: readonly [location: string | undefined, body: string][] = [
+    ['https://elsewhere.test/board/jobs/12.xml', ''],
+    ['/jobs/12.xml', ''],
+    ['jobs/12', ''],
+    ['/jobs/12/?locale=en', ''],
+    [undefined, job],
+    [undefined, '<job id="12"/>'],
+    [undefined, '<job><job-id>12</job-id></job>'],
+    [undefined, '<job><job_id>12</job_id></job>'],
+  ];
+  it.each(locations)('create: the ID from Location %s and body %s', async (location, body) => {
+    await using site = await openSite([201, location === undefined ? xml : { location }, body]);
+    await using client = openClient(site.url);
+    expect((await client.send(create, anyTime)).outcome).toMatchObject({
+      kind: 'created',
+      siteJob: { siteJobId: '12' },
+    });
+  });
+
+  it.each([
+    ['200, empty', [200]],
+    ['200, blank, called HTML', [200, { 'content-type': 'text/html' }, ' ']],
+    ['200, the job', [200, xml, job]],
+    ['200, odd', [200, { 'content-type': 'text/plain' }, 'OK']],
+    ['204', [204]],
+  ] as [string, Reply][])('rules 3 and 5: update and delete accept %s', async (_name, reply) => {
+    await using site = await openSite(reply);
+    await using client = openClient(site.url);
+    for (const request of [update, remove])
+      expect((await client.send(request, anyTime)).outcome).toEqual({ kind: 'accepted' });
+  });
+
+  it('show: 200 with the XML of the job; 404 is not there; anything else is not told', async () => {
+    let reply: Reply = [200, xml, job];
+    await using site = await openSite(() => reply);
+    await using client = openClient(site.url);
+    expect(await client.show(siteJobId('12'))).toMatchObject({ siteJobId: '12', fields: { title: 'Cook' } });
+    expect(site.got[0]).toMatchObject({ method: 'GET', url: '/jobs/12.xml', body: '' });
+    expect(site.got[0]?.headers['content-type']).toBeUndefined();
+    reply = [404];
+    expect(await client.show(siteJobId('12'))).toBeUndefined();
+    for (const [odd, message] of [
+      [[500], 'it answered 500'],
+      [[401], 'it answered 401'],
+      [[200, xml, '<html/>'], 'is not the XML of a job'],
+      [[302, { location: '/x' }], 'it answered 302'],
+    ] as [Reply, string][]) {
+      reply = odd;
+      await expect(client.show(siteJobId('12'))).rejects.toThrow(message);
+    }
+  });
+});
+
+describe('section 7: errors', () => {
+  it.each([200, 400, 406, 409, 422, 500])('rules 1 and 2: validation errors under %i', async (status) => {
+    const body = '<errors><error field="title">is blank</error></errors>';
+    await using site = await openSite([status, xml, body]);
+    await using client = openClient(site.url);
+    const { outcome, response } = await client.send(create, anyTime);
+    expect(outcome).toEqual({ kind: 'rejected', problems: [{ field: 'title', message: 'is blank' }] });
+    expect(response).toEqual({ status, body });
+  });
+
+  it('rule 3: what can not be read is kept and shown as it is', async () => {
+    await using site = await openSite([422, { 'content-type': 'application/json' }, '{"title":["is blank"]}']);
+    await using client = openClient(site.url);
+    const { outcome } = await client.send(create, anyTime);
+    expect(outcome).toEqual({ kind: 'rejected', problems: [{ message: '{"title":["is blank"]}' }] });
+  });
+
+  it.each([
+    [{ 'retry-after': '7' }, 7000],
+    [{ 'retry-after': 'Fri, 01 Mar 2024 10:00:30 GMT', date: 'Fri, 01 Mar 2024 10:00:00 GMT' }, 30_000],
+    [{ 'retry-after': '999999' }, 3_600_000],
+  ])('RFC 9110, 10.2.3: 503 with %j', async (headers, retryAfterMs) => {
+    await using site = await openSite([503, headers as Record<string, string>]);
+    await using client = openClient(site.url);
+    expect((await client.send(create, anyTime)).outcome).toEqual({ kind: 'throttled', retryAfterMs });
+  });
+});
+
+describe('probe', () => {
+  it.each([
+    [200, 'accepted'],
+    [404, 'accepted'],
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [429, 'throttled'],
+    [503, 'throttled'],
+    [500, 'unknown'],
+    [302, 'misconfigured'],
+  ])('%i: %s, by one harmless GET', async (status, kind) => {
+    await using site = await openSite([status, {}, '<jobs/>']);
+    await using client = openClient(new URL('/board', site.url), { listPath: 'mine.xml?open=1' });
+    expect(await client.probe()).toBe(kind);
+    expect(site.got.map(({ method, url }) => [method, url])).toEqual([['GET', '/board/mine.xml?open=1']]);
+  });
+});
+
+describe('bodies', () => {
+  it.each([
+    ['gzip', { 'content-encoding': 'gzip' }, gzipSync(job)],
+    ['UTF-16', xml, Buffer.from(`\uFEFF${job}`, 'utf16le')],
+    ['a byte order mark', xml, Buffer.from(`\uFEFF${job}`)],
+    [
+      'ISO-8859-1 by its header',
+      { 'content-type': 'application/xml; charset=ISO-8859-1' },
+      Buffer.from(job.replace('Cook', 'K\u00f6chin'), 'latin1'),
+    ],
+    [
+      'ISO-8859-1 by its declaration',
+      xml,
+      Buffer.from(
+        '<?xml version="1.0" encoding="iso-8859-1"?><job><id>12</id><title>K\u00f6chin</title></job>',
+        'latin1',
+      ),
+    ],
+    ['a charset that nobody knows', { 'content-type': 'application/xml; charset=klingon' }, Buffer.from(job)],
+  ] as [string, Record<string, string>, Buffer][])('reads %s', async (_name, headers, body) => {
+    await using site = await openSite([201, headers, body]);
+    await using client = openClient(site.url);
+    const { outcome } = await client.send(create, anyTime);
+    expect(outcome).toMatchObject({
+      kind: 'created',
+      siteJob: {
+        siteJobId: '12',
+        fields: { title: /K\u00f6chin/.test(body.toString('latin1')) ? 'K\u00f6chin' : 'Cook' },
+      },
+    });
+  });
+
+  it('records bodies cut at 64 KiB, pages at 8 KiB, without NUL', async () => {
+    const page = `<!DOCTYPE html><html>\0${'ü'.repeat(50_000)}</html>`;
+    let reply: Reply = [500, { 'content-type': 'text/html' }, page];
+    await using site = await openSite(() => reply);
+    await using client = openClient(site.url);
+    const ofPage = (await client.send(create, anyTime)).response?.body ?? '';
+    expect(Buffer.byteLength(ofPage)).toBeLessThanOrEqual(8192);
+    expect(ofPage).toMatch(/^<!DOCTYPE html><html>\uFFFDü+\n\[cut: \d+ bytes in all\]$/);
+    reply = [500, xml, 'x'.repeat(100_000)];
+    expect((await client.send(create, anyTime)).response?.body).toHaveLength(65_536);
+    const sent = await client.send({ kind: 'create', fields: { title: 'y'.repeat(100_000) } }, anyTime);
+    expect(sent.request.body).toHaveLength(65_536);
+  });
+});
+
+it('refuses a base URL of another scheme', () => {
+  expect(() => openClient(new URL('ftp://site.test'))).toThrow(
+    "The site's base_url must begin with http:// or https://, not with ftp:",
+  );
+});

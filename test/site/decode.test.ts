@@ -1,0 +1,113 @@
+// What is read from the site's XML of a job, from the URL of a job, and from times.
+import { describe, expect, it } from 'vitest';
+import { siteJobId } from '../../src/posting/identifiers.ts';
+import { decodeSiteJob, readTime } from '../../src/site/decode.ts';
+import { jobPath, readJobId, readJobUrl } from '../../src/site/job-address.ts';
+
+const base = new URL('https://site.test/board/jobs.xml');
+
+describe('decodeSiteJob (site-interface.md, section 2)', () => {
+  it('reads the complete XML: ID, fields as text with _ folded, created_at', () => {
+    const xml = `<?xml version="1.0"?><job><id type="integer">12</id><title>Cook &amp; bottle washer</title>
+      <location_state>MA</location_state><number>007</number><empty/><gone nil="true"/>
+      <company><name>nested</name></company><created_at type="datetime">2024-03-01T10:00:00Z</created_at></job>`;
+    expect(decodeSiteJob(xml, base)).toEqual({
+      siteJobId: '12',
+      fields: {
+        id: '12',
+        title: 'Cook & bottle washer',
+        'location-state': 'MA',
+        number: '007',
+        empty: '',
+        'created-at': '2024-03-01T10:00:00Z',
+      },
+      createdAt: new Date('2024-03-01T10:00:00Z'),
+    });
+  });
+
+  const idCases: readonly [name: string, xml: string, id: string | undefined][] = [
+    ['id', '<job><id> 7 </id></job>', '7'],
+    ['job_id', '<job><job_id>7</job_id></job>', '7'],
+    ['job-id', '<job><job-id>7</job-id></job>', '7'],
+    ['an attribute', '<job id="7"/>', '7'],
+    ['the end of its URL', '<job href="/jobs/7.xml"/>', '7'],
+    ['a root around it', '<response><job><id>7</id></job></response>', '7'],
+    ['letters', '<job><id>a-b_c.d</id></job>', 'a-b_c.d'],
+    ['none', '<job><title>x</title></job>', undefined],
+    ['an empty one', '<job><id/></job>', undefined],
+    ['one without a value', '<job><id nil="true"/></job>', undefined],
+    ['several jobs', '<jobs><job id="7"/><job id="8"/></jobs>', undefined],
+    ['malformed', '<job><id>7</id>', undefined],
+    ['two roots', '<job><id>7</id></job><job/>', undefined],
+    ['no XML', '7', undefined],
+    ['nothing', '', undefined],
+    ['another root', '<posting><id>7</id></posting>', undefined],
+  ];
+  it.each(idCases)('ID from %s', (_name, xml, id) => expect(decodeSiteJob(xml, base)?.siteJobId).toBe(id));
+
+  it('does not reach a prototype by a name', () => {
+    const site = decodeSiteJob('<job><id>7</id><toString>y</toString></job>', base);
+    expect(Object.getPrototypeOf(site?.fields)).toBe(Object.prototype);
+    expect(decodeSiteJob('<job><id>7</id><constructor>x</constructor></job>', base)).toBeUndefined();
+    expect(decodeSiteJob('<job><id>7</id><__proto__><polluted>x</polluted></__proto__></job>', base)).toBeUndefined();
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+});
+
+describe('readTime', () => {
+  const at = '2024-03-01T10:00:00.000Z';
+  it.each([
+    ['2024-03-01T10:00:00Z', at],
+    ['2024-03-01 10:00:00 UTC', at],
+    ['2024-03-01 05:00:00 -0500', at],
+    ['2024-03-01T11:00:00.5+01:00', '2024-03-01T10:00:00.500Z'],
+    ['Fri, 01 Mar 2024 10:00:00 GMT', at],
+    [' 2024-03-01t10:00z ', at],
+    ['2024-03-01T10:00:00', undefined],
+    ['2024-03-01', undefined],
+    ['2024-13-41T10:00:00Z', undefined],
+    ['yesterday', undefined],
+    ['1709287200', undefined],
+    ['', undefined],
+  ])('%s', (text, expected) => expect(readTime(text)?.toISOString()).toBe(expected));
+});
+
+describe('the URL of a job (site-interface.md, section 4: Location holds the URL of the new job)', () => {
+  it.each([
+    ['https://site.test/board/jobs/12.xml', '12'],
+    ['https://site.test/board/jobs/12', '12'],
+    ['/jobs/12', '12'],
+    ['jobs/12.xml', '12'],
+    ['/board/jobs/12/', '12'],
+    ['/jobs/12.xml?locale=en#top', '12'],
+    ['/jobs/12/edit', '12'],
+    ['/jobs/a%2Fb.xml', 'a/b'],
+    ['/jobs/12-cook', '12-cook'],
+    ['/jobs/1.2.xml', '1.2'],
+    ['//other.test/jobs/12', '12'],
+    ['/jobs', undefined],
+    ['/jobs.xml', undefined],
+    ['/jobs/', undefined],
+    ['/jobs/%FF', undefined],
+    ['/', undefined],
+    ['http://[', undefined],
+    ['mailto:jobs/12', undefined],
+  ])('%s', (location, id) => expect(readJobUrl(location, base).siteJobId).toBe(id));
+
+  it('guesses from the last segment where none is jobs', () => {
+    expect(readJobUrl('/postings/12.xml', base)).toEqual({ guessedId: '12', url: 'https://site.test/postings/12.xml' });
+    expect(readJobUrl('12', base)).toEqual({ guessedId: '12', url: 'https://site.test/board/12' });
+  });
+
+  it('keeps no credentials', () => {
+    expect(readJobUrl('https://user:secret@site.test/jobs/1', base).url).toBe('https://site.test/jobs/1');
+  });
+
+  it('puts an ID into a path as one segment', () => {
+    expect(jobPath(siteJobId('a/../b?c#d é'))).toBe('/jobs/a%2F..%2Fb%3Fc%23d%20%C3%A9.xml');
+  });
+
+  it.each(['', ' ', 'a\nb', 'x'.repeat(256), '\uD800', undefined])('takes %j for no ID', (text) =>
+    expect(readJobId(text)).toBeUndefined(),
+  );
+});

@@ -1,0 +1,90 @@
+// The document that creates or updates a job: exact text, and what a conforming parser reads of it.
+import fc from 'fast-check';
+import { SaxesParser } from 'saxes';
+import { describe, expect, it } from 'vitest';
+import { encodeSiteJob } from '../../src/site/encode.ts';
+import { readXml, textOf } from '../../src/site/xml-tree.ts';
+
+const declaration = '<?xml version="1.0" encoding="UTF-8"?>';
+
+describe('encodeSiteJob (site-interface.md, sections 2 and 4: root job, one child per field)', () => {
+  const cases: readonly [name: string, fields: Record<string, string>, xml: string][] = [
+    ['no fields', {}, '<job/>'],
+    ['fields in their order', { title: 'Cook', number: '007' }, '<job><title>Cook</title><number>007</number></job>'],
+    ['an empty field is an empty element', { title: '' }, '<job><title></title></job>'],
+    ['markup is text', { a: '<b>&amp;</b>' }, '<job><a>&lt;b&gt;&amp;amp;&lt;/b&gt;</a></job>'],
+    [
+      'what looks like a reference is text',
+      { a: '&nbsp; &#13; &#x41; &' },
+      '<job><a>&amp;nbsp; &amp;#13; &amp;#x41; &amp;</a></job>',
+    ],
+    ['the end of a CDATA section is text', { a: '<![CDATA[x]]>' }, '<job><a>&lt;![CDATA[x]]&gt;</a></job>'],
+    ['a comment is text', { a: '<!-- x -->' }, '<job><a>&lt;!-- x --&gt;</a></job>'],
+    ['CR stays what it is', { a: 'x\r\ny\rz\n' }, '<job><a>x&#13;\ny&#13;z\n</a></job>'],
+    ['blanks stay', { a: ' \t x ' }, '<job><a> \t x </a></job>'],
+    ['all planes', { a: 'ü – 日本 😀 \u0085 \u2028' }, '<job><a>ü – 日本 😀 \u0085 \u2028</a></job>'],
+  ];
+  it.each(cases)('%s', (_name, fields, xml) => {
+    expect(encodeSiteJob(fields)).toEqual({ xml: declaration + xml, removed: [] });
+  });
+
+  it('removes what XML 1.0 can not carry, and notes it by field', () => {
+    const { xml, removed } = encodeSiteJob({ title: 'a\u0000b\u0008c\uFFFE', city: 'x\uD800y', state: 'Ohio' });
+    expect(xml).toBe(`${declaration}<job><title>abc</title><city>xy</city><state>Ohio</state></job>`);
+    expect(removed).toEqual([
+      { field: 'title', message: "3 characters that XML can't carry were removed (U+0000, U+0008, U+FFFE)" },
+      { field: 'city', message: "1 characters that XML can't carry were removed (U+D800)" },
+    ]);
+  });
+
+  it.each(['', 'a b', 'a:b', '1a', '-a', 'xmlfoo', 'XML', 'a>', 'ä', 'a\n'])('refuses the field name %j', (name) => {
+    expect(() => encodeSiteJob({ [name]: 'x' })).toThrow(/can't be the name of an XML element/);
+  });
+
+  // XML 1.0, production 2 [Char], written again by code points, so that encoder and test do not share a mistake.
+  const canBeCarried = (character: string): boolean => {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x20) return code === 9 || code === 10 || code === 13;
+    return (code < 0xd8_00 || code > 0xdf_ff) && code !== 0xff_fe && code !== 0xff_ff;
+  };
+  const nastyText = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 50 }),
+    fc.string({
+      unit: fc.constantFrom('\r', '\n', ']', '>', '<', '&', '\uD800', '\uDC00', '\0', ' ', '#13;'),
+      maxLength: 50,
+    }),
+  );
+
+  it('any string comes back equal from a conforming parser, but for what XML can not carry', () => {
+    fc.assert(
+      fc.property(nastyText, nastyText, (title, description) => {
+        const { xml } = encodeSiteJob({ title, description });
+        const expected = [title, description].map((text) => [...text].filter(canBeCarried).join(''));
+        expect(saxesTexts(xml)).toEqual(expected);
+        // The reader of the site's answers is a conforming one in this, too.
+        expect(readXml(xml)?.content.map((node) => (typeof node === 'string' ? node : textOf(node)))).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+function saxesTexts(xml: string): string[] {
+  const texts: string[] = [];
+  let current = '';
+  const parser = new SaxesParser();
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', () => {
+    current = '';
+  });
+  parser.on('text', (text) => {
+    current += text;
+  });
+  parser.on('closetag', (tag) => {
+    if (tag.name !== 'job') texts.push(current);
+  });
+  parser.write(xml).close();
+  return texts;
+}

@@ -1,0 +1,305 @@
+// The network and the site at their worst: what is certainly not sent, what is in doubt, what is bounded, what never follows.
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  anyTime,
+  closedUrl,
+  create,
+  openClient,
+  openRawSite,
+  openSite,
+  type Reply,
+  remove,
+  update,
+} from './scripted-site.ts';
+import { certificate, key } from './tls-identity.ts';
+
+const xml = { 'content-type': 'application/xml' };
+const job = '<job><id>12</id></job>';
+const all = [create, update, remove];
+
+describe('certainly not sent: unreachable', () => {
+  it('refused connection', async () => {
+    await using client = openClient(await closedUrl());
+    for (const request of all) {
+      const { outcome, response } = await client.send(request, anyTime);
+      expect(outcome).toEqual({
+        kind: 'unreachable',
+        message: expect.stringMatching(/^Not sent: the connection was refused.*ECONNREFUSED/),
+      });
+      expect(response).toBeUndefined();
+    }
+  });
+
+  it('a host name that does not exist', async () => {
+    await using client = openClient(new URL('http://no-such-host.invalid'));
+    expect((await client.send(create, anyTime)).outcome).toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringMatching(/host name/),
+    });
+  });
+
+  it('a TLS handshake with a server that speaks none', async () => {
+    await using site = await openRawSite((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    );
+    await using client = openClient(new URL(site.url.href.replace('http:', 'https:')));
+    expect((await client.send(create, anyTime)).outcome.kind).toBe('unreachable');
+  });
+
+  it('a TLS handshake that is reset', async () => {
+    await using site = await openRawSite((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    await using client = openClient(new URL(site.url.href.replace('http:', 'https:')));
+    expect((await client.send(create, anyTime)).outcome.kind).toBe('unreachable');
+  });
+
+  it('a TLS handshake that never ends', async () => {
+    await using site = await openRawSite(() => {});
+    await using client = openClient(new URL(site.url.href.replace('http:', 'https:')), { timeoutMs: 200 });
+    expect((await client.send(create, anyTime)).outcome).toEqual({
+      kind: 'unreachable',
+      message: 'Not sent: no complete answer within 200 ms',
+    });
+  });
+
+  it('past its notAfter, also where the time runs out while the connection opens', async () => {
+    await using site = await openSite([201, xml, job]);
+    await using client = openClient(site.url);
+    const { outcome } = await client.send(create, { notAfter: Date.now() - 1 });
+    expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: its time was over' });
+    expect((await client.send(create, { notAfter: Date.now() + 60_000 })).outcome.kind).toBe('created');
+    expect((await client.send(create, { notAfter: Date.now() - 1 })).outcome.kind).toBe('unreachable');
+    expect(site.got).toHaveLength(1);
+  });
+
+  it('called off before it began', async () => {
+    await using site = await openSite([201, xml, job]);
+    await using client = openClient(site.url);
+    expect((await client.send(create, { ...anyTime, signal: AbortSignal.abort() })).outcome.kind).toBe('unreachable');
+    expect(site.got).toHaveLength(0);
+  });
+
+  it('called off or out of time while it waits for a connection: it is not sent later either', async () => {
+    const arrivals = new EventEmitter();
+    await using site = await openSite((got, response) => {
+      if (got.method !== 'PUT') return [200];
+      arrivals.emit('first', response);
+      return undefined;
+    });
+    await using client = openClient(site.url, { concurrency: 1 });
+    const arrived = once(arrivals, 'first') as Promise<ServerResponse[]>;
+    const first = client.send(update, anyTime);
+    const [held] = await arrived;
+    const stop = new AbortController();
+    const waiting = client.send(create, { ...anyTime, signal: stop.signal });
+    stop.abort();
+    expect((await waiting).outcome.kind).toBe('unreachable');
+    held?.writeHead(200).end();
+    expect((await first).outcome.kind).toBe('accepted');
+    expect((await client.send(remove, anyTime)).outcome.kind).toBe('accepted');
+    expect(site.got.map((got) => got.method)).toEqual(['PUT', 'DELETE']);
+  });
+
+  it('after close', async () => {
+    const client = openClient(await closedUrl());
+    await client.close();
+    expect((await client.send(create, anyTime)).outcome.kind).toBe('unreachable');
+  });
+});
+
+describe('begun, and no status came back: unknown, sent once', () => {
+  const moments: readonly [name: string, treat: (socket: Socket) => void][] = [
+    ['reset at the first byte of the request', (socket) => socket.once('data', () => socket.resetAndDestroy())],
+    ['closed at the first byte of the request', (socket) => socket.once('data', () => socket.end())],
+    ['reset after the request', (socket) => afterRequest(socket, () => socket.resetAndDestroy())],
+    ['closed after the request', (socket) => afterRequest(socket, () => socket.end())],
+    ['closed in the status line', (socket) => afterRequest(socket, () => socket.end('HTTP/1.1 20'))],
+    [
+      'closed in the headers',
+      (socket) => afterRequest(socket, () => socket.end('HTTP/1.1 201 Created\r\nLocation: /jobs/1')),
+    ],
+    ['no HTTP', (socket) => afterRequest(socket, () => socket.end('SSH-2.0-x\r\n'))],
+    ['silence', (socket) => socket.resume()],
+  ];
+  it.each(moments)('%s', async (_name, treat) => {
+    for (const request of all) {
+      await using site = await openRawSite(treat);
+      await using client = openClient(site.url, { timeoutMs: 500 });
+      const { outcome, response } = await client.send(request, anyTime);
+      expect(outcome).toEqual({ kind: 'unknown', message: expect.stringMatching(/^No answer: /) });
+      expect(response).toBeUndefined();
+      expect(site.connections()).toBe(1);
+    }
+  });
+
+  it('a kept connection that dies as it is used again: unknown, and never sent again by itself', async () => {
+    let requests = 0;
+    await using site = await openRawSite((socket) =>
+      afterRequest(socket, () => {
+        requests++;
+        if (requests > 1) socket.resetAndDestroy();
+        else socket.write('HTTP/1.1 201 Created\r\nLocation: /jobs/1\r\nContent-Length: 0\r\n\r\n');
+      }),
+    );
+    await using client = openClient(site.url, { concurrency: 1 });
+    expect((await client.send(create, anyTime)).outcome.kind).toBe('created');
+    expect((await client.send(create, anyTime)).outcome.kind).toBe('unknown');
+    expect([requests, site.connections()]).toEqual([2, 1]);
+  });
+
+  it('a kept connection that the server has closed meanwhile: a new one, no doubt', async () => {
+    let ended: Promise<unknown> | undefined;
+    await using site = await openRawSite((socket) => {
+      afterRequest(socket, () => socket.end('HTTP/1.1 201 Created\r\nLocation: /jobs/1\r\nContent-Length: 0\r\n\r\n'));
+      ended = once(socket, 'close');
+    });
+    await using client = openClient(site.url, { concurrency: 1 });
+    for (let round = 0; round < 5; round++) {
+      expect((await client.send(create, anyTime)).outcome.kind).toBe('created');
+      await ended;
+    }
+    expect(site.connections()).toBe(5);
+  });
+
+  it('called off while it waits for the answer', async () => {
+    const stop = new AbortController();
+    await using site = await openRawSite((socket) => afterRequest(socket, () => stop.abort()));
+    await using client = openClient(site.url);
+    expect((await client.send(create, { ...anyTime, signal: stop.signal })).outcome).toEqual({
+      kind: 'unknown',
+      message: 'No answer: the request was called off',
+    });
+  });
+});
+
+describe('an answer that breaks off after its headers', () => {
+  const head = 'HTTP/1.1 201 Created\r\nLocation: /jobs/12\r\nContent-Type: application/xml\r\n';
+  it.each([
+    ['closed before its length', (socket: Socket) => socket.end(`${head}Content-Length: 500\r\n\r\n<job><id>12`)],
+    [
+      'reset in a chunk',
+      (socket: Socket) =>
+        socket.write(`${head}Transfer-Encoding: chunked\r\n\r\nff\r\n<job>`, () => socket.resetAndDestroy()),
+    ],
+    ['silent from then on', (socket: Socket) => void socket.write(`${head}Content-Length: 500\r\n\r\n<job>`)],
+    ['one byte at a time, for ever', (socket: Socket) => trickle(socket, `${head}Transfer-Encoding: chunked\r\n\r\n`)],
+  ])('%s: the Location proves the job; an update stays open', async (_name, answer) => {
+    await using site = await openRawSite((socket) => afterRequest(socket, () => answer(socket)));
+    await using client = openClient(site.url, { timeoutMs: 500 });
+    expect((await client.send(create, anyTime)).outcome).toMatchObject({
+      kind: 'created',
+      siteJob: { siteJobId: '12' },
+    });
+    expect((await client.send(update, anyTime)).outcome.kind).toBe('unknown');
+  });
+});
+
+describe('bodies are bounded', () => {
+  const huge: readonly [name: string, reply: Reply][] = [
+    ['plain', [201, { ...xml, location: '/jobs/12' }, `<job>${'x'.repeat(3_000_000)}</job>`]],
+    [
+      'gzip',
+      [201, { ...xml, location: '/jobs/12', 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(50_000_000, 'x'))],
+    ],
+  ];
+  it.each(huge)('%s', async (_name, reply) => {
+    await using site = await openSite(reply);
+    await using client = openClient(site.url);
+    expect((await client.send(create, anyTime)).outcome).toMatchObject({
+      kind: 'created',
+      siteJob: { siteJobId: '12', fields: {} },
+    });
+    const { outcome, response } = await client.send(update, anyTime);
+    expect(outcome).toEqual({ kind: 'unknown', message: expect.stringContaining('larger than 1048576 bytes') });
+    expect(response?.body.length).toBeLessThanOrEqual(65_536);
+  });
+
+  it('corrupt gzip, unknown packing', async () => {
+    let reply: Reply = [200, { 'content-encoding': 'gzip' }, 'no gzip'];
+    await using site = await openSite(() => reply);
+    await using client = openClient(site.url);
+    expect((await client.send(create, anyTime)).outcome).toMatchObject({
+      message: 'The site answered 200 (the answer can not be unpacked)',
+    });
+    reply = [200, { 'content-encoding': 'constructor' }, job];
+    expect((await client.send(create, anyTime)).outcome).toMatchObject({
+      message: expect.stringContaining('not known: constructor'),
+    });
+  });
+});
+
+describe('redirects are never followed, and credentials go nowhere', () => {
+  it.each([301, 302, 303, 307, 308])('%i', async (status) => {
+    await using other = await openRawSite(() => {});
+    for (const location of [new URL('/jobs.xml', other.url).href, other.url.href.replace('http:', 'https:')]) {
+      await using site = await openSite([status, { location }]);
+      await using client = openClient(site.url, { listPath: '/jobs.xml' });
+      for (const request of all) {
+        const { outcome } = await client.send(request, anyTime);
+        expect(outcome).toEqual({ kind: 'misconfigured', message: expect.stringContaining(new URL(location).origin) });
+      }
+      expect((await client.list(() => {})).kind).toBe('unreadable');
+      expect(await client.probe()).toBe('misconfigured');
+      expect(site.got).toHaveLength(5);
+    }
+    expect(other.connections()).toBe(0);
+  });
+});
+
+describe('HTTPS by the scheme of the base URL (section 1)', () => {
+  afterEach(() => {
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  });
+
+  it('is spoken, and an unknown certificate is refused before anything is sent', async () => {
+    let requests = 0;
+    const server = createTlsServer({ cert: certificate, key }, (_request, response) => {
+      requests++;
+      response.writeHead(201, { location: '/jobs/12' }).end();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    try {
+      await using strict = openClient(url);
+      expect((await strict.send(create, anyTime)).outcome).toMatchObject({
+        kind: 'unreachable',
+        message: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+      });
+      expect(requests).toBe(0);
+      // Read by Node.js at each connection; the only way to trust a certificate within a running process of Node.js 20.
+      process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+      await using trusting = openClient(url);
+      expect((await trusting.send(create, anyTime)).outcome).toMatchObject({
+        kind: 'created',
+        siteJob: { url: new URL('/jobs/12', url).href },
+      });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
+
+/** Calls back each time a whole request has arrived on a connection. */
+function afterRequest(socket: Socket, then: () => void): void {
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+    const [head, body] = text.split('\r\n\r\n');
+    const length = Number(/content-length: (\d+)/i.exec(head ?? '')?.[1] ?? 0);
+    if (body === undefined || Buffer.byteLength(body) < length) return;
+    text = '';
+    then();
+  });
+}
+
+function trickle(socket: Socket, head: string): void {
+  socket.write(head);
+  const timer = setInterval(() => socket.write('1\r\nx\r\n'), 20);
+  socket.on('close', () => clearInterval(timer));
+}

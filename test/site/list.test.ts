@@ -1,0 +1,183 @@
+// The list action, of which the interface shows neither path nor paging: every job once, and never a part as the whole.
+import { describe, expect, it } from 'vitest';
+import { openClient, openSite, type Reply } from './scripted-site.ts';
+
+const xml = { 'content-type': 'application/xml' };
+const job = (id: number) => `<job><id>${id}</id><title>t${id}</title></job>`;
+const jobs = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => job(from + index)).join('');
+
+/** Reads a list whose pages, by the query parameter `page`, are given by a function. */
+async function read(pageOf: (page: number, url: URL) => Reply, listPath = '/mine.xml', options = {}) {
+  await using site = await openSite((got) => {
+    const url = new URL(got.url, 'http://site.test');
+    return pageOf(Number(url.searchParams.get('page') ?? 1), url);
+  });
+  await using client = openClient(site.url, { listPath, ...options });
+  const ids: string[] = [];
+  const listing = await client.list((siteJob) => ids.push(siteJob.siteJobId));
+  return { listing, ids: ids.map(Number), asked: site.got.map((got) => got.url) };
+}
+const page = (body: string, headers = {}): Reply => [200, { ...xml, ...headers }, body];
+
+describe('list (site-interface.md, section 4: 200 with the XML of a collection)', () => {
+  it.each([
+    ['a root jobs', `<jobs type="array">${jobs(1, 3)}</jobs>`],
+    ['another root', `<result>${jobs(1, 3)}</result>`],
+    ['jobs below a root', `<response><status>ok</status><jobs>${jobs(1, 3)}</jobs></response>`],
+    ['only IDs', '<jobs><job id="1"/><job><id>2</id></job><job href="/jobs/3.xml"/></jobs>'],
+  ])('%s; a site without paging is asked once more, and told by its repetition', async (_name, body) => {
+    const { listing, ids, asked } = await read(() => page(body));
+    expect(ids).toEqual([1, 2, 3]);
+    expect(listing).toEqual({ kind: 'listed', pages: 2 });
+    expect(asked).toEqual(['/mine.xml', '/mine.xml?page=2']);
+  });
+
+  it('hands over what an entry has', async () => {
+    await using site = await openSite(
+      page('<jobs><job><id>1</id><number>A-7</number><created-at>2024-03-01T10:00:00Z</created-at></job></jobs>'),
+    );
+    await using client = openClient(site.url, { listPath: '/jobs.xml' });
+    const taken: object[] = [];
+    await client.list((siteJob) => taken.push(siteJob));
+    expect(taken).toEqual([
+      {
+        siteJobId: '1',
+        fields: { id: '1', number: 'A-7', 'created-at': '2024-03-01T10:00:00Z' },
+        createdAt: new Date('2024-03-01T10:00:00Z'),
+      },
+    ]);
+  });
+
+  it.each(['<jobs/>', '<jobs type="array"></jobs>', '<nil-classes type="array"/>', '<response><jobs/></response>'])(
+    'empty: %s',
+    async (body) => {
+      expect(await read(() => page(body))).toMatchObject({ listing: { kind: 'listed', pages: 1 }, ids: [] });
+    },
+  );
+});
+
+describe('paging (section 4, rule 6: not shown)', () => {
+  const three = (n: number) => jobs(n * 2 - 1, n * 2);
+  it.each([
+    ['total-pages', (n: number) => page(`<jobs page="${n}" total-pages="3">${three(n)}</jobs>`)],
+    [
+      'total_pages in children',
+      (n: number) => page(`<jobs><current_page>${n}</current_page><total_pages>3</total_pages>${three(n)}</jobs>`),
+    ],
+    [
+      'a child for the paging',
+      (n: number) => page(`<r><pagination><page>${n}</page><pages>3</pages></pagination><jobs>${three(n)}</jobs></r>`),
+    ],
+    ['a total', (n: number) => page(`<jobs total="6">${three(n)}</jobs>`)],
+    ['a next page number', (n: number) => page(`<jobs${n < 3 ? ` next="${n + 1}"` : ' next=""'}>${three(n)}</jobs>`)],
+    [
+      'a next element',
+      (n: number) => page(`<jobs>${three(n)}<next>${n < 3 ? `/mine.xml?page=${n + 1}` : ''}</next></jobs>`),
+    ],
+    [
+      'a link element',
+      (n: number) =>
+        page(
+          `<jobs total-pages="3" page="${n}">${n < 3 ? `<link rel="next" href="?page=${n + 1}"/>` : ''}${three(n)}</jobs>`,
+        ),
+    ],
+    [
+      'the header Link',
+      (n: number) =>
+        page(
+          `<jobs total="6">${three(n)}</jobs>`,
+          n < 3 ? { link: `</x>; rel="prev", <mine.xml?page=${n + 1}>; rel="next"` } : {},
+        ),
+    ],
+    ['no word of it, then nothing new', (n: number) => page(`<jobs>${three(Math.min(n, 3))}</jobs>`)],
+    ['no word of it, then an empty page', (n: number) => page(n <= 3 ? `<jobs>${three(n)}</jobs>` : '<jobs/>')],
+    ['no word of it, then 404', (n: number): Reply => (n <= 3 ? page(`<jobs>${three(n)}</jobs>`) : [404])],
+  ])('%s', async (_name, pageOf) => {
+    const { listing, ids } = await read(pageOf);
+    expect(listing.kind).toBe('listed');
+    expect(ids).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('counts up from the page that the path names, and keeps its other parameters', async () => {
+    const { asked } = await read(
+      (n) => page(`<jobs page="${n}" total-pages="5">${three(n)}</jobs>`),
+      '/mine.xml?state=open&page=4',
+    );
+    expect(asked).toEqual(['/mine.xml?state=open&page=4', '/mine.xml?state=open&page=5']);
+  });
+
+  it('hands over a job once that moved to the next page', async () => {
+    const { ids } = await read((n) =>
+      page(`<jobs total-pages="2" page="${n}">${n === 1 ? jobs(1, 3) : jobs(3, 4)}</jobs>`),
+    );
+    expect(ids).toEqual([1, 2, 3, 4]);
+  });
+});
+
+describe('never a part as the whole', () => {
+  it.each([
+    ['401', (): Reply => [401], 'answered 401'],
+    ['500', (): Reply => [500], 'answered 500'],
+    ['a redirect', (): Reply => [302, { location: '/login' }], 'answered 302'],
+    ['204', (): Reply => [204], 'answered 204'],
+    ['an empty body', () => page(''), 'not the XML of a collection'],
+    ['a page', () => page('<!DOCTYPE html><html><body>Log in</body></html>'), 'not the XML of a collection'],
+    ['a page that is XML', () => page('<html><body/></html>'), 'not the XML of a collection'],
+    ['errors', () => page('<errors/>'), 'not the XML of a collection'],
+    ['one job', () => page(job(1)), 'not the XML of a collection'],
+    ['something else', () => page('<result><status>ok</status></result>'), 'not the XML of a collection'],
+    ['text', () => page('<result>later</result>'), 'not the XML of a collection'],
+    ['a document that was cut', () => page(`<jobs>${jobs(1, 3)}`), 'not the XML of a collection'],
+    ['a job without an ID', () => page('<jobs><job><title>x</title></job></jobs>'), 'a job in it has no ID'],
+    [
+      'a later page that fails',
+      (n: number): Reply => (n === 1 ? page(`<jobs total-pages="2">${jobs(1, 2)}</jobs>`) : [500]),
+      'answered 500',
+    ],
+    [
+      'a promised page that is not there',
+      (n: number): Reply => (n === 1 ? page(`<jobs total-pages="2">${jobs(1, 2)}</jobs>`) : [404]),
+      'answered 404',
+    ],
+    [
+      'an unpromised page that fails',
+      (n: number): Reply => (n === 1 ? page(`<jobs>${jobs(1, 2)}</jobs>`) : [500]),
+      'answered 500',
+    ],
+    ['fewer jobs than it names', () => page(`<jobs total="5">${jobs(1, 3)}</jobs>`), 'names 5 jobs and gave 3'],
+    [
+      'a parameter that it does not heed',
+      () => page(`<jobs page="1" total-pages="3">${jobs(1, 3)}</jobs>`),
+      'page 2 was asked for and page 1 came',
+    ],
+    [
+      'the same again',
+      () => page(`<jobs total-pages="3">${jobs(1, 3)}</jobs>`),
+      'names 3 pages, and page 2 brought nothing new',
+    ],
+    [
+      'another host',
+      () => page(`<jobs>${jobs(1, 3)}<next>http://elsewhere.test/jobs.xml?page=2</next></jobs>`),
+      'it leads to http://elsewhere.test',
+    ],
+  ])('%s', async (_name, pageOf, message) => {
+    const { listing } = await read(pageOf);
+    expect(listing).toEqual({ kind: 'unreadable', message: expect.stringContaining(message) });
+  });
+
+  it('a page above the limit', async () => {
+    const { listing } = await read(() => page(`<jobs>${jobs(1, 500)}</jobs>`), '/mine.xml', {
+      maxListPageBytes: 10_000,
+    });
+    expect(listing).toEqual({ kind: 'unreadable', message: expect.stringContaining('larger than 10000 bytes') });
+  });
+
+  it('a list that is not configured', async () => {
+    await using client = openClient(new URL('http://127.0.0.1:9'));
+    expect(await client.list(() => {})).toEqual({
+      kind: 'unreadable',
+      message: 'No list action is configured for this site (list_path)',
+    });
+  });
+});

@@ -1,0 +1,240 @@
+// The classification, rule by rule: each row names an answer and the one outcome that it must have.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SiteRequest } from '../../src/site/exchange.ts';
+import { gatherFacts, type Reply } from '../../src/site/facts.ts';
+import { judge, outcomeRules } from '../../src/site/outcome.ts';
+
+const answer = (status: number, more: Partial<Reply> = {}): Reply => ({
+  url: new URL('https://site.test/jobs.xml'),
+  sent: true,
+  status,
+  contentType: 'application/xml',
+  body: '',
+  ...more,
+});
+const notSent: Reply = { ...answer(0), sent: false, trouble: 'refused' };
+const noAnswer: Reply = { ...answer(0), trouble: 'reset' };
+
+const job = '<job><id>12</id><title>Cook</title></job>';
+const errors = '<errors><error field="title">is blank</error></errors>';
+const generic = '<error>Internal Server Error</error>';
+const rails500 = '<hash><status>500</status><error>Internal Server Error</error></hash>';
+const page = '<!DOCTYPE html><html><body>Log in</body></html>';
+const location = '/jobs/12';
+const cut = 'closed';
+
+type Row = readonly [name: string, reply: Reply, create: string, update: string, remove: string];
+const same = (name: string, reply: Reply, kind: string): Row => [name, reply, kind, kind, kind];
+
+const rows: readonly Row[] = [
+  same('not sent', notSent, 'unreachable'),
+  same('no answer', noAnswer, 'unknown'),
+  same('401', answer(401), 'unauthorized'),
+  same('401 with errors', answer(401, { body: '<error>Unauthorized</error>' }), 'unauthorized'),
+  same('429', answer(429), 'throttled'),
+  same('429 with errors', answer(429, { body: errors, retryAfterMs: 5 }), 'throttled'),
+  same('503 with Retry-After', answer(503, { retryAfterMs: 0, body: errors }), 'throttled'),
+  same('503 without', answer(503), 'unknown'),
+  same('403', answer(403), 'forbidden'),
+  same('403 with errors', answer(403, { body: '<error>Forbidden</error>' }), 'forbidden'),
+  same('301', answer(301, { location: 'https://site.test/jobs.xml' }), 'misconfigured'),
+  same('302 to a login', answer(302, { location: '/login' }), 'misconfigured'),
+  ['302 to a job', answer(302, { location }), 'unknown', 'misconfigured', 'misconfigured'],
+  ['303 to a job', answer(303, { location }), 'unknown', 'misconfigured', 'misconfigured'],
+  same('307 to a job', answer(307, { location }), 'misconfigured'),
+  same('304 without Location', answer(304), 'misconfigured'),
+  ['404', answer(404), 'misconfigured', 'gone', 'gone'],
+  ['404 with errors', answer(404, { body: '<error>Not found</error>' }), 'misconfigured', 'gone', 'gone'],
+  ['410', answer(410), 'misconfigured', 'gone', 'gone'],
+  ...[405, 407, 414, 415, 421, 426, 431, 501, 505, 511].map((status) =>
+    same(`${status}`, answer(status, { body: errors }), 'misconfigured'),
+  ),
+  ...[408, 425, 502, 503, 504].map((status) => same(`${status}`, answer(status, { body: errors }), 'unknown')),
+  same('500', answer(500), 'unknown'),
+  same('500 with a page', answer(500, { body: page }), 'unknown'),
+  same('500 with a generic error', answer(500, { body: generic }), 'unknown'),
+  same('500 as Rails has it', answer(500, { body: rails500 }), 'unknown'),
+  same('500 with a job', answer(500, { body: job, location }), 'unknown'),
+  same('500 with errors of a field', answer(500, { body: errors }), 'rejected'),
+  same(
+    '500 with a validation message',
+    answer(500, { body: "<errors><error>Title can't be blank</error></errors>" }),
+    'rejected',
+  ),
+  ...[200, 201, 400, 406, 409, 422, 418].map((status) =>
+    same(`${status} with errors`, answer(status, { body: errors }), 'rejected'),
+  ),
+  same('422 with an error root', answer(422, { body: '<error>Title is blank</error>' }), 'rejected'),
+  ['201 with Location and errors', answer(201, { location, body: errors }), 'unknown', 'rejected', 'rejected'],
+  ['201 with all', answer(201, { location, body: job }), 'created', 'accepted', 'accepted'],
+  ['201 with Location only', answer(201, { location }), 'created', 'accepted', 'accepted'],
+  ['201 with body only', answer(201, { body: job }), 'created', 'accepted', 'accepted'],
+  [
+    '201 with Location and a body cut off',
+    answer(201, { location, body: '<job><id>', trouble: cut }),
+    'created',
+    'unknown',
+    'unknown',
+  ],
+  ['201 with a Location of another form', answer(201, { location: '/postings/12' }), 'created', 'accepted', 'accepted'],
+  ['200 with a Location of another form', answer(200, { location: '/postings/12' }), 'unknown', 'accepted', 'accepted'],
+  ['200 with job', answer(200, { body: job }), 'created', 'accepted', 'accepted'],
+  ['202 with Location', answer(202, { location }), 'created', 'accepted', 'accepted'],
+  ['201 without an ID', answer(201), 'unknown', 'accepted', 'accepted'],
+  ['204', answer(204), 'unknown', 'accepted', 'accepted'],
+  ['200 blank', answer(200, { body: ' \n', contentType: 'text/html' }), 'unknown', 'accepted', 'accepted'],
+  ['200 odd', answer(200, { body: 'OK', contentType: 'text/plain' }), 'unknown', 'accepted', 'accepted'],
+  ['200 with other XML', answer(200, { body: '<ok/>' }), 'unknown', 'accepted', 'accepted'],
+  ['200 malformed', answer(200, { body: '<job><id>12' }), 'unknown', 'accepted', 'accepted'],
+  [
+    '200 with an empty list of errors',
+    answer(200, { body: '<errors type="array"/>' }),
+    'unknown',
+    'accepted',
+    'accepted',
+  ],
+  ['200 cut off', answer(200, { body: '', trouble: cut }), 'unknown', 'unknown', 'unknown'],
+  [
+    '200 with a page',
+    answer(200, { body: page, contentType: 'text/html' }),
+    'unknown',
+    'misconfigured',
+    'misconfigured',
+  ],
+  ['200 with a page said to be XML', answer(200, { body: page }), 'unknown', 'misconfigured', 'misconfigured'],
+  [
+    '200 with a piece of a page',
+    answer(200, { body: '<div>Log in</div>', contentType: 'text/html; charset=utf-8' }),
+    'unknown',
+    'misconfigured',
+    'misconfigured',
+  ],
+  [
+    '200 with a job said to be HTML',
+    answer(200, { body: job, contentType: 'text/html' }),
+    'created',
+    'accepted',
+    'accepted',
+  ],
+  same('400 with text', answer(400, { body: 'no' }), 'rejected'),
+  same('413', answer(413), 'rejected'),
+  same('422 with a page', answer(422, { body: page }), 'rejected'),
+  same('600', answer(600), 'unknown'),
+  same('199', answer(199), 'unknown'),
+];
+
+describe('judge (design, section 7: Outcomes)', () => {
+  it.each(rows)('%s', (_name, reply, create, update, remove) => {
+    expect([judge('create', reply).kind, judge('update', reply).kind, judge('delete', reply).kind]).toEqual([
+      create,
+      update,
+      remove,
+    ]);
+  });
+
+  it('each rule has a row above that it decides, and gives the outcome that it is listed with', () => {
+    const kinds: readonly SiteRequest['kind'][] = ['create', 'update', 'delete'];
+    const decided = new Set<number>();
+    for (const [, reply] of rows) for (const kind of kinds) decided.add(decidingRule(kind, reply));
+    expect([...decided].sort((a, b) => a - b)).toEqual([-1, ...outcomeRules.keys()]);
+  });
+
+  function decidingRule(kind: SiteRequest['kind'], reply: Reply): number {
+    const outcome = judge(kind, reply);
+    const at = outcomeRules.findIndex((rule) => rule.requests.includes(kind) && rule.conclude(gatherFacts(reply)));
+    expect(outcome.kind).toBe(outcomeRules[at]?.outcome ?? 'unknown');
+    return at;
+  }
+
+  it('keeps the complete job: ID of Location before that of the body, URL absolute', () => {
+    const reply = answer(201, {
+      location: 'https://www.other.test/jobs/12.xml',
+      body: '<job><id>99</id><title>Cook</title></job>',
+    });
+    expect(judge('create', reply)).toEqual({
+      kind: 'created',
+      siteJob: { siteJobId: '12', url: 'https://www.other.test/jobs/12.xml', fields: { id: '99', title: 'Cook' } },
+    });
+  });
+
+  it('prefers the ID of the body to a guess', () => {
+    expect(judge('create', answer(201, { location: '/account', body: job }))).toMatchObject({
+      siteJob: { siteJobId: '12' },
+    });
+  });
+
+  it('tells where a redirect leads, without credentials or query', () => {
+    const reply = answer(301, { location: 'https://user:pw@other.test/jobs.xml?key=secret' });
+    expect(judge('create', reply)).toEqual({
+      kind: 'misconfigured',
+      message:
+        'The site answered 301 and leads to https://other.test/jobs.xml. Redirects are not followed; correct base_url',
+    });
+    expect(judge('create', answer(302, { location: 'http://[' }))).toMatchObject({
+      message: expect.stringContaining('leads to nowhere'),
+    });
+  });
+
+  it.each([
+    ['body text', answer(400, { body: 'Title is missing' }), [{ message: 'Title is missing' }]],
+    ['a page', answer(400, { body: page }), [{ message: 'Log in' }]],
+    ['no body', answer(400), [{ message: 'The site answered 400 and gave no reason' }]],
+    ['errors', answer(403, { body: errors }), [{ field: 'title', message: 'is blank' }]],
+  ])('gives the reason of a refusal: %s', (_name, reply, problems) => {
+    expect(judge('create', reply)).toMatchObject({ problems });
+  });
+
+  it.each([
+    ['500 with a body', answer(500, { body: generic }), 'The site answered 500: Internal Server Error'],
+    ['500 cut off', answer(500, { trouble: cut }), 'The site answered 500 (closed)'],
+    ['no answer', noAnswer, 'No answer: reset'],
+    ['not sent', notSent, 'Not sent: refused'],
+    [
+      '405 with a body',
+      answer(405, { body: 'no POST' }),
+      'The site or a proxy before it does not take such requests; check base_url (status 405: no POST)',
+    ],
+  ])('says what happened: %s', (_name, reply, message) => expect(judge('create', reply)).toMatchObject({ message }));
+
+  it('passes on how long to wait', () => {
+    expect(judge('update', answer(429, { retryAfterMs: 5000 }))).toEqual({ kind: 'throttled', retryAfterMs: 5000 });
+  });
+
+  it('never takes a create for certainly not done where it may have been done', () => {
+    const safe = ['unreachable', 'unauthorized', 'throttled', 'forbidden', 'misconfigured', 'rejected'];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(500, 502, 503, 504, 200, 201, 202, 204, 0, 408, 302, 303),
+        fc.constantFrom('', ' ', job, page, generic, rails500, '<job>', 'OK', '<ok/>'),
+        fc.boolean(),
+        (status, body, isCut) => {
+          // Under any status but 5xx an errors document counts, whatever its words.
+          fc.pre(status >= 500 || (body !== generic && body !== rails500));
+          const reply = answer(status, {
+            body,
+            location: status >= 300 && status < 400 ? location : undefined,
+            trouble: isCut ? cut : undefined,
+          });
+          expect(safe).not.toContain(judge('create', reply).kind);
+        },
+      ),
+    );
+  });
+
+  it('is total', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 999 }),
+        fc.string(),
+        fc.string(),
+        fc.string(),
+        (status, body, contentType, place) => {
+          for (const kind of ['create', 'update', 'delete'] as const) {
+            expect(judge(kind, answer(status, { body, contentType, location: place })).kind).toBeTypeOf('string');
+          }
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,103 @@
+// Turns a small script into a real HTTP site on loopback that notes every request it gets, for the tests of the client.
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { siteJobId } from '../../src/posting/identifiers.ts';
+import { createSiteClient } from '../../src/site/client.ts';
+import type { SiteClient, SiteOptions, SiteRequest } from '../../src/site/exchange.ts';
+
+export const TOKEN = 'canary+7f3a/9c=ü';
+
+/** One request as the site got it. */
+export interface Got {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface ScriptedSite extends AsyncDisposable {
+  readonly url: URL;
+  readonly got: Got[];
+}
+
+/** What a script answers: status, headers, body. */
+export type Reply = readonly [status: number, headers?: Record<string, string>, body?: string | Buffer];
+
+/** An HTTP site that answers as told, with a fixed reply or by a function that may also write by itself. */
+export async function openSite(
+  script: Reply | ((got: Got, response: ServerResponse) => Reply | undefined),
+): Promise<ScriptedSite> {
+  const got: Got[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const one: Got = {
+      method: request.method ?? '',
+      url: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(chunks).toString(),
+    };
+    got.push(one);
+    const reply = typeof script === 'function' ? script(one, response) : script;
+    if (reply) response.writeHead(reply[0], reply[1]).end(reply[2]);
+  });
+  return { url: await listen(server), got, [Symbol.asyncDispose]: () => closeServer(server, []) };
+}
+
+export interface RawSite extends AsyncDisposable {
+  readonly url: URL;
+  /** Connections that were opened. */
+  readonly connections: () => number;
+}
+
+/** A TCP server that treats each connection as told. */
+export async function openRawSite(treat: (socket: Socket) => void): Promise<RawSite> {
+  const sockets: Socket[] = [];
+  const server = createTcpServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    treat(socket);
+  });
+  const url = await listen(server);
+  return { url, connections: () => sockets.length, [Symbol.asyncDispose]: () => closeServer(server, sockets) };
+}
+
+async function listen(server: Server): Promise<URL> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+async function closeServer(server: Server, sockets: readonly Socket[]): Promise<void> {
+  for (const socket of sockets) socket.destroy();
+  if ('closeAllConnections' in server && typeof server.closeAllConnections === 'function') server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+}
+
+/** A URL on which nothing listens. */
+export async function closedUrl(): Promise<URL> {
+  const site = await openRawSite(() => {});
+  await site[Symbol.asyncDispose]();
+  return site.url;
+}
+
+/** A client that is closed at the end of its scope. */
+export function openClient(baseUrl: URL, options: Partial<SiteOptions> = {}): SiteClient & AsyncDisposable {
+  const client = createSiteClient({
+    baseUrl,
+    token: { reveal: () => TOKEN },
+    timeoutMs: 10_000,
+    concurrency: 2,
+    ...options,
+  });
+  return { ...client, [Symbol.asyncDispose]: () => client.close() };
+}
+
+export const create: SiteRequest = { kind: 'create', fields: { title: 'Cook', 'location-state': 'Massachusetts' } };
+export const update: SiteRequest = { kind: 'update', siteJobId: siteJobId('12'), fields: { title: 'Chef' } };
+export const remove: SiteRequest = { kind: 'delete', siteJobId: siteJobId('12') };
+
+/** Any time will do. */
+export const anyTime = { notAfter: Number.POSITIVE_INFINITY };
