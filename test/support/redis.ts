@@ -62,7 +62,10 @@ async function startRedis(port?: number): Promise<PrivateRedis> {
   const endWithUs = () => child.kill('SIGKILL');
   process.once('exit', endWithUs);
   child.once('exit', () => process.off('exit', endWithUs));
-  await ready(child);
+  await ready(child).catch(async (error) => {
+    await rm(folder, { recursive: true });
+    throw error;
+  });
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);
     await exited;

@@ -108,9 +108,9 @@ function exists(link: string): boolean {
   );
 }
 
-/** What a start that was killed while it made a cluster has left behind. */
+/** What a start that was killed while it made a cluster has left behind; its initdb may still be writing for a moment. */
 function removeHalfMade(area: string): void {
   for (const name of readdirSync(area)) {
-    if (name.startsWith(HALF_MADE)) rmSync(join(area, name), { recursive: true });
+    if (name.startsWith(HALF_MADE)) rmSync(join(area, name), { recursive: true, maxRetries: 10 });
   }
 }

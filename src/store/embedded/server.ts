@@ -48,21 +48,20 @@ export async function openEmbeddedServer(
   return { url, leave };
 
   async function join({ home }: Cluster): Promise<Connected> {
-    const joined = await withLock(home, async () => {
+    return withLock(home, async () => {
       const connected = await ensureServer(cluster, settings, onNotice);
       try {
         await connected.client.query(`select pg_advisory_lock_shared(${MEMBERSHIP})`);
         await ensureDatabase(connected.client);
-        return connected;
       } catch (error) {
         await connected.client.end();
         throw error;
       }
+      connected.client.once('end', () => {
+        if (!leaving.signal.aborted) healing = rejoin();
+      });
+      return connected;
     });
-    joined.client.once('end', () => {
-      if (!leaving.signal.aborted) healing = rejoin();
-    });
-    return joined;
   }
 
   async function rejoin(): Promise<void> {
