@@ -28,15 +28,15 @@ export type Likeness = 'match' | 'perhaps' | 'other';
 export function likeness(doubt: DoubtfulCreate, job: ListedJob, referenceField: string | undefined): Likeness {
   const { createdAt } = job;
   if (createdAt !== undefined && (createdAt < doubt.notBefore || createdAt > doubt.notAfter)) return 'other';
-  const reference = referenceField === undefined ? undefined : valueOf(doubt.fields, referenceField);
+  const reference = referenceField === undefined ? undefined : shownValue(doubt.fields, referenceField);
   if (referenceField !== undefined && reference !== undefined && reference !== '') {
-    const shown = valueOf(job.fields, referenceField);
+    const shown = shownValue(job.fields, referenceField);
     if (shown === undefined) return 'perhaps';
     return shown === reference ? 'match' : 'other';
   }
   let known = createdAt !== undefined;
   for (const [name, value] of Object.entries(doubt.fields)) {
-    const shown = valueOf(job.fields, name);
+    const shown = shownValue(job.fields, name);
     if (shown === undefined) known = false;
     else if (shown !== fold(value)) return 'other';
   }
@@ -44,7 +44,7 @@ export function likeness(doubt: DoubtfulCreate, job: ListedJob, referenceField: 
 }
 
 /** Names with `-` and `_` are the same name when a response is read; white space is compared folded. */
-function valueOf(fields: Fields, name: string): string | undefined {
+function shownValue(fields: Fields, name: string): string | undefined {
   const folded = name.replaceAll('_', '-');
   for (const [candidate, value] of Object.entries(fields)) {
     if (candidate.replaceAll('_', '-') === folded) return fold(value);

@@ -1,0 +1,86 @@
+// Opens what every command works on: the configuration, the log and the database, embedded or the user's own.
+import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { type Database, openDatabase } from '../store/database.ts';
+import { openEmbeddedServer } from '../store/embedded/server.ts';
+import { migrate } from '../store/migrate.ts';
+import { createLogger, type Logger } from '../telemetry/log.ts';
+import { UserError } from './exit-status.ts';
+
+/** What a command has in hand. Whoever opened it closes it. */
+export interface Books {
+  readonly config: Config;
+  readonly db: Database;
+  readonly log: Logger;
+  close(): Promise<void>;
+}
+
+/** Options that every command with a configuration has. */
+export interface BooksOptions {
+  /** Path of the configuration file. */
+  readonly config?: string;
+  /** Log less than the configuration says: commands that print results log only what is wrong. */
+  readonly quiet?: boolean;
+}
+
+/** Loads the configuration alone. */
+export async function readConfig(options: BooksOptions): Promise<Config> {
+  return loadConfig({ path: options.config, env: process.env, cwd: process.cwd() });
+}
+
+export async function openBooks(options: BooksOptions): Promise<Books> {
+  return openBooksFor(await readConfig(options), options);
+}
+
+/** Opens the books of a configuration that is loaded already. */
+export async function openBooksFor(config: Config, options: { readonly quiet?: boolean } = {}): Promise<Books> {
+  const level = options.quiet === true && config.log.level !== 'error' ? 'warn' : config.log.level;
+  const log = createLogger({ level, secrets: secretsOf(config) });
+  for (const warning of config.warnings) log.warn(warning);
+  const server = await openServer(config, log);
+  try {
+    await migrate(server.url);
+  } catch (cause) {
+    await server.leave();
+    throw new UserError(`the database can't be used: ${(cause as Error).message}`, { cause });
+  }
+  const db = openDatabase(server.url, {
+    max: 10,
+    onError: (error) => log.warn({ err: error }, 'database connection lost, it will be opened again'),
+  });
+  return {
+    config,
+    db,
+    log,
+    async close() {
+      await db.close();
+      await server.leave();
+    },
+  };
+}
+
+async function openServer(config: Config, log: Logger): Promise<{ url: string; leave: () => Promise<void> }> {
+  if (config.database.kind === 'postgres') {
+    return { url: config.database.url.reveal(), leave: async () => undefined };
+  }
+  const server = await openEmbeddedServer(config.dataDir, { onNotice: (text) => log.info(text) });
+  return { url: server.url(), leave: () => server.leave() };
+}
+
+/** Every secret text of the configuration, so that the log can keep them out. */
+export function secretsOf(config: Config): string[] {
+  const secrets: string[] = [];
+  for (const site of config.sites.values()) secrets.push(site.options.token.reveal());
+  for (const feed of config.feeds.values()) {
+    for (const header of Object.values(feed.source.headers)) secrets.push(header.reveal());
+  }
+  for (const server of [config.database, config.queue]) {
+    const password = 'url' in server ? passwordOf(server.url.reveal()) : '';
+    if (password !== '') secrets.push(password);
+  }
+  return secrets;
+}
+
+function passwordOf(url: string): string {
+  return URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '';
+}

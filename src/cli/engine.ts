@@ -1,0 +1,164 @@
+// Joins queue, books and sites into what sends: for each site a worker, a dispatcher and somebody who tends its backlog.
+import { applyChange } from '../../jobs/apply-change.ts';
+import type { SiteDesk, SitePolicy } from '../../jobs/site-desk.ts';
+import { tendBacklog } from '../../jobs/tend-backlog.ts';
+import type { SiteConfig } from '../config/config.ts';
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
+import { type Dispatcher, startDispatcher, windowFor } from '../queue/dispatcher.ts';
+import type { RunningWorker } from '../queue/running-worker.ts';
+import { openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
+import { createSiteClient } from '../site/client.ts';
+import { type BacklogCursor, readReady } from '../store/backlog.ts';
+import { claimer } from '../store/claim.ts';
+import { readInstallation } from '../store/installation.ts';
+import { type Leadership, standForLead } from '../store/leadership.ts';
+import { lockKey } from '../store/locks.ts';
+import { failPoisoned } from '../store/poisoned.ts';
+import { settler } from '../store/settle.ts';
+import { readSiteState } from '../store/site-state.ts';
+import { enterAsWorker } from '../store/worker-presence.ts';
+import type { Books } from './books.ts';
+
+/** What sends, in this process. */
+export interface Engine {
+  readonly backend: QueueBackend;
+  readonly desks: ReadonlyMap<SiteName, SiteDesk>;
+  /** Something became ready: look now. */
+  wake(): void;
+  /** Stops taking changes, lets those in flight end within `graceMs`, and closes everything. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const TEND_EVERY_MS = 2_000;
+
+/** Starts sending for these sites, or for all of the configuration. */
+export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | undefined): Promise<Engine> {
+  const { config, db, log } = books;
+  const backend = await openQueueBackend({
+    queue: config.queue.kind === 'redis' ? config.queue.url.reveal() : 'database',
+    databaseUrl: db.url,
+    installation: await readInstallation(db),
+    onError: (error) => log.warn({ err: error }, 'queue not reachable, it will be tried again'),
+  });
+  const presence = await enterAsWorker(db, (error) =>
+    log.warn({ err: error }, 'presence lost, it will be taken again'),
+  );
+  const claim = claimer(db, presence.worker);
+  const settle = settler(db);
+  const stations: Station[] = [];
+  for (const site of config.sites.values()) {
+    if (sites !== undefined && !sites.has(site.name)) continue;
+    const client = createSiteClient(site.options);
+    const desk = { site: site.name, policy: policyOf(site), client, db, claim, settle, log };
+    const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
+    stations.push(await openStation(backend, desk, site, feeds));
+  }
+  return {
+    backend,
+    desks: new Map(stations.map(({ desk }) => [desk.site, desk])),
+    wake() {
+      for (const station of stations) station.dispatcher.wake();
+    },
+    async stop(graceMs) {
+      await Promise.all(stations.map((station) => station.stop(graceMs)));
+      await presence.leave();
+    },
+  };
+}
+
+/** Everything of one site. */
+interface Station {
+  readonly desk: SiteDesk;
+  readonly dispatcher: Dispatcher;
+  stop(graceMs: number): Promise<void>;
+}
+
+async function openStation(
+  backend: QueueBackend,
+  desk: SiteDesk,
+  site: SiteConfig,
+  feeds: readonly FeedName[],
+): Promise<Station> {
+  const { db, log } = desk;
+  const queue: SiteQueue = await openSiteQueue(backend, site.name);
+  const lead = standForLead(db, lockKey('lead', site.name));
+  const dispatcher = startDispatcher<BacklogCursor>({
+    feeds: () => feeds,
+    readReady: async (feed, after, limit) => ({ items: await readReady(db, feed, after, limit) }),
+    queue,
+    window: windowFor(site.requestsPerSecond, site.options.concurrency),
+    tryLead: () => lead.holds(),
+    mayDispatch: async () => {
+      const state = await readSiteState(db, site.name);
+      return state.pausedSince === undefined && state.waitsMs <= 0;
+    },
+    onError: (error) => log.warn({ err: error, site: site.name }, 'backlog not dispatched, it will be tried again'),
+  });
+  const worker: RunningWorker = await startApplyWorker(backend, {
+    site: site.name,
+    concurrency: site.options.concurrency,
+    requestsPerSecond: site.requestsPerSecond,
+    process: (posting, signal) => applyChange(posting, desk, signal),
+    async onPoisoned(posting, error) {
+      log.error({ err: error, ...posting }, 'change could not be processed');
+      await failPoisoned(db, posting, error);
+    },
+  });
+  const tending = tendRegularly(desk, lead, dispatcher);
+  return {
+    desk,
+    dispatcher,
+    async stop(graceMs) {
+      await dispatcher.stop();
+      await Promise.all([worker.stop(graceMs), tending.stop()]);
+      await queue.close();
+      await lead.resign();
+      await desk.client.close();
+    },
+  };
+}
+
+/** Tends the backlog of a site every now and then, while this process leads for it. */
+function tendRegularly(desk: SiteDesk, lead: Leadership, dispatcher: Dispatcher): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let round: Promise<void> = Promise.resolve();
+  async function tend(): Promise<void> {
+    try {
+      if (!(await lead.holds())) return;
+      const { orphans, doubts, resumed } = await tendBacklog(desk, stopping.signal);
+      if (orphans > 0 || doubts > 0 || resumed) dispatcher.wake();
+    } catch (error) {
+      if (!stopping.signal.aborted) desk.log.warn({ err: error, site: desk.site }, 'backlog not tended');
+    }
+  }
+  let timer: NodeJS.Timeout;
+  const next = (delayMs: number) => {
+    timer = setTimeout(() => {
+      round = tend().finally(() => {
+        if (!stopping.signal.aborted) next(TEND_EVERY_MS);
+      });
+    }, delayMs);
+  };
+  next(0);
+  return {
+    async stop() {
+      clearTimeout(timer);
+      stopping.abort();
+      await round;
+    },
+  };
+}
+
+/** What of a site's configuration decides how failures are handled. */
+function policyOf(site: SiteConfig): SitePolicy {
+  return {
+    timeoutMs: site.options.timeoutMs,
+    retry: site.retry,
+    doubts: site.doubts,
+    canary: site.canary,
+    onMissing: site.onMissing,
+    referenceField: site.options.referenceField,
+    canList: site.options.listPath !== undefined,
+  };
+}

@@ -1,0 +1,86 @@
+// Turns the tables into the summary of a feed's pull: what `sync --json` prints, and whether it adds up.
+import { checkAccounts } from '../plan/accounting.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import type { Database } from './database.ts';
+import { countOpen, countTally } from './open-counts.ts';
+import { findPull } from './pull.ts';
+
+/** Counts of one pull (README, "What sync prints"). Seen: unchanged to unreadable; gone: deleted to pending_deletes. */
+export interface PullSummary {
+  readonly feed: FeedName;
+  readonly pull: number;
+  readonly complete: boolean;
+  readonly seen: number;
+  readonly unchanged: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly rejected: number;
+  readonly held: number;
+  readonly in_doubt: number;
+  readonly pending: number;
+  readonly failed: number;
+  readonly duplicates: number;
+  readonly unreadable: number;
+  readonly gone: number;
+  readonly grace: number;
+  readonly kept: number;
+  readonly pending_deletes: number;
+  readonly requests: number;
+  readonly bytes: number;
+  readonly shortfalls: readonly string[];
+  /** Entries of the feed that wait for a person. */
+  readonly review: number;
+}
+
+/** Summarises a committed pull as things stand now. Throws an AccountingError where law 2 does not hold. */
+export async function summarisePull(db: Database, pull: number): Promise<PullSummary> {
+  return db.transaction(async (tx) => {
+    await tx.query('set transaction isolation level repeatable read read only');
+    const row = await findPull(tx, pull);
+    if (row === undefined) throw new Error(`there is no pull ${pull}`);
+    const open = await countOpen(tx, row.feed);
+    const tally = await countTally(tx, pull);
+    const [waiting] = await tx.query<{ n: number }>(
+      `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
+         + (select count(*) from record_problem where feed = $1 and not discarded) as n`,
+      [row.feed],
+    );
+    const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = tally;
+    const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes } = open;
+    const { seen, duplicates, unreadable, grace } = row;
+    const unchanged = row.unchanged + nothing;
+    const gone = row.gone - dropped;
+    if (row.complete) {
+      checkAccounts(
+        { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable },
+        { gone, deleted, held, kept, grace, pendingDeletes },
+      );
+    }
+    return {
+      feed: row.feed,
+      pull,
+      complete: row.complete,
+      seen,
+      unchanged,
+      created,
+      updated,
+      deleted,
+      rejected,
+      held,
+      in_doubt,
+      pending,
+      failed,
+      duplicates,
+      unreadable,
+      gone,
+      grace,
+      kept,
+      pending_deletes: pendingDeletes,
+      requests,
+      bytes: row.bytes,
+      shortfalls: row.shortfalls,
+      review: waiting?.n ?? 0,
+    };
+  });
+}
