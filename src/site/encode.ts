@@ -44,9 +44,9 @@ const escapeReferences = (text: string): string => text.replaceAll('&', '&amp;')
 function noteRemoved(field: string, value: string): Problem | undefined {
   const found = value.match(illegal);
   if (!found) return undefined;
-  const points = [...new Set(found)].slice(0, 10).map((character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
-  });
-  return { field, message: `${found.length} characters that XML can't carry were removed (${points.join(', ')})` };
+  const points = [...new Set(found)].slice(0, 10).map(codePoint).join(', ');
+  return { field, message: `Removed what XML can't carry: ${found.length} × ${points}` };
 }
+
+const codePoint = (character: string): string =>
+  `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -2,7 +2,17 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
-import { anyTime, create, openClient, openSite, type Reply, remove, TOKEN, update } from './scripted-site.ts';
+import {
+  anyTime,
+  closedUrl,
+  create,
+  openClient,
+  openSite,
+  type Reply,
+  remove,
+  TOKEN,
+  update,
+} from './scripted-site.ts';
 
 const xml = { 'content-type': 'application/xml' };
 const job =
@@ -206,10 +216,25 @@ describe('probe', () => {
   });
 });
 
+it('probe: nothing there', async () => {
+  await using client = openClient(await closedUrl());
+  expect(await client.probe()).toBe('unreachable');
+});
+
+it('a field name that is no element name is a mistake of the configuration: thrown, nothing sent', async () => {
+  await using site = await openSite(created);
+  await using client = openClient(site.url);
+  await expect(client.send({ kind: 'create', fields: { 'a b': 'x' } }, anyTime)).rejects.toThrow(
+    'The site field "a b"',
+  );
+  expect(site.got).toEqual([]);
+});
+
 describe('bodies', () => {
   it.each([
     ['gzip', { 'content-encoding': 'gzip' }, gzipSync(job)],
     ['UTF-16', xml, Buffer.from(`\uFEFF${job}`, 'utf16le')],
+    ['UTF-16, big-endian', xml, Buffer.from(`\uFEFF${job}`, 'utf16le').swap16()],
     ['a byte order mark', xml, Buffer.from(`\uFEFF${job}`)],
     [
       'ISO-8859-1 by its header',

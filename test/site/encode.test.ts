@@ -32,8 +32,8 @@ describe('encodeSiteJob (site-interface.md, sections 2 and 4: root job, one chil
     const { xml, removed } = encodeSiteJob({ title: 'a\u0000b\u0008c\uFFFE', city: 'x\uD800y', state: 'Ohio' });
     expect(xml).toBe(`${declaration}<job><title>abc</title><city>xy</city><state>Ohio</state></job>`);
     expect(removed).toEqual([
-      { field: 'title', message: "3 characters that XML can't carry were removed (U+0000, U+0008, U+FFFE)" },
-      { field: 'city', message: "1 characters that XML can't carry were removed (U+D800)" },
+      { field: 'title', message: "Removed what XML can't carry: 3 × U+0000, U+0008, U+FFFE" },
+      { field: 'city', message: "Removed what XML can't carry: 1 × U+D800" },
     ]);
   });
 

@@ -4,7 +4,8 @@ import type { ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Exchange, SiteClient } from '../../src/site/exchange.ts';
 import {
   anyTime,
   closedUrl,
@@ -23,6 +24,10 @@ const job = '<job><id>12</id></job>';
 const all = [create, update, remove];
 
 describe('certainly not sent: unreachable', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it('refused connection', async () => {
     await using client = openClient(await closedUrl());
     for (const request of all) {
@@ -66,7 +71,7 @@ describe('certainly not sent: unreachable', () => {
     });
   });
 
-  it('past its notAfter, also where the time runs out while the connection opens', async () => {
+  it('past its notAfter', async () => {
     await using site = await openSite([201, xml, job]);
     await using client = openClient(site.url);
     const { outcome } = await client.send(create, { notAfter: Date.now() - 1 });
@@ -83,25 +88,54 @@ describe('certainly not sent: unreachable', () => {
     expect(site.got).toHaveLength(0);
   });
 
-  it('called off or out of time while it waits for a connection: it is not sent later either', async () => {
+  // One connection, taken by a request whose answer the site holds back, so that the next one has to wait.
+  async function whileConnectionIsTaken(act: (client: SiteClient) => Promise<Exchange>, free: () => void) {
     const arrivals = new EventEmitter();
     await using site = await openSite((got, response) => {
-      if (got.method !== 'PUT') return [200];
-      arrivals.emit('first', response);
+      if (got.method !== 'PUT') return [201, xml, job];
+      arrivals.emit('held', response);
       return undefined;
     });
     await using client = openClient(site.url, { concurrency: 1 });
-    const arrived = once(arrivals, 'first') as Promise<ServerResponse[]>;
+    const arrived = once(arrivals, 'held') as Promise<ServerResponse[]>;
     const first = client.send(update, anyTime);
     const [held] = await arrived;
-    const stop = new AbortController();
-    const waiting = client.send(create, { ...anyTime, signal: stop.signal });
-    stop.abort();
-    expect((await waiting).outcome.kind).toBe('unreachable');
+    const acted = act(client);
+    free();
     held?.writeHead(200).end();
+    const { outcome } = await acted;
     expect((await first).outcome.kind).toBe('accepted');
     expect((await client.send(remove, anyTime)).outcome.kind).toBe('accepted');
-    expect(site.got.map((got) => got.method)).toEqual(['PUT', 'DELETE']);
+    return { outcome, methods: site.got.map((got) => got.method) };
+  }
+
+  it('called off while it waits for a connection: not sent later either', async () => {
+    const stop = new AbortController();
+    const { outcome, methods } = await whileConnectionIsTaken(
+      (client) => client.send(create, { ...anyTime, signal: stop.signal }),
+      () => stop.abort(),
+    );
+    expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: the request was called off' });
+    expect(methods).toEqual(['PUT', 'DELETE']);
+  });
+
+  it('its time is over before it gets a connection, as after a process was stopped: not sent', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { outcome, methods } = await whileConnectionIsTaken(
+      (client) => client.send(create, { notAfter: Date.now() + 1000 }),
+      () => vi.setSystemTime(Date.now() + 3_600_000),
+    );
+    expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: its time was over' });
+    expect(methods).toEqual(['PUT', 'DELETE']);
+  });
+
+  it('several addresses, all refused', async () => {
+    const { port } = await closedUrl();
+    await using client = openClient(new URL(`http://localhost:${port}`));
+    expect((await client.send(create, anyTime)).outcome).toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringMatching(/refused.*ECONNREFUSED: connect ECONNREFUSED/),
+    });
   });
 
   it('after close', async () => {
@@ -196,6 +230,18 @@ describe('an answer that breaks off after its headers', () => {
     });
     expect((await client.send(update, anyTime)).outcome.kind).toBe('unknown');
   });
+});
+
+it('an answer before the answer (103) is passed over', async () => {
+  await using site = await openRawSite((socket) =>
+    afterRequest(socket, () =>
+      socket.end(
+        'HTTP/1.1 103 Early Hints\r\nLocation: /jobs/9\r\n\r\nHTTP/1.1 201 Created\r\nLocation: /jobs/12\r\nContent-Length: 0\r\n\r\n',
+      ),
+    ),
+  );
+  await using client = openClient(site.url);
+  expect((await client.send(create, anyTime)).outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: '12' } });
 });
 
 describe('bodies are bounded', () => {

@@ -1,5 +1,6 @@
 // The list action, of which the interface shows neither path nor paging: every job once, and never a part as the whole.
 import { describe, expect, it } from 'vitest';
+import { readList } from '../../src/site/list.ts';
 import { openClient, openSite, type Reply } from './scripted-site.ts';
 
 const xml = { 'content-type': 'application/xml' };
@@ -171,6 +172,17 @@ describe('never a part as the whole', () => {
       maxListPageBytes: 10_000,
     });
     expect(listing).toEqual({ kind: 'unreadable', message: expect.stringContaining('larger than 10000 bytes') });
+  });
+
+  it('a list without end', async () => {
+    let id = 0;
+    const listing = await readList(
+      new URL('http://site.test/jobs.xml'),
+      async () => ({ sent: true, status: 200, header: () => '', body: `<jobs>${job(id++)}</jobs>` }),
+      () => {},
+    );
+    expect(listing).toEqual({ kind: 'unreadable', message: expect.stringContaining('more than 10000 pages') });
+    expect(id).toBe(10_000);
   });
 
   it('a list that is not configured', async () => {
