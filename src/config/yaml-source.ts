@@ -11,6 +11,7 @@ import {
   parseDocument,
   type Range,
   visit,
+  type YAMLError,
 } from 'yaml';
 import { type Complaint, ConfigError } from './config-error.ts';
 
@@ -35,10 +36,13 @@ export function parseYaml(file: string, text: string): YamlSource {
     const { line, col } = lines.linePos(offset);
     return { file, line, column: col };
   };
-  const mistakes = [...document.errors, ...document.warnings].map((error) => ({
-    ...place(error.pos[0]),
+  const mistakes = ownMistakes([...document.errors, ...document.warnings]).map(({ pos: [offset], message }) => ({
+    ...place(offset),
     setting: '',
-    message: `not valid YAML: ${error.message}`,
+    // `{ port: ${PORT} }`: the brace of the variable begins a map to YAML.
+    message: text.startsWith(`\${`, offset - 1)
+      ? `not valid YAML: inside { } and [ ] a variable needs quotes: "\${NAME}"`
+      : `not valid YAML: ${message}`,
   }));
   visit(document, {
     Pair(_index, { key }) {
@@ -56,6 +60,12 @@ export function parseYaml(file: string, text: string): YamlSource {
       return range === undefined ? { file, setting, message } : { ...place(range[0]), setting, message };
     },
   };
+}
+
+/** After the first mistake of form the parser stumbles over all that follows it; names given twice stand for themselves. */
+function ownMistakes(errors: readonly YAMLError[]): readonly YAMLError[] {
+  const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY');
+  return errors.filter((error) => error === first || error.code === 'DUPLICATE_KEY');
 }
 
 /** The document as plain data. Throws a {@link ConfigError} where aliases repeat too much. */

@@ -1,0 +1,17 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { configJsonSchemaText } from '../../src/config/json-schema.ts';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { configurationReference } from '../../src/config/reference.ts';
+
+const HOW = 'is stale; run: UPDATE=1 npx vitest run test/config/generated.test.ts';
+
+test.each([
+  ['config/jobmirror.schema.json', configJsonSchemaText],
+  ['docs/configuration.md', configurationReference],
+])('%s says what the schema says', (file, generate) => {
+  const path = join(packageRoot, file);
+  if (process.env.UPDATE === '1') writeFileSync(path, generate());
+  expect(readFileSync(path, 'utf8') === generate(), `${file} ${HOW}`).toBe(true);
+});
