@@ -4,7 +4,7 @@ import { type FaultStep, fault, gone, sentAlready } from './fault-row.ts';
 
 const reset = ({ incoming }: FaultStep): Response => {
   incoming.socket.resetAndDestroy();
-  return sentAlready();
+  return sentAlready;
 };
 
 export const latency = fault('latency', 'waits before the request is processed', { ms: 200 }, async (step, { ms }) => {
@@ -59,19 +59,19 @@ export const cut = fault(
     const { outgoing } = step;
     outgoing.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-length': body.length || 1 });
     outgoing.write(body.subarray(0, body.length / 2), () => outgoing.destroy());
-    return sentAlready();
+    return sentAlready;
   },
 );
 
 export const timeout = fault('timeout', 'never answers; nothing is processed', {}, async (step) => {
   await gone(step.outgoing);
-  return sentAlready();
+  return sentAlready;
 });
 
 export const timeoutMade = fault('timeout-made', 'processes the request and never answers', {}, async (step) => {
   await step.process();
   await gone(step.outgoing);
-  return sentAlready();
+  return sentAlready;
 });
 
 export const timeoutLate = fault(
@@ -83,6 +83,6 @@ export const timeoutLate = fault(
     await gone(step.outgoing);
     await delay(ms, undefined, { signal: step.closing });
     await step.process();
-    return sentAlready();
+    return sentAlready;
   },
 );

@@ -39,8 +39,8 @@ export const fault = <const Name extends string, Key extends keyof FaultParamete
   strike: (step, given) => strike(step, { ...defaults, ...given }),
 });
 
-/** Tells the server that the fault has dealt with the connection itself. */
-export const sentAlready = (): Response => new Response(null, { headers: RESPONSE_ALREADY_SENT.headers });
+/** Tells the server that the fault has dealt with the connection itself; the server knows it only as this very object. */
+export const sentAlready: Response = RESPONSE_ALREADY_SENT;
 
 /** Resolves when the client has gone, or the answer is out. */
 export const gone = (outgoing: ServerResponse): Promise<void> =>

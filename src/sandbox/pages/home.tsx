@@ -71,9 +71,9 @@ export const HomePage = ({ visit, newest, total, states, origin, stateField, exa
                 <code>{`curl -u TOKEN:X \\
   -H 'Content-Type: application/xml' \\
   -d '<job>
-        <title>Nurse</title>
-        <${stateField}>${exampleState}</${stateField}>
-      </job>' \\
+  <title>Nurse</title>
+  <${stateField}>${exampleState}</${stateField}>
+</job>' \\
   ${origin}/jobs.xml`}</code>
               </pre>
             </li>

@@ -34,8 +34,9 @@ export function plainText(description: string): string {
         return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
       },
     )
-    .replace(/[ \t]+/g, ' ')
+    .replace(/[ \t\u00a0]+/g, ' ')
     .replace(/ *\n */g, '\n')
     .replace(/\n{3,}/g, '\n\n')
+    .replace(/^(• .*)\n\n(?=• )/gm, '$1\n')
     .trim();
 }

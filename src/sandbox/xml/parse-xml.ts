@@ -102,7 +102,8 @@ export function parseXml(source: string): XmlElement {
     for (let found = match(attribute); found; found = match(attribute)) {
       const [, name = '', double, single] = found;
       if (attributes.has(name)) fail(`attribute '${name}' twice`);
-      attributes.set(name, resolve(double ?? single ?? ''));
+      // Line ends and tabs count as spaces there, unless they are written as references (XML 1.0, 3.3.3).
+      attributes.set(name, resolve((double ?? single ?? '').replace(/[\t\n]/g, ' ')));
     }
     const element: OpenElement = { name: start[1], attributes, children: [], text: '' };
     const close = match(tagEnd);
