@@ -1,0 +1,264 @@
+// The site in a browser: accounts and their token, jobs by hand, lists, and what a page must never do.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainText } from '../../src/sandbox/pages/plain-text.ts';
+import { openBrowser } from './browser.ts';
+import { jobOf, nurse, openTestSandbox, type TestSandbox } from './test-sandbox.ts';
+
+let site: TestSandbox;
+
+beforeAll(async () => {
+  site = await openTestSandbox();
+});
+afterAll(() => site.end());
+
+const ann = { email: 'ann@example.com', password: 'correct horse' };
+
+/** A browser in which a new account is logged in. */
+async function register(email: string) {
+  const browser = openBrowser(site.sandbox.url);
+  const shown = await browser.submit('/register', { email, password: 'long enough' });
+  expect([shown.status, shown.location]).toEqual([303, '/account']);
+  return browser;
+}
+
+const tokenIn = (html: string): string | undefined => /<code>([0-9a-f]{40})<\/code>/.exec(html)?.[1];
+
+describe('an account (site-interface.md, section 5)', () => {
+  it('rule 4: shows the token under My Account, API, once Show Key is followed', async () => {
+    const browser = await register('show@example.com');
+    const account = await browser.open('/account');
+    expect(account.html).toContain('My Account');
+    expect(tokenIn(account.html)).toBeUndefined();
+    const link = /<h2 id="api">API<\/h2>.*?<a class="button" href="([^"]+)">\s*Show Key/s.exec(account.html)?.[1];
+    const shown = await browser.open(link ?? '');
+    expect(shown.headers['cache-control']).toBe('no-store');
+    const token = tokenIn(shown.html);
+    expect((await site.send('POST', '/jobs.xml', { token, body: jobOf(nurse) })).status).toBe(201);
+  });
+
+  it('rule 5: a new password brings a new token; the old one and other sessions end', async () => {
+    const browser = await register('change@example.com');
+    const other = openBrowser(site.sandbox.url);
+    await other.submit('/login', { email: 'change@example.com', password: 'long enough' });
+    const old = tokenIn((await browser.open('/account?show=key')).html);
+    expect((await site.send('GET', '/account/jobs.xml', { token: old })).status).toBe(200);
+
+    const wrong = await browser.submit('/account/password', { current: 'not this', password: 'another one' });
+    expect([wrong.status, wrong.html.includes('This is not your password.')]).toEqual([422, true]);
+    const changed = await browser.submit('/account/password', { current: 'long enough', password: 'another one' });
+    expect(changed.status).toBe(303);
+
+    const next = tokenIn((await browser.open('/account?show=key')).html);
+    expect(next).not.toBe(old);
+    expect((await site.send('GET', '/account/jobs.xml', { token: old })).status).toBe(401);
+    expect((await site.send('GET', '/account/jobs.xml', { token: next })).status).toBe(200);
+    expect((await other.open('/account')).location).toBe('/login?next=%2Faccount');
+  });
+
+  it('keeps its cookie from scripts and other sites', async () => {
+    const browser = openBrowser(site.sandbox.url);
+    const [cookie = ''] = (await browser.submit('/login', ann)).cookies;
+    expect(cookie).toMatch(/; HttpOnly/);
+    expect(cookie).toMatch(/; SameSite=Lax/);
+  });
+
+  it.each([
+    ['an address that is none', { email: 'ann', password: 'long enough' }, 'email', 'Write an e-mail address'],
+    ['a short password', { email: 'x@example.com', password: 'short' }, 'password', '8 to 200 characters'],
+    [
+      'an address that is taken',
+      { email: ' ANN@example.com', password: 'long enough' },
+      'email',
+      'There is an account',
+    ],
+  ])('is not made with %s; the error stands at its field', async (_, form, field, message) => {
+    const shown = await openBrowser(site.sandbox.url).submit('/register', form);
+    expect(shown.status).toBe(422);
+    expect(shown.html).toMatch(
+      new RegExp(`id="${field}"[^>]*aria-invalid="true"[^>]*aria-describedby="[^"]*${field}-error`),
+    );
+    expect(shown.html).toMatch(new RegExp(`id="${field}-error">[^<]*${message}`));
+    expect(shown.html).not.toContain(form.password);
+  });
+
+  it.each([
+    ['a wrong password', { ...ann, password: 'wrong horse' }],
+    ['an unknown address', { ...ann, email: 'nobody@example.com' }],
+  ])('is not entered with %s', async (_, form) => {
+    const shown = await openBrowser(site.sandbox.url).submit('/login', form);
+    expect(shown.status).toBe(422);
+    expect(shown.html).toContain('There is no account with this address and password.');
+    expect(shown.cookies).toEqual([]);
+  });
+
+  it('is left by logging out, for good', async () => {
+    const browser = openBrowser(site.sandbox.url);
+    const [cookie = ''] = (await browser.submit('/login', ann)).cookies;
+    await browser.submit('/logout', {});
+    const stolen = await site.send('GET', '/account/jobs.xml', { headers: { cookie } });
+    expect(stolen.status).toBe(401);
+  });
+
+  it.each([
+    ['/jobs/new', '/jobs/new'],
+    ['https://elsewhere.example', '/account'],
+    ['//elsewhere.example', '/account'],
+    ['/\\elsewhere.example', '/account'],
+  ])('after logging in, next=%s leads to %s', async (next, location) => {
+    expect((await openBrowser(site.sandbox.url).submit('/login', { ...ann, next })).location).toBe(location);
+  });
+});
+
+describe('a job by hand', () => {
+  const form = { title: 'Cook', 'location-city': 'Provo', 'location-state': 'Utah', description: 'a\r\nb\u0001' };
+
+  it('is posted, read, edited and deleted; it is the same job in XML', async () => {
+    const browser = await register('cook@example.com');
+    expect((await openBrowser(site.sandbox.url).open('/jobs/new')).location).toBe('/login?next=%2Fjobs%2Fnew');
+    expect((await browser.open('/jobs/new')).html).toContain('<option value="Utah">');
+    const { location = '' } = await browser.submit('/jobs', form);
+    const job = () => site.send('GET', `${location}.xml`);
+    expect((await browser.open(location)).html).toContain('<h1>Cook</h1>');
+    expect((await job()).text).toContain('<description>a\nb</description>');
+
+    expect((await browser.open(`${location}/edit`)).html).toContain('value="Provo"');
+    await browser.submit(location, { ...form, title: 'Chef', 'location-city': '' });
+    expect((await job()).text).toMatch(/<title>Chef<\/title>[\s\S]*<location-city\/>/);
+
+    expect((await browser.submit(`${location}/delete`, {})).location).toBe('/account/jobs');
+    expect((await job()).status).toBe(404);
+    expect((await browser.open(location)).status).toBe(404);
+  });
+
+  it('with errors is shown again, each at its field, with what was written', async () => {
+    const browser = await register('errors@example.com');
+    const shown = await browser.submit('/jobs', { ...form, title: '', 'location-state': 'Jalisco' });
+    expect(shown.status).toBe(422);
+    expect(shown.html).toMatch(/id="title-error">Title can&#39;t be blank\./);
+    expect(shown.html).toMatch(/id="location-state-error">Location state is not a valid U\.S\. state\./);
+    expect(shown.html).toContain('value="Provo"');
+  });
+
+  it('of another account can be read, not changed', async () => {
+    const id = await site.create(nurse);
+    const browser = await register('stranger@example.com');
+    expect((await browser.open(`/jobs/${id}`)).html).not.toContain('Delete this job');
+    const answers = [
+      await browser.open(`/jobs/${id}/edit`),
+      await browser.submit(`/jobs/${id}`, { title: 'Mine' }),
+      await browser.submit(`/jobs/${id}/delete`, {}),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect((await site.send('GET', `/jobs/${id}.xml`)).text).toContain('Nurse');
+  });
+});
+
+describe('lists', () => {
+  it('are paged, searched, and say when they are empty', async () => {
+    site.sandbox.setSettings({ pageSize: 2, paging: 'none' });
+    for (const title of ['First', 'Second', 'Third']) await site.create({ title, 'location-state': 'Kansas' });
+    const browser = openBrowser(site.sandbox.url);
+    const list = await browser.open('/states/kansas');
+    expect(list.html).toMatch(/3 jobs/);
+    expect(list.html).toMatch(/Third[\s\S]*Second[\s\S]*Page 1 of 2/);
+    expect((await browser.open('/states/kansas?page=2')).html).toMatch(/First[\s\S]*Page 2 of 2/);
+    expect((await browser.open('/jobs?q=seco')).html).toContain('Second');
+    expect((await browser.open('/jobs?q=zzz')).html).toContain('No job has “zzz”');
+    expect((await browser.open('/states/guam')).html).toContain('There are no jobs in Guam.');
+    expect((await browser.open('/states')).html).toMatch(/href="\/states\/kansas">Kansas<\/a> <span>3</);
+  });
+
+  it('link to their XML form with the same query', async () => {
+    const { html } = await openBrowser(site.sandbox.url).open('/jobs?q=a%26b&page=2');
+    expect(html).toContain('href="/jobs.xml?q=a%26b&amp;page=2">This page as XML');
+  });
+
+  it('my jobs in a browser are also to be had as XML there', async () => {
+    const browser = await register('mine@example.com');
+    await browser.submit('/jobs', { title: 'Own', 'location-state': 'Utah' });
+    expect((await browser.open('/account/jobs')).html).toContain('Own');
+    expect((await browser.open('/account/jobs.xml')).html).toContain('<title>Own</title>');
+  });
+});
+
+describe('requests', () => {
+  it('are listed with their answers, without the token', async () => {
+    await site.send('POST', '/jobs.xml', { token: site.token, body: '<job/>' });
+    const { html } = await openBrowser(site.sandbox.url).open('/requests');
+    expect(html).toMatch(/POST \/jobs\.xml[\s\S]*ann@example\.com[\s\S]*>422</);
+    expect(html).not.toContain(site.token);
+  });
+});
+
+describe('a page never', () => {
+  it('shows the HTML of a feed as HTML', async () => {
+    const evil = '&lt;script&gt;alert(1)&lt;/script&gt;';
+    const id = await site.create({
+      title: `A${evil}`,
+      'location-state': 'Ohio',
+      'location-city': evil,
+      'category-name': evil,
+      number: evil,
+      description: `${evil}&lt;img src=x onerror=alert(1)&gt;&amp;lt;script&amp;gt;`,
+      'contact-web-address': 'javascript:alert(1)',
+      'contact-email-address': `"${evil}"@x`,
+      other: evil,
+    });
+    const browser = openBrowser(site.sandbox.url);
+    for (const path of ['/', '/jobs', '/states/ohio', `/jobs/${id}`]) {
+      const { html } = await browser.open(path);
+      expect(html).not.toMatch(/<script|<img|href="javascript/i);
+    }
+  });
+
+  it('runs scripts, or is framed', async () => {
+    const { headers } = await openBrowser(site.sandbox.url).open('/');
+    expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  it.each([
+    ['from another site', { origin: 'https://elsewhere.example' }],
+    ['without an origin', { origin: '' }],
+    ['as plain text', { origin: 'https://elsewhere.example', 'content-type': 'text/plain' }],
+  ])('acts on a form %s', async (_, headers) => {
+    const browser = await register(`csrf-${headers.origin.length}-${Object.keys(headers).length}@example.com`);
+    const before = await site.sandbox.inspect.count();
+    expect((await browser.submit('/jobs', { title: 'Forged', 'location-state': 'Utah' }, headers)).status).toBe(403);
+    expect(await site.sandbox.inspect.count()).toBe(before);
+  });
+
+  it('lets a cookie open the XML interface for writing', async () => {
+    const browser = openBrowser(site.sandbox.url);
+    const [cookie = ''] = (await browser.submit('/login', ann)).cookies;
+    const answer = await site.send('POST', '/jobs.xml', { body: jobOf(nurse), headers: { cookie } });
+    expect(answer.status).toBe(401);
+  });
+
+  it('is shown to a wrong token', async () => {
+    const answer = await site.send('GET', '/jobs', { token: 'wrong' });
+    expect([answer.status, String(answer.headers['content-type'])]).toEqual([
+      401,
+      expect.stringMatching(/^text\/html/),
+    ]);
+  });
+});
+
+it.each(['/nothing', '/jobs/999999', '/states/jalisco'])('%s says that it is not there', async (path) => {
+  const shown = await openBrowser(site.sandbox.url).open(path);
+  expect(shown.status).toBe(404);
+  expect(shown.html).toMatch(/<h1>There is no such (page|job|state)<\/h1>/);
+});
+
+describe('a description becomes text', () => {
+  it.each([
+    ['paragraphs', '<p>One</p><p>Two<br/>Three</p>', 'One\n\nTwo\nThree'],
+    ['lists', 'Needs:<ul><li>a</li> <li>b</li></ul>', 'Needs:\n\n• a\n• b'],
+    ['entities', 'A &amp; B &#8211; &nbsp; C &unknown;', 'A & B – C &unknown;'],
+    ['text that was no markup', 'a < b > c', 'a < b > c'],
+    ['plain text', 'One\n\nTwo', 'One\n\nTwo'],
+    ['markup that was escaped', '&lt;script&gt;', '<script>'],
+  ])('%s', (_, description, text) => {
+    expect(plainText(description)).toBe(text);
+  });
+});
