@@ -57,6 +57,8 @@ async function checkInTime(check: () => Promise<Health>, timeoutMs: number): Pro
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Health>((resolve) => {
     timer = setTimeout(() => resolve({ ok: false, error: `no result after ${timeoutMs} ms` }), timeoutMs);
+    // A process that ends does not wait for a check that nobody waits for.
+    timer.unref();
   });
   try {
     return await Promise.race([check(), late]);

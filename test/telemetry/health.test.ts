@@ -81,10 +81,18 @@ it('says so when the port is taken', async () => {
   await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
-it('closes although a client keeps its connection open', async () => {
-  const url = await start(async () => ({ ok: true }));
-  await fetch(`${url}/healthz`);
+it('closes although a request still waits for its check', async () => {
+  let begun: () => void = () => {};
+  const checkBegan = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const url = await start(() => {
+    begun();
+    return new Promise(() => {});
+  });
+  const waiting = expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  await checkBegan;
   await server?.close();
   server = undefined;
-  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  await waiting;
 });
