@@ -1,5 +1,5 @@
 // Opens a file as a source, and proves that it was not changed while it was read.
-import { open, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
 
 const CHUNK_BYTES = 524_288;
@@ -30,10 +30,16 @@ interface Identity {
 
 /** Reads into two buffers by turns: while the caller works on one, the other is filled. */
 async function* readChunks(file: FileHandle, before: Identity): AsyncGenerator<Buffer> {
-  const buffers = [Buffer.allocUnsafe(CHUNK_BYTES), Buffer.allocUnsafe(CHUNK_BYTES)] as const;
-  let [filling, spare] = buffers;
+  let filling = Buffer.allocUnsafe(CHUNK_BYTES);
+  let spare = Buffer.allocUnsafe(CHUNK_BYTES);
   let total = 0n;
-  let reading = file.read(filling, 0, CHUNK_BYTES, null);
+  const fill = (buffer: Buffer) => {
+    const read = file.read(buffer, 0, CHUNK_BYTES, null);
+    // It may fail while nobody waits for it; it is awaited later in any case.
+    read.catch(() => undefined);
+    return read;
+  };
+  let reading = fill(filling);
   try {
     for (;;) {
       const { bytesRead } = await reading;
@@ -41,7 +47,7 @@ async function* readChunks(file: FileHandle, before: Identity): AsyncGenerator<B
       total += BigInt(bytesRead);
       const filled = filling;
       [filling, spare] = [spare, filling];
-      reading = file.read(filling, 0, CHUNK_BYTES, null);
+      reading = fill(filling);
       yield filled.subarray(0, bytesRead);
     }
     const after = await file.stat({ bigint: true });

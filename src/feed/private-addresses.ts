@@ -21,6 +21,7 @@ const SUBNETS: readonly (readonly [string, number])[] = [
   ['64:ff9b:1::', 48],
   ['100::', 64],
   ['2001:db8::', 32],
+  ['2002::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
   ['fec0::', 10],
@@ -30,8 +31,8 @@ const SUBNETS: readonly (readonly [string, number])[] = [
 const blocked = new BlockList();
 for (const [network, prefix] of SUBNETS) blocked.addSubnet(network, prefix, isIPv6(network) ? 'ipv6' : 'ipv4');
 
-/** IPv6 forms that carry an IPv4 address in their last or second to third group: mapped, NAT64, 6to4. */
-const EMBEDDED_IPV4 = /^(?:::ffff:|64:ff9b::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$|^2002:([0-9a-f]{1,4}):([0-9a-f]{1,4}):/;
+/** IPv6 addresses that carry an IPv4 address in their last two groups: mapped, and NAT64 (RFC 6052). */
+const EMBEDDED_IPV4 = /^(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
 /** Whether an IP address (as text, without brackets) is private, loopback, link-local or otherwise not public. */
 export function isPrivateAddress(address: string): boolean {
@@ -41,10 +42,7 @@ export function isPrivateAddress(address: string): boolean {
   // The URL parser writes every IPv6 address in its one canonical form.
   const canonical = new URL(`http://[${bare}]/`).hostname.slice(1, -1);
   const embedded = EMBEDDED_IPV4.exec(canonical);
-  if (embedded !== null) {
-    const [high = '', low = ''] = embedded[1] === undefined ? embedded.slice(3) : embedded.slice(1);
-    const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
-    return blocked.check(`${a >> 8}.${a & 255}.${b >> 8}.${b & 255}`, 'ipv4');
-  }
-  return blocked.check(canonical, 'ipv6');
+  if (embedded === null) return blocked.check(canonical, 'ipv6');
+  const [high, low] = [Number.parseInt(embedded[1] ?? '', 16), Number.parseInt(embedded[2] ?? '', 16)];
+  return blocked.check(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`, 'ipv4');
 }

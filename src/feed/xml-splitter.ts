@@ -83,6 +83,8 @@ export class XmlSplitter {
   #inRecord = false;
   #ownName: Buffer = Buffer.alloc(0);
   #ownDepth = 0;
+  /** Whether another record seems to be nested in this one. */
+  #nested = false;
   #parentDepth = 0;
   #flat = false;
   /** Set while a record above the size limit is scanned: its first bytes. */
@@ -211,6 +213,7 @@ export class XmlSplitter {
     this.#inRecord = true;
     this.#recordStart = at;
     this.#ownDepth = 0;
+    this.#nested = false;
     this.#parentDepth = 0;
     return this.#enterTag(OWN_START, at, nameEnd);
   }
@@ -348,7 +351,10 @@ export class XmlSplitter {
     this.#at = end;
     if (mode === OWN_END) this.#ownDepth--;
     else if (mode === PARENT_START) this.#parentDepth += isEmpty ? 0 : 1;
-    else this.#ownDepth += isEmpty ? 0 : 1;
+    else {
+      this.#nested ||= this.#ownDepth > 0;
+      this.#ownDepth += isEmpty ? 0 : 1;
+    }
     return this.#ownDepth === 0 && this.#handOver(bytes, end);
   }
 
@@ -360,7 +366,7 @@ export class XmlSplitter {
   }
 
   #maySplitFlat(): boolean {
-    return this.#ownDepth > 1 && !this.#flat && this.#oversizedHead === undefined;
+    return this.#nested && !this.#flat && this.#oversizedHead === undefined;
   }
 
   /** Goes back to the start of the record that seems to contain others, and on without nesting. */

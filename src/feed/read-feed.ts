@@ -1,0 +1,169 @@
+// Reads a feed from its source: turns a location into records, and into what is known of the reading's completeness.
+import type { Readable } from 'node:stream';
+import { toUtf8 } from './charset.ts';
+import type { FeedLimits, FeedReading, FeedSource, RecordSink, Validators } from './feed-reading.ts';
+import { openFile } from './file-source.ts';
+import { decompress } from './gunzip.ts';
+import { openHttp } from './http-source.ts';
+import { type Pace, startPace } from './pace.ts';
+import { type Network, systemNetwork } from './redirect-guard.ts';
+import { BrokenOff, type OpenedSource, type SourceBody } from './source-body.ts';
+import { openStdin } from './stdin-source.ts';
+import { XmlSplitter } from './xml-splitter.ts';
+
+/** How far a reading has come. */
+export interface FeedProgress {
+  /** Decompressed bytes. */
+  readonly bytes: number;
+  readonly compressedBytes: number;
+  readonly records: number;
+  /** Compressed bytes that there are in all, where the source says it. */
+  readonly totalCompressedBytes?: number;
+}
+
+export interface ReadingContext {
+  /** Of the last complete reading: an HTTP source that still has that version is not read again. */
+  readonly validators?: Validators;
+  /** Aborting it ends the reading: `readFeed` throws its reason. */
+  readonly signal: AbortSignal;
+  /** Called after every chunk. */
+  readonly onProgress?: (progress: FeedProgress) => void;
+  /** Read for the location `-`; the process's own by default. */
+  readonly stdin?: Readable;
+  /** How names are looked up, and which addresses are private; the system's and the registries' by default. */
+  readonly network?: Network;
+  /** Time over which the minimum rate is averaged, in milliseconds; 30 s by default. */
+  readonly rateWindowMs?: number;
+}
+
+/** Ratios of small feeds say nothing. */
+const RATIO_FROM_BYTES = 10 * 1024 * 1024;
+
+/**
+ * Reads one feed to its end, handing its records to `sink` as they come. Never throws for what the source does or
+ * sends; throws what the sink throws, and the reason of `context.signal`. What counts as complete: `docs/feeds.md`.
+ */
+export async function readFeed(source: FeedSource, sink: RecordSink, context: ReadingContext): Promise<FeedReading> {
+  const isHttp = /^https?:/i.test(source.location);
+  const pace = startPace(
+    {
+      totalTimeoutMs: source.limits.totalTimeoutMs,
+      firstByteTimeoutMs: isHttp ? source.limits.firstByteTimeoutMs : undefined,
+      minBytesPerSecond: isHttp ? source.limits.minBytesPerSecond : undefined,
+      rateWindowMs: context.rateWindowMs ?? 30_000,
+    },
+    context.signal,
+  );
+  try {
+    const opened = await open(source, context, pace);
+    return opened.kind === 'body'
+      ? await readBody(opened.body, source, sink, context, pace)
+      : opened.kind === 'failed'
+        ? { kind: 'failed', message: opened.message, bytes: 0 }
+        : opened;
+  } finally {
+    pace.stop();
+  }
+}
+
+async function open(source: FeedSource, context: ReadingContext, pace: Pace): Promise<OpenedSource> {
+  const { location } = source;
+  if (location === '-') return openStdin(context.stdin ?? process.stdin);
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location)?.[1]?.toLowerCase();
+  if (scheme === undefined) return openFile(location);
+  if (scheme !== 'http' && scheme !== 'https') {
+    return {
+      kind: 'failed',
+      message: `feeds are not read from ${scheme}: addresses; fetch it another way and pipe it in, with - as source`,
+    };
+  }
+  try {
+    const conditions = {
+      validators: context.validators,
+      signal: pace.signal,
+      network: context.network ?? systemNetwork,
+    };
+    return await openHttp(source, conditions);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };
+    throw error;
+  }
+}
+
+async function readBody(
+  body: SourceBody,
+  source: FeedSource,
+  sink: RecordSink,
+  context: ReadingContext,
+  pace: Pace,
+): Promise<FeedReading> {
+  const splitter = new XmlSplitter({ ...source, maxRecordBytes: source.limits.maxRecordBytes }, sink);
+  const size = { bytes: 0, compressedBytes: 0 };
+  const received = count(pace.watch(body.chunks), (length) => {
+    size.compressedBytes += length;
+  });
+  const unpacked = count(decompress(received), (length) => {
+    size.bytes += length;
+    checkSize(size, source.limits);
+  });
+  let broken: string | undefined;
+  try {
+    for await (const chunk of toUtf8(unpacked, { configured: source.encoding, transport: body.charset })) {
+      splitter.push(chunk);
+      context.onProgress?.({ ...size, records: splitter.records, totalCompressedBytes: body.totalBytes });
+      const pause = sink.drain();
+      if (pause !== undefined) await pause;
+      if (splitter.refusal !== undefined) {
+        // Before the loop ends its source, which may be waiting for bytes.
+        pace.stop();
+        break;
+      }
+    }
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!(error instanceof BrokenOff)) throw error;
+    broken = error.message;
+  }
+  return conclude(splitter, broken, size.bytes, body.validators);
+}
+
+/** Passes chunks on, telling the length of each before it goes. */
+async function* count(chunks: AsyncIterable<Buffer>, take: (length: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    take(chunk.length);
+    yield chunk;
+  }
+}
+
+function checkSize(size: { bytes: number; compressedBytes: number }, limits: FeedLimits): void {
+  if (size.bytes > limits.maxBytes)
+    throw new BrokenOff(`the feed is larger than the limit of ${limits.maxBytes} bytes`);
+  if (size.bytes > RATIO_FROM_BYTES && size.bytes > size.compressedBytes * limits.maxRatio) {
+    throw new BrokenOff(`the feed decompresses to more than ${limits.maxRatio} times its size`);
+  }
+}
+
+/** Nothing read is a failure; something read that is not proven to be all is a reading that falls short. */
+function conclude(
+  splitter: XmlSplitter,
+  broken: string | undefined,
+  bytes: number,
+  validators: Validators,
+): FeedReading {
+  const { records, oversizedRecords } = splitter;
+  const { shortfalls: inDocument, declaredTotal } = splitter.finish();
+  const refusal = broken ?? splitter.refusal;
+  if (records === 0 && refusal !== undefined) return { kind: 'failed', message: refusal, bytes };
+  const shortfalls = [...(refusal === undefined ? [] : [refusal]), ...inDocument];
+  if (oversizedRecords > 0) shortfalls.push(`${oversizedRecords} of the records are larger than the limit`);
+  // Validators of a reading that fell short would turn it into "not modified" the next time.
+  return {
+    kind: 'read',
+    records,
+    bytes,
+    shortfalls,
+    validators: shortfalls.length > 0 ? {} : validators,
+    declaredTotal,
+  };
+}

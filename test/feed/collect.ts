@@ -1,0 +1,86 @@
+// Collects what a reading hands over, and cuts bytes into chunks, so that tests can compare whole results.
+import type { FeedLimits, FeedReading, FeedSource, RecordSink } from '../../src/feed/feed-reading.ts';
+import { type ReadingContext, readFeed } from '../../src/feed/read-feed.ts';
+import { type SplitOptions, XmlSplitter } from '../../src/feed/xml-splitter.ts';
+
+export interface Collected extends RecordSink {
+  readonly records: string[];
+  readonly oversizedRecords: { head: string; length: number }[];
+}
+
+export function collect(): Collected {
+  const records: string[] = [];
+  const oversizedRecords: { head: string; length: number }[] = [];
+  return {
+    records,
+    oversizedRecords,
+    record: (buffer, start, end) => void records.push(buffer.toString('utf8', start, end)),
+    oversized: (head, length) => void oversizedRecords.push({ head: head.toString(), length }),
+    drain: () => undefined,
+  };
+}
+
+/** Cuts bytes into chunks of these sizes, over and over. */
+export function cutInto(bytes: Buffer, sizes: readonly number[]): Buffer[] {
+  const chunks: Buffer[] = [];
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = Math.max(1, sizes[turn % sizes.length] ?? bytes.length);
+    chunks.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return chunks;
+}
+
+/** Splits a document in chunks of these sizes. Every chunk is overwritten once it was taken, as a source may do. */
+export function split(
+  document: string | Buffer,
+  options: Partial<SplitOptions> = {},
+  sizes: readonly number[] = [1e9],
+) {
+  const sink = collect();
+  const splitter = new XmlSplitter({ recordPath: 'source/job', totalPaths: [], maxRecordBytes: 1e6, ...options }, sink);
+  for (const chunk of cutInto(Buffer.from(document), sizes)) {
+    const reused = Buffer.from(chunk);
+    splitter.push(reused);
+    reused.fill('<');
+  }
+  const { shortfalls, declaredTotal } = splitter.finish();
+  return {
+    records: sink.records,
+    oversized: sink.oversizedRecords,
+    refusal: splitter.refusal,
+    shortfalls,
+    declaredTotal,
+  };
+}
+
+export const roomyLimits: FeedLimits = {
+  maxBytes: 1e9,
+  maxRecordBytes: 1e7,
+  maxRatio: 1_000,
+  totalTimeoutMs: 60_000,
+  firstByteTimeoutMs: 60_000,
+  minBytesPerSecond: 1,
+  maxRedirects: 5,
+};
+
+/** Reads a feed as `readFeed` does, with roomy limits, and collects its records. */
+export async function read(
+  source: Partial<Omit<FeedSource, 'limits'>> & { location: string; limits?: Partial<FeedLimits> },
+  context: Partial<ReadingContext> = {},
+): Promise<{ reading: FeedReading; records: string[]; oversized: Collected['oversizedRecords'] }> {
+  const sink = collect();
+  const whole: FeedSource = {
+    headers: {},
+    recordPath: 'source/job',
+    totalPaths: [],
+    allowPrivateRedirects: false,
+    ...source,
+    limits: { ...roomyLimits, ...source.limits },
+  };
+  const reading = await readFeed(whole, sink, { signal: new AbortController().signal, ...context });
+  return { reading, records: sink.records, oversized: sink.oversizedRecords };
+}
+
+/** Whether a reading is one that deletes may follow from. */
+export const isComplete = (reading: FeedReading): boolean => reading.kind === 'read' && reading.shortfalls.length === 0;
