@@ -5,7 +5,7 @@ import type { Reason, Wish } from '../src/plan/wish.ts';
 import type { PostingKey } from '../src/posting/identifiers.ts';
 import { seizeFeed } from '../src/store/locks.ts';
 import type { PullBooks } from '../src/store/pull-books.ts';
-import { commitPull } from '../src/store/pull-commit.ts';
+import { commitPull, type PullFindings } from '../src/store/pull-commit.ts';
 import {
   countStillWished,
   countUnmappedAbsent,
@@ -32,46 +32,53 @@ export async function mergePull(
   desk: RecordDesk,
   reading: Read,
 ): Promise<{ readonly complete: boolean }> {
-  const { ledger } = desk;
   const { session, subject } = books;
-  const shortfalls = [...reading.shortfalls, ...unreadableShortfall(desk.openUnreadable)];
-  const complete = shortfalls.length === 0;
+  const { findings, holdReason } = await prepareMerge(setup, books, desk, reading);
+  crossStep('wishes-merged');
+  await noteRecordProblems(session, subject.feed, subject.pull, desk.problems);
+  if (findings.complete) {
+    const met = desk.problems.map((problem) => problem.recordHash);
+    await clearRecordProblems(session, subject.feed, met);
+  }
+  // A 304 must come to mean "as in the last complete pull, and nothing further to count".
+  const { etag, lastModified } = findings.complete && findings.grace === 0 ? reading.validators : {};
+  const fingerprint = findings.complete ? setup.reader.fingerprint : undefined;
+  await commitPull(books, findings, { etag, lastModified, fingerprint, holdReason });
+  return { complete: findings.complete };
+}
 
-  await seizeFeed(session, subject.feed);
+/** Merges what the pull wishes, within its transaction: all that follows from the feed, and nothing of it visible yet. */
+export async function prepareMerge(
+  setup: FeedSetup,
+  books: PullBooks,
+  desk: RecordDesk,
+  reading: Read,
+): Promise<{ readonly findings: PullFindings; readonly holdReason: string | undefined }> {
+  const { ledger } = desk;
+  const shortfalls = [
+    ...reading.shortfalls,
+    ...unreadableShortfall(desk.openUnreadable),
+    ...tooFewShortfall(ledger.seen, setup.minRecords),
+  ];
+  const complete = shortfalls.length === 0;
+  await seizeFeed(books.session, books.subject.feed);
   await mergeWishes(books);
   // What was accepted while the feed streamed is not open any more: the site has it.
   const carriedOpen = await mergeCarried(books);
   const gone = complete ? await removeGone(setup, books, desk) : { missing: 0, grace: 0, holdReason: undefined };
-  crossStep('wishes-merged');
-
-  await noteRecordProblems(session, subject.feed, subject.pull, desk.problems);
-  if (complete) {
-    const met = desk.problems.map((problem) => problem.recordHash);
-    await clearRecordProblems(session, subject.feed, met);
-  }
   const stillWished = await countStillWished(books, [...ledger.metWishes()]);
-  await commitPull(
-    books,
-    {
-      complete,
-      shortfalls,
-      seen: ledger.seen,
-      unchanged: ledger.unchanged + (ledger.wished - stillWished) + (ledger.carried - carriedOpen),
-      duplicates: ledger.duplicates,
-      unreadable: ledger.unreadable,
-      gone: gone.missing,
-      grace: gone.grace,
-      bytes: reading.bytes,
-    },
-    {
-      // A 304 must mean "as in the last complete pull, and nothing to count further".
-      etag: complete && gone.grace === 0 ? reading.validators.etag : undefined,
-      lastModified: complete && gone.grace === 0 ? reading.validators.lastModified : undefined,
-      fingerprint: complete ? setup.reader.fingerprint : undefined,
-      holdReason: gone.holdReason,
-    },
-  );
-  return { complete };
+  const findings: PullFindings = {
+    complete,
+    shortfalls,
+    seen: ledger.seen,
+    unchanged: ledger.unchanged + (ledger.wished - stillWished) + (ledger.carried - carriedOpen),
+    duplicates: ledger.duplicates,
+    unreadable: ledger.unreadable,
+    gone: gone.missing,
+    grace: gone.grace,
+    bytes: reading.bytes,
+  };
+  return { findings, holdReason: gone.holdReason };
 }
 
 /** Wishes the deletes that follow from a complete feed, held where they are too many. */
@@ -111,4 +118,9 @@ function unreadableShortfall(count: number): string[] {
   if (count === 0) return [];
   const records = count === 1 ? '1 record could' : `${count} records could`;
   return [`${records} not be read and may be a posting that seems to be gone; see: jobmirror review list`];
+}
+
+function tooFewShortfall(seen: number, minRecords: number | undefined): string[] {
+  if (minRecords === undefined || seen >= minRecords) return [];
+  return [`${seen} records are fewer than the ${minRecords} that the configuration expects at least`];
 }

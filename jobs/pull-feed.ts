@@ -24,6 +24,8 @@ export interface FeedSetup {
   readonly source: FeedSource;
   readonly reader: PostingReader;
   readonly guard: DeleteGuard;
+  /** With fewer records the feed is not taken for complete. */
+  readonly minRecords: number | undefined;
 }
 
 export interface PullContext {

@@ -1,0 +1,101 @@
+// Waits until everything that can be sent for some feeds is sent, or until waiting any longer makes no sense.
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import { readSiteState } from '../store/site-state.ts';
+import { readStanding, type Standing } from '../store/standing.ts';
+import type { Books } from './books.ts';
+import type { Engine } from './engine.ts';
+
+/** Why the wait ended. */
+export type Rest =
+  | { readonly kind: 'quiet' }
+  /** Something is still to be sent; `message` says why it was not, and what to do. */
+  | { readonly kind: 'waiting'; readonly message: string };
+
+export interface AwaitOptions {
+  readonly signal: AbortSignal;
+  /** Called now and then, with what moved. */
+  readonly onLook?: () => Promise<void> | void;
+}
+
+const LOOK_MS = 100;
+const LONGEST_LOOK_MS = 1_000;
+/** A retry that is further off than this is left to the next run. */
+const LONGEST_RETRY_WAIT_MS = 30_000;
+/** A site that asks to wait is waited for this long. */
+const LONGEST_THROTTLE_MS = 5 * 60_000;
+/** Attempts in a row that found the site out of reach. */
+const UNREACHABLE_LIMIT = 4;
+/** Without anything moving, whatever the reason. */
+const STANDSTILL_MS = 3 * 60_000;
+
+/** Feeds of one site. */
+export async function awaitQuiet(
+  books: Books,
+  engine: Engine,
+  site: SiteName,
+  feeds: readonly FeedName[],
+  options: AwaitOptions,
+): Promise<Rest> {
+  let settled = -1;
+  let movedAt = performance.now();
+  let doubtsSince: number | undefined;
+  for (let lookMs = LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.2)) {
+    if (options.signal.aborted)
+      return { kind: 'waiting', message: 'interrupted: what is left is sent by the next run' };
+    const standing = await readStanding(books.db, feeds);
+    if (standing.settled !== settled) {
+      settled = standing.settled;
+      movedAt = performance.now();
+    }
+    await options.onLook?.();
+    const unsent = standing.due || standing.sending || standing.nextDueMs !== undefined;
+    if (!unsent) {
+      if (!standing.inDoubt || !mayDoubtsSettle(engine, site)) return { kind: 'quiet' };
+      doubtsSince ??= performance.now();
+      if (performance.now() - doubtsSince > doubtPatienceMs(engine, site)) return { kind: 'quiet' };
+    } else {
+      doubtsSince = undefined;
+      const message = await whyWait(books, site, standing, performance.now() - movedAt);
+      if (message !== undefined) return { kind: 'waiting', message };
+    }
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+  }
+}
+
+async function whyWait(
+  books: Books,
+  site: SiteName,
+  standing: Standing,
+  standstillMs: number,
+): Promise<string | undefined> {
+  if (standing.sending) return undefined;
+  const state = await readSiteState(books.db, site);
+  if (state.pausedSince !== undefined) {
+    return `site ${site} is paused: ${state.pauseCause}. When it is mended, go on with: jobmirror resume ${site}`;
+  }
+  if (state.unreachableStreak >= UNREACHABLE_LIMIT) {
+    return `site ${site} is out of reach: ${state.lastMessage}. What is left is sent by the next run`;
+  }
+  if (state.waitsMs > LONGEST_THROTTLE_MS) {
+    return `site ${site} asked to wait ${Math.round(state.waitsMs / 1000)} s. What is left is sent by the next run`;
+  }
+  if (state.waitsMs > 0) return undefined;
+  if (!standing.due && (standing.nextDueMs ?? 0) > LONGEST_RETRY_WAIT_MS) {
+    return `the next attempt is due in ${Math.round((standing.nextDueMs ?? 0) / 1000)} s. It is left to the next run`;
+  }
+  if (standstillMs > STANDSTILL_MS) {
+    return `nothing moved for ${Math.round(standstillMs / 1000)} s, though changes are due: see jobmirror status`;
+  }
+  return undefined;
+}
+
+function mayDoubtsSettle(engine: Engine, site: SiteName): boolean {
+  return engine.desks.get(site)?.policy.canList === true;
+}
+
+/** As long as all looks at the list may take. */
+function doubtPatienceMs(engine: Engine, site: SiteName): number {
+  const policy = engine.desks.get(site)?.policy;
+  if (policy === undefined) return 0;
+  return policy.doubts.settleAfterMs * (1 + policy.doubts.looks * 0.5) + 2 * policy.timeoutMs;
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// The command line: composes the commands, and turns what they throw into a clear line and an exit status.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../config/config-error.ts';
+import { packageRoot } from '../config/package-root.ts';
+import { EmbeddedPostgresError } from '../store/embedded/embedded-error.ts';
+import { planCommand } from './commands/plan.ts';
+import { syncCommand } from './commands/sync.ts';
+import { ExitStatus, UserError } from './exit-status.ts';
+
+const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+
+const program = new Command('jobmirror')
+  .description('mirrors external job feeds into a job site')
+  .version(version)
+  .showHelpAfterError('(see --help)')
+  .exitOverride();
+
+for (const command of [syncCommand(), planCommand()]) {
+  program.addCommand(command.exitOverride().showHelpAfterError('(see --help)'));
+}
+
+// A reader that stops reading, such as `| head`, is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(ExitStatus.done);
+  throw error;
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = explain(error);
+}
+
+function explain(error: unknown): number {
+  // Commander has printed its own message already; help and version end well.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? ExitStatus.done : ExitStatus.failed;
+  const plain = error instanceof UserError || error instanceof ConfigError || error instanceof EmbeddedPostgresError;
+  const text = error instanceof Error ? (plain ? error.message : (error.stack ?? error.message)) : String(error);
+  process.stderr.write(`jobmirror: ${text}\n`);
+  return ExitStatus.failed;
+}
