@@ -57,8 +57,6 @@ function askedSeldom(ask: () => Promise<boolean>): () => Promise<boolean> {
   let askedAt = Number.NEGATIVE_INFINITY;
   return async () => {
     if (performance.now() - askedAt >= ASK_EVERY_MS) {
-      // Not known until it has been answered, should asking fail.
-      answer = false;
       answer = await ask();
       askedAt = performance.now();
     }

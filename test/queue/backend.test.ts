@@ -78,6 +78,9 @@ test('options in the database’s URL are kept, beside those that the queue need
   const tables = await runSql(database.url, `select 1 from pg_tables where schemaname = 'queue' and tablename = 'job'`);
   expect(tables).toHaveLength(1);
   await queue.close();
+  // The server says what arrived of them.
+  url.searchParams.set('options', '-c no_such_setting=1');
+  await expect(open('database', url.href)).rejects.toThrow(/no_such_setting/);
   await database.drop();
 });
 
