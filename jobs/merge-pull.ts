@@ -20,7 +20,7 @@ import {
 } from '../src/store/pull-merge.ts';
 import { clearRecordProblems, noteRecordProblems } from '../src/store/record-problems.ts';
 import { crossStep } from './fault-hook.ts';
-import type { FeedSetup } from './pull-feed.ts';
+import type { FeedSetup } from './feed-setup.ts';
 import type { RecordDesk } from './record-desk.ts';
 
 type Read = Extract<FeedReading, { kind: 'read' }>;

@@ -12,8 +12,9 @@ import { readFeedState } from '../src/store/feed-state.ts';
 import { lockKey, tryLock } from '../src/store/locks.ts';
 import { countPlanned, type PlannedChange, plannedChanges } from '../src/store/planned-changes.ts';
 import { PullBooks } from '../src/store/pull-books.ts';
+import type { FeedSetup } from './feed-setup.ts';
 import { prepareMerge } from './merge-pull.ts';
-import type { FeedSetup, PullContext } from './pull-feed.ts';
+import type { PullContext } from './pull-feed.ts';
 import { RecordDesk } from './record-desk.ts';
 
 /** What planning a feed came to. */

@@ -1,12 +1,9 @@
 // Pulls one feed once: reads it, plans what differs, and commits the backlog. Sends nothing.
 import type { Logger } from 'pino';
-import type { FeedReading, FeedSource } from '../src/feed/feed-reading.ts';
+import type { FeedReading } from '../src/feed/feed-reading.ts';
 import { type FeedProgress, readFeed } from '../src/feed/read-feed.ts';
-import type { DeleteGuard } from '../src/plan/delete-guard.ts';
 import { PullLedger } from '../src/plan/pull-ledger.ts';
 import { RecordIndex } from '../src/plan/record-index.ts';
-import type { FeedName, SiteName } from '../src/posting/identifiers.ts';
-import type { PostingReader } from '../src/posting/posting.ts';
 import type { Database } from '../src/store/database.ts';
 import { type FeedState, readFeedState } from '../src/store/feed-state.ts';
 import { lockKey, seizeFeed, tryLock } from '../src/store/locks.ts';
@@ -14,19 +11,9 @@ import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull.ts';
 import { PullBooks } from '../src/store/pull-books.ts';
 import { commitUnmodified } from '../src/store/pull-commit.ts';
 import { crossStep } from './fault-hook.ts';
+import type { FeedSetup } from './feed-setup.ts';
 import { mergePull } from './merge-pull.ts';
 import { RecordDesk } from './record-desk.ts';
-
-/** What pulling one feed needs. */
-export interface FeedSetup {
-  readonly feed: FeedName;
-  readonly site: SiteName;
-  readonly source: FeedSource;
-  readonly reader: PostingReader;
-  readonly guard: DeleteGuard;
-  /** With fewer records the feed is not taken for complete. */
-  readonly minRecords: number | undefined;
-}
 
 export interface PullContext {
   readonly db: Database;

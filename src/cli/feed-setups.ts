@@ -1,5 +1,5 @@
 // Turns the configured feeds that a command names into what pulling them needs.
-import type { FeedSetup } from '../../jobs/pull-feed.ts';
+import type { FeedSetup } from '../../jobs/feed-setup.ts';
 import type { Config, FeedConfig } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';

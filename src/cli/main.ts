@@ -7,7 +7,9 @@ import { ConfigError } from '../config/config-error.ts';
 import { packageRoot } from '../config/package-root.ts';
 import { EmbeddedPostgresError } from '../store/embedded/embedded-error.ts';
 import { planCommand } from './commands/plan.ts';
+import { startCommand } from './commands/start.ts';
 import { syncCommand } from './commands/sync.ts';
+import { workCommand } from './commands/work.ts';
 import { ExitStatus, UserError } from './exit-status.ts';
 
 const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
@@ -18,7 +20,9 @@ const program = new Command('jobmirror')
   .showHelpAfterError('(see --help)')
   .exitOverride();
 
-for (const command of [syncCommand(), planCommand()]) {
+const commands = [syncCommand(), planCommand(), startCommand(), workCommand()];
+
+for (const command of commands) {
   program.addCommand(command.exitOverride().showHelpAfterError('(see --help)'));
 }
 

@@ -1,5 +1,6 @@
 // Mirrors one feed once: pulls it, has its changes sent, and reports what became of each posting.
-import { type FeedSetup, type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
+import type { FeedSetup } from '../../jobs/feed-setup.ts';
+import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { countUnsent } from '../store/standing.ts';
 import { awaitQuiet } from './await-quiet.ts';
 import type { Books } from './books.ts';

@@ -1,6 +1,6 @@
 // `jobmirror sync`: pulls feeds once, has their changes sent, and prints one summary a feed.
 import { Command } from 'commander';
-import type { FeedSetup } from '../../../jobs/pull-feed.ts';
+import type { FeedSetup } from '../../../jobs/feed-setup.ts';
 import { openBooksFor, readConfig } from '../books.ts';
 import { type Engine, startEngine } from '../engine.ts';
 import { ExitStatus, worst } from '../exit-status.ts';

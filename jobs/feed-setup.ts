@@ -1,0 +1,16 @@
+// Brings together what pulling one feed needs.
+import type { FeedSource } from '../src/feed/feed-reading.ts';
+import type { DeleteGuard } from '../src/plan/delete-guard.ts';
+import type { FeedName, SiteName } from '../src/posting/identifiers.ts';
+import type { PostingReader } from '../src/posting/posting.ts';
+
+/** One feed, ready to be pulled. */
+export interface FeedSetup {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly source: FeedSource;
+  readonly reader: PostingReader;
+  readonly guard: DeleteGuard;
+  /** With fewer records the feed is not taken for complete. */
+  readonly minRecords: number | undefined;
+}

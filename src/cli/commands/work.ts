@@ -1,0 +1,25 @@
+// `jobmirror work`: workers only, to add machines to what `start` or `sync` runs elsewhere.
+import { Command } from 'commander';
+import { openBooksFor, readConfig } from '../books.ts';
+import { startEngine } from '../engine.ts';
+import { STOP_WITHIN_MS, stopSignal } from '../stop-signal.ts';
+
+export function workCommand(): Command {
+  return new Command('work')
+    .description('send changes, beside the workers of other machines, until stopped; pulls nothing')
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .action(async (options: { config?: string }) => {
+      const config = await readConfig(options);
+      const stopping = stopSignal();
+      const books = await openBooksFor(config);
+      try {
+        const engine = await startEngine(books, undefined);
+        books.log.info({ sites: [...engine.desks.keys()] }, 'working');
+        await stopping.stopped;
+        await engine.stop(STOP_WITHIN_MS);
+      } finally {
+        await books.close();
+        stopping.release();
+      }
+    });
+}

@@ -1,0 +1,21 @@
+// Removes rows beyond their retention, a piece at a time, as long as `start` runs.
+import { forgetOldRows } from '../store/pull.ts';
+import type { Books } from './books.ts';
+
+const EVERY_MS = 10 * 60_000;
+
+export function startRetention({ config, db, log }: Books): { stop(): Promise<void> } {
+  const { requestsDays, failuresDays, pullsDays } = config.retention;
+  let round: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    round = forgetOldRows(db, { requests: requestsDays, failures: failuresDays, pulls: pullsDays }).catch((error) =>
+      log.warn({ err: error }, 'old rows not removed, it will be tried again'),
+    );
+  }, EVERY_MS);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await round;
+    },
+  };
+}
