@@ -20,8 +20,8 @@ export interface HttpConditions {
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Opens the URL. Node's own client is used because it tells whether a message was complete: undici takes a connection
- * that was reset for the regular end of a body that has no length.
+ * Opens the URL. Node's own client is used because it tells a connection that was reset from one that was closed:
+ * undici takes both for the regular end of a body that has no length.
  */
 export async function openHttp(source: HttpSource, conditions: HttpConditions): Promise<OpenedSource> {
   let url = new URL(source.location);
@@ -29,17 +29,18 @@ export async function openHttp(source: HttpSource, conditions: HttpConditions): 
   let startedPublic = true;
   for (let redirects = 0; ; redirects++) {
     const mustBePublic = redirects > 0 && startedPublic && !source.allowPrivateRedirects;
-    let response: IncomingMessage;
+    let exchange: Exchange;
     try {
-      response = await send(url, { ...secrets, ...plainHeaders(conditions.validators) }, mustBePublic, conditions);
+      exchange = await send(url, { ...secrets, ...plainHeaders(conditions.validators) }, mustBePublic, conditions);
     } catch (error) {
       conditions.signal.throwIfAborted();
       return failed(`${shown(url)} can't be reached: ${reasonOf(error)}`);
     }
+    const { response } = exchange;
     const connectedTo = response.socket.remoteAddress;
     if (redirects === 0) startedPublic = connectedTo === undefined || !conditions.network.isPrivate(connectedTo);
     const status = response.statusCode ?? 0;
-    if (!REDIRECTS.has(status)) return judge(url, response, conditions);
+    if (!REDIRECTS.has(status)) return judge(url, exchange, conditions);
 
     response.destroy();
     const { location } = response.headers;
@@ -61,6 +62,12 @@ export async function openHttp(source: HttpSource, conditions: HttpConditions): 
 }
 
 type Headers = Record<string, string>;
+
+interface Exchange {
+  readonly response: IncomingMessage;
+  /** What went wrong with the connection after the response's head: such a body may look complete. */
+  failure?: Error;
+}
 
 function secretHeaders(source: HttpSource, url: URL): Headers {
   const headers: Headers = {};
@@ -92,11 +99,17 @@ async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal,
   const bare = new URL(url);
   bare.username = '';
   bare.password = '';
-  return await new Promise<IncomingMessage>((resolve, reject) => {
+  return await new Promise<Exchange>((resolve, reject) => {
     const request = url.protocol === 'https:' ? requestHttps(bare, options) : requestHttp(bare, options);
-    request.on('response', resolve);
-    // Stays for the life of the request: what goes wrong after the response's head is reported by the response as well.
-    request.on('error', reject);
+    let exchange: Exchange | undefined;
+    request.on('response', (response) => {
+      exchange = { response };
+      resolve(exchange);
+    });
+    request.on('error', (error) => {
+      if (exchange === undefined) reject(error);
+      else exchange.failure = error;
+    });
     request.end();
   });
 }
@@ -104,7 +117,8 @@ async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal,
 const refusedAddress = (): BrokenOff =>
   new BrokenOff('it redirects to an address that is not public; if that is wanted, set allow_private_redirects');
 
-function judge(url: URL, response: IncomingMessage, { validators, signal }: HttpConditions): OpenedSource {
+function judge(url: URL, exchange: Exchange, { validators, signal }: HttpConditions): OpenedSource {
+  const { response } = exchange;
   const { statusCode = 0, headers } = response;
   const refuse = (message: string): OpenedSource => {
     response.destroy();
@@ -128,7 +142,7 @@ function judge(url: URL, response: IncomingMessage, { validators, signal }: Http
   return {
     kind: 'body',
     body: {
-      chunks: readBody(response, signal),
+      chunks: readBody(exchange, signal),
       charset: /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1],
       validators: { etag: headers.etag, lastModified: headers['last-modified'] },
       totalBytes: Number.isSafeInteger(length) ? length : undefined,
@@ -137,14 +151,15 @@ function judge(url: URL, response: IncomingMessage, { validators, signal }: Http
 }
 
 /** A body ends as promised after Content-Length bytes, with the last chunk, or by an orderly close where neither was announced. */
-async function* readBody(response: IncomingMessage, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* readBody(exchange: Exchange, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of response) yield chunk;
+    for await (const chunk of exchange.response) yield chunk;
+    if (exchange.failure !== undefined) throw exchange.failure;
+    if (!exchange.response.complete) throw new Error('it is not complete');
   } catch (error) {
     signal.throwIfAborted();
     throw new BrokenOff(`the connection broke off before the end: ${reasonOf(error)}`);
   }
-  if (!response.complete) throw new BrokenOff('the connection ended before the end of the feed');
 }
 
 function hint(status: number): string {

@@ -311,8 +311,8 @@ export class XmlSplitter {
       let first = bytes[nameStart];
       if (first === SLASH) first = bytes[++nameStart];
       if (first === ownFirst || first === parentFirst) {
-        if (nameStart + Math.max(own.length, parent.length) >= bytes.length) break;
         if (this.#hasName(bytes, nameStart, own) || this.#hasName(bytes, nameStart, parent)) return at;
+        if (nameStart + Math.max(own.length, parent.length) >= bytes.length) break;
         at = nameStart;
       } else if (first === EXCLAMATION || first === QUESTION) {
         // Most bytes of most feeds are in CDATA: that it ends in the same chunk is the way that has to be short.

@@ -1,0 +1,313 @@
+// Reading over HTTP: what is asked, which answers are a feed, where redirects may lead, and how long it may take.
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Network } from '../../src/feed/redirect-guard.ts';
+import { read } from './collect.ts';
+import { headOf, type RawServer, respond, serveRaw } from './raw-server.ts';
+
+const feed = Buffer.from('<source><job>1</job></source>');
+const servers: RawServer[] = [];
+const serve = async (...parameters: Parameters<typeof serveRaw>) => {
+  const server = await serveRaw(...parameters);
+  servers.push(server);
+  return server;
+};
+const serveFeed = (headers: string[] = [], host?: string) =>
+  serve((socket) => respond(socket, 'Content-Length', feed, feed.length, headers), host);
+const serveStatus = (line: string, ...headers: string[]) =>
+  serve((socket) => void socket.end(headOf(`HTTP/1.1 ${line}`, 'Content-Length: 0', ...headers)));
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+const secret = (value: string) => ({ reveal: () => value });
+
+describe('conditional requests', () => {
+  it('hand out the validators of a whole reading, and none of one that fell short', async () => {
+    const server = await serve((socket, path) =>
+      respond(socket, 'Content-Length', feed, path === '/whole' ? 99 : feed.length - 1, [
+        'ETag: "a"',
+        'Last-Modified: Tue, 03 Mar 2026 10:00:00 GMT',
+      ]),
+    );
+    const whole = await read({ location: `${server.origin}/whole` });
+    expect(whole.reading).toMatchObject({ validators: { etag: '"a"', lastModified: 'Tue, 03 Mar 2026 10:00:00 GMT' } });
+    const cut = await read({ location: `${server.origin}/cut` });
+    expect(cut.reading).toMatchObject({ kind: 'read', validators: {} });
+  });
+
+  it('send them back, and end with 304', async () => {
+    const server = await serveStatus('304 Not Modified');
+    const validators = { etag: 'W/"a"', lastModified: 'Tue, 03 Mar 2026 10:00:00 GMT' };
+    expect((await read({ location: server.origin }, { validators })).reading).toEqual({ kind: 'not_modified' });
+    expect(server.requests[0]).toMatch(/if-none-match: W\/"a"/i);
+    expect(server.requests[0]).toMatch(/if-modified-since: Tue, 03/i);
+  });
+
+  it.each([[undefined], [{}]])('do not believe a 304 that was not asked for (%o)', async (validators) => {
+    const server = await serveStatus('304 Not Modified');
+    const { reading } = await read({ location: server.origin }, { validators });
+    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/304 Not Modified although/) });
+  });
+});
+
+describe('answers that are no feed', () => {
+  const cases: Record<string, [string, RegExp]> = {
+    '404': ['404 Not Found', /\/jobs\?… answered 404 Not Found; check its address/],
+    '401': ['401 Unauthorized', /401 Unauthorized; check the credentials/],
+    '503': ['503 Service Unavailable', /503 Service Unavailable; it may work again later/],
+    '204': ['204 No Content', /answered 204/],
+    '206': ['206 Partial Content', /answered 206/],
+    'a redirect without a target': ['302 Found', /without saying where/],
+  };
+  it.each(Object.entries(cases))('%s', async (_, [line, message]) => {
+    const server = await serveStatus(line);
+    const { reading } = await read({ location: `${server.origin}/jobs?key=s3cret` });
+    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(message) });
+    expect(JSON.stringify(reading)).not.toContain('s3cret');
+  });
+
+  it('an HTML page with status 200', async () => {
+    const server = await serve((socket) =>
+      respond(socket, 'chunked', Buffer.from('<!doctype html><html><title>Login</title>'), 1e9),
+    );
+    const { reading } = await read({ location: server.origin });
+    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/HTML where .* "Login"/) });
+  });
+
+  it('an empty body', async () => {
+    const server = await serveStatus('200 OK');
+    expect((await read({ location: server.origin })).reading).toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/empty/),
+    });
+  });
+
+  it('a content encoding that was not asked for', async () => {
+    const server = await serveFeed(['Content-Encoding: br']);
+    expect((await read({ location: server.origin })).reading).toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/"br"/),
+    });
+    expect(server.requests[0]).toMatch(/accept-encoding: gzip\r\n/i);
+  });
+
+  it('a port where nobody listens', async () => {
+    const server = await serveRaw(() => undefined);
+    await server.close();
+    const { reading } = await read({ location: `${server.origin}/a` });
+    expect(reading).toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/127\.0\.0\.1:\d+\/a can't be reached: .*ECONNREFUSED/),
+    });
+  });
+
+  it('an address of another kind', async () => {
+    const { reading } = await read({ location: 'sftp://example.com/jobs.xml' });
+    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/not read from sftp: addresses/) });
+  });
+});
+
+describe('gzip', () => {
+  const once = gzipSync(feed);
+  it.each([
+    ['with its header', once, ['Content-Encoding: gzip']],
+    ['as a file, without a header', once, []],
+    ['a compressed file, compressed again on the way', gzipSync(once), ['Content-Encoding: gzip']],
+    ['a header, but a plain body', feed, ['Content-Encoding: gzip']],
+  ])('%s', async (_, body, headers) => {
+    const server = await serve((socket) => respond(socket, 'Content-Length', body, body.length, headers));
+    const { reading } = await read({ location: server.origin });
+    expect(reading).toMatchObject({ kind: 'read', records: 1, shortfalls: [], bytes: feed.length });
+  });
+});
+
+it('reports its progress against the compressed length', async () => {
+  const body = gzipSync(feed);
+  const server = await serve((socket) => respond(socket, 'Content-Length', body, body.length));
+  const seen: unknown[] = [];
+  await read({ location: server.origin }, { onProgress: (progress) => seen.push(progress) });
+  expect(seen.at(-1)).toEqual({
+    bytes: feed.length,
+    compressedBytes: body.length,
+    records: 1,
+    totalCompressedBytes: body.length,
+  });
+});
+
+describe('redirects', () => {
+  /** 127.0.0.1 plays a public address, 127.0.0.2 a private one; every name is one of them. */
+  const network = (names: Record<string, string> = {}): Network => ({
+    isPrivate: (address) => address === '127.0.0.2',
+    lookup: (hostname, options, callback) => {
+      const address = names[hostname] ?? '127.0.0.2';
+      if (options.all) callback(null, [{ address, family: 4 }]);
+      else callback(null, address, 4);
+    },
+  });
+  const redirectTo = (location: string) => serveStatus('302 Found', `Location: ${location}`);
+
+  it('are followed, relative ones too', async () => {
+    const server = await serve((socket, path) => {
+      if (path === '/new/feed') respond(socket, 'Content-Length', feed, feed.length);
+      else socket.end(headOf('HTTP/1.1 301 Moved Permanently', 'Location: new/feed', 'Content-Length: 0'));
+    });
+    expect((await read({ location: `${server.origin}/old` })).reading).toMatchObject({ kind: 'read', records: 1 });
+  });
+
+  it('end after the limit', async () => {
+    const server = await redirectTo('/again');
+    const { reading } = await read({ location: server.origin, limits: { maxRedirects: 3 } });
+    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/again after 3 redirects/) });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it.each([['ftp://127.0.0.1/'], ['file:///etc/passwd']])('to %s are refused', async (target) => {
+    const server = await redirectTo(target);
+    expect((await read({ location: server.origin })).reading).toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/only|redirects to/),
+    });
+  });
+
+  it('from a public host to a private address are refused before a connection is made', async () => {
+    const inside = await serveFeed([], '127.0.0.2');
+    const port = new URL(inside.origin).port;
+    for (const target of [inside.origin, `http://inside.example:${port}/`]) {
+      const server = await redirectTo(target);
+      const { reading } = await read({ location: server.origin }, { network: network() });
+      expect(reading).toMatchObject({
+        kind: 'failed',
+        message: expect.stringMatching(/address that is not public; .*allow_private_redirects/),
+      });
+    }
+    expect(inside.requests).toEqual([]);
+  });
+
+  it('to a private address are followed if they are allowed, or if the configured host is private itself', async () => {
+    const inside = await serveFeed([], '127.0.0.2');
+    const server = await redirectTo(inside.origin);
+    const allowed = await read({ location: server.origin, allowPrivateRedirects: true }, { network: network() });
+    expect(allowed.reading).toMatchObject({ kind: 'read', records: 1 });
+    const privateAtFirst = await read(
+      { location: server.origin },
+      { network: { ...network(), isPrivate: () => true } },
+    );
+    expect(privateAtFirst.reading).toMatchObject({ kind: 'read', records: 1 });
+  });
+
+  it('to a name that has another address at the second look-up are refused (DNS rebinding)', async () => {
+    const server = await serveStatus('302 Found', 'Location: /again');
+    let lookups = 0;
+    const rebinding: Network = {
+      ...network(),
+      lookup: (hostname, options, callback) =>
+        network({ [hostname]: lookups++ === 0 ? '127.0.0.1' : '127.0.0.2' }).lookup(hostname, options, callback),
+    };
+    const { reading } = await read(
+      { location: `http://feed.example:${new URL(server.origin).port}` },
+      { network: rebinding },
+    );
+    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/not public/) });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('take headers and credentials along on the same origin, and to no other', async () => {
+    const elsewhere = await serveFeed();
+    const server = await serve((socket, path) => {
+      const location = path === '/first' ? '/second' : elsewhere.origin;
+      socket.end(headOf('HTTP/1.1 307 Temporary Redirect', `Location: ${location}`, 'Content-Length: 0'));
+    });
+    const location = `${server.origin.replace('://', '://user:p%40ss@')}/first`;
+    const { reading } = await read({ location, headers: { 'X-Api-Key': secret('k3y') } });
+    expect(reading).toMatchObject({ kind: 'read', records: 1 });
+    expect(server.requests).toHaveLength(2);
+    for (const request of server.requests) {
+      expect(request).toMatch(/x-api-key: k3y/i);
+      expect(request).toContain(Buffer.from('user:p@ss').toString('base64'));
+    }
+    expect(elsewhere.requests[0]).not.toMatch(/k3y|authorization/i);
+  });
+});
+
+describe('time', () => {
+  const head = headOf('HTTP/1.1 200 OK', 'Connection: close');
+
+  it('is limited until the first byte', async () => {
+    const server = await serve((socket) => void socket.write(head));
+    const { reading } = await read({ location: server.origin, limits: { firstByteTimeoutMs: 50 } });
+    expect(reading).toMatchObject({ kind: 'failed', message: 'no byte came within 0.05 s' });
+  });
+
+  it('is limited for the head of the answer', async () => {
+    const server = await serve(() => undefined);
+    const { reading } = await read({ location: server.origin, limits: { firstByteTimeoutMs: 50 } });
+    expect(reading).toMatchObject({ kind: 'failed', message: 'no byte came within 0.05 s' });
+  });
+
+  it('is limited in all', async () => {
+    const server = await serve((socket) => void socket.write(Buffer.concat([head, feed.subarray(0, 20)])));
+    const { reading } = await read({ location: server.origin, limits: { totalTimeoutMs: 150 } });
+    expect(reading).toMatchObject({
+      kind: 'read',
+      records: 1,
+      shortfalls: ['reading took longer than 0.15 s', expect.anything()],
+    });
+  });
+
+  it('is limited by a minimum rate', async () => {
+    const server = await serve((socket) => {
+      socket.write(head);
+      let at = 0;
+      const drip = setInterval(() => socket.write(feed.subarray(at, ++at)), 10);
+      socket.on('close', () => clearInterval(drip));
+    });
+    const { reading } = await read(
+      { location: server.origin, limits: { minBytesPerSecond: 10_000 } },
+      { rateWindowMs: 60 },
+    );
+    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/only \d+ bytes came in 0\.06 s/) });
+  });
+
+  it('that the reader takes does not count against the source', async () => {
+    const server = await serveFeed();
+    const drains: Promise<void>[] = [];
+    const { readFeed } = await import('../../src/feed/read-feed.ts');
+    const { roomyLimits } = await import('./collect.ts');
+    const reading = await readFeed(
+      {
+        location: server.origin,
+        headers: {},
+        recordPath: 'source/job',
+        totalPaths: [],
+        allowPrivateRedirects: false,
+        limits: { ...roomyLimits, minBytesPerSecond: 1e6 },
+      },
+      {
+        record: () => undefined,
+        oversized: () => undefined,
+        drain: () => {
+          const pause = new Promise<void>((resolve) => setTimeout(resolve, 200));
+          drains.push(pause);
+          return pause;
+        },
+      },
+      { signal: new AbortController().signal, rateWindowMs: 100 },
+    );
+    expect(drains.length).toBeGreaterThan(0);
+    expect(reading).toMatchObject({ kind: 'read', shortfalls: [] });
+  });
+
+  it('ends with the reason of the one who aborts', async () => {
+    const server = await serve(
+      (socket) => void socket.write(Buffer.concat([head, Buffer.from(`<source>${' '.repeat(2_000)}`)])),
+    );
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const reading = read(
+      { location: server.origin },
+      { signal: controller.signal, onProgress: () => controller.abort(reason) },
+    );
+    await expect(reading).rejects.toBe(reason);
+  });
+});
