@@ -40,6 +40,9 @@ export async function readList(
       seen.add(job.siteJobId);
       take({ ...job, siteJobId: job.siteJobId });
     }
+    if (page.next !== undefined && !URL.canParse(page.next, onward.url.href)) {
+      return unreadable(onward.url, `what it names as its next page is no URL: ${page.next.slice(0, 100)}`);
+    }
     const next = findNext(page, onward.url, seen.size);
     if (next && next.url.origin !== start.origin) return unreadable(onward.url, `it leads to ${next.url.origin}`);
     if (!next || seen.size === before) {
@@ -61,8 +64,7 @@ const isNoSuchPage = (status: number): boolean => [400, 404, 406, 410, 416, 422]
 
 function findNext(page: ListPage, url: URL, seen: number): Onward | undefined {
   if (page.next !== undefined && !/^\d+$/.test(page.next)) {
-    const hasNext = page.next !== '' && URL.canParse(page.next, url.href);
-    return hasNext ? { url: new URL(page.next, url.href), promised: true } : undefined;
+    return page.next === '' ? undefined : { url: new URL(page.next, url.href), promised: true };
   }
   const current = page.page ?? pageOf(url);
   const following = new URL(url);

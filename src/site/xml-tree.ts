@@ -11,16 +11,22 @@ export interface XmlElement {
 /** What fast-xml-parser gives with `preserveOrder`: one object per node, its name the only key besides `:@`. */
 type ParsedNode = Readonly<Record<string, unknown>>;
 
-const standardEntities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', apos: "'", quot: '"' };
-
-const reference = /&(?:#x([0-9a-f]{1,8})|#([0-9]{1,8})|(lt|gt|amp|apos|quot));/gi;
+const standardEntities: ReadonlyMap<string, string> = new Map([
+  ['&lt;', '<'],
+  ['&gt;', '>'],
+  ['&amp;', '&'],
+  ['&apos;', "'"],
+  ['&quot;', '"'],
+]);
 
 /** Expands the five standard entities and character references. Nothing else, so that nothing can grow. */
-export function expandReferences(text: string): string {
-  return text.replace(reference, (whole, hex?: string, decimal?: string, name?: string) => {
-    if (name !== undefined) return standardEntities[name] ?? whole;
-    return character(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
-  });
+export const expandReferences = (text: string): string =>
+  text.replace(/&[#\w]{1,10};/g, (reference) => standardEntities.get(reference) ?? readCharacter(reference));
+
+function readCharacter(reference: string): string {
+  const [, hex, decimal] = /^&#(?:x([0-9a-f]+)|([0-9]+));$/i.exec(reference) ?? [];
+  if (hex !== undefined) return character(Number.parseInt(hex, 16));
+  return decimal === undefined ? reference : character(Number(decimal));
 }
 
 // NUL and halves of pairs are no characters of XML, and Postgres refuses to store them.

@@ -156,6 +156,10 @@ describe('begun, and no status came back: unknown, sent once', () => {
       'closed in the headers',
       (socket) => afterRequest(socket, () => socket.end('HTTP/1.1 201 Created\r\nLocation: /jobs/1')),
     ],
+    [
+      'closed after an early hint',
+      (socket) => afterRequest(socket, () => socket.end('HTTP/1.1 103 Early Hints\r\nLocation: /jobs/9\r\n\r\n')),
+    ],
     ['no HTTP', (socket) => afterRequest(socket, () => socket.end('SSH-2.0-x\r\n'))],
     ['silence', (socket) => socket.resume()],
   ];

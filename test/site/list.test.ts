@@ -157,6 +157,7 @@ describe('never a part as the whole', () => {
       () => page(`<jobs total-pages="3">${jobs(1, 3)}</jobs>`),
       'names 3 pages, and page 2 brought nothing new',
     ],
+    ['a next page that is no URL', () => page(`<jobs next="http://[">${jobs(1, 3)}</jobs>`), 'is no URL: http://['],
     [
       'another host',
       () => page(`<jobs>${jobs(1, 3)}<next>http://elsewhere.test/jobs.xml?page=2</next></jobs>`),

@@ -80,6 +80,9 @@ describe('createScrubber', () => {
     ['a b', 'a+b'],
     ['a"b\\c', 'a\\"b\\\\c'],
     ['(.*)+[x]', '(.*)+[x]'],
+    ['padded', 'cGFkZGVkOlg='],
+    ['padded', 'cGFkZGVkOlg'],
+    ['four', 'Zm91cg=='],
   ])('%s as %s', (token, form) => expect(createScrubber(token)(`<${form}>${form}`)).toBe(`<${REMOVED}>${REMOVED}`));
 
   it('leaves other text as it is', () => expect(createScrubber('a.c')('abc a.d')).toBe('abc a.d'));
