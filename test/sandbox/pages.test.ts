@@ -190,6 +190,10 @@ describe('requests', () => {
   });
 });
 
+it('a page begins with the document type, without which browsers lay it out in their quirks mode', async () => {
+  expect((await openBrowser(site.sandbox.url).open('/')).html).toMatch(/^<!DOCTYPE html><html lang="en">/);
+});
+
 describe('a page never', () => {
   it('shows the HTML of a feed as HTML', async () => {
     const evil = '&lt;script&gt;alert(1)&lt;/script&gt;';

@@ -1,5 +1,6 @@
 // Turns a request for a page into what every page route needs: who is asking, the XML form of the page, form fields.
 import type { Context } from 'hono';
+import { html } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import type { SiteEnv } from '../job-site.ts';
 import type { Visit } from './layout.tsx';
@@ -21,7 +22,7 @@ export const show = (
   c: Context<SiteEnv>,
   page: Page,
   status: 200 | 401 | 403 | 404 | 422 | 500 = 200,
-): Response | Promise<Response> => c.html(page, status);
+): Response | Promise<Response> => c.html(html`<!DOCTYPE html>${page}`, status);
 
 const notForXml = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
