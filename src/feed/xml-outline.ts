@@ -41,9 +41,11 @@ export class XmlOutline {
     this.#settle();
   }
 
-  /** Whether an element of this name, opened here, is a record. */
-  isRecord(name: string): boolean {
-    return this.recordsHere && coversName(this.#recordPath.elements.at(-1), localName(name));
+  /** Whether an element of this name, opened here, is a record. Its content is not followed here; the root is noted. */
+  beginRecord(name: string): boolean {
+    if (!this.recordsHere || !coversName(this.#recordPath.elements.at(-1), localName(name))) return false;
+    if (this.#open.length === 0) this.#noteRoot(name);
+    return true;
   }
 
   note(shortfall: string): void {
@@ -86,11 +88,6 @@ export class XmlOutline {
   tag(inner: string): void {
     if (inner.startsWith('/')) this.#close(inner.slice(1).trimEnd());
     else this.#openElement(inner);
-  }
-
-  /** A record starts. Its content is not followed here; only one that is itself the root is of interest. */
-  record(name: Buffer): void {
-    if (this.#open.length === 0) this.#noteRoot(name.toString());
   }
 
   /** A document type declaration: what stands between `<!DOCTYPE` and the first `>`. */

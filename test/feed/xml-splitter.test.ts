@@ -203,6 +203,14 @@ describe('a document that is not whole', () => {
   }
 });
 
+it('tells of a second root that is a record as well', () => {
+  const result = split('<job>1</job><job>2</job>', { recordPath: 'job' });
+  expect(result).toMatchObject({
+    records: ['<job>1</job>', '<job>2</job>'],
+    shortfalls: [expect.stringMatching(/second root element "job"/)],
+  });
+});
+
 describe('what is no feed', () => {
   const cases: Record<string, [string, RegExp]> = {
     nothing: ['', /empty/],

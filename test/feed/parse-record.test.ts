@@ -1,0 +1,99 @@
+// One record becomes a tree of plain text, or one clear reason why it can't be read.
+import { describe, expect, it } from 'vitest';
+import { parseRecord } from '../../src/feed/parse-record.ts';
+
+const tree = (xml: string) => {
+  const parsed = parseRecord(Buffer.from(xml));
+  return parsed.kind === 'tree' ? parsed.tree : parsed.problems;
+};
+
+describe('a readable record', () => {
+  const cases: Record<string, [string, unknown]> = {
+    'text is never converted': [
+      '<job><a>007</a><b>1e5</b><c>0x10</c><d>true</d></job>',
+      { a: '007', b: '1e5', c: '0x10', d: 'true' },
+    ],
+    'white space is kept in text': ['<job><a> x\n </a></job>', { a: ' x\n ' }],
+    'white space between children is layout': ['<job>\n  <a/>\n</job>', { a: '' }],
+    'line ends become one character': ['<job>a\r\nb\rc</job>', 'a\nb\nc'],
+    'a record of text alone': ['<job>x</job>', 'x'],
+    'an empty record': ['<job/>', ''],
+    'repeated elements become a list': ['<job><a>1</a><b/><a>2</a><a>3</a></job>', { a: ['1', '2', '3'], b: '' }],
+    'attributes, with text and without': [
+      '<job id="1"><a b=\'2\'>x</a><c d="3"/></job>',
+      { '@id': '1', a: { '@b': '2', '#text': 'x' }, c: { '@d': '3' } },
+    ],
+    'text around children': ['<job>a<b/>c</job>', { b: '', '#text': 'ac' }],
+    'white space in attributes': ['<job a="1\n\t2"/>', { '@a': '1  2' }],
+    'CDATA and text are one': ['<job>a<![CDATA[<b>&amp;]]]]><![CDATA[>]]>&lt;</job>', 'a<b>&amp;]]><'],
+    'entities are decoded once': ['<job>&amp;lt; &#38;lt; &quot;&apos;&gt;</job>', `&lt; &lt; "'>`],
+    'character references': ['<job>&#8212;&#x1F680;&#xe9;</job>', '—🚀é'],
+    'named characters of HTML': ['<job>a&nbsp;b&eacute;&mdash;&hearts;&thetasym;&yuml;</job>', 'a\u00a0bé—♥ϑÿ'],
+    'comments and instructions are left out': ['<job>a<!-- <b> -- -->b<?x </job>?>c</job>', 'abc'],
+    'control characters stay, to be removed with a note': ['<job>a\u0001b&#11;c</job>', 'a\u0001b\u000bc'],
+    'prefixes stay': ['<h:job h:id="1"><h:a>x</h:a></h:job>', { '@h:id': '1', 'h:a': 'x' }],
+    'names of the language are names': [
+      '<job constructor="1"><__proto__>x</__proto__><toString/><constructor>y</constructor></job>',
+      { '@constructor': '1', ['__proto__']: 'x', toString: '', constructor: 'y' },
+    ],
+  };
+  it.each(Object.entries(cases))('%s', (_, [xml, expected]) => {
+    expect(tree(xml)).toEqual(expected);
+  });
+
+  it('has no prototype at any depth', () => {
+    const read = tree('<job __proto__="1"><a><__proto__><polluted>yes</polluted></__proto__></a></job>') as Record<
+      string,
+      object
+    >;
+    expect(Object.getPrototypeOf(read)).toBeNull();
+    expect(Object.getPrototypeOf(read.a)).toBeNull();
+    expect(Object.keys(read.a ?? {})).toEqual(['__proto__']);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  it('may have ten thousand attributes and a name of ten thousand letters', () => {
+    const attributes = Array.from({ length: 10_000 }, (_, index) => ` a${index}="${index}"`).join('');
+    const name = 'n'.repeat(10_000);
+    const read = tree(`<job${attributes}><${name}/></job>`) as Record<string, unknown>;
+    expect(Object.keys(read)).toHaveLength(10_001);
+    expect(read[name]).toBe('');
+  });
+});
+
+describe('an unreadable record', () => {
+  const cases: Record<string, [string | Buffer, RegExp]> = {
+    'a bare ampersand': [
+      '<job>\n<a>R&D</a></job>',
+      /the entity &D|bare "&": it has to be written as &amp; \(line 2 of the record\)/,
+    ],
+    'an ampersand before a space': ['<job>a & b</job>', /a bare "&": it has to be written as &amp; \(line 1/],
+    'an unknown entity': ['<job>&company;</job>', /the entity &company; is not known/],
+    'an entity with a name of the language': ['<job>&constructor;</job>', /the entity &constructor; is not known/],
+    'a reference to no character': ['<job>&#xD800;</job>', /&#xD800; is no character/],
+    'a reference beyond Unicode': ['<job>&#99999999;</job>', /&#99999999; is no character/],
+    'an unclosed tag': ['<job>a<br>b</job>', /"<\/job>" where "<\/br>" is expected/],
+    'crossed tags': ['<job><a><b></a></b></job>', /"<\/a><\/b><\/job>" where "<\/b>" is expected/],
+    'a bare <': ['<job>1 < 2</job>', /a bare "<" has to be written as &lt;/],
+    'a missing end tag': ['<job><a/>', /"<\/job>" is missing/],
+    'a second element': ['<job/><job/>', /a second element follows/],
+    'text after the element': ['<job/>x', /text stands outside/],
+    'an attribute without quotes': ['<job a=1/>', /not well-formed at " a=1\/>"/],
+    'an attribute twice': ['<job a="1" a="2"/>', /attribute "a" stands twice/],
+    'an attribute with <': ['<job a="<b>"/>', /not well-formed/],
+    ']]> in text': ['<job>a]]>b</job>', /"\]\]>" stands in text/],
+    'an unclosed CDATA section': ['<job><![CDATA[a</job>', /is not closed/],
+    'an unclosed comment': ['<job><!-- a</job>', /is not closed/],
+    'a document type': ['<!DOCTYPE job [<!ENTITY a "b">]><job>&a;</job>', /"<!DOCTYPE job .* is not allowed here/],
+    'endless depth': [`${'<a>'.repeat(100_000)}`, /nested deeper than 64/],
+    'bytes that are not UTF-8': [
+      Buffer.from('<job>caf\xe9</job>', 'latin1'),
+      /not valid in the encoding of the feed; .*windows-1252/,
+    ],
+    nothing: ['', /it has no element/],
+  };
+  it.each(Object.entries(cases))('%s', (_, [xml, message]) => {
+    const parsed = parseRecord(Buffer.from(xml));
+    expect(parsed).toEqual({ kind: 'unreadable', problems: [{ message: expect.stringMatching(message) }] });
+  });
+});
