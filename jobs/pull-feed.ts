@@ -45,7 +45,7 @@ export async function pullFeed(setup: FeedSetup, context: PullContext): Promise<
     crossStep('pull-started');
     try {
       const end = await readAndMerge(setup, context, pull);
-      log.info({ feed, pull, end: end.kind }, 'pull committed');
+      log.info({ feed, pull, end: end.kind }, 'feed read');
       return end;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);

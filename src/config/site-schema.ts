@@ -42,7 +42,7 @@ const limitsSchema = z.strictObject({
   requests_per_second: z
     .number()
     .positive()
-    .max(1000)
+    .max(100_000)
     .default(10)
     .describe('Requests a second, over all workers together.'),
   concurrency: z.int().min(1).max(256).default(4).describe('Requests at the same time, in each worker.'),

@@ -1,0 +1,164 @@
+// The whole way of a feed into the site, on both queues: creates, minimal updates, deletes, guard, review, quiet pulls.
+import { afterEach, describe, expect, it } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type PrivateRedis, redisForTests } from '../support/redis.ts';
+
+const redis = redisForTests();
+let mirror: Mirror;
+let server: PrivateRedis | undefined;
+afterEach(async () => {
+  await mirror?.close();
+  await server?.stop();
+  server = undefined;
+});
+
+const QUEUES = [
+  { queue: 'database', available: true, note: '' },
+  { queue: 'redis', available: redis.available, note: redis.note },
+];
+
+describe.each(QUEUES)('with the queue in $queue$note', ({ queue, available }) => {
+  async function open(options: Parameters<typeof openMirror>[0] = {}): Promise<Mirror> {
+    if (queue === 'redis') server = await redis.start();
+    mirror = await openMirror({ ...options, queue: server?.url ?? 'database' });
+    return mirror;
+  }
+
+  it.skipIf(!available)('mirrors a feed, then sends nothing, then only what differs', async () => {
+    await open();
+    await mirror.writeFeed(feedXml(postings(30)));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, created: 30, requests: 30, review: 0 });
+    expect((await mirror.siteJobs()).size).toBe(30);
+
+    mirror.sandbox.requests.clear();
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, unchanged: 30, requests: 0 });
+    expect(mirror.sandbox.requests.list()).toEqual([]);
+
+    const changed = postings(29).map((p) => (p.key === 'p7' ? { ...p, title: 'Head nurse' } : p));
+    await mirror.writeFeed(feedXml([...changed, posting('new')]));
+    expect(await mirror.sync()).toMatchObject({ created: 1, updated: 1, deleted: 1, unchanged: 28, requests: 3 });
+    const jobs = await mirror.siteJobs();
+    expect([...jobs.keys()].sort()).toEqual([...changed.map((p) => p.key), 'new'].sort());
+    expect(jobs.get('p7')).toMatchObject({ title: 'Head nurse', 'location-city': 'Boston' });
+  });
+});
+
+describe('deletes', () => {
+  it('are held for approval when a feed is emptied, and nothing is deleted', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(4)));
+    await mirror.sync();
+    await mirror.writeFeed(feedXml([]));
+    expect(await mirror.sync()).toMatchObject({
+      status: 'review',
+      complete: true,
+      seen: 0,
+      gone: 4,
+      held: 4,
+      deleted: 0,
+    });
+    expect((await mirror.siteJobs()).size).toBe(4);
+  });
+
+  it('never follow from a feed that was cut', async () => {
+    mirror = await openMirror();
+    const whole = feedXml(postings(4));
+    await mirror.writeFeed(whole);
+    await mirror.sync();
+    await mirror.writeFeed(whole.slice(0, whole.indexOf('p3') - 40));
+    expect(await mirror.sync()).toMatchObject({ status: 'incomplete', complete: false, deleted: 0, held: 0 });
+    expect((await mirror.siteJobs()).size).toBe(4);
+  });
+
+  it('come back from being held when the posting comes back', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(10)));
+    await mirror.sync();
+    await mirror.writeFeed(feedXml(postings(2)));
+    expect(await mirror.sync()).toMatchObject({ held: 8 });
+    await mirror.writeFeed(feedXml(postings(10)));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 10, held: 0, requests: 0 });
+  });
+
+  it('wait for as many missing pulls as configured', async () => {
+    mirror = await openMirror({ feed: { delete_guard: '{ missing_pulls: 3 }' } });
+    await mirror.writeFeed(feedXml(postings(5)));
+    await mirror.sync();
+    await mirror.writeFeed(feedXml(postings(4)));
+    expect(await mirror.sync()).toMatchObject({ gone: 1, grace: 1, deleted: 0 });
+    expect(await mirror.sync()).toMatchObject({ gone: 1, grace: 1, deleted: 0 });
+    await mirror.writeFeed(feedXml(postings(5)));
+    expect(await mirror.sync()).toMatchObject({ gone: 0, unchanged: 5 });
+    await mirror.writeFeed(feedXml(postings(4)));
+    expect(await mirror.sync()).toMatchObject({ grace: 1 });
+    expect(await mirror.sync()).toMatchObject({ grace: 1 });
+    expect(await mirror.sync()).toMatchObject({ grace: 0, deleted: 1, gone: 1 });
+  });
+});
+
+describe('postings that break a rule', () => {
+  it('wait in review while all others are mirrored, and mend themselves', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml([posting('a'), posting('b', { state: 'Jalisco' }), posting('c')]));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', created: 2, rejected: 1, requests: 2 });
+    expect(await mirror.sync()).toMatchObject({ rejected: 1, unchanged: 2, requests: 0 });
+    await mirror.writeFeed(feedXml([posting('a'), posting('b', { state: 'N.Y.' }), posting('c')]));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1, rejected: 0 });
+    expect((await mirror.siteJobs()).get('b')).toMatchObject({ 'location-state': 'New York' });
+  });
+
+  it('leave a live job as it is', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+    await mirror.sync();
+    await mirror.writeFeed(feedXml([posting('a'), posting('b', { state: 'Jalisco', title: 'Other' })]));
+    expect(await mirror.sync()).toMatchObject({ rejected: 1, deleted: 0, updated: 0, gone: 0 });
+    expect((await mirror.siteJobs()).get('b')).toMatchObject({ title: 'Nurse b' });
+    await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 2, requests: 0 });
+  });
+
+  it('are kept with the answer of the site where the site finds them', async () => {
+    mirror = await openMirror({
+      sandbox: { states: 'states' },
+      site: { state_field: '{ name: location-state, values: name }' },
+    });
+    await mirror.writeFeed(feedXml([posting('a'), posting('b', { state: 'DC' })]));
+    expect(await mirror.sync()).toMatchObject({ created: 1, rejected: 1, requests: 2 });
+    const { books } = await mirror.engine();
+    const [failure] = await books.db.query('select kind, problems, request, response from failure');
+    expect(failure).toMatchObject({ kind: 'rejected', response: { status: 422 } });
+    expect(JSON.stringify(failure)).not.toContain(mirror.env.BOARD_TOKEN);
+  });
+});
+
+describe('keys', () => {
+  it('stand once: identical records collapse, of conflicting ones the first counts', async () => {
+    mirror = await openMirror();
+    const list = [posting('a'), posting('a'), posting('b'), posting('b', { title: 'Other' })];
+    await mirror.writeFeed(feedXml(list));
+    expect(await mirror.sync()).toMatchObject({ seen: 4, created: 2, duplicates: 2, review: 1 });
+    expect(await mirror.sync()).toMatchObject({ seen: 4, unchanged: 2, duplicates: 2, review: 1, requests: 0 });
+    expect((await mirror.siteJobs()).get('b')).toMatchObject({ title: 'Nurse b' });
+    // The one that was second stands first now: it is the posting.
+    await mirror.writeFeed(feedXml([posting('a'), posting('b', { title: 'Other' }), posting('b')]));
+    expect(await mirror.sync()).toMatchObject({ seen: 3, updated: 1, unchanged: 1, duplicates: 1 });
+    expect((await mirror.siteJobs()).get('b')).toMatchObject({ title: 'Other' });
+  });
+
+  it('differ by case and by leading zeros', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml([posting('7'), posting('007'), posting('a'), posting('A')]));
+    expect(await mirror.sync()).toMatchObject({ created: 4, duplicates: 0 });
+  });
+
+  it('without one a record is one review entry, and proves nothing gone', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(3)));
+    await mirror.sync();
+    await mirror.writeFeed(feedXml([posting('p1'), posting(' '), posting('p4')]));
+    expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, created: 1, deleted: 0, review: 1 });
+    expect((await mirror.siteJobs()).size).toBe(4);
+  });
+});

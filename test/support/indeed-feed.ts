@@ -1,0 +1,26 @@
+// Writes small feeds in Indeed's XML for tests.
+
+/** One posting of a test feed; what is not given gets a plain value. */
+export interface TestPosting {
+  readonly key: string;
+  readonly title?: string;
+  readonly state?: string;
+  readonly city?: string;
+  readonly description?: string;
+}
+
+/** A posting with its key and a title made of it. */
+export const posting = (key: string, fields: Omit<TestPosting, 'key'> = {}): TestPosting => ({ key, ...fields });
+
+/** Postings `p1` to `pN`. */
+export const postings = (count: number): TestPosting[] =>
+  Array.from({ length: count }, (_, at) => posting(`p${at + 1}`));
+
+export function recordXml({ key, title, state, city, description }: TestPosting): string {
+  return `<job><referencenumber><![CDATA[${key}]]></referencenumber><title><![CDATA[${title ?? `Nurse ${key}`}]]></title>
+<city>${city ?? 'Boston'}</city><state>${state ?? 'MA'}</state><url>https://jobs.example.com/${encodeURIComponent(key)}</url>
+<category>Health</category><description><![CDATA[${description ?? `<p>Work ${key}</p>`}]]></description></job>`;
+}
+
+export const feedXml = (list: readonly TestPosting[]): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<source><publisher>Test</publisher>\n${list.map(recordXml).join('\n')}\n</source>\n`;

@@ -1,0 +1,117 @@
+// Sets up a whole installation for one test: a database, a sandbox as site, a configuration, and the commands on it.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Books, openBooksFor } from '../../src/cli/books.ts';
+import { type Engine, startEngine } from '../../src/cli/engine.ts';
+import { feedSetups } from '../../src/cli/feed-setups.ts';
+import { mirrorFeed } from '../../src/cli/mirror-feed.ts';
+import type { PullReport } from '../../src/cli/pull-report.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxSettings } from '../../src/sandbox/settings.ts';
+import { freshDatabase } from './database.ts';
+
+export interface MirrorOptions {
+  /** `database`, or a Redis URL. */
+  readonly queue?: string;
+  readonly sandbox?: Partial<SandboxSettings>;
+  /** YAML lines of the site, on top of the defaults; a key given here replaces the default. */
+  readonly site?: Readonly<Record<string, string>>;
+  /** The same for the feed `acme`. */
+  readonly feed?: Readonly<Record<string, string>>;
+}
+
+/** One installation. `close` ends all of it. */
+export interface Mirror {
+  readonly folder: string;
+  readonly configPath: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly sandbox: Sandbox;
+  /** Opens the books and starts sending, if that has not been done. */
+  engine(): Promise<{ readonly books: Books; readonly engine: Engine }>;
+  /** Ends what `engine` started, as a stop of the process would. */
+  stopEngine(): Promise<void>;
+  writeFeed(content: string | Buffer): Promise<void>;
+  /** Mirrors the feed once. */
+  sync(): Promise<PullReport>;
+  /** The site's jobs by their `number`, without what the site adds. */
+  siteJobs(): Promise<Map<string, Readonly<Record<string, string>>>>;
+  close(): Promise<void>;
+}
+
+const DEFAULT_SITE = {
+  reference_field: 'number',
+  list_path: '/jobs.xml',
+  limits: '{ requests_per_second: 5000, concurrency: 8, timeout_seconds: 5 }',
+  retry: '{ attempts: 5, first_delay_seconds: 0.05, max_delay_seconds: 0.5 }',
+};
+
+const DEFAULT_FEED = { source: 'feed.xml', format: 'indeed' };
+
+export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
+  const database = await freshDatabase();
+  const sandbox = await startSandbox({ databaseUrl: database.url, settings: options.sandbox });
+  const { token } = await sandbox.ensureUser('mirror@example.com', 'a password of the mirror');
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-mirror-'));
+  const configPath = join(folder, 'jobmirror.yaml');
+  const env = { BOARD_TOKEN: token, DATABASE_URL: database.url };
+  await writeFile(configPath, configText(sandbox.url, options));
+  let running: { books: Books; engine: Engine } | undefined;
+
+  async function engine(): Promise<{ books: Books; engine: Engine }> {
+    if (running === undefined) {
+      const config = await loadConfig({ path: configPath, env, cwd: folder });
+      const books = await openBooksFor({ ...config, log: { level: 'error' } }, { quiet: true });
+      books.log.level = process.env.TEST_LOG ?? 'silent';
+      running = { books, engine: await startEngine(books, undefined) };
+    }
+    return running;
+  }
+  async function stopEngine(): Promise<void> {
+    await running?.engine.stop(5_000);
+    await running?.books.close();
+    running = undefined;
+  }
+  return {
+    folder,
+    configPath,
+    env,
+    sandbox,
+    engine,
+    stopEngine,
+    writeFeed: (content) => writeFile(join(folder, 'feed.xml'), content),
+    async sync() {
+      const { books, engine: sending } = await engine();
+      const [setup] = feedSetups(books.config, ['acme']);
+      if (setup === undefined) throw new Error('the configuration has no feed acme');
+      return mirrorFeed(books, sending, setup, { signal: new AbortController().signal });
+    },
+    async siteJobs() {
+      const jobs = await sandbox.inspect.jobs();
+      return new Map(jobs.map((siteJob) => [siteJob.fields.number ?? siteJob.id, siteJob.fields]));
+    },
+    async close() {
+      await stopEngine();
+      await sandbox.close();
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function configText(url: string, options: MirrorOptions): string {
+  const lines = (entries: Readonly<Record<string, string>>) =>
+    Object.entries(entries).map(([name, value]) => `    ${name}: ${value}`);
+  return [
+    'database: ${DATABASE_URL}',
+    `queue: ${options.queue ?? 'database'}`,
+    'sites:',
+    '  board:',
+    ...lines({ base_url: url, token: '${BOARD_TOKEN}', ...DEFAULT_SITE, ...options.site }),
+    'feeds:',
+    '  acme:',
+    ...lines({ site: 'board', ...DEFAULT_FEED, ...options.feed }),
+    '',
+  ].join('\n');
+}
