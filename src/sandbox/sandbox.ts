@@ -45,10 +45,16 @@ export interface Sandbox {
   setSettings(settings: Partial<SandboxSettings>): void;
   /**
    * Makes an account unless it is there.
+   * @param password absent: one that is there keeps its own, a new one gets a random one
    * @param token to be given this token instead of a random one
-   * @throws Error if it is there with another password
+   * @returns `password` only where it was made up here
+   * @throws Error if it is there with another password, or another account has the token
    */
-  ensureUser(email: string, password: string, token?: string): Promise<{ readonly token: string }>;
+  ensureUser(
+    email: string,
+    password?: string,
+    token?: string,
+  ): Promise<{ readonly token: string; readonly password?: string }>;
   /** Changes the password, and with it the token: the old one is answered with 401. @throws Error without such an account */
   changePassword(email: string, password: string): Promise<{ readonly token: string }>;
   readonly inspect: Inspection;
@@ -113,10 +119,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       settings = { ...settings, ...changes };
     },
     async ensureUser(email, password, token) {
-      const account = (await accounts.register(email, password)) ?? (await accounts.logIn(email, password));
-      if (!account) throw new Error(`the sandbox has an account ${email} already, with another password`);
-      if (token !== undefined) await accounts.setToken(account.id, token);
-      return { token: await accounts.tokenOf(account.id) };
+      const madeUp = password === undefined ? newSecret() : undefined;
+      const registered = await accounts.register(email, password ?? newSecret());
     },
     async changePassword(email, password) {
       const account = await accounts.byEmail(email);

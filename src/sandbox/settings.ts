@@ -1,4 +1,5 @@
 // Turns what site-interface.md leaves open into settings: each with what it means, what it accepts and its default.
+import { dashed, spell } from './spelling.ts';
 
 /** One setting as data, so that the command line can make its options and help from it. */
 export interface SettingDescription {
@@ -46,9 +47,6 @@ const field = (description: string, initial: string): Setting<string> => ({
   parse: (text) => (/^[A-Za-z][A-Za-z0-9-]*$/.test(text.replaceAll('_', '-')) ? text.replaceAll('_', '-') : undefined),
 });
 
-const spell = (value: string | number | boolean): string =>
-  typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
-
 // The rule of site-interface.md that leaves it open stands in brackets.
 const settingTable = {
   validationStatus: choice('status of a validation failure (7.2)', [422, 400, 406, 409, 412, 200]),
@@ -92,8 +90,6 @@ export type SandboxSettings = {
 };
 
 const entries = Object.entries(settingTable) as [keyof SandboxSettings, Setting<string | number | boolean>][];
-
-const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** What a sandbox does when nothing else is said. */
 export const defaultSettings = Object.fromEntries(

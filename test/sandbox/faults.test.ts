@@ -62,6 +62,13 @@ describe('connections', () => {
     expect([last?.faults, last?.processed, last?.status]).toEqual([[fault], jobs === 1 ? 201 : undefined, undefined]);
   });
 
+  it.each(['reset-during', 'timeout-late=ms:0'])('%s: a long request is received whole before', async (fault) => {
+    await set(fault);
+    const body = jobOf({ ...nurse, description: 'x'.repeat(900_000) });
+    await expect(site.send('POST', '/jobs.xml', { token, body, timeoutMs: 500 })).rejects.toThrow();
+    expect(await made()).toBe(1);
+  });
+
   it('cut: half of the answer has gone out', async () => {
     await set('cut');
     const body = jobOf(nurse);
@@ -124,6 +131,17 @@ describe('connections', () => {
     await site.sandbox.requests.settled();
     expect(await create()).toMatch(/^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET)$/);
     expect(await create()).toBe('ECONNREFUSED');
+  });
+
+  it('refuse: a request under way is still answered, and its connection is not used again', async () => {
+    await set('latency=ms:50');
+    const before = site.sandbox.requests.total();
+    const underWay = create();
+    await arrived(site, before + 1);
+    await set('refuse');
+    expect(await underWay).toMatchObject({ status: 201 });
+    await site.sandbox.requests.settled();
+    expect(await create()).toMatch(/^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET)$/);
   });
 
   it('refuse for some time: it ends by itself', async () => {

@@ -1,4 +1,5 @@
 // Gives a test file a sandbox on a database of its own, and a client that speaks to it over HTTP.
+import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { parseXml, type XmlElement } from '../../src/sandbox/xml/parse-xml.ts';
@@ -14,7 +15,7 @@ export interface Sending {
   /** Who asks; absent: without credentials. */
   readonly token?: string;
   readonly password?: string;
-  readonly body?: string | Buffer;
+  readonly body?: string | Buffer | Readable;
   /** Default: `application/xml` if there is a body. */
   readonly type?: string;
   readonly headers?: Record<string, string>;

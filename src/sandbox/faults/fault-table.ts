@@ -1,5 +1,6 @@
 // All faults, in the order in which they take a request: the first that strikes stands outermost, and what it lets
 // through goes to the next. Delays come first, so that they can be had together with any other fault.
+import { dashed, spell } from '../spelling.ts';
 import * as body from './body-faults.ts';
 import * as connection from './connection-faults.ts';
 import { conditionNames, type ParameterName, parameterTable } from './fault-parameters.ts';
@@ -51,11 +52,6 @@ export interface FaultDescription {
   /** What this fault takes besides the conditions. */
   readonly parameters: readonly ParameterDescription[];
 }
-
-/** A parameter's name on the command line. */
-export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
-const spell = (value: unknown): string => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value));
 
 const describe = (name: ParameterName): ParameterDescription => ({
   name: dashed(name),

@@ -1,6 +1,7 @@
 // Turns the text of `--fault` into a fault: `timeout-made`, `429=retry-after:date,seconds:5`, `latency=ms:300,rate:0.1,on:create+update`.
+import { dashed } from '../spelling.ts';
 import { conditionNames, type FaultCondition, type FaultParameters, parameterTable } from './fault-parameters.ts';
-import { dashed, type FaultName, faultTable } from './fault-table.ts';
+import { type FaultName, faultTable } from './fault-table.ts';
 
 /** A fault that is switched on: which, what it is told, and when it strikes. */
 export interface Fault extends FaultCondition, Partial<FaultParameters> {

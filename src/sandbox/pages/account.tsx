@@ -87,7 +87,7 @@ export const AccountPage = ({ visit, email, token, errors, changed = false }: Ac
     <p>
       You are logged in as <strong>{email}</strong>. <a href="/account/jobs">Your jobs</a>
     </p>
-    <section class="sheet" aria-labelledby="api">
+    <section class="sheet narrow" aria-labelledby="api">
       <h2 id="api">API</h2>
       <p>
         Programs send your token as the user name of HTTP Basic authentication, with anything as password. Whoever has
