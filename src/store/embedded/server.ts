@@ -1,4 +1,5 @@
 // Turns a data folder into a running Postgres server that all commands on this machine share.
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { type Cluster, openCluster } from './cluster.ts';
@@ -11,9 +12,12 @@ import { SHELTERS } from './shelter.ts';
 
 /** A process's membership of a running server. */
 export interface EmbeddedServer {
-  /** The URL of a database on it, by default of `jobmirror`, which exists and is empty at first. It holds the password. */
+  /** The URL of a database on it, by default of `jobmirror`, which exists and is empty at first. It contains the password. */
   url(databaseName?: string): string;
-  /** Ends the membership; the last member to leave stops the server. Close all other connections before. */
+  /**
+   * Ends the membership; the last member to leave stops the server. Close all other connections before. Call it on
+   * every way out, `finally`: the connection that holds the membership keeps the process alive.
+   */
   leave(): Promise<void>;
 }
 
@@ -43,7 +47,7 @@ export async function openEmbeddedServer(
   const leaving = new AbortController();
   let healing: Promise<void> | undefined;
 
-  const cluster = await explained(dataDir, () => openCluster(dataDir, shelters, onNotice));
+  const cluster = await explained(dataDir, () => openCluster(resolve(dataDir), shelters, onNotice));
   let member = await explained(dataDir, () => join(cluster));
   return { url, leave };
 

@@ -12,8 +12,8 @@ import {
   statSync,
   utimesSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { completeLibraries, findBinaries, postgresPath } from '../../../src/store/embedded/binaries.ts';
 import { runnableBinaries } from '../../../src/store/embedded/runnable-binaries.ts';
 import { openEmbeddedServer } from '../../../src/store/embedded/server.ts';
@@ -126,6 +126,16 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
 });
 
 describe('the data folder', () => {
+  it('may be a relative path', async () => {
+    const dataDir = newDataFolder();
+    const before = process.cwd();
+    onTestFinished(() => process.chdir(before));
+    process.chdir(dirname(dirname(dataDir)));
+    const server = await openEmbeddedServer(relative(process.cwd(), dataDir));
+    expect(postmasterPid(dataDir)).toBeDefined();
+    await server.leave();
+  });
+
   it('may be renamed while the server runs', async () => {
     const dataDir = newDataFolder();
     const first = await openEmbeddedServer(dataDir);
