@@ -94,6 +94,15 @@ describe.each(backends)('pull queue on $title', ({ start, missing }) => {
     expect((await nextRuns()).get(acme)).toEqual(due);
   });
 
+  test.skipIf(missing)('a schedule that has come to a stop, its next run lost, is set again', async () => {
+    await queue.upsertSchedules([everySecond]);
+    await home.loseScheduledJobs();
+    await queue.upsertSchedules([everySecond]);
+    const pulled = collector<string>();
+    await pull(async (feed) => pulled.add(feed));
+    await pulled.reached(2);
+  });
+
   test.skipIf(missing)('schedules that were lost with the queue are set again', async () => {
     await queue.upsertSchedules([everySecond]);
     const pulled = collector<string>();

@@ -19,6 +19,8 @@ export interface TestBackend {
   remains(): Promise<string[]>;
   /** Makes a queue job look as if processes had died with it that many times. */
   setDeaths(key: string, deaths: number): Promise<void>;
+  /** Loses the queue jobs of schedules, and not the schedules. */
+  loseScheduledJobs(): Promise<void>;
   /** Loses all that the queue holds. */
   wipe(): Promise<void>;
   dispose(): Promise<void>;
@@ -45,6 +47,9 @@ async function openDatabase(): Promise<TestBackend> {
       ).map(({ name }) => name),
     setDeaths: async (key, deaths) => {
       await runSql(database.url, `update queue.job set stalled_count = ${deaths} where data->>'key' = '${key}'`);
+    },
+    loseScheduledJobs: async () => {
+      await runSql(database.url, 'delete from queue.job where scheduler_id is not null');
     },
     wipe: async () => {
       await runSql(
@@ -73,6 +78,10 @@ async function openRedis(): Promise<TestBackend> {
         const data = JSON.parse((await client.hget(name, 'data')) ?? '{}');
         if (data.key === key) await client.hset(name, 'stc', deaths);
       }
+    },
+    loseScheduledJobs: async () => {
+      for (const name of await client.keys('*:repeat:*:*')) await client.del(name);
+      for (const name of await client.keys('*:delayed')) await client.del(name);
     },
     wipe: async () => {
       await client.flushall();

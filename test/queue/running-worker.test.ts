@@ -55,10 +55,10 @@ describe.each(backends)('worker on $title', ({ start, missing }) => {
     const finished: string[] = [];
     const finish = gate();
     const worker = await work({
-      process: async ({ key }) => {
+      process: async ({ key }, signal) => {
         started.add(key);
         await finish.passed;
-        finished.push(key);
+        finished.push(signal.aborted ? `${key} cut off` : key);
       },
     });
     await started.reached(2);
