@@ -4,6 +4,7 @@ import type { Exchange, Outcome } from '../src/site/exchange.ts';
 import type { Attempt, PostingRef } from '../src/store/claim.ts';
 import { isPassing } from '../src/store/database.ts';
 import type { ExchangeRecord, Settled, Settlement } from '../src/store/settlement.ts';
+import { confirmGone } from './confirm-gone.ts';
 import { crossStep } from './fault-hook.ts';
 import { heedOutcome } from './heed-outcome.ts';
 import { resultOf } from './outcome-policy.ts';
@@ -22,8 +23,9 @@ export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: A
   if (claim.kind !== 'attempt') return;
   const { attempt } = claim;
   crossStep('intent-committed');
-  const exchange = await desk.client.send(attempt.request, { notAfter, signal });
+  const sent = await desk.client.send(attempt.request, { notAfter, signal });
   crossStep('answer-received');
+  const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, desk, signal) };
   const result = resultOf(exchange.outcome, attempt, desk.policy);
   const settled = await settlePatiently(desk, { attempt, result, record: recordOf(exchange) }, signal);
   crossStep('outcome-committed');

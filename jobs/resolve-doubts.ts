@@ -1,5 +1,5 @@
 // Settles creates in doubt: reads the site's list once for all of them, then adopts, sends again, or asks a person.
-import { type DoubtfulCreate, likeness } from '../src/plan/match-doubt.ts';
+import { clueOf, type DoubtfulCreate, likeness } from '../src/plan/match-doubt.ts';
 import type { Reason } from '../src/plan/wish.ts';
 import type { SiteJob } from '../src/site/exchange.ts';
 import {
@@ -33,7 +33,8 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   const due = await dueDoubts(db, site, policy.doubts.settleAfterMs, DOUBTS_AT_ONCE);
   if (due.length === 0) return 0;
   const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.settleAfterMs));
-  const listing = await client.list((siteJob) => collect(doubts, siteJob, policy.referenceField), signal);
+  const byClue = groupByClue(doubts, policy.referenceField);
+  const listing = await client.list((siteJob) => collect(byClue, siteJob, policy.referenceField), signal);
   if (listing.kind === 'unreadable') {
     desk.log.warn({ site, doubts: due.length, message: listing.message }, 'list not readable, doubts remain');
     const reason = explain(`the site's list could not be read: ${listing.message}`);
@@ -57,8 +58,24 @@ function openDoubt(doubt: Doubt, settleAfterMs: number): OpenDoubt {
   };
 }
 
-function collect(doubts: readonly OpenDoubt[], siteJob: SiteJob, referenceField: string | undefined): void {
+/** Doubts by what their job can be recognised by at first glance, so that a long list is gone through but once. */
+function groupByClue(doubts: readonly OpenDoubt[], referenceField: string | undefined): Map<string, OpenDoubt[]> {
+  const byClue = new Map<string, OpenDoubt[]>();
   for (const open of doubts) {
+    const key = clueOf(open.fields, referenceField) ?? NO_CLUE;
+    byClue.set(key, [...(byClue.get(key) ?? []), open]);
+  }
+  return byClue;
+}
+
+const NO_CLUE = '';
+
+function collect(byClue: Map<string, OpenDoubt[]>, siteJob: SiteJob, referenceField: string | undefined): void {
+  const key = clueOf(siteJob.fields, referenceField);
+  // A list entry that shows too little may be any of them; the limit of candidates bounds what that costs.
+  const possible =
+    key === undefined ? [...byClue.values()].flat() : [...(byClue.get(key) ?? []), ...(byClue.get(NO_CLUE) ?? [])];
+  for (const open of possible) {
     if (open.candidates.length < MAX_CANDIDATES && likeness(open, siteJob, referenceField) !== 'other') {
       open.candidates.push(siteJob);
     }

@@ -43,6 +43,11 @@ export function likeness(doubt: DoubtfulCreate, job: ListedJob, referenceField: 
   return known ? 'match' : 'perhaps';
 }
 
+/** What a job is told from most others by: its reference, or else its title; `undefined` where it shows none. */
+export function clueOf(fields: Fields, referenceField: string | undefined): string | undefined {
+  return shownValue(fields, referenceField ?? 'title') || undefined;
+}
+
 /** Names with `-` and `_` are the same name when a response is read; white space is compared folded. */
 function shownValue(fields: Fields, name: string): string | undefined {
   const folded = name.replaceAll('_', '-');

@@ -59,14 +59,18 @@ export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly S
 
 /** Settles a doubt: the site has made the job, and this is its ID. The newer wish, if there is one, is sent next. */
 export async function adoptDoubt(db: Database, doubt: Doubt, id: SiteJobId, url?: string): Promise<Settled> {
-  const [settled] = await db.transaction((tx) =>
-    settleAll(tx, [{ attempt: doubt.attempt, result: { kind: 'created', siteJobId: id, url }, record: undefined }]),
-  );
+  return db.transaction((tx) => adoptDoubtWithin(tx, doubt, id, url));
+}
+
+/** The same within a transaction, beside what else belongs to the decision. */
+export async function adoptDoubtWithin(tx: Queryable, doubt: Doubt, id: SiteJobId, url?: string): Promise<Settled> {
+  const result = { kind: 'created', siteJobId: id, url } as const;
+  const [settled] = await settleAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
   return settled as Settled;
 }
 
 /** Settles a doubt: the site has not made the job. What is wished now is sent; a posting that went away is dropped. */
-export async function refuteDoubt(db: Database, doubt: Doubt): Promise<boolean> {
+export async function refuteDoubt(db: Queryable, doubt: Doubt): Promise<boolean> {
   const values = [doubt.attempt.feed, doubt.attempt.key, doubt.attempt.token];
   const rows = await db.query(
     `update change set state = resting, since = now(), not_before = '-infinity', attempts = 0, attempt_token = null,

@@ -34,6 +34,21 @@ export async function editsOf(db: Queryable, feed: FeedName): Promise<Edits> {
   };
 }
 
+/** One edit as it stands in the books. */
+export interface EditRow {
+  readonly field: string;
+  /** What the source said when it was edited; null: nothing. */
+  readonly sourceValue: string | null;
+  readonly value: string;
+}
+
+export async function editsOfPosting(db: Queryable, feed: FeedName, key: PostingKey): Promise<EditRow[]> {
+  return db.query<EditRow>(
+    'select field, source_value as "sourceValue", value from override where feed = $1 and key = $2 order by field',
+    [feed, key],
+  );
+}
+
 /** Notes edits of one posting. `source`: the fields as the feed has them. A second edit of a field replaces the first. */
 export async function noteEdits(
   db: Queryable,

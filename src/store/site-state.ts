@@ -54,6 +54,20 @@ export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean
   return rows[0]?.was_paused === true;
 }
 
+/** Takes the site at its word for a day when it says of all jobs that they are gone: a person said that it was emptied. */
+export async function trustGone(db: Queryable, site: SiteName): Promise<void> {
+  await db.query(
+    `insert into site_state (site, trust_gone_until) values ($1, now() + interval '1 day')
+     on conflict (site) do update set trust_gone_until = excluded.trust_gone_until`,
+    [site],
+  );
+}
+
+export async function trustsGone(db: Queryable, site: SiteName): Promise<boolean> {
+  const rows = await db.query('select from site_state where site = $1 and trust_gone_until > now()', [site]);
+  return rows.length > 0;
+}
+
 /** Notes a probe that failed; the next one comes twice as late, at most after `maxMs`. */
 export async function noteFailedProbe(db: Queryable, site: SiteName, firstMs: number, maxMs: number): Promise<void> {
   await db.query(

@@ -33,7 +33,7 @@ describe.each(QUEUES)('with the queue in $queue$note', ({ queue, available }) =>
 
     mirror.sandbox.requests.clear();
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, unchanged: 30, requests: 0 });
-    expect(mirror.sandbox.requests.list()).toEqual([]);
+    expect(mirror.sandbox.requests.recent()).toEqual([]);
 
     const changed = postings(29).map((p) => (p.key === 'p7' ? { ...p, title: 'Head nurse' } : p));
     await mirror.writeFeed(feedXml([...changed, posting('new')]));

@@ -169,6 +169,7 @@ create table site_state (
   misconfigured_streak integer not null default 0,
   last_message text,
   probes integer not null default 0,
+  trust_gone_until timestamptz,
   next_probe timestamptz
 );
 

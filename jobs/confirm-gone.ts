@@ -1,0 +1,44 @@
+// Checks a site that says "no such job" before its word is taken: a wrong address would say so of every job.
+import type { Outcome } from '../src/site/exchange.ts';
+import type { Attempt } from '../src/store/claim.ts';
+import { otherJobIds } from '../src/store/mapping-sample.ts';
+import { trustsGone } from '../src/store/site-state.ts';
+import type { SiteDesk } from './site-desk.ts';
+
+/** Other jobs that are asked for: one that is there proves that the site is still the same. */
+const SAMPLE = 3;
+/** How long a proof stands. */
+const PROVEN_MS = 60_000;
+
+const provenUntil = new WeakMap<SiteDesk, number>();
+
+/**
+ * Gives the outcome as it is, or `misconfigured` where none of the other jobs that we made is there either: taken at
+ * its word, the site would lose all its mappings, and get everything twice once its address is right again.
+ */
+export async function confirmGone(
+  outcome: Outcome,
+  attempt: Attempt,
+  desk: SiteDesk,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  if (outcome.kind !== 'gone' || attempt.request.kind === 'create') return outcome;
+  if ((provenUntil.get(desk) ?? 0) > performance.now()) return outcome;
+  const others = await otherJobIds(desk.db, desk.site, attempt.request.siteJobId, SAMPLE);
+  if (others.length === 0 || (await trustsGone(desk.db, desk.site))) return outcome;
+  for (const siteJobId of others) {
+    try {
+      if ((await desk.client.show(siteJobId, signal)) === undefined) continue;
+    } catch (error) {
+      return { kind: 'unknown', message: `the job seems gone, but the site could not be asked for others: ${error}` };
+    }
+    provenUntil.set(desk, performance.now() + PROVEN_MS);
+    return outcome;
+  }
+  return {
+    kind: 'misconfigured',
+    message:
+      `neither job ${attempt.request.siteJobId} nor any of ${others.length} others that were made there is on the site: ` +
+      `check base_url; if the site was really emptied, say so with: jobmirror resume ${desk.site} --emptied`,
+  };
+}

@@ -1,0 +1,62 @@
+// Writes how a person settled a create in doubt: the site has made this job, or none.
+import type { SiteJobId } from '../posting/identifiers.ts';
+import { noteAct } from './audit.ts';
+import type { Database, Queryable } from './database.ts';
+import { adoptDoubtWithin, type Doubt, findDoubt, refuteDoubt } from './doubt.ts';
+import { shareFeeds } from './locks.ts';
+import { findChange, lockChange } from './open-change.ts';
+
+export type DoubtVerdict =
+  | { readonly kind: 'exists'; readonly siteJobId: SiteJobId; readonly url: string | undefined }
+  | { readonly kind: 'missing' };
+
+export type DoubtSettled =
+  | { readonly kind: 'settled' }
+  /** Somebody else, or the site's list, has settled it meanwhile. */
+  | { readonly kind: 'not_in_doubt' }
+  /** The job belongs to another posting: a job has one posting only (laws 1 and 4). */
+  | { readonly kind: 'owned'; readonly owner: string };
+
+/** The doubt of an entry, `undefined` where it is not in doubt. */
+export async function doubtOf(db: Queryable, entry: number): Promise<Doubt | undefined> {
+  const change = await findChange(db, entry);
+  return change === undefined ? undefined : findDoubt(db, change.feed, change.key);
+}
+
+export async function settleDoubt(
+  db: Database,
+  entry: number,
+  verdict: DoubtVerdict,
+  actor: string,
+): Promise<DoubtSettled> {
+  return db.transaction(async (tx) => {
+    const found = await findChange(tx, entry);
+    if (found === undefined) return { kind: 'not_in_doubt' };
+    await shareFeeds(tx, [found.feed]);
+    // Locked before it is looked at: a doubt that was settled otherwise must not turn the named job into a stray.
+    const change = await lockChange(tx, entry);
+    const doubt = change?.state === 'in_doubt' ? await findDoubt(tx, change.feed, change.key) : undefined;
+    if (doubt === undefined) return { kind: 'not_in_doubt' };
+    const { site, feed, key } = doubt.attempt;
+    if (verdict.kind === 'exists') {
+      const owner = await ownerOf(tx, site, verdict.siteJobId);
+      if (owner !== undefined) return { kind: 'owned', owner };
+      await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url);
+    } else {
+      await refuteDoubt(tx, doubt);
+    }
+    await noteAct(tx, { actor, action: 'settle', feed, key, detail: { entry, ...verdict } });
+    return { kind: 'settled' };
+  });
+}
+
+/** What a job belongs to already, for people. */
+async function ownerOf(tx: Queryable, site: string, id: SiteJobId): Promise<string | undefined> {
+  const [row] = await tx.query<{ owner: string }>(
+    `select 'posting ' || key || ' of feed ' || feed as owner from mapping where site = $1 and site_job_id = $2
+     union all
+     select 'the surplus jobs that are about to be deleted' from stray where site = $1 and site_job_id = $2`,
+    [site, id],
+  );
+  return row?.owner;
+}
