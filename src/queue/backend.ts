@@ -1,6 +1,5 @@
 // Turns the configured `queue` into BullMQ queues and workers, and hides whether Redis or Postgres carries them.
 import {
-  type BackendFactory,
   type IQueueBackend,
   type Processor,
   Queue,
@@ -12,6 +11,7 @@ import {
 import { databaseWiring } from './database-wiring.ts';
 import { redisWiring } from './redis-wiring.ts';
 import { reporter } from './reported-error.ts';
+import type { BackendKind, Wiring } from './wiring.ts';
 
 export interface QueueBackendOptions {
   /** `database`, or a `redis://` or `rediss://` URL. */
@@ -24,26 +24,11 @@ export interface QueueBackendOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** What one backend brings to a queue or a worker. */
-export interface Wiring<B extends IQueueBackend, C> {
-  readonly kind: QueueBackend['kind'];
-  readonly factory: BackendFactory<B, C>;
-  /** For adding and counting: gives up within seconds while the server is away. */
-  readonly producer: C;
-  /** For a worker with that many jobs at a time: waits for the server as long as it takes. */
-  worker(concurrency: number): C;
-  /** Namespace of the keys in Redis. */
-  readonly prefix: string;
-  /** Jobs added in one round trip. */
-  readonly addAtOnce: number;
-  readonly secrets: readonly string[];
-}
-
 export type AnyQueue<Data> = Queue<Data, void, string, Data, void, string, IQueueBackend, unknown>;
 export type AnyWorker<Data> = Worker<Data, void, string, IQueueBackend, object, unknown>;
 
 export interface QueueBackend {
-  readonly kind: 'redis' | 'database';
+  readonly kind: BackendKind;
   readonly addAtOnce: number;
   /** Reports a trouble as `onError` of the options asks: no secrets, no floods. */
   readonly report: (thrown: unknown) => void;

@@ -1,7 +1,7 @@
 // Turns the database's URL into what BullMQ needs to keep its queues in the schema `queue` of the same Postgres.
 import { createPostgresBackend, type PostgresPoolConfig, type PostgresQueueBackend, Queue } from 'bullmq';
-import type { Wiring } from './backend.ts';
 import { reportedError, secretsOf } from './reported-error.ts';
+import type { Wiring } from './wiring.ts';
 
 const SCHEMA = 'queue';
 

@@ -1,8 +1,8 @@
 // Turns a Redis URL into what BullMQ needs to keep its queues there.
 import { type ConnectionOptions, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { Wiring } from './backend.ts';
 import { reportedError, secretsOf } from './reported-error.ts';
+import type { Wiring } from './wiring.ts';
 
 /** BullMQ's scripts are written for this version and later. */
 const OLDEST_REDIS = [6, 2] as const;
