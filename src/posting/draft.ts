@@ -21,7 +21,7 @@ export function setField(draft: Draft, field: string, text: string): void {
     const what = removed === 1 ? '1 character' : `${removed} characters`;
     draft.notes.push({ field, value: excerpt(text), message: `${what} that XML can't carry removed` });
   }
-  const clean = legal.replace(/\r\n?/g, '\n').trim();
+  const clean = (legal.includes('\r') ? legal.replace(/\r\n?/g, '\n') : legal).trim();
   if (clean === '') delete draft.fields[field];
   else draft.fields[field] = clean;
 }

@@ -67,6 +67,7 @@ const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArra
 
 /** Repeated elements one by one; with a stack of its own, because a JSON feed may nest lists as deep as it likes. */
 function flatten(tree: RecordTree): RecordTree[] {
+  if (!isList(tree)) return [tree];
   const flat: RecordTree[] = [];
   const waiting: RecordTree[] = [tree];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

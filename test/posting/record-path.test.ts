@@ -61,6 +61,7 @@ describe('textsAt', () => {
     ['an element with children only', 'nested', []],
     ['nothing there', 'office/street', []],
     ['constructor', 'constructor', []],
+    ["the name of an object's constructor", 'constructor/name', []],
     ['__proto__', '__proto__', []],
     ['toString of an element', 'nested/toString', []],
   ];
