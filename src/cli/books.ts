@@ -37,7 +37,7 @@ export async function openBooksFor(config: Config, options: { readonly quiet?: b
   const level = options.quiet === true && config.log.level !== 'error' ? 'warn' : config.log.level;
   const log = createLogger({ level, secrets: secretsOf(config) });
   for (const warning of config.warnings) log.warn(warning);
-  const server = await openServer(config, log);
+  const server = await openServer(config, (text) => log.info(text));
   try {
     await migrate(server.url);
   } catch (cause) {
@@ -59,11 +59,20 @@ export async function openBooksFor(config: Config, options: { readonly quiet?: b
   };
 }
 
-async function openServer(config: Config, log: Logger): Promise<{ url: string; leave: () => Promise<void> }> {
-  if (config.database.kind === 'postgres') {
-    return { url: config.database.url.reveal(), leave: async () => undefined };
-  }
-  const server = await openEmbeddedServer(config.dataDir, { onNotice: (text) => log.info(text) });
+/** The Postgres server of a configuration. `url` holds its password. */
+export interface OpenServer {
+  readonly url: string;
+  /** Ends the membership of an embedded server; the last member stops it. */
+  leave(): Promise<void>;
+}
+
+/** Opens the server that a configuration names: the user's own, or the embedded one of its data folder. */
+export async function openServer(
+  { database, dataDir }: Pick<Config, 'database' | 'dataDir'>,
+  onNotice: (text: string) => void,
+): Promise<OpenServer> {
+  if (database.kind === 'postgres') return { url: database.url.reveal(), leave: async () => undefined };
+  const server = await openEmbeddedServer(dataDir, { onNotice });
   return { url: server.url(), leave: () => server.leave() };
 }
 

@@ -7,6 +7,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { packageRoot } from '../config/package-root.ts';
 import { EmbeddedPostgresError } from '../store/embedded/embedded-error.ts';
 import { planCommand } from './commands/plan.ts';
+import { sandboxCommand } from './commands/sandbox.ts';
 import { startCommand } from './commands/start.ts';
 import { syncCommand } from './commands/sync.ts';
 import { workCommand } from './commands/work.ts';
@@ -20,7 +21,7 @@ const program = new Command('jobmirror')
   .showHelpAfterError('(see --help)')
   .exitOverride();
 
-const commands = [syncCommand(), planCommand(), startCommand(), workCommand()];
+const commands = [syncCommand(), planCommand(), startCommand(), workCommand(), sandboxCommand()];
 
 for (const command of commands) {
   program.addCommand(command.exitOverride().showHelpAfterError('(see --help)'));

@@ -1,6 +1,7 @@
 // Starts a complete job site that speaks site-interface.md: for demos, for tests, and to try a feed before the real site sees it.
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
+import { type EnsuredUser, ensureUser } from './ensure-user.ts';
 import type { Fault } from './faults/read-fault.ts';
 import { createSwitchboard } from './faults/switchboard.ts';
 import { asksForXml, createXmlApp } from './interface/xml-app.ts';
@@ -43,18 +44,8 @@ export interface Sandbox {
   setFaults(faults: readonly Fault[]): Promise<void>;
   /** Changes some settings, and leaves the others. */
   setSettings(settings: Partial<SandboxSettings>): void;
-  /**
-   * Makes an account unless it is there.
-   * @param password absent: one that is there keeps its own, a new one gets a random one
-   * @param token to be given this token instead of a random one
-   * @returns `password` only where it was made up here
-   * @throws Error if it is there with another password, or another account has the token
-   */
-  ensureUser(
-    email: string,
-    password?: string,
-    token?: string,
-  ): Promise<{ readonly token: string; readonly password?: string }>;
+  /** Makes an account unless it is there; see {@link ensureUser}. */
+  ensureUser(email: string, password?: string, token?: string): Promise<EnsuredUser>;
   /** Changes the password, and with it the token: the old one is answered with 401. @throws Error without such an account */
   changePassword(email: string, password: string): Promise<{ readonly token: string }>;
   readonly inspect: Inspection;
@@ -118,10 +109,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     setSettings(changes) {
       settings = { ...settings, ...changes };
     },
-    async ensureUser(email, password, token) {
-      const madeUp = password === undefined ? newSecret() : undefined;
-      const registered = await accounts.register(email, password ?? newSecret());
-    },
+    ensureUser: (email, password, token) => ensureUser(accounts, email, password, token),
     async changePassword(email, password) {
       const account = await accounts.byEmail(email);
       if (!account) throw new Error(`the sandbox has no account ${email}`);

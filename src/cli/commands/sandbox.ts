@@ -1,0 +1,148 @@
+// `jobmirror sandbox`: runs a job site to practise on, until stopped.
+import { resolve } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { EnsuredUser } from '../../sandbox/ensure-user.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts';
+import { createLogger } from '../../telemetry/log.ts';
+import { openServer, readConfig } from '../books.ts';
+import { UserError } from '../exit-status.ts';
+import { addSandboxOptions, readSandboxOptions } from '../sandbox-options.ts';
+import { stopSignal } from '../stop-signal.ts';
+
+/** Other than the port of `/healthz`, so that both run side by side. */
+const DEFAULT_PORT = 8081;
+
+interface Options {
+  readonly host: string;
+  readonly port: number;
+  readonly config?: string;
+  readonly dataDir: string;
+  readonly account?: string;
+}
+
+export function sandboxCommand(): Command {
+  const command = new Command('sandbox')
+    .description('run a job site to practise on: the whole XML interface, with pages, until stopped')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on; 0: any free one', readPort, DEFAULT_PORT)
+    .option('--config <file>', 'keep its jobs in the database of this configuration')
+    .addOption(
+      new Option('--data-dir <folder>', 'without --config: keep its jobs in the embedded database of this folder')
+        .default('.jobmirror')
+        .conflicts('config'),
+    )
+    .option(
+      '--account <email>',
+      'have this account; its password from the environment variable JOBMIRROR_SANDBOX_PASSWORD, else a random one, ' +
+        "its token from JOBMIRROR_SANDBOX_TOKEN, else the site's own",
+    );
+  return addSandboxOptions(command).action(async (options: Options & Record<string, unknown>) => {
+    const place =
+      options.config === undefined
+        ? { database: { kind: 'embedded' } as const, dataDir: resolve(options.dataDir) }
+        : await readConfig({ config: options.config });
+    const given = credentials(options.account);
+    const secrets = [given.password, given.token].filter((text) => text !== undefined);
+    const log = createLogger({ level: 'warn', secrets });
+    const stopping = stopSignal();
+    const server = await openServer(place, (text) => process.stderr.write(`${text}\n`));
+    try {
+      const sandbox = await start({
+        databaseUrl: server.url,
+        host: options.host,
+        port: options.port,
+        ...readSandboxOptions(options),
+        log: (message, data) => log.warn(data ?? {}, message),
+      });
+      try {
+        const user = options.account === undefined ? undefined : await ensure(sandbox, options.account, given);
+        process.stdout.write(`${describe(sandbox, options, given, user)}\n`);
+        await stopping.stopped;
+      } finally {
+        await sandbox.close();
+      }
+    } finally {
+      await server.leave();
+      stopping.release();
+    }
+  });
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  return port;
+}
+
+interface Credentials {
+  readonly password?: string;
+  readonly token?: string;
+}
+
+/** From the environment, where no process list shows them. */
+function credentials(account: string | undefined): Credentials {
+  if (account === undefined) return {};
+  if (!/^[^\s@]+@[^\s@]+$/.test(account)) throw new UserError(`--account ${account}: not an e-mail address`);
+  // A variable that is set to nothing is what an unset one becomes on its way through other programs.
+  const password = process.env.JOBMIRROR_SANDBOX_PASSWORD || undefined;
+  const token = process.env.JOBMIRROR_SANDBOX_TOKEN || undefined;
+  // RFC 7617, section 2: the user name of HTTP Basic ends at the first colon.
+  if (token !== undefined && /[:\s\p{Cc}]/u.test(token)) {
+    throw new UserError('JOBMIRROR_SANDBOX_TOKEN: a token holds no colon, space or control character');
+  }
+  return { password, token };
+}
+
+async function start(options: SandboxOptions): Promise<Sandbox> {
+  try {
+    return await startSandbox(options);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const { host, port } = options;
+    switch (code) {
+      case 'EADDRINUSE':
+        throw new UserError(`port ${port} of ${host} is taken; choose another one with --port, or --port 0`, { cause });
+      case 'EACCES':
+        throw new UserError(`this user may not listen on port ${port}; choose one from 1024 on`, { cause });
+      case 'EADDRNOTAVAIL':
+      case 'ENOTFOUND':
+        throw new UserError(`--host ${host} is no address of this machine`, { cause });
+      default:
+        throw new UserError(`the sandbox can't start: ${message}`, { cause });
+    }
+  }
+}
+
+async function ensure(sandbox: Sandbox, account: string, { password, token }: Credentials): Promise<EnsuredUser> {
+  try {
+    return await sandbox.ensureUser(account, password, token);
+  } catch (cause) {
+    throw new UserError((cause as Error).message, { cause });
+  }
+}
+
+function describe(
+  { port, url }: Sandbox,
+  options: Options & Record<string, unknown>,
+  { token }: Credentials,
+  user: EnsuredUser | undefined,
+): string {
+  const everywhere = options.host === '0.0.0.0' || options.host === '::';
+  const address = everywhere ? `http://127.0.0.1:${port}` : url;
+  const lines = [`The sandbox is at ${address}${everywhere ? ', and on every other address of this machine' : ''}`];
+  for (const { name } of readSandboxOptions(options).faults) lines.push(`Fault switched on: ${name}`);
+  if (user === undefined) lines.push('Register there, or start it with --account EMAIL.');
+  else if (user.password === undefined) lines.push(`Account ${options.account}, with the password it was given.`);
+  else lines.push(`Account ${options.account}, password ${user.password} (not shown again).`);
+  const source = token === undefined ? 'log in, My Account, section API, Show Key' : 'that of JOBMIRROR_SANDBOX_TOKEN';
+  lines.push(
+    `Its token: ${source}. In the configuration of jobmirror:`,
+    '  sites:',
+    '    board:',
+    `      base_url: ${address}`,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how the configuration names a variable.
+    '      token: ${BOARD_TOKEN}',
+    'Ctrl-C stops it; its jobs are there again at the next start.',
+  );
+  return lines.join('\n');
+}
