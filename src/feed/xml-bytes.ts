@@ -21,7 +21,7 @@ const INSTRUCTION_END = Buffer.from('?>');
  * How far to look byte by byte before asking the native search: a call of it costs about 100 ns, as much as this many
  * steps. Names and short values end sooner, descriptions do not.
  */
-const NEAR_BYTES = 64;
+const NEAR_BYTES = 48;
 
 /** Position of the next `<` at or after `from`, or -1. */
 export function indexOfMarkup(bytes: Buffer, from: number): number {
