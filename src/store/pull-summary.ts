@@ -2,6 +2,7 @@
 import { checkAccounts } from '../plan/accounting.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Database } from './database.ts';
+import { readFeedState } from './feed-state.ts';
 import { countOpen, countTally } from './open-counts.ts';
 import { findPull } from './pull.ts';
 
@@ -41,6 +42,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSum
     if (row === undefined) throw new Error(`there is no pull ${pull}`);
     const open = await countOpen(tx, row.feed);
     const tally = await countTally(tx, pull);
+    const state = await readFeedState(tx, row.feed);
     const [waiting] = await tx.query<{ n: number }>(
       `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
          + (select count(*) from record_problem where feed = $1 and not discarded) as n`,
@@ -51,7 +53,8 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSum
     const { seen, duplicates, unreadable, grace } = row;
     const unchanged = row.unchanged + nothing;
     const gone = row.gone - dropped;
-    if (row.complete) {
+    // Once a newer pull has merged, the open changes are counted towards that one.
+    if (row.complete && state?.currentPull === pull) {
       checkAccounts(
         { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable },
         { gone, deleted, held, kept, grace, pendingDeletes },
