@@ -1,0 +1,119 @@
+// Retries, approves or discards many entries at once, and says of each what became of it.
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import type { Database, Queryable } from '../store/database.ts';
+import { shareFeeds } from '../store/locks.ts';
+import {
+  type ActedEntry,
+  approveChanges,
+  countHeld,
+  countPassedOver,
+  discardEntries,
+  type EntryStanding,
+  findEntries,
+  retryChanges,
+  type Selection,
+} from '../store/review-actions.ts';
+import type { WriteCommand } from './possible-actions.ts';
+import { type BulkAction, whyNot } from './why-not.ts';
+
+/** What became of one entry that was named by its number. */
+export interface EntryReport {
+  readonly entry: number;
+  readonly feed: FeedName;
+  readonly key: PostingKey | null;
+  readonly result: 'done' | 'not_applicable';
+  readonly message: string;
+}
+
+/** What became of the entries of one feed that was named. */
+export interface FeedReport {
+  readonly feed: FeedName;
+  readonly done: number;
+  readonly message: string;
+}
+
+export type ActionReport =
+  | {
+      readonly kind: 'acted';
+      readonly entries: readonly EntryReport[];
+      readonly feeds: readonly FeedReport[];
+      /** Everything that was altered. */
+      readonly acted: readonly ActedEntry[];
+    }
+  /** Nothing was altered. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+export interface ActionOptions {
+  /** Who acts, for the audit. */
+  readonly actor: string;
+  readonly write: WriteCommand;
+  /** Approve only if exactly so many deletes are held in the named feeds: what was seen is what is approved. */
+  readonly expectHeld?: number;
+}
+
+const ACTIONS = { retry: retryChanges, approve: approveChanges, discard: discardEntries } as const;
+const DONE = {
+  retry: 'ready to be sent again',
+  approve: 'approved, ready to be deleted',
+  discard: 'discarded',
+} as const satisfies Record<BulkAction, string>;
+
+/** All in one transaction. */
+export async function actOnEntries(
+  db: Database,
+  action: BulkAction,
+  selection: Selection,
+  options: ActionOptions,
+): Promise<ActionReport> {
+  return db.transaction(async (tx): Promise<ActionReport> => {
+    const otherwise = await heldOtherwise(tx, selection.feeds, options);
+    if (otherwise !== undefined) return { kind: 'refused', message: otherwise };
+    const before = await entriesById(tx, selection.ids);
+    const acted = await ACTIONS[action](tx, selection, options.actor);
+    const done = new Set(acted.map((entry) => entry.id));
+    const after = await entriesById(tx, selection.ids);
+    const entries = selection.ids.map((id): EntryReport => {
+      const { feed, key } = (after.get(id) ?? before.get(id)) as EntryStanding;
+      if (done.has(id)) return { entry: id, feed, key, result: 'done', message: DONE[action] };
+      const message = whyNot(action, after.get(id), options.write);
+      return { entry: id, feed, key, result: 'not_applicable', message };
+    });
+    return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, selection.feeds, acted), acted };
+  });
+}
+
+/** Says so where other deletes are held than the person saw. No pull holds more until the transaction ends. */
+async function heldOtherwise(
+  tx: Queryable,
+  feeds: readonly FeedName[],
+  { expectHeld, write }: ActionOptions,
+): Promise<string | undefined> {
+  if (expectHeld === undefined) return undefined;
+  await shareFeeds(tx, feeds);
+  const held = await countHeld(tx, feeds);
+  if (held === expectHeld) return undefined;
+  const look = write(['review', 'list', ...feeds.slice(0, 1)]);
+  return `${held} deletes are held now, not ${expectHeld}; look again: ${look}. Nothing was approved.`;
+}
+
+async function reportFeeds(
+  tx: Queryable,
+  action: BulkAction,
+  feeds: readonly FeedName[],
+  acted: readonly ActedEntry[],
+): Promise<FeedReport[]> {
+  const counts = new Map<FeedName, number>();
+  for (const { feed } of acted) counts.set(feed, (counts.get(feed) ?? 0) + 1);
+  const passedOver = new Map((await countPassedOver(tx, feeds)).map((row) => [row.feed, row]));
+  return feeds.map((feed) => {
+    const done = counts.get(feed) ?? 0;
+    const { invalid = 0, in_doubt = 0 } = passedOver.get(feed) ?? {};
+    const parts = [done === 0 ? `nothing to ${action}` : `${done} ${DONE[action]}`];
+    if (action === 'retry' && invalid > 0) parts.push(`${invalid} left, as they break rules of the site`);
+    if (action === 'discard' && in_doubt > 0) parts.push(`${in_doubt} left, as they are in doubt and must be settled`);
+    return { feed, done, message: parts.join('; ') };
+  });
+}
+
+const entriesById = async (tx: Queryable, ids: readonly number[]): Promise<Map<number, EntryStanding>> =>
+  new Map((await findEntries(tx, ids)).map((entry) => [entry.id, entry]));

@@ -1,0 +1,94 @@
+// Edits fields of one posting that was rejected or failed, for now and for as long as its source says the same.
+import type { Config, FeedConfig } from '../config/config.ts';
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
+import { compileReader } from '../posting/reader.ts';
+import { noteAct } from '../store/audit.ts';
+import type { Database } from '../store/database.ts';
+import { findChange, lockChange, type OpenChangeRow } from '../store/open-change.ts';
+import { editsOfPosting } from '../store/override.ts';
+import { findEntries } from '../store/review-actions.ts';
+import { keepPullsOut, writeEdit } from '../store/review-actions-edit.ts';
+import type { WriteCommand } from './possible-actions.ts';
+import { recompute } from './recompute.ts';
+import { whyNot } from './why-not.ts';
+
+export type EditReport =
+  | {
+      readonly kind: 'edited';
+      readonly feed: FeedName;
+      readonly key: PostingKey;
+      /** What still stands in the way of sending it; `undefined`: it is ready. */
+      readonly remaining: string | undefined;
+    }
+  /** Nothing was altered. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+export interface EditOptions {
+  readonly actor: string;
+  readonly write: WriteCommand;
+}
+
+/** `edits`: site field → its new text; an empty text takes the field away. */
+export async function editEntry(
+  db: Database,
+  config: Config,
+  entry: number,
+  edits: Fields,
+  options: EditOptions,
+): Promise<EditReport> {
+  const found = await findChange(db, entry);
+  if (found === undefined) return refuseMissing(db, entry, options.write);
+  const feed = config.feeds.get(found.feed);
+  if (feed === undefined) return refused(`feed ${found.feed} is not configured any more, so nothing is sent for it`);
+  return db.transaction(async (tx): Promise<EditReport> => {
+    if (!(await keepPullsOut(tx, feed.name))) {
+      return refused(`feed ${feed.name} is being pulled right now; try again when that has ended`);
+    }
+    const change = await lockChange(tx, entry);
+    const obstacle = obstacleOf(change, options.write);
+    if (change === undefined || change.fields === undefined || obstacle !== undefined) {
+      return refused(obstacle ?? 'it is settled already');
+    }
+    const { key, fields } = change;
+    const strange = Object.keys(edits).filter((name) => !namesOf(feed, change).has(name));
+    if (strange.length > 0) {
+      const known = [...namesOf(feed, change)].sort().join(', ');
+      return refused(`feed ${feed.name} has no field ${strange.join(', ')}; fields: ${known}`);
+    }
+    const noted = await editsOfPosting(tx, feed.name, key);
+    const edited = recompute(compileReader(feed.mapping), { key, fields }, noted, edits);
+    if (edited === undefined) return refused('nothing would change: the posting has these values already');
+    await writeEdit(tx, change, edited);
+    await noteAct(tx, { actor: options.actor, action: 'edit', feed: feed.name, key, detail: { entry, edits } });
+    return { kind: 'edited', feed: feed.name, key, remaining: edited.reason?.message };
+  });
+}
+
+/** What can't be edited, and why. */
+function obstacleOf(change: OpenChangeRow | undefined, write: WriteCommand): string | undefined {
+  if (change === undefined) return undefined;
+  if (change.state !== 'rejected' && change.state !== 'failed') {
+    return whyNot('retry', { ...change, reason: null }, write);
+  }
+  return change.wanted === 'absent' ? 'it is a delete, which has no fields' : undefined;
+}
+
+/** Fields that a posting of the feed can have: the mapping's, the site's, and those that its problems speak of. */
+function namesOf({ mapping }: FeedConfig, change: OpenChangeRow): Set<string> {
+  return new Set([
+    ...Object.keys(mapping.fields),
+    mapping.stateField.name,
+    ...mapping.requiredFields,
+    ...Object.keys(mapping.maxLengths),
+    ...Object.keys(change.fields ?? {}),
+    ...(change.reason?.problems ?? []).flatMap(({ field }) => field ?? []),
+  ]);
+}
+
+async function refuseMissing(db: Database, entry: number, write: WriteCommand): Promise<EditReport> {
+  const [record] = await findEntries(db, [entry]);
+  return refused(record === undefined ? `there is no review entry ${entry}` : whyNot('retry', record, write));
+}
+
+const refused = (message: string): EditReport => ({ kind: 'refused', message });

@@ -1,0 +1,67 @@
+// Says what became of entries that were made ready, once they were sent as far as they could be.
+import type { FeedName } from '../posting/identifiers.ts';
+import type { Queryable } from '../store/database.ts';
+import { findLiveJob } from '../store/posting-story.ts';
+import { type ActedEntry, countStanding, type EntryStanding, findEntries } from '../store/review-actions.ts';
+import type { EntryReport } from './act-on-entries.ts';
+
+/** `sent`: the site has it so now; otherwise the state in which the change waits. */
+export type EntryOutcome = 'sent' | EntryStanding['state'];
+
+/** What became of one entry. */
+export interface OutcomeReport {
+  readonly outcome: EntryOutcome;
+  readonly message: string;
+}
+
+export async function outcomeOf(
+  db: Queryable,
+  { entry, feed, key }: Pick<EntryReport, 'entry' | 'feed' | 'key'>,
+): Promise<OutcomeReport> {
+  const [standing] = await findEntries(db, [entry]);
+  if (standing !== undefined) {
+    const reason = standing.reason === null ? '' : `: ${standing.reason}`;
+    return { outcome: standing.state, message: `${STATE_WORDS[standing.state]}${reason}` };
+  }
+  const live = key === null ? undefined : await findLiveJob(db, feed, key);
+  const message =
+    live === undefined ? 'the site has no job for it any more' : `it is job ${live.siteJobId} on site ${live.site}`;
+  return { outcome: 'sent', message: `sent: ${message}` };
+}
+
+/** How many of the entries came to what, by feed. */
+export async function outcomesOf(
+  db: Queryable,
+  acted: readonly ActedEntry[],
+): Promise<ReadonlyMap<FeedName, ReadonlyMap<EntryOutcome, number>>> {
+  const counts = new Map<FeedName, Map<EntryOutcome, number>>();
+  const add = (feed: FeedName, outcome: EntryOutcome, n: number) => {
+    const ofFeed = counts.get(feed) ?? new Map<EntryOutcome, number>();
+    ofFeed.set(outcome, (ofFeed.get(outcome) ?? 0) + n);
+    counts.set(feed, ofFeed);
+  };
+  for (const { feed } of acted) add(feed, 'sent', 1);
+  const open = await countStanding(
+    db,
+    acted.map((entry) => entry.id),
+  );
+  for (const { feed, state, n } of open) {
+    add(feed, state, n);
+    add(feed, 'sent', -n);
+  }
+  return counts;
+}
+
+/** The outcomes for people. */
+export const STATE_WORDS = {
+  sent: 'sent',
+  ready: 'still to be sent',
+  sending: 'being sent',
+  in_doubt: 'in doubt',
+  held: 'held',
+  rejected: 'rejected',
+  failed: 'failed',
+  discarded: 'discarded',
+  unreadable: 'unreadable',
+  duplicate: 'duplicate',
+} as const satisfies Record<EntryOutcome, string>;

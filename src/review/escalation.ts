@@ -1,0 +1,14 @@
+// Says which entries have waited too long for a person.
+import type { Config } from '../config/config.ts';
+import type { SiteName } from '../posting/identifiers.ts';
+import type { EntryKind } from '../store/review-entries.ts';
+
+/** Holds and doubts escalate: jobs stay open, or may be there twice, for as long as they wait. */
+export function escalates(
+  entry: { readonly kind: EntryKind; readonly site: SiteName | undefined; readonly ageMs: number },
+  config: Pick<Config, 'sites'>,
+): boolean {
+  if (entry.kind !== 'held' && entry.kind !== 'in_doubt') return false;
+  const site = entry.site === undefined ? undefined : config.sites.get(entry.site);
+  return site !== undefined && entry.ageMs > site.doubts.escalateAfterMs;
+}

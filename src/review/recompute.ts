@@ -1,0 +1,61 @@
+// Turns an open change, the edits so far and new ones into the posting as it is wished now, or into nothing to change.
+import { contentHash } from '../posting/hash.ts';
+import type { PostingKey } from '../posting/identifiers.ts';
+import type { Fields, PostingReader, Problem } from '../posting/posting.ts';
+import type { EditRow } from '../store/override.ts';
+import type { Edited } from '../store/review-actions-edit.ts';
+
+/** The wish that an edit starts from. */
+export interface WishedPosting {
+  readonly key: PostingKey;
+  readonly fields: Fields;
+}
+
+/**
+ * Applies edits to a wish. Edits that were made before and still hold are kept, with what the source said then; one that
+ * the source has overtaken is dropped, and so is one back to what the source says. `undefined`: nothing would change.
+ */
+export function recompute(
+  reader: PostingReader,
+  wished: WishedPosting,
+  noted: readonly EditRow[],
+  edits: Fields,
+): Edited | undefined {
+  const { key, fields } = wished;
+  const holding = editsThatHold(reader, wished, noted);
+  const source = sourceOf(fields, holding);
+  const all = { ...Object.fromEntries(holding.map((edit) => [edit.field, edit.value])), ...edits };
+  const result = reader.withFields({ key, fields: source, contentHash: contentHash(source), notes: [] }, all);
+  if (result.posting.contentHash.equals(contentHash(fields))) return undefined;
+  return {
+    posting: result.posting,
+    reason:
+      result.kind === 'posting'
+        ? undefined
+        : { kind: 'rules', message: sentence(result.problems), problems: result.problems },
+    source,
+    edits: Object.fromEntries(Object.entries(all).filter(([field, value]) => value !== (fieldOf(source, field) ?? ''))),
+  };
+}
+
+/** An edit holds where applying it once more changes nothing: otherwise the source has changed the field since. */
+function editsThatHold(reader: PostingReader, { key, fields }: WishedPosting, noted: readonly EditRow[]): EditRow[] {
+  const again = Object.fromEntries(noted.map((edit) => [edit.field, edit.value]));
+  const { posting } = reader.withFields({ key, fields, contentHash: contentHash(fields), notes: [] }, again);
+  return noted.filter(({ field }) => fieldOf(posting.fields, field) === fieldOf(fields, field));
+}
+
+/** The fields as the feed has them: the edits taken back. */
+function sourceOf(fields: Fields, edits: readonly EditRow[]): Fields {
+  const source = new Map(Object.entries(fields));
+  for (const { field, sourceValue } of edits) {
+    if (sourceValue === null) source.delete(field);
+    else source.set(field, sourceValue);
+  }
+  return Object.fromEntries(source);
+}
+
+const fieldOf = (fields: Fields, name: string): string | undefined =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined;
+
+const sentence = (problems: readonly Problem[]): string => problems.map((problem) => problem.message).join('; ');

@@ -1,0 +1,28 @@
+// Turns what a person named, entry numbers and feeds, into a selection of entries, or says which of it there is not.
+import type { Config } from '../config/config.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import type { Queryable } from '../store/database.ts';
+import { findEntries, knownFeeds, type Selection } from '../store/review-actions.ts';
+
+export type Selected =
+  | { readonly kind: 'selected'; readonly selection: Selection }
+  /** Nothing is to be done at all; `message` names everything that is unknown. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+const NUMBER = /^\d{1,15}$/;
+
+/** Names of digits alone are entry numbers. Feeds that are no longer configured are known as long as the books have them. */
+export async function selectEntries(db: Queryable, config: Config, names: readonly string[]): Promise<Selected> {
+  const ids = [...new Set(names.filter((name) => NUMBER.test(name)).map(Number))];
+  const feeds = [...new Set(names.filter((name) => !NUMBER.test(name)))] as FeedName[];
+  const found = new Set((await findEntries(db, ids)).map((entry) => entry.id));
+  const known = new Set([...config.feeds.keys(), ...(feeds.length > 0 ? await knownFeeds(db) : [])]);
+  const problems = [
+    ...ids.filter((id) => !found.has(id)).map((id) => `there is no review entry ${id}`),
+    ...feeds
+      .filter((feed) => !known.has(feed))
+      .map((feed) => `there is no feed ${feed}; feeds: ${[...known].join(', ')}`),
+  ];
+  if (problems.length > 0) return { kind: 'unknown', message: `${problems.join('; ')}. Nothing was done.` };
+  return { kind: 'selected', selection: { ids, feeds } };
+}

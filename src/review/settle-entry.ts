@@ -1,0 +1,109 @@
+// Settles a create in doubt as a person says, after looking at the site whether that can be.
+import { likeness } from '../plan/match-doubt.ts';
+import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
+import type { SiteClient, SiteJob } from '../site/exchange.ts';
+import type { Database } from '../store/database.ts';
+import type { Doubt } from '../store/doubt.ts';
+import { findEntries } from '../store/review-actions.ts';
+import { type DoubtVerdict, doubtOf, settleDoubt } from '../store/review-actions-settle.ts';
+import { STATE_WORDS } from './entry-outcome.ts';
+
+export type SettleReport =
+  | {
+      readonly kind: 'settled';
+      readonly feed: FeedName;
+      readonly key: PostingKey;
+      /** What could not be checked. */
+      readonly warning: string | undefined;
+    }
+  /** Nothing was altered. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** What the person says: the site has made this job, or none. */
+export type PersonsVerdict =
+  | {
+      readonly kind: 'exists';
+      readonly siteJobId: SiteJobId;
+      /** Adopt the job although it looks like another one. */
+      readonly anyway: boolean;
+    }
+  | { readonly kind: 'missing' };
+
+export interface SettleOptions {
+  readonly actor: string;
+  /** The entry's site, to look at the job; `undefined`: it is not configured any more. */
+  readonly site: { readonly client: Pick<SiteClient, 'show'>; readonly referenceField: string | undefined } | undefined;
+}
+
+/** How far the site's clock and ours may be apart. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+const END_OF_TIME = new Date(8.64e15);
+
+export async function settleEntry(
+  db: Database,
+  entry: number,
+  verdict: PersonsVerdict,
+  options: SettleOptions,
+): Promise<SettleReport> {
+  const doubt = await doubtOf(db, entry);
+  if (doubt === undefined) return refuseOther(db, entry);
+  const { feed, key } = doubt.attempt;
+  const look = verdict.kind === 'exists' ? await lookAt(doubt, verdict.siteJobId, options) : NOTHING_TO_LOOK_AT;
+  if (look.kind === 'absent') return refused(look.message);
+  if (look.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
+    return refused(`${look.message}; if it is the one all the same, add --anyway`);
+  }
+  const settled = await settleDoubt(db, entry, within(verdict, look), options.actor);
+  switch (settled.kind) {
+    case 'settled':
+      return { kind: 'settled', feed, key, warning: look.kind === 'unchecked' ? look.message : undefined };
+    case 'not_in_doubt':
+      return refused('it is not in doubt any more');
+    case 'owned':
+      return refused(`that job belongs to ${settled.owner}: a job of the site has one posting only`);
+    default:
+      return settled satisfies never;
+  }
+}
+
+/** What the site shows under the ID that the person gave. */
+type Look =
+  | { readonly kind: 'fits'; readonly url: string | undefined }
+  | { readonly kind: 'other'; readonly url: string | undefined; readonly message: string }
+  | { readonly kind: 'absent'; readonly message: string }
+  | { readonly kind: 'unchecked'; readonly message: string };
+
+const NOTHING_TO_LOOK_AT: Look = { kind: 'fits', url: undefined };
+
+async function lookAt(doubt: Doubt, id: SiteJobId, { site }: SettleOptions): Promise<Look> {
+  if (site === undefined) {
+    return { kind: 'unchecked', message: `job ${id} was not looked at: site ${doubt.attempt.site} is not configured` };
+  }
+  let shown: SiteJob | undefined;
+  try {
+    shown = await site.client.show(id);
+  } catch (error) {
+    return { kind: 'unchecked', message: `job ${id} could not be looked at: ${(error as Error).message}` };
+  }
+  if (shown === undefined) return { kind: 'absent', message: `site ${doubt.attempt.site} has no job ${id}` };
+  const fields = doubt.attempt.result?.fields ?? {};
+  const notBefore = new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS);
+  if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, shown, site.referenceField) !== 'other') {
+    return { kind: 'fits', url: shown.url };
+  }
+  const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}"`;
+  return { kind: 'other', url: shown.url, message: `job ${id}${title}, looks like another one than was sent` };
+}
+
+function within(verdict: PersonsVerdict, look: Look): DoubtVerdict {
+  if (verdict.kind === 'missing') return verdict;
+  return { kind: 'exists', siteJobId: verdict.siteJobId, url: 'url' in look ? look.url : undefined };
+}
+
+async function refuseOther(db: Database, entry: number): Promise<SettleReport> {
+  const [found] = await findEntries(db, [entry]);
+  if (found === undefined) return refused(`there is no review entry ${entry}`);
+  return refused(`it is not in doubt, but ${STATE_WORDS[found.state]}`);
+}
+
+const refused = (message: string): SettleReport => ({ kind: 'refused', message });

@@ -1,0 +1,124 @@
+// Turns all that the books know of one posting into sentences: why it is, or is not, on the site as it is.
+import type { OpenChangeRow } from '../store/open-change.ts';
+import type { FailureRow, PostingStory } from '../store/posting-story.ts';
+import { type PossibleAction, possibleActions, type WriteCommand } from './possible-actions.ts';
+
+/** How times are written, for people. */
+export interface TimeWords {
+  /** A moment, with its zone. */
+  readonly at: (time: Date) => string;
+  /** A duration. */
+  readonly span: (durationMs: number) => string;
+}
+
+/** One paragraph after the other, the most important first; commands stand in lines of their own. */
+export function tellStory(story: PostingStory, words: TimeWords, write: WriteCommand): string[] {
+  const { live, change } = story;
+  if (live === undefined && change === undefined) return [...tellUnknown(story, words), ...tellPast(story, words)];
+  return [
+    ...tellLive(story, words),
+    ...(change === undefined ? tellSettled(story, words) : tellChange(change, words, write)),
+    ...tellPast(story, words),
+  ];
+}
+
+function tellLive({ live, feed, key }: PostingStory, { at }: TimeWords): string[] {
+  if (live === undefined) return [`Posting ${key} of feed ${feed} is not on the site.`];
+  const url = live.url === undefined ? '' : `, ${live.url}`;
+  const missing =
+    live.missingPulls === 0
+      ? []
+      : [`It was missing from the last ${plural(live.missingPulls, 'complete pull')}, and is within its grace.`];
+  return [`It is on site ${live.site} as job ${live.siteJobId}${url}, since ${at(live.since)}.`, ...missing];
+}
+
+function tellUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): string[] {
+  const unknown = `The books know no posting ${key} of feed ${feed}: it is not on the site, and nothing is to be sent for it.`;
+  if (lastPull === undefined) return [unknown, `The feed was never pulled.`];
+  const pull = `Its last pull, ${lastPull.id} of ${at(lastPull.startedAt)},`;
+  if (lastPull.status === 'failed') return [unknown, `${pull} failed: ${lastPull.message ?? 'no reason was noted'}.`];
+  return [
+    unknown,
+    `${pull} saw ${plural(lastPull.seen, 'record')}, none with this key. Keys are compared letter for letter.`,
+  ];
+}
+
+function tellSettled({ lastPull, edits }: PostingStory, { at }: TimeWords): string[] {
+  const edited = edits.length === 0 ? '' : ', with the edits below';
+  const settled = `Nothing is to be sent: the site has it as the feed has it${edited}.`;
+  if (lastPull === undefined) return ['Nothing is to be sent, and the feed was not pulled yet.'];
+  const pull = `The last pull was ${lastPull.id} of ${at(lastPull.startedAt)}`;
+  if (lastPull.status === 'running') return [settled, `${pull}; it is still running.`];
+  if (lastPull.status === 'failed')
+    return [settled, `${pull}; it failed: ${lastPull.message ?? 'no reason was noted'}.`];
+  if (!lastPull.complete) {
+    return [settled, `${pull}; it was not complete, so nothing was deleted: ${lastPull.shortfalls.join('; ')}.`];
+  }
+  return [settled, `${pull}; it was complete.`];
+}
+
+function tellChange(change: OpenChangeRow, words: TimeWords, write: WriteCommand): string[] {
+  const since = `since ${words.at(change.since)}, for ${words.span(change.ageMs)}`;
+  const why = change.reason === undefined ? '' : `: ${change.reason.message}`;
+  return [`${stateSentence(change, words)} (entry ${change.id}, ${since})${why}.`, ...actionLines(change, write)];
+}
+
+function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
+  const wish = { create: 'be created', update: 'be updated', delete: 'be deleted' }[change.operation];
+  switch (change.state) {
+    case 'ready': {
+      const wait = change.waitsMs > 0 ? `, not before ${span(change.waitsMs)} from now` : '';
+      const tries = change.attempts > 0 ? `, after ${plural(change.attempts, 'attempt')}` : '';
+      return `It waits to ${wish}${wait}${tries}`;
+    }
+    case 'sending':
+      return `A request for it is being sent: it is to ${wish}`;
+    case 'in_doubt':
+      return `A create was sent at ${at(change.attempt?.startedAt ?? change.since)}, and nobody knows whether the site made the job`;
+    case 'held':
+      return `It is to ${wish}, and held for approval`;
+    case 'rejected':
+      return change.invalid
+        ? 'What the feed has now breaks a rule of the site, so it is not sent'
+        : 'The site refused what the feed has now, so it is not sent again';
+    case 'failed':
+      return `It was to ${wish}, and that failed for good`;
+    case 'discarded':
+      return `It was to ${wish}; a person decided to leave it as it is until the posting changes`;
+    default:
+      return change.state satisfies never;
+  }
+}
+
+function actionLines(change: OpenChangeRow, write: WriteCommand): string[] {
+  return possibleActions(change, write).map(actionLine);
+}
+
+export const actionLine = ({ command, effect }: PossibleAction): string => `  ${command}   (${effect})`;
+
+/** What was sent, what failed, what was edited, and what people did. */
+function tellPast({ requests, failures, edits, duplicates, acts }: PostingStory, { at }: TimeWords): string[] {
+  return [
+    ...duplicates.map((row) => `Another record of the feed has the same key with other content (entry ${row.id}).`),
+    ...edits.map(({ field, value, sourceValue }) => {
+      const source = sourceValue === null ? 'has no such field' : `says "${short(sourceValue)}"`;
+      return `Edited: ${field} is "${short(value)}" as long as the feed ${source}.`;
+    }),
+    ...requests.map(({ at: time, operation, outcome, status, siteJobId }) => {
+      const job = siteJobId === null ? '' : ` of job ${siteJobId}`;
+      return `${at(time)}: ${operation}${job}: ${outcome}${status === null ? '' : ` (${status})`}`;
+    }),
+    ...failures.map((failure) => `${at(failure.at)}: ${failure.operation} failed: ${failureSentence(failure)}`),
+    ...acts.map((act) => `${at(act.at)}: ${act.actor} did: ${act.action}`),
+  ];
+}
+
+function failureSentence({ kind, problems }: FailureRow): string {
+  const reasons = problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
+  return reasons.length === 0 ? kind : reasons.join('; ');
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const SHOWN = 100;
+const short = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

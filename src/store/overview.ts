@@ -1,0 +1,127 @@
+// Counts how each feed stands, and which pulls there were, for a look while everything runs.
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import type { Queryable } from './database.ts';
+import { listPulls, type PullRow } from './pull.ts';
+
+/** How one feed stands. */
+export interface FeedOverview {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  /** Site jobs that are live. */
+  readonly live: number;
+  readonly ready: number;
+  readonly sending: number;
+  readonly in_doubt: number;
+  readonly held: number;
+  readonly rejected: number;
+  readonly failed: number;
+  readonly unreadable: number;
+  readonly duplicates: number;
+  /** Age of the oldest that is held or in doubt, in milliseconds. */
+  readonly heldForMs: number | undefined;
+  readonly inDoubtForMs: number | undefined;
+  readonly holdReason: string | undefined;
+  readonly lastPull: PullRow | undefined;
+}
+
+type Counts = Pick<FeedOverview, 'ready' | 'sending' | 'in_doubt' | 'held' | 'rejected' | 'failed'>;
+
+/** These feeds, and all others that the books know. */
+export async function readOverview(
+  db: Queryable,
+  configured: ReadonlyMap<FeedName, SiteName>,
+): Promise<FeedOverview[]> {
+  const known = await db.query<{ feed: FeedName; site: SiteName }>('select feed, site from feed_state');
+  const sites = new Map([...known.map(({ feed, site }) => [feed, site] as const), ...configured]);
+  const overviews: FeedOverview[] = [];
+  for (const feed of [...sites.keys()].sort()) {
+    overviews.push(await readFeed(db, feed, sites.get(feed) as SiteName));
+  }
+  return overviews;
+}
+
+async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<FeedOverview> {
+  const [lastPull] = await listPulls(db, feed, 1);
+  const [live] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [feed]);
+  const { counts, ages } = await countChanges(db, feed);
+  const records = await db.query<{ kind: 'unreadable' | 'duplicate'; n: number }>(
+    'select kind, count(*) as n from record_problem where feed = $1 and not discarded group by kind',
+    [feed],
+  );
+  const recordsOf = (kind: string) => records.find((row) => row.kind === kind)?.n ?? 0;
+  return {
+    feed,
+    site,
+    live: live?.n ?? 0,
+    ...counts,
+    unreadable: recordsOf('unreadable'),
+    duplicates: recordsOf('duplicate'),
+    heldForMs: ages.get('held'),
+    inDoubtForMs: ages.get('in_doubt'),
+    holdReason: counts.held === 0 ? undefined : await newestHoldReason(db, feed),
+    lastPull,
+  };
+}
+
+/** The two parts use an index each, so that wide rows of a large backlog are not read. */
+async function countChanges(
+  db: Queryable,
+  feed: FeedName,
+): Promise<{ readonly counts: Counts; readonly ages: ReadonlyMap<string, number> }> {
+  const rows = await db.query<{ state: keyof Counts; n: number; age: number | null }>(
+    `select 'ready' as state, count(*) as n, null::float8 as age from change where feed = $1 and state = 'ready'
+     union all
+     select state, count(*), (extract(epoch from clock_timestamp() - min(since)) * 1000)::float8
+     from change where feed = $1 and state <> 'ready' group by state`,
+    [feed],
+  );
+  const countOf = (state: keyof Counts) => rows.find((row) => row.state === state)?.n ?? 0;
+  return {
+    counts: {
+      ready: countOf('ready'),
+      sending: countOf('sending'),
+      in_doubt: countOf('in_doubt'),
+      held: countOf('held'),
+      rejected: countOf('rejected'),
+      failed: countOf('failed'),
+    },
+    ages: new Map(rows.flatMap(({ state, age }) => (age === null ? [] : [[state, age] as const]))),
+  };
+}
+
+async function newestHoldReason(db: Queryable, feed: FeedName): Promise<string | undefined> {
+  const [row] = await db.query<{ reason: string | null }>(
+    `select reason->>'message' as reason from change where feed = $1 and state = 'held' order by since desc, id desc limit 1`,
+    [feed],
+  );
+  return row?.reason ?? undefined;
+}
+
+/** A pull with what was sent for it so far. */
+export interface CountedPull extends PullRow {
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly requests: number;
+}
+
+/** The newest first. */
+export async function countedPulls(db: Queryable, feed: FeedName | undefined, limit: number): Promise<CountedPull[]> {
+  const pulls = await listPulls(db, feed, limit);
+  const rows = await db.query<{ pull: number; outcome: string; n: number }>(
+    'select pull, outcome, sum(n)::bigint as n from tally where pull = any($1::bigint[]) group by 1, 2',
+    [pulls.map((pull) => pull.id)],
+  );
+  return pulls.map((pull) => {
+    const countOf = (outcome: string) => rows.find((row) => row.pull === pull.id && row.outcome === outcome)?.n ?? 0;
+    return {
+      ...pull,
+      unchanged: pull.unchanged + countOf('nothing'),
+      gone: pull.gone - countOf('dropped'),
+      created: countOf('created'),
+      updated: countOf('updated'),
+      deleted: countOf('deleted'),
+      requests: countOf('requests'),
+    };
+  });
+}
