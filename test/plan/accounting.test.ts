@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { AccountingError, checkAccounts } from '../../src/plan/accounting.ts';
+
+const seen = {
+  seen: 20,
+  unchanged: 1,
+  created: 2,
+  updated: 3,
+  rejected: 1,
+  in_doubt: 1,
+  pending: 2,
+  failed: 3,
+  duplicates: 4,
+  unreadable: 3,
+};
+const gone = { gone: 10, deleted: 1, held: 2, grace: 3, kept: 3, pendingDeletes: 1 };
+
+describe('checkAccounts', () => {
+  it('takes counts that add up', () => {
+    expect(() => checkAccounts(seen, gone)).not.toThrow();
+  });
+
+  it.each(Object.keys(seen))('refuses one more %s', (name) => {
+    const wrong = { ...seen, [name]: seen[name as keyof typeof seen] + 1 };
+    expect(() => checkAccounts(wrong, gone)).toThrow(AccountingError);
+    expect(() => checkAccounts(wrong, gone)).toThrow(/seen \d+ is not \d+ \(unchanged/);
+  });
+
+  it.each(Object.keys(gone))('refuses one more %s among the gone', (name) => {
+    const wrong = { ...gone, [name]: gone[name as keyof typeof gone] + 1 };
+    expect(() => checkAccounts(seen, wrong)).toThrow(/gone \d+ is not \d+ \(deleted/);
+  });
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { changedFields, nextRequest } from '../../src/plan/next-request.ts';
+import { contentHash } from '../../src/posting/hash.ts';
+import { siteJobId } from '../../src/posting/identifiers.ts';
+import type { Fields } from '../../src/posting/posting.ts';
+
+const present = (fields: Fields) => ({ kind: 'present', fields, contentHash: contentHash(fields) }) as const;
+const actual = (fields: Fields) => ({ siteJobId: siteJobId('7'), contentHash: contentHash(fields), fields });
+const A = { title: 'Nurse', city: 'Boston' };
+
+describe('nextRequest', () => {
+  it.each([
+    ['wanted, not there', present(A), undefined, { kind: 'create', fields: A }],
+    ['wanted, there as wanted', present(A), actual(A), { kind: 'none' }],
+    [
+      'wanted otherwise',
+      present({ ...A, city: 'Salem' }),
+      actual(A),
+      { kind: 'update', siteJobId: '7', fields: { city: 'Salem' } },
+    ],
+    [
+      'a field more',
+      present({ ...A, state: 'Ohio' }),
+      actual(A),
+      { kind: 'update', siteJobId: '7', fields: { state: 'Ohio' } },
+    ],
+    ['a field less', present({ title: 'Nurse' }), actual(A), { kind: 'update', siteJobId: '7', fields: { city: '' } }],
+    ['an empty field less', present({ title: 'Nurse' }), actual({ title: 'Nurse', city: '' }), { kind: 'none' }],
+    ['unwanted, there', { kind: 'absent' } as const, actual(A), { kind: 'delete', siteJobId: '7' }],
+    ['unwanted, not there', { kind: 'absent' } as const, undefined, { kind: 'none' }],
+    [
+      'wanted, there, but what it is was never known',
+      present(A),
+      { siteJobId: siteJobId('7'), contentHash: Buffer.alloc(16), fields: undefined },
+      { kind: 'update', siteJobId: '7', fields: A },
+    ],
+  ])('%s', (_name, wanted, there, expected) => {
+    expect(nextRequest(wanted, there)).toEqual(expected);
+  });
+
+  it('takes names of the object prototype for plain names', () => {
+    const odd = Object.fromEntries([
+      ['constructor', 'x'],
+      ['toString', 'y'],
+    ]);
+    expect(changedFields({}, odd)).toEqual(odd);
+  });
+});
+
+describe('changedFields', () => {
+  const fields = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'constructor'), fc.constantFrom('', '1', '2'));
+  const filled = (set: Fields) => Object.fromEntries(Object.entries(set).filter(([, value]) => value !== ''));
+
+  it('makes one set of fields the other, and nothing more than needed', () => {
+    fc.assert(
+      fc.property(fields, fields, (from, to) => {
+        const changed = changedFields(from, to);
+        expect(filled({ ...from, ...changed })).toEqual(filled(to));
+        for (const [name, value] of Object.entries(changed)) {
+          expect(Object.hasOwn(from, name) && from[name] === value).toBe(false);
+        }
+      }),
+    );
+  });
+});

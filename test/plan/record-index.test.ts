@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RecordIndex, RecordMark } from '../../src/plan/record-index.ts';
+
+const hashOf = (text: string): Buffer => createHash('sha1').update(text).digest().subarray(0, 16);
+const marks = fc.constantFrom(RecordMark.settled, RecordMark.contested, RecordMark.wished);
+
+describe('RecordIndex', () => {
+  it('holds what a map would, however many entries come', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 300 }), marks)), fc.nat(50), (entries, expected) => {
+        const index = new RecordIndex(expected);
+        const model = new Map<number, number>();
+        for (const [n, mark] of entries) {
+          index.add(hashOf(String(n)), mark);
+          if (!model.has(n)) model.set(n, mark);
+        }
+        expect(index.size).toBe(model.size);
+        for (let n = 0; n <= 300; n++) {
+          const slot = index.find(hashOf(String(n)));
+          expect(slot < 0 ? undefined : index.mark(slot)).toBe(model.get(n));
+        }
+      }),
+    );
+  });
+
+  it('finds hashes that begin alike, at the end of the table too', () => {
+    const alike = Array.from({ length: 40 }, (_, at) => {
+      const hash = Buffer.alloc(16, 0xff);
+      hash[15] = at;
+      return hash;
+    });
+    const index = new RecordIndex(40);
+    for (const hash of alike) index.add(hash, RecordMark.settled);
+    expect(new Set(alike.map((hash) => index.find(hash))).size).toBe(40);
+    expect(index.find(Buffer.alloc(16, 0xfe))).toBe(-1);
+  });
+
+  it('keeps what was seen where it grows, and gives seen and unmet hashes apart', () => {
+    const index = new RecordIndex(0);
+    const hashes = Array.from({ length: 200 }, (_, at) => hashOf(`r${at}`));
+    for (const [at, hash] of hashes.entries()) {
+      const slot = index.add(hash, at % 2 === 0 ? RecordMark.settled : RecordMark.wished);
+      if (at < 50) index.see(slot, at);
+      else if (at < 60) index.account(slot);
+    }
+    const hex = (list: Iterable<Buffer>) => [...list].map((hash) => hash.toString('hex')).sort();
+    const expected = (from: number, to: number, rest: number) =>
+      hex(hashes.filter((_, at) => at >= from && at < to && at % 2 === rest));
+    expect(hex(index.hashes([RecordMark.settled], true))).toEqual(expected(0, 50, 0));
+    expect(hex(index.hashes([RecordMark.wished], true))).toEqual(expected(0, 50, 1));
+    expect(hex(index.hashes([RecordMark.settled], false))).toEqual(expected(60, 200, 0));
+    expect(index.seenAt(index.find(hashes[7] as Buffer))).toBe(7);
+    expect(index.mark(index.find(hashes[54] as Buffer))).toBe(RecordMark.settled);
+  });
+
+  it('takes less than 48 bytes an entry at a million', () => {
+    expect(new RecordIndex(1_000_000).byteLength / 1_000_000).toBeLessThan(48);
+  });
+});
