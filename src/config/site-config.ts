@@ -51,7 +51,7 @@ export async function makeSiteConfig(
       maxDelayMs: written.retry.max_delay_seconds * 1000,
     },
     doubts: {
-      settleAfterMs: settleAfterSeconds === undefined ? Math.max(60_000, 2 * timeoutMs) : settleAfterSeconds * 1000,
+      settleAfterMs: settleAfterSeconds === undefined ? Math.max(15_000, 2 * timeoutMs) : settleAfterSeconds * 1000,
       looks,
       escalateAfterMs: escalateAfterMinutes * 60_000,
     },

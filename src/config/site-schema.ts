@@ -69,7 +69,7 @@ const doubtsSchema = z.strictObject({
   settle_after_seconds: secondsSchema
     .optional()
     .describe(
-      'How long a create whose outcome is unknown waits before the site is asked. By default twice `timeout_seconds`, at least 60.',
+      'How long a create whose outcome is unknown waits before the site is asked. By default twice `timeout_seconds`, at least 15.',
     ),
   looks: z
     .int()
