@@ -1,7 +1,7 @@
 // Turns the outcome of one request into what the whole site has to heed: a pause, a wait, or that all is well again.
 import type { Outcome } from '../src/site/exchange.ts';
 import type { Attempt } from '../src/store/claim.ts';
-import { readFeedState } from '../src/store/feed-state.ts';
+import { pullToWatch } from '../src/store/feed-state.ts';
 import { countTally } from '../src/store/open-counts.ts';
 import { noteMisconfigured, noteReachable, noteUnreachable, pauseSite, throttleSite } from '../src/store/site-state.ts';
 import type { SiteDesk } from './site-desk.ts';
@@ -28,7 +28,11 @@ export async function heedOutcome(outcome: Outcome, attempt: Attempt, desk: Site
       well.add(desk);
       return;
     case 'unauthorized':
-      return pause(desk, 'the site does not accept the token (401): it was changed, or the password was');
+      return pause(
+        desk,
+        'the site does not accept the token (401): it was changed, or the password was',
+        PROBE_FIRST_MS,
+      );
     case 'throttled':
       return throttleSite(db, site, outcome.retryAfterMs ?? desk.policy.retry.firstDelayMs, 'the site asked to wait');
     case 'unreachable':
@@ -37,8 +41,9 @@ export async function heedOutcome(outcome: Outcome, attempt: Attempt, desk: Site
       return;
     case 'misconfigured':
       well.delete(desk);
-      if ((await noteMisconfigured(db, site, outcome.message)) >= MISCONFIGURED_LIMIT)
-        await pause(desk, outcome.message);
+      if ((await noteMisconfigured(db, site, outcome.message)) >= MISCONFIGURED_LIMIT) {
+        await pause(desk, outcome.message, PROBE_FIRST_MS);
+      }
       return;
     case 'rejected':
     case 'forbidden':
@@ -49,24 +54,28 @@ export async function heedOutcome(outcome: Outcome, attempt: Attempt, desk: Site
   }
 }
 
-async function pause(desk: SiteDesk, cause: string): Promise<void> {
-  if (await pauseSite(desk.db, desk.site, cause, PROBE_FIRST_MS)) {
+async function pause(desk: SiteDesk, cause: string, probeAfterMs: number | undefined): Promise<void> {
+  if (await pauseSite(desk.db, desk.site, cause, probeAfterMs)) {
     desk.log.error({ site: desk.site, cause }, 'site paused');
   }
 }
 
-/** Pauses the site where too many of a pull's first requests failed: better 20 failures than 20,000. */
+/**
+ * Pauses the site where too many of a pull's first requests failed: better 20 failures than 20,000. A site that answers
+ * proves nothing then, so only a person resumes it; after that the pulls there were are not judged again.
+ */
 async function watchCanary(attempt: Attempt, desk: SiteDesk): Promise<void> {
   const { requests, percent } = desk.policy.canary;
-  const state = await readFeedState(desk.db, attempt.feed);
-  if (state?.currentPull === undefined) return;
-  const tally = await countTally(desk.db, state.currentPull);
+  const pull = await pullToWatch(desk.db, attempt.feed);
+  if (pull === undefined) return;
+  const tally = await countTally(desk.db, pull);
   const sent = tally.requests ?? 0;
   const failed = tally.refused ?? 0;
   if (sent < requests || sent > 2 * requests || (failed / sent) * 100 <= percent) return;
   await pause(
     desk,
-    `${failed} of the first ${sent} requests of pull ${state.currentPull} of feed ${attempt.feed} failed, ` +
+    `${failed} of the first ${sent} requests of pull ${pull} of feed ${attempt.feed} failed, ` +
       `above the limit of ${percent} % in the first ${requests}; see what is wrong with: jobmirror review list`,
+    undefined,
   );
 }

@@ -35,6 +35,12 @@ export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<
   return { orphans, doubts, resumed: false };
 }
 
+/** Asks a paused site at once, as a command that starts should: its cause may just have been mended. */
+export async function probeIfPaused(desk: SiteDesk, signal: AbortSignal): Promise<void> {
+  const state = await readSiteState(desk.db, desk.site);
+  if (state.pausedSince !== undefined && state.probeInMs !== undefined) await probe(desk, signal);
+}
+
 /** Asks a paused site with one harmless GET, less and less often, and resumes it when it answers. */
 async function probe(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
   const answer = await desk.client.probe(signal);

@@ -1,7 +1,7 @@
 // Joins queue, books and sites into what sends: for each site a worker, a dispatcher and somebody who tends its backlog.
 import { applyChange } from '../../jobs/apply-change.ts';
 import type { SiteDesk, SitePolicy } from '../../jobs/site-desk.ts';
-import { tendBacklog } from '../../jobs/tend-backlog.ts';
+import { probeIfPaused, tendBacklog } from '../../jobs/tend-backlog.ts';
 import type { SiteConfig } from '../config/config.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
@@ -81,6 +81,7 @@ async function openStation(
   feeds: readonly FeedName[],
 ): Promise<Station> {
   const { db, log } = desk;
+  await probeIfPaused(desk, AbortSignal.timeout(site.options.timeoutMs));
   const queue: SiteQueue = await openSiteQueue(backend, site.name);
   const lead = standForLead(db, lockKey('lead', site.name));
   const dispatcher = startDispatcher<BacklogCursor>({

@@ -49,3 +49,13 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
     [update.feed, update.site, update.pull, update.etag, update.lastModified, update.fingerprint, update.holdReason],
   );
 }
+
+/** The feed's current pull, unless its site was resumed since: then a person has seen how it began. */
+export async function pullToWatch(db: Queryable, feed: FeedName): Promise<number | undefined> {
+  const [row] = await db.query<{ id: number }>(
+    `select p.id from feed_state f join pull p on p.id = f.current_pull left join site_state s on s.site = f.site
+     where f.feed = $1 and (s.resumed_at is null or s.resumed_at < p.committed_at)`,
+    [feed],
+  );
+  return row?.id;
+}

@@ -29,15 +29,23 @@ export async function listSiteStates(db: Queryable): Promise<SiteState[]> {
   return (await db.query(`${SELECT} order by site`)).map(tidy);
 }
 
-/** Pauses a site durably. A pause that stands keeps its start and its first cause. Gives whether it is new. */
-export async function pauseSite(db: Queryable, site: SiteName, cause: string, probeAfterMs: number): Promise<boolean> {
+/**
+ * Pauses a site durably. A pause that stands keeps its start and its first cause. Gives whether it is new.
+ * @param probeAfterMs when to see whether the cause is gone; `undefined`: only a person can tell.
+ */
+export async function pauseSite(
+  db: Queryable,
+  site: SiteName,
+  cause: string,
+  probeAfterMs: number | undefined,
+): Promise<boolean> {
   const rows = await db.query(
     `insert into site_state as s (site, paused_since, pause_cause, next_probe)
      values ($1, now(), $2, now() + make_interval(secs => $3))
      on conflict (site) do update set paused_since = now(), pause_cause = $2, probes = 0,
        next_probe = now() + make_interval(secs => $3)
      where s.paused_since is null returning site`,
-    [site, cause, probeAfterMs / 1000],
+    [site, cause, probeAfterMs === undefined ? null : probeAfterMs / 1000],
   );
   return rows.length > 0;
 }
@@ -46,7 +54,7 @@ export async function pauseSite(db: Queryable, site: SiteName, cause: string, pr
 export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean> {
   const rows = await db.query(
     `update site_state s set paused_since = null, pause_cause = null, next_probe = null, probes = 0, not_before = '-infinity',
-       unreachable_streak = 0, misconfigured_streak = 0
+       unreachable_streak = 0, misconfigured_streak = 0, resumed_at = now()
      from (select site, paused_since from site_state where site = $1 for update) old
      where s.site = old.site returning old.paused_since is not null as was_paused`,
     [site],

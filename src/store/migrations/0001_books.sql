@@ -170,6 +170,7 @@ create table site_state (
   last_message text,
   probes integer not null default 0,
   trust_gone_until timestamptz,
+  resumed_at timestamptz,
   next_probe timestamptz
 );
 
