@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { packageRoot } from '../config/package-root.ts';
 import { EmbeddedPostgresError } from '../store/embedded/embedded-error.ts';
+import { demoCommand } from './commands/demo.ts';
 import { planCommand } from './commands/plan.ts';
 import { sandboxCommand } from './commands/sandbox.ts';
 import { startCommand } from './commands/start.ts';
@@ -21,7 +22,7 @@ const program = new Command('jobmirror')
   .showHelpAfterError('(see --help)')
   .exitOverride();
 
-const commands = [syncCommand(), planCommand(), startCommand(), workCommand(), sandboxCommand()];
+const commands = [demoCommand(), syncCommand(), planCommand(), startCommand(), workCommand(), sandboxCommand()];
 
 for (const command of commands) {
   program.addCommand(command.exitOverride().showHelpAfterError('(see --help)'));

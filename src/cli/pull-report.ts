@@ -103,12 +103,7 @@ const PARTS = [
 
 /** The report for people: one line of counts, then what they should know and do. */
 export function describeReport(report: PullReport): string {
-  const counts = PARTS.filter(([name]) => report[name] > 0).map(([name, words]) => `${report[name]} ${words}`);
-  const seconds = (report.duration_ms / 1000).toFixed(1);
-  const lines = [
-    `${report.feed}: ${STATUS_WORDS[report.status]}: ${report.seen} seen${counts.length > 0 ? `, ${counts.join(', ')}` : ''}; ` +
-      `${report.requests} requests in ${seconds} s`,
-  ];
+  const lines = [describeCounts(report)];
   if (report.message !== undefined) lines.push(`  ${report.message}`);
   if (report.status === 'incomplete') lines.push('  The feed is not proven complete, so nothing was deleted.');
   if (report.held > 0) {
@@ -118,6 +113,16 @@ export function describeReport(report: PullReport): string {
     lines.push(`  ${report.review} wait for review: jobmirror review list ${report.feed}`);
   }
   return lines.join('\n');
+}
+
+/** The counts alone, those that are not 0. */
+export function describeCounts(report: PullReport): string {
+  const counts = PARTS.filter(([name]) => report[name] > 0).map(([name, words]) => `${report[name]} ${words}`);
+  const seconds = (report.duration_ms / 1000).toFixed(1);
+  return (
+    `${report.feed}: ${STATUS_WORDS[report.status]}: ${report.seen} seen${counts.length > 0 ? `, ${counts.join(', ')}` : ''}; ` +
+    `${report.requests} requests in ${seconds} s`
+  );
 }
 
 const STATUS_WORDS: Readonly<Record<PullReport['status'], string>> = {

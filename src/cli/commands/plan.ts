@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { Command } from 'commander';
 import { planFeed } from '../../../jobs/plan-feed.ts';
-import type { PlannedChange } from '../../store/planned-changes.ts';
 import { openBooksFor, readConfig } from '../books.ts';
+import { describeChange } from '../describe-change.ts';
 import { ExitStatus, UserError, worst } from '../exit-status.ts';
 import { feedSetups } from '../feed-setups.ts';
 import { formatBytes, startProgress } from '../progress.ts';
@@ -35,7 +35,7 @@ export function planCommand(): Command {
           const end = await planFeed(setup, context, async (change) => {
             progress.clear();
             counts[change.operation]++;
-            await print(options.json === true ? JSON.stringify(change) : describe(change));
+            await print(options.json === true ? JSON.stringify(change) : describeChange(change));
           });
           progress.clear();
           if (end.kind === 'busy') throw new UserError(`feed ${setup.feed} is being pulled right now; try again later`);
@@ -64,22 +64,4 @@ export function planCommand(): Command {
 
 async function print(text: string): Promise<void> {
   if (!process.stdout.write(`${text}\n`)) await once(process.stdout, 'drain');
-}
-
-const SHOWN_CHARACTERS = 100;
-
-function describe(change: PlannedChange): string {
-  const signs = { create: '+', update: '~', delete: '-' } as const;
-  const held = change.held === true ? ' (held for approval)' : '';
-  const lines = [`${signs[change.operation]} ${change.operation} ${change.feed} ${change.key}${held}`];
-  if (change.operation === 'delete') return lines.join('\n');
-  for (const [name, { from, to }] of Object.entries(change.fields)) {
-    lines.push(from === null ? `    ${name}: ${short(to)}` : `    ${name}: ${short(from)} → ${short(to)}`);
-  }
-  return lines.join('\n');
-}
-
-function short(text: string | null): string {
-  const line = (text ?? '').replace(/\s+/g, ' ');
-  return JSON.stringify(line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line);
 }

@@ -1,0 +1,77 @@
+// `jobmirror demo`: mirrors two versions of a bundled feed into a sandbox, proves the result, and lets people look around.
+import { Command } from 'commander';
+import { makeDemoFolder } from '../demo/folder.ts';
+import { openPage, type Page } from '../demo/page.ts';
+import { DEMO_ACCOUNT, openStage, type Stage } from '../demo/stage.ts';
+import { tellStory } from '../demo/story.ts';
+import { ExitStatus } from '../exit-status.ts';
+import { ownCommand, pathFromHere, quoted } from '../own-command.ts';
+import { type StopSignal, stopSignal } from '../stop-signal.ts';
+
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description('see it work: mirror a bundled feed into a sandbox, with nothing to install or configure')
+    .option('--once', 'end when the result is proven, instead of waiting for Ctrl-C')
+    .action(async (options: { once?: boolean }) => {
+      const stopping = stopSignal();
+      const page = openPage();
+      const folder = await makeDemoFolder(process.cwd());
+      try {
+        introduce(page, folder.path);
+        process.exitCode = await play(folder.path, page, stopping, options.once === true);
+      } finally {
+        await folder.remove();
+        page.say(`\nThe demo has ended, and everything it made is removed.`, 0);
+        stopping.release();
+      }
+    });
+}
+
+async function play(folder: string, page: Page, stopping: StopSignal, once: boolean): Promise<ExitStatus> {
+  let stage: Stage | undefined;
+  try {
+    stage = await openStage(folder);
+    page.say(`the site    ${stage.sandbox.url}, a sandbox that speaks the XML interface of the real one`);
+    const proven = await tellStory(stage, page, stopping.signal);
+    if (!once) {
+      inviteToLook(page, stage);
+      await stopping.stopped;
+    }
+    return proven ? ExitStatus.done : ExitStatus.failed;
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    return ExitStatus.failed;
+  } finally {
+    await stage?.close();
+  }
+}
+
+function introduce(page: Page, folder: string): void {
+  page.say(page.paint('bold', 'jobmirror mirrors a feed of job postings into a job site.'), 0);
+  page.say(
+    [
+      '\nThis demo brings all that it needs, and removes it when it ends:',
+      `  the files   ${pathFromHere(folder)}`,
+      '  the feed    the openings of an employer that was made up, Corrandale Health Careers',
+      '  the books   a Postgres database: what is on the site, what is to be sent, what needs a person',
+    ].join('\n'),
+    0,
+  );
+}
+
+function inviteToLook(page: Page, { sandbox, password, configPath }: Stage): void {
+  const command = (words: string): string => `${ownCommand()} ${words} --config ${quoted(pathFromHere(configPath))}`;
+  page.heading('Look around');
+  page.say(
+    [
+      `The site:  ${page.paint('cyan', sandbox.url)}`,
+      `           log in as ${DEMO_ACCOUNT} with the password ${password}`,
+      '',
+      'What needs review, in another terminal:',
+      `  ${command('review list')}`,
+      `  ${command('status')}`,
+      '',
+      'Ctrl-C ends the demo.',
+    ].join('\n'),
+  );
+}

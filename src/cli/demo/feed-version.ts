@@ -1,0 +1,70 @@
+// Reads a version of the feed without any books: what of it should be on a site that mirrors it, and what should not.
+import type { FeedSetup } from '../../../jobs/feed-setup.ts';
+import { parseRecord } from '../../feed/parse-record.ts';
+import { readFeed } from '../../feed/read-feed.ts';
+import type { PostingKey } from '../../posting/identifiers.ts';
+import type { Fields, ReadResult } from '../../posting/posting.ts';
+
+export interface ReadVersion {
+  /** What the feed says of each key; of several postings with one key, the first. */
+  readonly results: ReadonlyMap<PostingKey, Exclude<ReadResult, { kind: 'unreadable' }>>;
+  /** Keys that stand more than once. */
+  readonly repeated: ReadonlySet<PostingKey>;
+}
+
+/** @throws Error where the feed can't be read whole: the demo's own can. */
+export async function readVersion({ source, reader }: FeedSetup, signal: AbortSignal): Promise<ReadVersion> {
+  const results = new Map<PostingKey, Exclude<ReadResult, { kind: 'unreadable' }>>();
+  const repeated = new Set<PostingKey>();
+  const take = (bytes: Buffer): void => {
+    const parsed = parseRecord(bytes);
+    const result = parsed.kind === 'tree' ? reader.read(parsed.tree) : parsed;
+    if (result.kind === 'unreadable')
+      throw unusable(
+        source.location,
+        result.problems.map(({ message }) => message),
+      );
+    const { key } = result.posting;
+    if (results.has(key)) repeated.add(key);
+    else results.set(key, result);
+  };
+  const reading = await readFeed(
+    source,
+    {
+      record: (buffer, start, end) => take(Buffer.from(buffer.subarray(start, end))),
+      oversized: (_head, length) => {
+        throw unusable(source.location, [`a record has ${length} bytes`]);
+      },
+      drain: () => undefined,
+    },
+    { signal },
+  );
+  if (reading.kind === 'failed') throw unusable(source.location, [reading.message]);
+  if (reading.kind === 'read' && reading.shortfalls.length > 0) throw unusable(source.location, reading.shortfalls);
+  return { results, repeated };
+}
+
+const unusable = (location: string, why: readonly string[]): Error =>
+  new Error(`the demo's feed ${location} can't be used: ${why.join('; ')}`);
+
+/** What a site that mirrored `before`, and then `now`, should have. */
+export interface ExpectedSite {
+  /** The fields of each job that should be live. */
+  readonly live: ReadonlyMap<PostingKey, Fields>;
+  /** Postings that break a rule. Those of them in `live` were there before, and stay as they were. */
+  readonly invalid: ReadonlySet<PostingKey>;
+  /** Postings that were live and are in the feed no more. */
+  readonly gone: ReadonlySet<PostingKey>;
+}
+
+export function expectSite(now: ReadVersion, before?: ExpectedSite): ExpectedSite {
+  const live = new Map<PostingKey, Fields>();
+  const invalid = new Set<PostingKey>();
+  for (const [key, { kind, posting }] of now.results) {
+    if (kind === 'invalid') invalid.add(key);
+    const fields = kind === 'posting' ? posting.fields : before?.live.get(key);
+    if (fields !== undefined) live.set(key, fields);
+  }
+  const gone = [...(before?.live.keys() ?? [])].filter((key) => !now.results.has(key));
+  return { live, invalid, gone: new Set(gone) };
+}

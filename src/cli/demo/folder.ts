@@ -1,0 +1,96 @@
+// Makes the folder that a demo keeps everything in, and removes it, as well as those that killed demos have left behind.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { identityOf, isAlive } from '../../store/embedded/process-identity.ts';
+import { removeCluster } from '../../store/embedded/remove-cluster.ts';
+import { UserError } from '../exit-status.ts';
+
+export interface DemoFolder {
+  /** Absolute. */
+  readonly path: string;
+  /** Removes it; its database server has to be stopped before. */
+  remove(): Promise<void>;
+}
+
+/** Names the process that a folder belongs to, more surely than its number does. */
+const OWNER_FILE = 'owner';
+
+/**
+ * Makes `.jobmirror/demo-<pid>` below `parent`.
+ * @throws UserError where that is not possible
+ */
+export async function makeDemoFolder(parent: string): Promise<DemoFolder> {
+  const area = join(parent, '.jobmirror');
+  const path = join(area, `demo-${process.pid}`);
+  try {
+    mkdirSync(area, { recursive: true });
+    await removeLeftovers(area);
+    mkdirSync(path);
+    writeFileSync(join(path, OWNER_FILE), identityOf(process.pid) ?? '');
+  } catch (cause) {
+    throw new UserError(
+      `the demo can't keep its files in ${area}: ${(cause as Error).message}\nStart it in a folder that you may write to.`,
+      { cause },
+    );
+  }
+  return {
+    path,
+    async remove() {
+      await removeFolder(path);
+      removeIfEmpty(area);
+    },
+  };
+}
+
+/** Removes the folders of demos whose process is gone; what can't be removed is left to the next demo. */
+async function removeLeftovers(area: string): Promise<void> {
+  for (const name of readdirSync(area).filter(isLeftover(area))) {
+    // Renamed, so that of several demos that start at once only one has it; and named so that it is found again.
+    const claimed = join(area, `demo-${process.pid}-leftover-${randomBytes(4).toString('hex')}`);
+    try {
+      renameSync(join(area, name), claimed);
+      await removeFolder(claimed);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT') process.stderr.write(`${join(area, name)}, of an earlier demo, stays: ${message}\n`);
+    }
+  }
+}
+
+const isLeftover =
+  (area: string) =>
+  (name: string): boolean => {
+    const [, pid, claimed] = /^demo-(\d+)(-leftover-[0-9a-f]+)?$/.exec(name) ?? [];
+    if (pid === undefined) return false;
+    if (identityOf(Number(pid)) === undefined) return true;
+    // What another demo has claimed still names its first owner. We have claimed nothing yet: it was our number's last one.
+    if (claimed !== undefined) return Number(pid) === process.pid;
+    const owner = readOwner(join(area, name));
+    return owner !== undefined && !isAlive(owner);
+  };
+
+/** `undefined`: its owner has yet to write it, or is removing it. */
+function readOwner(folder: string): string | undefined {
+  try {
+    return readFileSync(join(folder, OWNER_FILE), 'utf8') || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function removeFolder(path: string): Promise<void> {
+  await removeCluster(path);
+  // A process of the server may be writing for a moment yet.
+  rmSync(path, { recursive: true, force: true, maxRetries: 10 });
+}
+
+/** The folder may hold the user's own database, or another demo. */
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error;
+  }
+}

@@ -1,0 +1,125 @@
+// Compares what the site has with what the feed says, over the site's interface alone, and lists every difference.
+import type { PostingKey, SiteJobId } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import type { SiteClient } from '../../site/exchange.ts';
+import type { ReviewEntry } from '../../store/review-entries.ts';
+import type { ExpectedSite, ReadVersion } from './feed-version.ts';
+
+/** What was looked into, in a sentence each, and what is not as it should be. */
+export interface Proof {
+  readonly proven: readonly string[];
+  readonly differences: readonly string[];
+}
+
+/** Job IDs by the field that carries the posting's key. */
+export type ListedJobs = ReadonlyMap<string, readonly SiteJobId[]>;
+
+/** The field of the preset `indeed` that carries the key. */
+const KEY_FIELD = 'number';
+/** What the site adds to each job of its own accord. */
+const SITE_FIELDS = ['id', 'created-at', 'updated-at'];
+
+/** Reads the site's list of jobs. @throws Error where it can't be read whole */
+export async function listJobs(client: SiteClient, signal: AbortSignal): Promise<ListedJobs> {
+  const jobs = new Map<string, SiteJobId[]>();
+  const listing = await client.list(({ siteJobId, fields }) => {
+    const key = fields[KEY_FIELD] ?? '';
+    jobs.set(key, [...(jobs.get(key) ?? []), siteJobId]);
+  }, signal);
+  if (listing.kind === 'unreadable') throw new Error(listing.message);
+  return jobs;
+}
+
+export interface Evidence {
+  readonly feed: ReadVersion;
+  readonly expected: ExpectedSite;
+  /** What the site had under the keys before its last changes. */
+  readonly before: ListedJobs;
+  readonly review: readonly ReviewEntry[];
+  /** Requests that the site received during a pull of the same feed again. */
+  readonly surplusRequests: number;
+}
+
+/** Looks at every job of the site and every posting of the feed. */
+export async function proveSite(client: SiteClient, evidence: Evidence, signal: AbortSignal): Promise<Proof> {
+  const { expected, surplusRequests } = evidence;
+  const listed = await listJobs(client, signal);
+  const live = await compareLive(client, expected, listed, signal);
+  const gone = await checkGone(client, evidence, signal);
+  const strays = [...listed.keys()].filter((key) => !expected.live.has(key as PostingKey));
+  const review = checkReview(evidence);
+
+  const untouched = [...expected.invalid].filter((key) => expected.live.has(key));
+  const repeated = [...evidence.feed.repeated];
+  return {
+    proven: [
+      `${live.same - untouched.length} valid postings are live, each as one job with exactly the posting's fields`,
+      ...repeated.map((key) => `${key} stands twice in the feed, and the first of the two is live`),
+      `${expected.invalid.size} invalid postings are in review; ${untouched.join(', ')} was live before and stays as it was`,
+      `${expected.gone.size} postings left the feed, and the site answers 404 for their jobs`,
+      `the site has ${sum(listed)} jobs: these ${expected.live.size} and no other`,
+      'the pull of the unchanged feed sent the site no request',
+    ],
+    differences: [
+      ...live.differences,
+      ...gone,
+      ...strays.map((key) => `the site has a job that no posting asked for: ${KEY_FIELD} "${key}"`),
+      ...review,
+      ...(surplusRequests === 0 ? [] : [`the pull of the unchanged feed sent the site ${surplusRequests} requests`]),
+    ],
+  };
+}
+
+const sum = (listed: ListedJobs): number => [...listed.values()].reduce((count, ids) => count + ids.length, 0);
+
+async function compareLive(
+  client: SiteClient,
+  expected: ExpectedSite,
+  listed: ListedJobs,
+  signal: AbortSignal,
+): Promise<{ readonly same: number; readonly differences: string[] }> {
+  const differences: string[] = [];
+  let same = 0;
+  for (const [key, fields] of expected.live) {
+    const [id, ...others] = listed.get(key) ?? [];
+    if (others.length > 0) differences.push(`${key} is on the site ${others.length + 1} times`);
+    const siteJob = id === undefined ? undefined : await client.show(id, signal);
+    const found = siteJob === undefined ? [`${key} is not on the site`] : compareFields(key, fields, siteJob.fields);
+    differences.push(...found);
+    if (found.length === 0) same += 1;
+  }
+  return { same, differences };
+}
+
+function compareFields(key: PostingKey, wanted: Fields, found: Fields): string[] {
+  const names = new Set([...Object.keys(wanted), ...Object.keys(found)].filter((name) => !SITE_FIELDS.includes(name)));
+  // To have no text and not to be there are the same to the interface: a field is taken away by setting it to nothing.
+  return [...names]
+    .filter((name) => (wanted[name] ?? '') !== (found[name] ?? ''))
+    .map((name) => `${key}: ${name} is ${shown(found[name])} on the site, and ${shown(wanted[name])} in the feed`);
+}
+
+const shown = (text: string | undefined): string => (text === undefined ? 'absent' : JSON.stringify(text.slice(0, 80)));
+
+async function checkGone(client: SiteClient, { expected, before }: Evidence, signal: AbortSignal): Promise<string[]> {
+  const differences: string[] = [];
+  for (const key of expected.gone) {
+    for (const id of before.get(key) ?? []) {
+      if ((await client.show(id, signal)) !== undefined)
+        differences.push(`${key} left the feed, and job ${id} is live`);
+    }
+  }
+  return differences;
+}
+
+function checkReview({ feed, expected, review }: Evidence): string[] {
+  const has = (key: PostingKey, kind: ReviewEntry['kind']): boolean =>
+    review.some((entry) => entry.key === key && entry.kind === kind);
+  const missing = [
+    ...[...expected.invalid].filter((key) => !has(key, 'rejected')).map((key) => `${key} is invalid`),
+    ...[...feed.repeated].filter((key) => !has(key, 'duplicate')).map((key) => `${key} stands twice`),
+  ].map((what) => `${what}, and is not in review`);
+  const expectedEntries = expected.invalid.size + feed.repeated.size;
+  const surplus = review.length - expectedEntries + missing.length;
+  return surplus > 0 ? [...missing, `${surplus} entries of the review have no reason in the feed`] : missing;
+}

@@ -1,0 +1,94 @@
+// Sets the demo's stage: a database, a job site, a feed and a configuration in one folder, and the worker that joins them.
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FeedSetup } from '../../../jobs/feed-setup.ts';
+import type { SiteConfig } from '../../config/config.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import { packageRoot } from '../../config/package-root.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { openEmbeddedServer } from '../../store/embedded/server.ts';
+import { type Books, openBooksFor } from '../books.ts';
+import { type Engine, startEngine } from '../engine.ts';
+import { feedSetups } from '../feed-setups.ts';
+import { STOP_WITHIN_MS } from '../stop-signal.ts';
+
+export const DEMO_ACCOUNT = 'demo@example.com';
+
+/** The version of the bundled feed that its source shows. */
+export type FeedVersion = 1 | 2;
+
+/** Everything that runs during a demo. */
+export interface Stage {
+  readonly sandbox: Sandbox;
+  /** Of {@link DEMO_ACCOUNT}. */
+  readonly password: string;
+  readonly configPath: string;
+  readonly feedPath: string;
+  readonly books: Books;
+  readonly engine: Engine;
+  readonly setup: FeedSetup;
+  readonly site: SiteConfig;
+  /** Puts a version of the feed where the source is. */
+  publish(version: FeedVersion): void;
+  close(): Promise<void>;
+}
+
+/** All of it is thrown away afterwards, so nothing has to survive a power cut. */
+const POSTGRES_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+/** Opens the stage in `folder`. What was opened is closed again if the rest can't be. */
+export async function openStage(folder: string): Promise<Stage> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (let end = closers.pop(); end !== undefined; end = closers.pop()) await end();
+  };
+  try {
+    const server = await openEmbeddedServer(folder, { settings: POSTGRES_SETTINGS });
+    closers.push(() => server.leave());
+    const sandbox = await startSandbox({ databaseUrl: server.url() });
+    closers.push(() => sandbox.close());
+    const { token, password = '' } = await sandbox.ensureUser(DEMO_ACCOUNT);
+
+    const feedPath = join(folder, 'feed.xml');
+    const publish = (version: FeedVersion): void =>
+      copyFileSync(join(packageRoot, 'config/demo', `feed-${version}.xml`), feedPath);
+    publish(1);
+    writeFileSync(join(folder, 'token'), token, { mode: 0o600 });
+    const configPath = join(folder, 'jobmirror.yaml');
+    writeFileSync(configPath, configurationFor(sandbox.url));
+
+    // From here on everything is what `jobmirror sync` does with any configuration.
+    const config = await loadConfig({ path: configPath, env: process.env, cwd: folder });
+    const books = await openBooksFor(config, { quiet: true });
+    closers.push(() => books.close());
+    const engine = await startEngine(books, undefined);
+    closers.push(() => engine.stop(STOP_WITHIN_MS));
+    const [setup] = feedSetups(config, []);
+    const [site] = config.sites.values();
+    if (setup === undefined || site === undefined) throw new Error('the demo configuration has no feed or no site');
+    return { sandbox, password, configPath, feedPath, books, engine, setup, site, publish, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A rate at which the demo's postings can be seen going out one after another. */
+const REQUESTS_PER_SECOND = 40;
+
+const configurationFor = (siteUrl: string): string => `# Written by \`jobmirror demo\`, and removed when it ends.
+database: embedded
+data_dir: .                   # this folder
+sites:
+  board:
+    base_url: ${siteUrl}
+    token_file: token         # the site's page My Account, section API, Show Key
+    reference_field: number   # together with list_path: how a job is found whose creation is in doubt
+    list_path: /jobs.xml
+    limits: { requests_per_second: ${REQUESTS_PER_SECOND}, concurrency: 4 }
+feeds:
+  corrandale:
+    source: feed.xml          # most often an https:// address
+    format: indeed
+    site: board
+`;

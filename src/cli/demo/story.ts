@@ -1,0 +1,154 @@
+// Tells the demo's story: three pulls of a feed that changes, each planned, mirrored and explained, and then the proof.
+import { planFeed } from '../../../jobs/plan-feed.ts';
+import { createSiteClient } from '../../site/client.ts';
+import type { SiteClient } from '../../site/exchange.ts';
+import type { PlannedChange } from '../../store/planned-changes.ts';
+import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../store/review-entries.ts';
+import { CHANGE_SIGNS, describeChange } from '../describe-change.ts';
+import { ExitStatus, UserError } from '../exit-status.ts';
+import { mirrorFeed } from '../mirror-feed.ts';
+import { startProgress } from '../progress.ts';
+import { describeCounts, describeReport, exitStatusOf, type PullReport } from '../pull-report.ts';
+import { type ExpectedSite, expectSite, readVersion } from './feed-version.ts';
+import type { Page } from './page.ts';
+import { type Evidence, type ListedJobs, listJobs, proveSite } from './proof.ts';
+import type { Stage } from './stage.ts';
+
+/** What the story is told with. */
+interface Telling {
+  readonly stage: Stage;
+  readonly page: Page;
+  readonly client: SiteClient;
+  readonly signal: AbortSignal;
+}
+
+/** Tells all of it. Whether the site is as the feed says. */
+export async function tellStory(stage: Stage, page: Page, signal: AbortSignal): Promise<boolean> {
+  const client = createSiteClient(stage.site.options);
+  try {
+    const telling = { stage, page, client, signal };
+    const first = await tellFirstPull(telling);
+    const review = await tellSecondPull(telling);
+    const surplusRequests = await tellThirdPull(telling);
+    return await tellProof(telling, first, { review, surplusRequests });
+  } finally {
+    await client.close();
+  }
+}
+
+/** The site after the first pull: as it should be, and as it lists its jobs. */
+interface FirstState {
+  readonly expected: ExpectedSite;
+  readonly jobs: ListedJobs;
+}
+
+const EXAMPLES = 3;
+
+async function tellFirstPull(telling: Telling): Promise<FirstState> {
+  const { stage, page, client, signal } = telling;
+  page.heading('1. The first pull: the site is empty, so everything is new');
+  const changes = await plan(telling);
+  page.say(`The plan, as \`jobmirror plan\` shows it, sends nothing yet: ${changes.length} postings to create.`);
+  page.say(changes.slice(0, EXAMPLES).map(nameChange(page)).join('\n'), 4);
+  page.say(`… and ${changes.length - EXAMPLES} more`, 4);
+  page.say('\nThe sync, as `jobmirror sync` does it, sends one XML request for each:');
+  page.say(describeCounts(await mirror(telling)), 4);
+  return { expected: expectSite(await readVersion(stage.setup, signal)), jobs: await listJobs(client, signal) };
+}
+
+async function tellSecondPull(telling: Telling): Promise<readonly ReviewEntry[]> {
+  const { stage, page } = telling;
+  stage.publish(2);
+  page.heading('2. The second pull: the employer has changed the feed');
+  page.say('The plan: only what differs is to be sent, and of a changed posting only the fields that changed.');
+  const changes = await plan(telling);
+  page.say(changes.map(nameChange(page)).join('\n'), 4);
+  const { count, percent } = stage.setup.guard;
+  page.say(
+    `\nThe sync (more than ${count} deletes would wait for approval if they were above ${percent} % of the jobs):`,
+  );
+  page.say(describeCounts(await mirror(telling)), 4);
+
+  const { db } = stage.books;
+  const review: ReviewEntry[] = [];
+  const filter = { feed: stage.setup.feed, kinds: ENTRY_KINDS };
+  for await (const entry of reviewEntries(db, filter, undefined)) review.push(entry);
+  page.say('\nWhat could not be sent waits for a person, and held nothing else up:');
+  for (const { id, kind, key = '', reason } of review) {
+    page.say(`${id}  ${page.paint('yellow', kind)} ${key}: ${reason}`, 4);
+  }
+  return review;
+}
+
+/** How many requests the site received meanwhile. */
+async function tellThirdPull(telling: Telling): Promise<number> {
+  const { stage, page } = telling;
+  page.heading('3. The third pull: nothing has changed, so nothing is sent');
+  const before = stage.sandbox.requests.total();
+  page.say(describeCounts(await mirror(telling)), 4);
+  return stage.sandbox.requests.total() - before;
+}
+
+async function tellProof(
+  telling: Telling,
+  first: FirstState,
+  found: Pick<Evidence, 'review' | 'surplusRequests'>,
+): Promise<boolean> {
+  const { stage, page, client, signal } = telling;
+  page.heading('The proof: the feed is read again and compared with the site, job by job, over its XML interface');
+  const feed = await readVersion(stage.setup, signal);
+  const expected = expectSite(feed, first.expected);
+  const proof = await proveSite(client, { ...found, feed, expected, before: first.jobs }, signal);
+  if (proof.differences.length === 0) {
+    for (const line of proof.proven) page.say(`${page.paint('green', 'proven:')} ${line}`);
+    return true;
+  }
+  for (const line of proof.differences) page.say(`${page.paint('red', 'not as it should be:')} ${line}`);
+  return false;
+}
+
+async function plan({ stage, signal }: Telling): Promise<readonly PlannedChange[]> {
+  const { db, log } = stage.books;
+  const changes: PlannedChange[] = [];
+  const end = await planFeed(stage.setup, { db, log, signal }, (change) => {
+    changes.push(change);
+  });
+  switch (end.kind) {
+    case 'planned':
+      return changes;
+    case 'failed':
+      throw new UserError(`the demo's feed could not be planned: ${end.message}`);
+    case 'busy':
+      throw new UserError(`another process is pulling the feed of this demo, ${stage.configPath}`);
+    default:
+      return end satisfies never;
+  }
+}
+
+async function mirror({ stage, signal }: Telling): Promise<PullReport> {
+  const progress = startProgress();
+  try {
+    const report = await mirrorFeed(stage.books, stage.engine, stage.setup, { signal, progress });
+    signal.throwIfAborted();
+    if (exitStatusOf(report) === ExitStatus.failed) throw new UserError(describeReport(report));
+    return report;
+  } finally {
+    progress.clear();
+  }
+}
+
+const SIGN_STYLES = { create: 'green', update: 'yellow', delete: 'red' } as const;
+
+/** A change in a line; one of fields with them. */
+const nameChange =
+  (page: Page) =>
+  (change: PlannedChange): string => {
+    const { operation, key, fields } = change;
+    const sign = page.paint(SIGN_STYLES[operation], CHANGE_SIGNS[operation]);
+    const head = `${sign} ${operation} ${key}`;
+    // Below its own head; the feed's name would say nothing here.
+    if (operation === 'update') return describeChange(change).replace(/^.*/, () => head);
+    const text = (name: string): string => fields[name]?.to ?? fields[name]?.from ?? '';
+    const place = `${text('location-city')}, ${text('location-state')}`;
+    return `${head}  ${text('title')} (${place})`;
+  };

@@ -1,0 +1,36 @@
+// Turns a planned change into lines for people: what becomes of which posting, field by field.
+import type { PlannedChange } from '../store/planned-changes.ts';
+
+/** What a line begins with, as in a diff. */
+export const CHANGE_SIGNS = { create: '+', update: '~', delete: '-' } as const;
+
+const SHOWN_CHARACTERS = 100;
+/** Of what stays the same, before the first difference. */
+const CONTEXT_CHARACTERS = 30;
+
+export function describeChange(change: PlannedChange): string {
+  const held = change.held === true ? ' (held for approval)' : '';
+  const lines = [`${CHANGE_SIGNS[change.operation]} ${change.operation} ${change.feed} ${change.key}${held}`];
+  if (change.operation === 'delete') return lines.join('\n');
+  for (const [name, { from, to }] of Object.entries(change.fields)) {
+    lines.push(from === null ? `    ${name}: ${excerpt(oneLine(to), 0)}` : `    ${name}: ${difference(from, to)}`);
+  }
+  return lines.join('\n');
+}
+
+/** Both texts in one line, from shortly before their first difference where they are too long to be shown whole. */
+function difference(from: string, to: string | null): string {
+  const [before, after] = [oneLine(from), oneLine(to)];
+  const fits = Math.max(before.length, after.length) <= SHOWN_CHARACTERS;
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same += 1;
+  const start = fits || same <= CONTEXT_CHARACTERS ? 0 : same - CONTEXT_CHARACTERS;
+  return `${excerpt(before, start)} → ${excerpt(after, start)}`;
+}
+
+const oneLine = (text: string | null): string => (text ?? '').replace(/\s+/g, ' ');
+
+function excerpt(line: string, start: number): string {
+  const end = start + SHOWN_CHARACTERS;
+  return JSON.stringify(`${start > 0 ? '…' : ''}${line.slice(start, end)}${end < line.length ? '…' : ''}`);
+}
