@@ -22,9 +22,7 @@ async function receive(c: Context<SiteEnv>, limit: number): Promise<Uint8Array |
   if (Number(incoming.headers['content-length'] ?? 0) > limit) return 'too-large';
   const pieces: Buffer[] = [];
   let length = 0;
-  // The default iterator would destroy the connection at the early return, and with it the answer.
-  const chunks: AsyncIterable<Buffer> = incoming.iterator({ destroyOnReturn: false });
-  for await (const piece of chunks) {
+  for await (const piece of incoming as AsyncIterable<Buffer>) {
     length += piece.length;
     if (length > limit) return 'too-large';
     pieces.push(piece);
