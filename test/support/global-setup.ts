@@ -1,11 +1,10 @@
 // Starts one Postgres server for the whole run of the tests and prepares the database that all others are copied from.
-import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { packageRoot } from '../../src/config/package-root.ts';
 import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
+import { migrate } from '../../src/store/migrate.ts';
 import { runSql, withDatabase } from './sql.ts';
 
 declare module 'vitest' {
@@ -22,8 +21,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = await openServer();
   const template = `jobmirror_template_${process.pid}`;
   await runSql(server.url, `create database ${template}`);
-  const migration = join(packageRoot, 'src/store/migrate.ts');
-  if (existsSync(migration)) await (await import(migration)).migrate(withDatabase(server.url, template));
+  await migrate(withDatabase(server.url, template));
   project.provide('postgresUrl', server.url);
   project.provide('postgresTemplate', template);
   return async () => {

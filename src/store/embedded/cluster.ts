@@ -21,6 +21,7 @@ import { makeLockable, withLock } from './folder-lock.ts';
 import { initialiseHome } from './initialise.ts';
 import { runnableBinaries } from './runnable-binaries.ts';
 import { canEnter, chooseServerUser, type ServerUser } from './server-user.ts';
+import type { ServerSettings } from './settings.ts';
 import { openShelter } from './shelter.ts';
 
 // <data_dir>/postgres/   everything of ours, the "area"
@@ -48,6 +49,7 @@ export interface Cluster {
 export async function openCluster(
   dataDir: string,
   shelters: readonly string[],
+  settings: ServerSettings,
   onNotice: (text: string) => void,
 ): Promise<Cluster> {
   const area = openArea(dataDir);
@@ -62,7 +64,7 @@ export async function openCluster(
       removeHalfMade(area);
       const place = canEnter(user, area) ? area : join(openShelter(user, shelters), 'clusters');
       const half = makeFolder(join(place, HALF_MADE));
-      await initialiseHome(half, link, binaries, user);
+      await initialiseHome(half, link, binaries, user, settings);
       const home = place === area ? link : join(place, randomBytes(8).toString('hex'));
       renameSync(half, home);
       if (home === link) return;

@@ -8,6 +8,7 @@ import { type Binaries, initdbPath } from './binaries.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { EmbeddedPostgresError } from './embedded-error.ts';
 import { giveTo, type ServerUser } from './server-user.ts';
+import type { ServerSettings } from './settings.ts';
 
 /** The cluster's only database user, and the name of the database that `url()` leads to. */
 export const DATABASE_USER = 'jobmirror';
@@ -22,7 +23,13 @@ export const SERVER_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: '/usr/bin:/bin', LC
  * Makes `home` (empty but for its lock) the home of a new cluster that `user` runs and `link` will point to.
  * @throws EmbeddedPostgresError with what initdb said.
  */
-export async function initialiseHome(home: string, link: string, binaries: Binaries, user: ServerUser): Promise<void> {
+export async function initialiseHome(
+  home: string,
+  link: string,
+  binaries: Binaries,
+  user: ServerUser,
+  settings: ServerSettings,
+): Promise<void> {
   const paths = clusterPaths(home);
   const password = randomBytes(24).toString('base64url');
   writeFileSync(paths.password, password, { mode: 0o600 });
@@ -35,6 +42,7 @@ export async function initialiseHome(home: string, link: string, binaries: Binar
   giveTo(user, passwordForInitdb);
   const options = [`--username=${DATABASE_USER}`, `--pwfile=${passwordForInitdb}`, '--auth=scram-sha-256'];
   const content = ['--encoding=UTF8', '--locale=C', '--no-instructions'];
+  if (settings.fsync === 'off') content.push('--no-sync');
   try {
     const how = { ...user, cwd: '/', env: SERVER_ENVIRONMENT };
     await promisify(execFile)(initdbPath(binaries), ['-D', paths.data, ...options, ...content], how);

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clusterPaths } from './cluster-paths.ts';
-import { isPostmasterOf } from './process-identity.ts';
+import { identityOf, isPostmasterOf } from './process-identity.ts';
 
 /** A live server of a cluster. */
 export interface Postmaster {
@@ -23,13 +23,16 @@ export function readPostmaster(home: string): Postmaster | undefined {
 }
 
 /**
- * Lets a new server start where a killed one left its file behind. Postgres refuses while the process number in it is
- * in use, by whatever program; but it takes its own parent's for stale. The other lines stay: by them it checks that no
- * process of the killed server still works on the data.
+ * Lets a new server start where a killed one left its file behind, and its process number is another program's now:
+ * Postgres refuses while the number is in use at all, but takes its own parent's, which is us, for stale. The other
+ * lines stay: by them it checks that no process of the killed server still works on the data.
  */
 export function disarmStaleFile(home: string): void {
-  const [pid, ...rest] = readLines(home);
-  if (pid) writeFileSync(pathOf(home), [process.pid, ...rest].join('\n'));
+  const [line, ...rest] = readLines(home);
+  const pid = Number(line);
+  // A server may have come to life since the last look, started by somebody who was killed. Its file is not stale.
+  if (!pid || !identityOf(pid) || isPostmasterOf(pid, clusterPaths(home).data)) return;
+  writeFileSync(pathOf(home), [process.pid, ...rest].join('\n'));
 }
 
 const pathOf = (home: string): string => join(clusterPaths(home).data, 'postmaster.pid');

@@ -15,7 +15,7 @@ import { disarmStaleFile, readPostmaster } from './postmaster-file.ts';
 import { isPostmasterOf } from './process-identity.ts';
 import { runnableBinaries } from './runnable-binaries.ts';
 import { openLog, readTail } from './server-log.ts';
-import { serverArguments } from './settings.ts';
+import { type ServerSettings, serverArguments } from './settings.ts';
 
 const POLL_MS = 50;
 const START_PATIENCE_MS = 30_000;
@@ -31,7 +31,7 @@ const STILL_ENDING = /pre-existing shared memory block|lock file "postmaster.pid
  */
 export async function ensureServer(
   cluster: Cluster,
-  overrides: Readonly<Record<string, string>>,
+  overrides: ServerSettings,
   onNotice: (text: string) => void,
 ): Promise<Connected> {
   const found = await connectWhenReady(cluster, onNotice);

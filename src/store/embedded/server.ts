@@ -8,6 +8,7 @@ import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 import { withLock } from './folder-lock.ts';
 import { DATABASE_USER } from './initialise.ts';
 import { ensureServer, stopServer } from './postmaster.ts';
+import type { ServerSettings } from './settings.ts';
 import { SHELTERS } from './shelter.ts';
 
 /** A process's membership of a running server. */
@@ -24,8 +25,8 @@ export interface EmbeddedServer {
 export interface EmbeddedServerOptions {
   /** Told in a sentence what takes its time, and what went wrong and was put right. */
   readonly onNotice?: (text: string) => void;
-  /** Postgres settings, for the case that this call starts the server. */
-  readonly settings?: Readonly<Record<string, string>>;
+  /** Postgres settings, for the case that this call makes the cluster or starts the server. */
+  readonly settings?: ServerSettings;
   /** Folders to try, as root, for what the server's user can't reach in the data folder. */
   readonly shelters?: readonly string[];
 }
@@ -47,7 +48,7 @@ export async function openEmbeddedServer(
   const leaving = new AbortController();
   let healing: Promise<void> | undefined;
 
-  const cluster = await explained(dataDir, () => openCluster(resolve(dataDir), shelters, onNotice));
+  const cluster = await explained(dataDir, () => openCluster(resolve(dataDir), shelters, settings, onNotice));
   let member = await explained(dataDir, () => join(cluster));
   return { url, leave };
 

@@ -1,7 +1,10 @@
 // The settings of the embedded server, as arguments of its command line: a new version of ours then needs no edited files.
 
+/** Postgres settings by name. */
+export type ServerSettings = Readonly<Record<string, string>>;
+
 /** What fits our load: a few processes, bulk writes, short transactions, on a machine that does other things too. */
-const SETTINGS: Readonly<Record<string, string>> = {
+const SETTINGS: ServerSettings = {
   listen_addresses: '127.0.0.1',
   // Socket paths may have 107 bytes, which a data folder deep in a tree exceeds.
   unix_socket_directories: '',
@@ -21,7 +24,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** The arguments for `postgres`; `overrides` win. */
-export function serverArguments(data: string, port: number, overrides: Readonly<Record<string, string>>): string[] {
+export function serverArguments(data: string, port: number, overrides: ServerSettings): string[] {
   const settings = Object.entries({ ...SETTINGS, ...overrides, port: String(port) });
   return ['-D', data, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }

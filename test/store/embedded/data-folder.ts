@@ -6,6 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { readPostmaster } from '../../../src/store/embedded/postmaster-file.ts';
 
+/** Options for servers that have to survive kills, but no power cut: waiting for the disk is most of a start's time. */
+export const withoutSync = { settings: { fsync: 'off' } };
+
 export const asRoot: boolean = process.getuid?.() === 0;
 
 /** A folder of this test's own, removed at its end; `mode` 0711 lets the server's user in, 0700 does not. */

@@ -3,11 +3,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, symlinkSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { packageRoot } from '../../../src/config/package-root.ts';
 import { makeLockable, withLock } from '../../../src/store/embedded/folder-lock.ts';
 import { identityOf, isAlive } from '../../../src/store/embedded/process-identity.ts';
 import { temporaryFolder } from './data-folder.ts';
+
+// Several servers or processes start one after the other in each test, on a machine that has other work too.
+vi.setConfig({ testTimeout: 120_000 });
 
 const RUNNER = join(packageRoot, 'test/support/run-typescript.mjs');
 const PROGRAM = join(packageRoot, 'test/store/embedded/lock-process.ts');

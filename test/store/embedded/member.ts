@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { packageRoot } from '../../../src/config/package-root.ts';
 import type { EmbeddedServerOptions } from '../../../src/store/embedded/server.ts';
+import { withoutSync } from './data-folder.ts';
 
 type Message =
   | { readonly kind: 'notice'; readonly text: string }
@@ -37,7 +38,7 @@ const RUNNER = join(packageRoot, 'test/support/run-typescript.mjs');
 const PROGRAM = join(packageRoot, 'test/store/embedded/member-process.ts');
 
 export function startMember(dataDir: string, { uid, ownGroup, env, ...options }: MemberOptions = {}): Member {
-  const child = fork(RUNNER, [PROGRAM, dataDir, JSON.stringify(options)], {
+  const child = fork(RUNNER, [PROGRAM, dataDir, JSON.stringify({ ...withoutSync, ...options })], {
     ...(uid === undefined ? {} : { uid, gid: uid }),
     cwd: packageRoot,
     detached: ownGroup ?? false,

@@ -4,6 +4,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
@@ -13,13 +14,16 @@ import {
   utimesSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { completeLibraries, findBinaries, postgresPath } from '../../../src/store/embedded/binaries.ts';
 import { runnableBinaries } from '../../../src/store/embedded/runnable-binaries.ts';
 import { openEmbeddedServer } from '../../../src/store/embedded/server.ts';
 import { runSql } from '../../support/sql.ts';
-import { asRoot, homeOf, newDataFolder, postmasterPid, temporaryFolder } from './data-folder.ts';
+import { asRoot, homeOf, newDataFolder, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
 import { startMember } from './member.ts';
+
+// Several servers or processes start one after the other in each test, on a machine that has other work too.
+vi.setConfig({ testTimeout: 120_000 });
 
 const NOBODY = 65534;
 const note = asRoot ? '' : ' (skipped: not root)';
@@ -27,7 +31,7 @@ const note = asRoot ? '' : ' (skipped: not root)';
 describe.skipIf(!asRoot)(`as root${note}`, () => {
   it('runs the server as somebody else, who owns nothing but the data', async () => {
     const dataDir = newDataFolder();
-    const server = await openEmbeddedServer(dataDir);
+    const server = await openEmbeddedServer(dataDir, withoutSync);
     const owner = statSync(join(homeOf(dataDir), 'data')).uid;
     expect(owner).not.toBe(0);
     expect(statSync(`/proc/${postmasterPid(dataDir)}`).uid).toBe(owner);
@@ -39,7 +43,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
   it('below a folder of mode 0700, keeps the cluster in a shelter and finds it there again', async () => {
     const dataDir = newDataFolder(0o700);
     const shelters = [join(temporaryFolder(), 'shelter')];
-    const first = await openEmbeddedServer(dataDir, { shelters });
+    const first = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
     await runSql(first.url(), 'create table mark ()');
     await first.leave();
     expect(readlinkSync(homeOf(dataDir))).toContain('shelter/clusters/');
@@ -53,11 +57,11 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
   it('does not find the data of a deleted data folder again', async () => {
     const dataDir = newDataFolder(0o700);
     const shelters = [join(temporaryFolder(), 'shelter')];
-    const first = await openEmbeddedServer(dataDir, { shelters });
+    const first = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
     await runSql(first.url(), 'create table mark ()');
     await first.leave();
     rmSync(dataDir, { recursive: true });
-    const second = await openEmbeddedServer(dataDir, { shelters });
+    const second = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
     await expect(runSql(second.url(), 'select * from mark')).rejects.toThrow('does not exist');
     await second.leave();
   });
@@ -65,9 +69,9 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
   it('says so where the shelter has lost the cluster, instead of beginning anew', async () => {
     const dataDir = newDataFolder(0o700);
     const shelter = join(temporaryFolder(), 'shelter');
-    await (await openEmbeddedServer(dataDir, { shelters: [shelter] })).leave();
+    await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters: [shelter] })).leave();
     rmSync(shelter, { recursive: true });
-    await expect(openEmbeddedServer(dataDir, { shelters: [shelter] })).rejects.toThrow(
+    await expect(openEmbeddedServer(dataDir, { ...withoutSync, shelters: [shelter] })).rejects.toThrow(
       /is gone\.\nBring that folder back/,
     );
   });
@@ -76,7 +80,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     const shelters = [join(temporaryFolder(), 'shelter')];
     const make = async () => {
       const dataDir = newDataFolder(0o700);
-      await (await openEmbeddedServer(dataDir, { shelters })).leave();
+      await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters })).leave();
       return { dataDir, home: readlinkSync(homeOf(dataDir)) };
     };
     const [wanted, fresh, abandoned] = [await make(), await make(), await make()];
@@ -94,9 +98,9 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     chmodSync(planted, 0o777);
     const shelters = [planted, join(folder, 'shelter')];
     const dataDir = newDataFolder(0o700);
-    await (await openEmbeddedServer(dataDir, { shelters })).leave();
+    await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters })).leave();
     expect(readlinkSync(homeOf(dataDir))).toContain('/shelter/');
-    await expect(openEmbeddedServer(newDataFolder(0o700), { shelters: [planted] })).rejects.toThrow(
+    await expect(openEmbeddedServer(newDataFolder(0o700), { ...withoutSync, shelters: [planted] })).rejects.toThrow(
       /can't run as root.*\nSet data_dir to a folder that everybody may enter/,
     );
   });
@@ -107,7 +111,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     const dataDir = join(folder, '.jobmirror');
     const begun = startMember(dataDir, { uid: NOBODY });
     await begun.joined();
-    const asRoot = await openEmbeddedServer(dataDir);
+    const asRoot = await openEmbeddedServer(dataDir, withoutSync);
     await begun.leave();
     await runSql(asRoot.url(), 'create table mark ()');
     await asRoot.leave();
@@ -118,7 +122,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
 
   it('tells another user whose data folder it is', async () => {
     const dataDir = newDataFolder();
-    await (await openEmbeddedServer(dataDir)).leave();
+    await (await openEmbeddedServer(dataDir, withoutSync)).leave();
     await expect(startMember(dataDir, { uid: NOBODY }).joined()).rejects.toThrow(
       /can't use the data folder .*EACCES(.|\n)*belongs to you/,
     );
@@ -131,17 +135,18 @@ describe('the data folder', () => {
     const before = process.cwd();
     onTestFinished(() => process.chdir(before));
     process.chdir(dirname(dirname(dataDir)));
-    const server = await openEmbeddedServer(relative(process.cwd(), dataDir));
+    const server = await openEmbeddedServer(relative(process.cwd(), dataDir), withoutSync);
     expect(postmasterPid(dataDir)).toBeDefined();
+    expect(lstatSync(homeOf(dataDir)).isDirectory()).toBe(true);
     await server.leave();
   });
 
   it('may be renamed while the server runs', async () => {
     const dataDir = newDataFolder();
-    const first = await openEmbeddedServer(dataDir);
+    const first = await openEmbeddedServer(dataDir, withoutSync);
     const moved = `${dataDir} moved`;
     renameSync(dataDir, moved);
-    const second = await openEmbeddedServer(moved);
+    const second = await openEmbeddedServer(moved, withoutSync);
     expect(second.url()).toBe(first.url());
     await second.leave();
     renameSync(moved, dataDir);
@@ -151,10 +156,10 @@ describe('the data folder', () => {
   it('may be a copy of one whose server runs: it gets a server of its own', async () => {
     const dataDir = newDataFolder();
     const copyDir = newDataFolder();
-    const original = await openEmbeddedServer(dataDir);
+    const original = await openEmbeddedServer(dataDir, withoutSync);
     await runSql(original.url(), 'create table mark (); checkpoint');
     execFileSync('cp', ['-a', dataDir, copyDir.replace(/\/[^/]*$/, '')].map(String), { stdio: 'ignore' });
-    const copy = await openEmbeddedServer(copyDir);
+    const copy = await openEmbeddedServer(copyDir, withoutSync);
     expect(copy.url()).not.toBe(original.url());
     await copy.leave();
     await runSql(original.url(), 'select * from mark');

@@ -2,11 +2,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openEmbeddedServer } from '../../../src/store/embedded/server.ts';
 import { runSql } from '../../support/sql.ts';
-import { environmentOf, homeOf, killServer, newDataFolder, postmasterPid } from './data-folder.ts';
+import { environmentOf, homeOf, killServer, newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
 import { startMember } from './member.ts';
+
+// Several servers or processes start one after the other in each test, on a machine that has other work too.
+vi.setConfig({ testTimeout: 120_000 });
 
 const started = 'select pg_postmaster_start_time()::text as start';
 
@@ -26,12 +29,13 @@ describe('members of one server', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('find their data again after a stop', async () => {
+  it('find their data again after a stop, safely on the disk', async () => {
     const dataDir = newDataFolder();
     const first = await openEmbeddedServer(dataDir);
+    expect(await runSql(first.url(), 'show fsync')).toEqual([{ fsync: 'on' }]);
     await runSql(first.url(), 'create table mark ()');
     await first.leave();
-    const second = await openEmbeddedServer(dataDir);
+    const second = await openEmbeddedServer(dataDir, withoutSync);
     expect(await runSql(second.url(), 'select * from mark')).toEqual([]);
     expect(second.url()).toBe(first.url());
     await second.leave();
@@ -40,7 +44,7 @@ describe('members of one server', () => {
   it('come and go in any order without ever meeting a stopping server', async () => {
     const dataDir = newDataFolder();
     const visit = async () => {
-      const server = await openEmbeddedServer(dataDir);
+      const server = await openEmbeddedServer(dataDir, withoutSync);
       await runSql(server.url(), 'select 1');
       await server.leave();
     };
@@ -52,7 +56,7 @@ describe('members of one server', () => {
   });
 
   it('leave twice as well as once', async () => {
-    const server = await openEmbeddedServer(newDataFolder());
+    const server = await openEmbeddedServer(newDataFolder(), withoutSync);
     await server.leave();
     await expect(server.leave()).resolves.toBeUndefined();
   });
@@ -76,7 +80,7 @@ describe('a member killed with -9', () => {
     const killed = startMember(dataDir);
     const [before] = await runSql(await killed.joined(), started);
     await killed.kill('SIGKILL');
-    const next = await openEmbeddedServer(dataDir);
+    const next = await openEmbeddedServer(dataDir, withoutSync);
     expect(await runSql(next.url(), started)).toEqual([before]);
     await next.leave();
     expect(postmasterPid(dataDir)).toBeUndefined();
@@ -87,7 +91,7 @@ describe('a member killed with -9', () => {
     const killed = startMember(dataDir);
     await killed.noticed(/Preparing/);
     await killed.kill('SIGKILL');
-    const next = await openEmbeddedServer(dataDir);
+    const next = await openEmbeddedServer(dataDir, withoutSync);
     await runSql(next.url(), 'select 1');
     expect(readdirSync(join(dataDir, 'postgres')).filter((name) => !name.startsWith('lock-'))).toEqual(['cluster']);
     await next.leave();
@@ -95,11 +99,11 @@ describe('a member killed with -9', () => {
 
   it('while it starts the server leaves one that the next one uses', async () => {
     const dataDir = newDataFolder();
-    await (await openEmbeddedServer(dataDir)).leave();
+    await (await openEmbeddedServer(dataDir, withoutSync)).leave();
     const killed = startMember(dataDir);
     while (!existsSync(join(homeOf(dataDir), 'data', 'postmaster.pid'))) await delay(1);
     await killed.kill('SIGKILL');
-    const next = await openEmbeddedServer(dataDir);
+    const next = await openEmbeddedServer(dataDir, withoutSync);
     await runSql(next.url(), 'select 1');
     await next.leave();
     expect(postmasterPid(dataDir)).toBeUndefined();
@@ -127,7 +131,7 @@ describe('a server killed with -9', () => {
     await runSql(await member.joined(), 'create table mark ()');
     await member.kill('SIGKILL');
     await killServer(dataDir);
-    const next = await openEmbeddedServer(dataDir);
+    const next = await openEmbeddedServer(dataDir, withoutSync);
     expect(await runSql(next.url(), 'select * from mark')).toEqual([]);
     await next.leave();
   });
@@ -141,7 +145,7 @@ describe('the server', () => {
     const pid = postmasterPid(dataDir);
     process.kill(-(member.process.pid ?? 0), 'SIGINT');
     await member.kill('SIGINT');
-    const next = await openEmbeddedServer(dataDir);
+    const next = await openEmbeddedServer(dataDir, withoutSync);
     expect(postmasterPid(dataDir)).toBe(pid);
     expect(next.url()).toBe(url);
     await next.leave();
@@ -156,7 +160,10 @@ describe('the server', () => {
   });
 
   it('of another data folder is another one', async () => {
-    const [one, two] = await Promise.all([openEmbeddedServer(newDataFolder()), openEmbeddedServer(newDataFolder())]);
+    const [one, two] = await Promise.all([
+      openEmbeddedServer(newDataFolder(), withoutSync),
+      openEmbeddedServer(newDataFolder(), withoutSync),
+    ]);
     expect(one.url()).not.toBe(two.url());
     await one.leave();
     await runSql(two.url(), 'select 1');
