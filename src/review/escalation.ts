@@ -1,11 +1,12 @@
 // Says which entries have waited too long for a person.
 import type { Config } from '../config/config.ts';
 import type { SiteName } from '../posting/identifiers.ts';
+import type { ChangeState } from '../store/open-change.ts';
 import type { EntryKind } from '../store/review-entries.ts';
 
 /** Holds and doubts escalate: jobs stay open, or may be there twice, for as long as they wait. */
 export function escalates(
-  entry: { readonly kind: EntryKind; readonly site: SiteName | undefined; readonly ageMs: number },
+  entry: { readonly kind: EntryKind | ChangeState; readonly site: SiteName | undefined; readonly ageMs: number },
   config: Pick<Config, 'sites'>,
 ): boolean {
   if (entry.kind !== 'held' && entry.kind !== 'in_doubt') return false;

@@ -1,0 +1,134 @@
+// `jobmirror check`: says how the configuration was understood, and on request what the sites answer.
+import { Command } from 'commander';
+import { CronExpressionParser } from 'cron-parser';
+import type { Config, FeedConfig, SiteConfig } from '../../config/config.ts';
+import type { SiteName } from '../../posting/identifiers.ts';
+import { createSiteClient } from '../../site/client.ts';
+import type { Outcome } from '../../site/exchange.ts';
+import { readConfig } from '../books.ts';
+import { ExitStatus } from '../exit-status.ts';
+import { printJson, printLines } from '../print.ts';
+import { formatTime } from '../times.ts';
+
+type Answers = ReadonlyMap<SiteName, Outcome['kind']>;
+
+export function checkCommand(): Command {
+  return new Command('check')
+    .description('check the configuration, and say how it is understood')
+    .option('--online', 'ask each site with one harmless GET whether it takes the token')
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object')
+    .action(async (options: { config?: string; json?: boolean; online?: boolean }) => {
+      const config = await readConfig(options);
+      const answers: Answers = options.online === true ? await probeSites(config) : new Map();
+      if (options.json === true) await printJson(toJson(config, answers));
+      else await printLines(describe(config, answers));
+      const wrong = [...answers.values()].some((answer) => answer !== 'accepted');
+      process.exitCode = wrong ? ExitStatus.failed : ExitStatus.done;
+    });
+}
+
+async function probeSites({ sites }: Config): Promise<Answers> {
+  const answers = new Map<SiteName, Outcome['kind']>();
+  for (const { name, options } of sites.values()) {
+    const client = createSiteClient(options);
+    try {
+      answers.set(name, await client.probe());
+    } finally {
+      await client.close();
+    }
+  }
+  return answers;
+}
+
+function describe(config: Config, answers: Answers): string[] {
+  return [
+    `${config.path} is right.`,
+    `database: ${config.database.kind === 'embedded' ? `embedded, in ${config.dataDir}` : 'Postgres'}`,
+    `queue: ${config.queue.kind === 'database' ? 'in the database' : 'Redis'}`,
+    ...[...config.sites.values()].flatMap((site) => describeSite(site, answers.get(site.name))),
+    ...[...config.feeds.values()].flatMap(describeFeed),
+    ...config.warnings.map((warning) => `warning: ${warning}`),
+  ];
+}
+
+function describeSite(
+  { name, options, requestsPerSecond, stateField }: SiteConfig,
+  answer?: Outcome['kind'],
+): string[] {
+  const doubts =
+    options.listPath === undefined
+      ? 'creates in doubt wait for a person: there is no list_path'
+      : `creates in doubt are looked for in ${options.listPath}`;
+  return [
+    '',
+    `site ${name}: ${options.baseUrl.href}`,
+    `  at most ${requestsPerSecond} requests a second, ${options.concurrency} at once, ${options.timeoutMs / 1000} s each`,
+    `  the state stands in ${stateField.name}, as ${stateField.values}; ${doubts}`,
+    ...(answer === undefined ? [] : [`  asked now: ${ANSWERS[answer]}`]),
+  ];
+}
+
+const ANSWERS: Readonly<Record<Outcome['kind'], string>> = {
+  created: 'it answers, and takes the token',
+  accepted: 'it answers, and takes the token',
+  gone: 'it answers, and takes the token',
+  rejected: 'it answers, but refuses the request',
+  forbidden: 'it answers, but the user may not read there (403)',
+  unauthorized: 'it does not take the token (401)',
+  throttled: 'it asks to wait',
+  unreachable: 'it is out of reach',
+  unknown: 'it answers with an error of its own',
+  misconfigured: 'it redirects elsewhere: is base_url right?',
+};
+
+function describeFeed(feed: FeedConfig): string[] {
+  const { percent, count, missingPulls } = feed.guard;
+  const next = nextRun(feed);
+  const schedule =
+    next === undefined
+      ? 'pulled only by sync'
+      : `pulled at "${feed.schedule}" (${feed.timeZone}), next ${formatTime(next)}`;
+  const grace = missingPulls > 1 ? `, after ${missingPulls} pulls without the posting` : '';
+  return [
+    '',
+    `feed ${feed.name}: ${placeOf(feed)}`,
+    `  into site ${feed.siteName}; ${schedule}`,
+    `  key: ${feed.mapping.key.paths.join(' | ')}; fields: ${Object.keys(feed.mapping.fields).join(', ')}`,
+    `  deletes are held above ${count} and ${percent} % in 24 hours${grace}`,
+  ];
+}
+
+/** Without its query, in which keys are sent that are nobody else's business. */
+function placeOf({ source: { location } }: FeedConfig): string {
+  const query = URL.canParse(location) ? location.indexOf('?') : -1;
+  return query < 0 ? location : `${location.slice(0, query)}?…`;
+}
+
+const nextRun = ({ schedule, timeZone }: FeedConfig): Date | undefined =>
+  schedule === undefined ? undefined : CronExpressionParser.parse(schedule, { tz: timeZone }).next().toDate();
+
+function toJson(config: Config, answers: Answers): object {
+  return {
+    path: config.path,
+    database: config.database.kind,
+    queue: config.queue.kind,
+    sites: [...config.sites.values()].map(({ name, options }) => ({
+      site: name,
+      base_url: options.baseUrl.href,
+      reference_field: options.referenceField ?? null,
+      list_path: options.listPath ?? null,
+      answer: answers.get(name) ?? null,
+    })),
+    feeds: [...config.feeds.values()].map((feed) => ({
+      feed: feed.name,
+      site: feed.siteName,
+      source: placeOf(feed),
+      schedule: feed.schedule ?? null,
+      time_zone: feed.timeZone,
+      next_run: nextRun(feed) ?? null,
+      fields: Object.keys(feed.mapping.fields),
+    })),
+    warnings: config.warnings,
+  };
+}

@@ -1,0 +1,132 @@
+// `jobmirror mappings`: lists, exports and imports which posting is which job of the site.
+import { createReadStream } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Command, Option } from 'commander';
+import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/mapping-file.ts';
+import { type ImportEnd, importMappings } from '../../store/mapping-import.ts';
+import { countMappings, listMappings, type MappingRow } from '../../store/mapping-list.ts';
+import { actorName } from '../actor.ts';
+import type { Books } from '../books.ts';
+import { UserError } from '../exit-status.ts';
+import { knownFeed } from '../feed-name.ts';
+import { positiveNumber } from '../option-values.ts';
+import { plainText, printJson, printLine, printLines } from '../print.ts';
+import { formatTable } from '../table.ts';
+import { formatTime } from '../times.ts';
+import { withBooks } from '../with-books.ts';
+
+interface MappingOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+const SHOWN_MAPPINGS = 100;
+
+export function mappingsCommand(): Command {
+  const mappings = new Command('mappings').description('which posting is which job of the site');
+  for (const part of [listCommand(), exportCommand(), importCommand()]) {
+    mappings.addCommand(
+      part
+        .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+        .exitOverride()
+        .showHelpAfterError('(see --help)'),
+    );
+  }
+  return mappings;
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .description('list mappings')
+    .argument('[feed]', 'only of this feed')
+    .option('--limit <n>', `mappings at most (default: ${SHOWN_MAPPINGS}; with --json all)`, positiveNumber)
+    .option('--json', 'print one JSON object a mapping')
+    .action((name: string | undefined, options: MappingOptions & { limit?: number }) =>
+      withBooks(options, async (books) => {
+        const feed = name === undefined ? undefined : await knownFeed(books.db, books.config, name);
+        if (options.json === true) {
+          for await (const row of listMappings(books.db, feed, options.limit))
+            await printLine(mappingLine(row, 'jsonl'));
+          return;
+        }
+        const rows: MappingRow[] = [];
+        for await (const row of listMappings(books.db, feed, options.limit ?? SHOWN_MAPPINGS)) rows.push(row);
+        if (rows.length === 0) return printLine('There are no mappings.');
+        await printLines(formatTable(COLUMNS, rows.map(rowOf)));
+        const total = await countMappings(books.db, feed);
+        if (total > rows.length) await printLine(`… and ${total - rows.length} more (--limit, --json)`);
+      }),
+    );
+}
+
+const COLUMNS = [{ title: 'FEED' }, { title: 'KEY' }, { title: 'JOB' }, { title: 'SINCE' }, { title: 'URL' }] as const;
+
+const rowOf = (row: MappingRow): string[] =>
+  [row.feed, row.key, row.siteJobId, formatTime(row.since), row.url ?? '-'].map(plainText);
+
+function exportCommand(): Command {
+  return new Command('export')
+    .description('write all mappings to standard output, for `mappings import`')
+    .argument('[feed]', 'only of this feed')
+    .addOption(new Option('--format <format>', 'how to write them').choices(['csv', 'jsonl']).default('csv'))
+    .action((name: string | undefined, options: MappingOptions & { format: MappingFormat }) =>
+      withBooks(options, async ({ db, config }) => {
+        const feed = name === undefined ? undefined : await knownFeed(db, config, name);
+        const header = headerLine(options.format);
+        if (header !== undefined) await printLine(header);
+        for await (const row of listMappings(db, feed)) await printLine(mappingLine(row, options.format));
+      }),
+    );
+}
+
+function importCommand(): Command {
+  return new Command('import')
+    .description('take mappings over from a file of CSV or JSON lines: all of them, or none')
+    .argument('<file>', 'file with the columns feed, key and site_job_id, as written by export; - for standard input')
+    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option('--json', 'print one JSON object')
+    .action(async (file: string, options: MappingOptions & { as?: string }) => {
+      if (file !== '-') await expectReadable(file);
+      await withBooks(options, async (books) => {
+        const end = await importFile(books, file, actorName(options.as));
+        const { added, known } = judge(end, file);
+        if (options.json === true) return printJson({ added, known });
+        const before = known === 0 ? '' : `, ${known} were there already`;
+        return printLine(`${added} mappings imported${before}. The next sync sends all fields of these postings.`);
+      });
+    });
+}
+
+async function expectReadable(file: string): Promise<void> {
+  try {
+    await access(file);
+  } catch (cause) {
+    throw new UserError(`${file} can't be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+async function importFile({ db, config }: Books, file: string, actor: string): Promise<ImportEnd> {
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  try {
+    const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+    return await importMappings(db, readMappingLines(lines, config), actor);
+  } finally {
+    input.destroy();
+  }
+}
+
+function judge(end: ImportEnd, file: string): Extract<ImportEnd, { kind: 'imported' }> {
+  switch (end.kind) {
+    case 'imported':
+      return end;
+    case 'busy':
+      throw new UserError(`feed ${end.feed} is being pulled right now; try again when that has ended`);
+    case 'refused': {
+      const lines = end.problems.map(({ line, message }) => plainText(`${file}:${line}: ${message}`));
+      throw new UserError([...lines, ...(end.more ? ['… and more'] : []), 'Nothing was imported.'].join('\n'));
+    }
+    default:
+      return end satisfies never;
+  }
+}

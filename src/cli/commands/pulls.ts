@@ -1,0 +1,72 @@
+// `jobmirror pulls`: the newest pulls, with what each saw and what came of it.
+import { Command } from 'commander';
+import { type CountedPull, countedPulls } from '../../store/overview.ts';
+import { knownFeed } from '../feed-name.ts';
+import { positiveNumber } from '../option-values.ts';
+import { oneLine, printJson, printLine, printLines } from '../print.ts';
+import { formatBytes } from '../progress.ts';
+import { pullJson } from '../pull-json.ts';
+import { formatTable } from '../table.ts';
+import { formatTime } from '../times.ts';
+import { withBooks } from '../with-books.ts';
+
+const SHOWN_PULLS = 20;
+
+export function pullsCommand(): Command {
+  return new Command('pulls')
+    .description('list the newest pulls')
+    .argument('[feed]', 'only of this feed')
+    .option('--limit <n>', 'pulls at most', positiveNumber, SHOWN_PULLS)
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object a pull')
+    .action((name: string | undefined, options: { config?: string; json?: boolean; limit: number }) =>
+      withBooks(options, async ({ db, config }) => {
+        const feed = name === undefined ? undefined : await knownFeed(db, config, name);
+        const pulls = await countedPulls(db, feed, options.limit);
+        if (options.json === true) {
+          for (const pull of pulls) await printJson(toJson(pull));
+        } else if (pulls.length === 0) {
+          await printLine('Nothing was pulled yet.');
+        } else {
+          await printLines(formatTable(COLUMNS, pulls.map(rowOf)));
+        }
+      }),
+    );
+}
+
+function toJson(pull: CountedPull): object {
+  const { created, updated, deleted, requests } = pull;
+  return { ...pullJson(pull), created, updated, deleted, requests };
+}
+
+const COLUMNS = [
+  { title: 'PULL', align: 'right' },
+  { title: 'FEED' },
+  { title: 'STARTED' },
+  { title: 'STATUS' },
+  { title: 'SEEN', align: 'right' },
+  { title: 'UNCHANGED', align: 'right' },
+  { title: 'CREATED', align: 'right' },
+  { title: 'UPDATED', align: 'right' },
+  { title: 'DELETED', align: 'right' },
+  { title: 'REQUESTS', align: 'right' },
+  { title: 'BYTES', align: 'right' },
+  { title: 'SECONDS', align: 'right' },
+  { title: 'MESSAGE' },
+] as const;
+
+const rowOf = (pull: CountedPull): string[] => [
+  String(pull.id),
+  pull.feed,
+  formatTime(pull.startedAt),
+  pull.status.replace('_', ' '),
+  String(pull.seen),
+  String(pull.unchanged),
+  String(pull.created),
+  String(pull.updated),
+  String(pull.deleted),
+  String(pull.requests),
+  formatBytes(pull.bytes),
+  pull.durationMs === undefined ? '-' : (pull.durationMs / 1000).toFixed(1),
+  oneLine([pull.message ?? [], ...pull.shortfalls].flat().join('; ')),
+];

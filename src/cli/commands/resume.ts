@@ -1,0 +1,34 @@
+// `jobmirror resume`: has a paused site sent to again, at once.
+import { Command } from 'commander';
+import type { SiteName } from '../../posting/identifiers.ts';
+import { noteAct } from '../../store/audit.ts';
+import { resumeSite } from '../../store/site-state.ts';
+import { actorName } from '../actor.ts';
+import { UserError } from '../exit-status.ts';
+import { printJson, printLine } from '../print.ts';
+import { withBooks } from '../with-books.ts';
+
+export function resumeCommand(): Command {
+  return new Command('resume')
+    .description('have a paused site sent to again')
+    .argument('<site>', 'name of the site')
+    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object')
+    .action((name: string, options: { config?: string; json?: boolean; as?: string }) =>
+      withBooks(options, async ({ db, config }) => {
+        const site = config.sites.get(name as SiteName)?.name;
+        if (site === undefined) {
+          throw new UserError(`there is no site ${name}; sites: ${[...config.sites.keys()].join(', ') || 'none'}`);
+        }
+        const wasPaused = await db.transaction(async (tx) => {
+          const paused = await resumeSite(tx, site);
+          await noteAct(tx, { actor: actorName(options.as), action: 'resume', detail: { site, paused } });
+          return paused;
+        });
+        if (options.json === true) return printJson({ site, was_paused: wasPaused });
+        if (!wasPaused) return printLine(`Site ${site} was not paused.`);
+        return printLine(`Site ${site} is resumed: a running worker, or the next sync, sends what waits.`);
+      }),
+    );
+}

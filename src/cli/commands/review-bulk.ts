@@ -1,0 +1,62 @@
+// `jobmirror review retry`, `approve` and `discard`: one decision on many entries, or on all of a feed.
+import { Command } from 'commander';
+import { actOnEntries } from '../../review/act-on-entries.ts';
+import { selectEntries } from '../../review/select-entries.ts';
+import type { BulkAction } from '../../review/why-not.ts';
+import { actorName } from '../actor.ts';
+import { commandWriter } from '../command-line.ts';
+import { UserError } from '../exit-status.ts';
+import { wholeNumber } from '../option-values.ts';
+import { reportAct } from '../report-actions.ts';
+import { withBooks } from '../with-books.ts';
+
+interface BulkOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly count?: number;
+  /** False with `--no-send`; absent where nothing is sent anyway. */
+  readonly send?: boolean;
+}
+
+export const reviewRetryCommand = (): Command =>
+  sending(bulkCommand('retry', 'send again what was rejected or failed'));
+
+export const reviewApproveCommand = (): Command =>
+  sending(bulkCommand('approve', 'delete what is held for approval')).option(
+    '--count <n>',
+    'only if exactly so many deletes are held in the named feeds',
+    wholeNumber,
+  );
+
+export const reviewDiscardCommand = (): Command =>
+  bulkCommand(
+    'discard',
+    'let entries rest: what is rejected or failed until its posting changes, what is held stays live',
+  );
+
+const sending = (command: Command): Command =>
+  command.option('--no-send', 'leave the sending to a running worker or to the next sync');
+
+function bulkCommand(action: BulkAction, description: string): Command {
+  return new Command(action)
+    .description(description)
+    .argument('<id or feed...>', 'numbers of entries, or names of feeds for all that it concerns there')
+    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object an entry and a feed')
+    .action((names: string[], options: BulkOptions) =>
+      withBooks(options, async (books) => {
+        const selected = await selectEntries(books.db, books.config, names);
+        if (selected.kind === 'unknown') throw new UserError(selected.message);
+        const report = await actOnEntries(books.db, action, selected.selection, {
+          actor: actorName(options.as),
+          write: commandWriter(options.config),
+          expectHeld: options.count,
+        });
+        if (report.kind === 'refused') throw new UserError(report.message);
+        const send = options.send === true;
+        process.exitCode = await reportAct(books, { action, ...report }, { json: options.json === true, send });
+      }),
+    );
+}

@@ -1,0 +1,52 @@
+// `jobmirror review edit`: sets fields of one posting that was rejected or failed, and sends it.
+import { Command, InvalidArgumentError } from 'commander';
+import { editEntry } from '../../review/edit-entry.ts';
+import { actorName } from '../actor.ts';
+import { commandWriter } from '../command-line.ts';
+import { ExitStatus, UserError, worst } from '../exit-status.ts';
+import { entryNumber } from '../option-values.ts';
+import { reportAct } from '../report-actions.ts';
+import { withBooks } from '../with-books.ts';
+
+interface EditOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly set: ReadonlyMap<string, string>;
+  readonly send: boolean;
+}
+
+export function reviewEditCommand(): Command {
+  return new Command('edit')
+    .description('set fields of one rejected or failed posting, for as long as its source says the same there')
+    .argument('<id>', 'number of the entry', entryNumber)
+    .requiredOption('--set <field=value...>', 'a field of the site and its text; an empty text takes it away', addField)
+    .option('--no-send', 'leave the sending to a running worker or to the next sync')
+    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object')
+    .action((id: number, options: EditOptions) =>
+      withBooks(options, async (books) => {
+        const report = await editEntry(books.db, books.config, id, Object.fromEntries(options.set), {
+          actor: actorName(options.as),
+          write: commandWriter(options.config),
+        });
+        if (report.kind === 'refused') throw new UserError(`entry ${id}: ${report.message}`);
+        const { feed, key, remaining } = report;
+        const message = remaining === undefined ? 'edited, ready to be sent' : `edited, still rejected: ${remaining}`;
+        const entries = [{ entry: id, feed, key, result: 'done', message }] as const;
+        const act = { action: 'edit', entries, feeds: [], acted: [{ id, feed }] };
+        const send = options.send && remaining === undefined;
+        const status = await reportAct(books, act, { json: options.json === true, send });
+        process.exitCode = worst([status, remaining === undefined ? ExitStatus.done : ExitStatus.review]);
+      }),
+    );
+}
+
+function addField(text: string, before: ReadonlyMap<string, string> | undefined): ReadonlyMap<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('It must be FIELD=VALUE.');
+  const name = text.slice(0, at).trim();
+  if (before?.has(name)) throw new InvalidArgumentError(`${name} is set twice.`);
+  return new Map(before).set(name, text.slice(at + 1));
+}

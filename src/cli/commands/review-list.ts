@@ -1,0 +1,133 @@
+// `jobmirror review list`: everything that needs a person, and for what is held the command that approves.
+import { Command, Option } from 'commander';
+import { escalates } from '../../review/escalation.ts';
+import type { WriteCommand } from '../../review/possible-actions.ts';
+import {
+  countEntries,
+  ENTRY_KINDS,
+  type EntryFilter,
+  type EntryKind,
+  type HeldGroup,
+  heldGroups,
+  type ReviewEntry,
+  reviewEntries,
+} from '../../store/review-entries.ts';
+import type { Books } from '../books.ts';
+import { commandWriter } from '../command-line.ts';
+import { knownFeed } from '../feed-name.ts';
+import { positiveNumber } from '../option-values.ts';
+import { oneLine, plainText, printJson, printLine, printLines } from '../print.ts';
+import { formatTable } from '../table.ts';
+import { formatSpan, formatTime } from '../times.ts';
+import { withBooks } from '../with-books.ts';
+
+interface ListOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly kind?: EntryKind;
+  readonly limit?: number;
+}
+
+const SHOWN_ENTRIES = 100;
+
+export function reviewListCommand(): Command {
+  return new Command('list')
+    .description('list what was rejected, failed, is held or in doubt, or could not be read')
+    .argument('[feed]', 'only of this feed')
+    .addOption(new Option('--kind <kind>', 'only of this kind').choices(ENTRY_KINDS))
+    .option('--limit <n>', `entries at most (default: ${SHOWN_ENTRIES}; with --json all)`, positiveNumber)
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object an entry')
+    .action((name: string | undefined, options: ListOptions) =>
+      withBooks(options, async (books) => {
+        const feed = name === undefined ? undefined : await knownFeed(books.db, books.config, name);
+        const kinds = options.kind === undefined ? ENTRY_KINDS : [options.kind];
+        if (options.json === true) return printEntries(books, { feed, kinds }, options.limit);
+        return printTables(books, { feed, kinds }, options);
+      }),
+    );
+}
+
+async function printEntries({ db, config }: Books, filter: EntryFilter, limit: number | undefined): Promise<void> {
+  for await (const entry of reviewEntries(db, filter, limit)) {
+    await printJson({
+      id: entry.id,
+      feed: entry.feed,
+      site: entry.site ?? null,
+      key: entry.key ?? null,
+      kind: entry.kind,
+      operation: entry.operation ?? null,
+      since: entry.since,
+      age_seconds: Math.floor(entry.ageMs / 1000),
+      escalated: escalates(entry, config),
+      reason: entry.reason,
+    });
+  }
+}
+
+/** Held deletes stand together at the end, unless they are what was asked for: one decision is about all of them. */
+async function printTables({ db, config }: Books, filter: EntryFilter, options: ListOptions): Promise<void> {
+  const write = commandWriter(options.config);
+  const together = options.kind === undefined;
+  const groups = filter.kinds.includes('held') ? await heldGroups(db, filter.feed) : [];
+  const listed = { ...filter, kinds: together ? filter.kinds.filter((kind) => kind !== 'held') : filter.kinds };
+  const entries: ReviewEntry[] = [];
+  for await (const entry of reviewEntries(db, listed, options.limit ?? SHOWN_ENTRIES)) entries.push(entry);
+  const total = [...(await countEntries(db, listed)).values()].reduce((sum, count) => sum + count, 0);
+  if (entries.length === 0 && groups.length === 0) return printLine('Nothing needs a person.');
+  if (entries.length > 0) {
+    await printLines(
+      formatTable(
+        COLUMNS,
+        entries.map((entry) => rowOf(entry, escalates(entry, config))),
+      ),
+    );
+    if (total > entries.length) await printLine(`… and ${total - entries.length} more (--limit, --kind, --json)`);
+    await printLine(`\nAll of one entry, and what can be done: ${write(['review', 'show', 'ID'])}`);
+  }
+  for (const group of groups) {
+    const mark = escalates({ kind: 'held', ...group }, config) ? 'ESCALATED: ' : '';
+    await printLines(['', ...describeGroup(group, mark, write)]);
+  }
+}
+
+const COLUMNS = [
+  { title: 'ID', align: 'right' },
+  { title: 'FEED' },
+  { title: 'KEY' },
+  { title: 'KIND' },
+  { title: 'SINCE' },
+  { title: 'AGE', align: 'right' },
+  { title: 'REASON' },
+] as const;
+
+const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
+  in_doubt: 'in doubt',
+  failed: 'failed',
+  rejected: 'rejected',
+  unreadable: 'unreadable',
+  duplicate: 'duplicate',
+  held: 'held',
+};
+
+const rowOf = (entry: ReviewEntry, escalated: boolean): string[] => [
+  String(entry.id),
+  entry.feed,
+  entry.key === undefined ? '-' : oneLine(entry.key, 40),
+  KIND_WORDS[entry.kind],
+  formatTime(entry.since),
+  formatSpan(entry.ageMs),
+  `${escalated ? 'ESCALATED: ' : ''}${oneLine(entry.reason)}`,
+];
+
+/** What is held of a feed, why, since when, and what goes on. */
+export function describeGroup(group: HeldGroup, mark: string, write: WriteCommand): string[] {
+  const { feed, count, since, ageMs, reason } = group;
+  const deletes = count === 1 ? '1 delete is' : `${count} deletes are`;
+  return [
+    `${mark}${feed}: ${deletes} held, since ${formatTime(since)} (${formatSpan(ageMs)}): ${plainText(reason)}`,
+    `  see them:          ${write(['review', 'list', feed, '--kind', 'held'])}`,
+    `  delete them:       ${write(['review', 'approve', feed, '--count', String(count)])}`,
+    `  keep one of them:  ${write(['review', 'discard', 'ID'])}`,
+  ];
+}

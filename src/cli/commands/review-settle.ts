@@ -1,0 +1,73 @@
+// `jobmirror review settle`: says of one create in doubt whether the site has made the job.
+import { Command } from 'commander';
+import type { SiteName } from '../../posting/identifiers.ts';
+import { type PersonsVerdict, settleEntry } from '../../review/settle-entry.ts';
+import { createSiteClient } from '../../site/client.ts';
+import { readJobId } from '../../site/job-address.ts';
+import { findChange } from '../../store/open-change.ts';
+import { actorName } from '../actor.ts';
+import type { Books } from '../books.ts';
+import { UserError } from '../exit-status.ts';
+import { entryNumber } from '../option-values.ts';
+import { reportAct } from '../report-actions.ts';
+import { withBooks } from '../with-books.ts';
+
+interface SettleOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly exists?: string;
+  readonly missing?: boolean;
+  readonly anyway?: boolean;
+  readonly send: boolean;
+}
+
+export function reviewSettleCommand(): Command {
+  return new Command('settle')
+    .description('settle a create in doubt, after looking for the job on the site')
+    .argument('<id>', 'number of the entry', entryNumber)
+    .option('--exists <job id>', 'the site has made the job, and this is its ID')
+    .option('--missing', 'the site has not made the job: send it again')
+    .option('--anyway', 'with --exists: adopt the job although it looks like another one')
+    .option('--no-send', 'leave the sending to a running worker or to the next sync')
+    .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object')
+    .action((id: number, options: SettleOptions) => {
+      const verdict = verdictOf(options);
+      return withBooks(options, (books) => settle(books, id, verdict, options));
+    });
+}
+
+function verdictOf({ exists, missing, anyway = false }: SettleOptions): PersonsVerdict {
+  if ((exists === undefined) === (missing !== true)) {
+    throw new UserError('say either --exists JOBID or --missing');
+  }
+  if (exists === undefined) return { kind: 'missing' };
+  const siteJobId = readJobId(exists);
+  if (siteJobId === undefined) throw new UserError(`"${exists}" can't be the ID of a job`);
+  return { kind: 'exists', siteJobId, anyway };
+}
+
+async function settle(books: Books, id: number, verdict: PersonsVerdict, options: SettleOptions): Promise<void> {
+  const change = await findChange(books.db, id);
+  const site = openSite(books, change?.site);
+  try {
+    const report = await settleEntry(books.db, id, verdict, { actor: actorName(options.as), site });
+    if (report.kind === 'refused') throw new UserError(`entry ${id}: ${report.message}`);
+    if (report.warning !== undefined) process.stderr.write(`warning: ${report.warning}\n`);
+    const { feed, key } = report;
+    const message = verdict.kind === 'missing' ? 'to be sent again' : `job ${verdict.siteJobId} is taken for it`;
+    const entries = [{ entry: id, feed, key, result: 'done', message }] as const;
+    const act = { action: 'settle', entries, feeds: [], acted: [{ id, feed }] };
+    process.exitCode = await reportAct(books, act, { json: options.json === true, send: options.send });
+  } finally {
+    await site?.client.close();
+  }
+}
+
+function openSite({ config }: Books, name: SiteName | undefined) {
+  const site = name === undefined ? undefined : config.sites.get(name);
+  if (site === undefined) return undefined;
+  return { client: createSiteClient(site.options), referenceField: site.options.referenceField };
+}

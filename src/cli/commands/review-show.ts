@@ -1,0 +1,82 @@
+// `jobmirror review show`: everything of one entry, and the exact commands that are possible for it.
+import { Command } from 'commander';
+import { escalates } from '../../review/escalation.ts';
+import { type ActionableEntry, type PossibleAction, possibleActions } from '../../review/possible-actions.ts';
+import { actionLine } from '../../review/tell-story.ts';
+import { type EntryDetails, readEntry } from '../../store/review-entry.ts';
+import { commandWriter } from '../command-line.ts';
+import { describeEntry } from '../describe-entry.ts';
+import { UserError } from '../exit-status.ts';
+import { entryNumber } from '../option-values.ts';
+import { printJson, printLines } from '../print.ts';
+import { withBooks } from '../with-books.ts';
+
+export function reviewShowCommand(): Command {
+  return new Command('show')
+    .description('show all of one entry, and what can be done about it')
+    .argument('<id>', 'number of the entry', entryNumber)
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object')
+    .action((id: number, options: { config?: string; json?: boolean }) =>
+      withBooks(options, async ({ db, config }) => {
+        const entry = await readEntry(db, id);
+        if (entry === undefined) throw new UserError(`there is no review entry ${id}`);
+        const escalated = entry.kind === 'change' && escalates({ ...entry.change, kind: entry.change.state }, config);
+        const actions = possibleActions(actionable(entry), commandWriter(options.config));
+        if (options.json === true) return printJson(toJson(entry, escalated, actions));
+        const possible = actions.length === 0 ? [] : ['', 'Possible:', ...actions.map(actionLine)];
+        return printLines([...describeEntry(entry, escalated), ...possible]);
+      }),
+    );
+}
+
+function actionable(entry: EntryDetails): ActionableEntry {
+  if (entry.kind === 'change') return entry.change;
+  const { id, kind, discarded } = entry.record;
+  return { id, state: discarded ? 'discarded' : kind, wanted: undefined, invalid: false };
+}
+
+function toJson(entry: EntryDetails, escalated: boolean, actions: readonly PossibleAction[]): object {
+  const commands = actions.map(({ command }) => command);
+  if (entry.kind === 'record') {
+    const { id, feed, key, kind, problems, excerpt, since, ageMs, firstPull, discarded } = entry.record;
+    const age_seconds = Math.floor(ageMs / 1000);
+    return {
+      id,
+      feed,
+      key: key ?? null,
+      kind,
+      discarded,
+      since,
+      age_seconds,
+      problems,
+      excerpt,
+      first_pull: firstPull,
+      commands,
+    };
+  }
+  const { change, live, edits, failures } = entry;
+  return {
+    id: change.id,
+    feed: change.feed,
+    site: change.site,
+    key: change.key,
+    kind: change.state,
+    operation: change.operation,
+    since: change.since,
+    age_seconds: Math.floor(change.ageMs / 1000),
+    escalated,
+    reason: change.reason?.message ?? null,
+    problems: change.reason?.problems ?? [],
+    attempts: change.attempts,
+    sent_at: change.attempt?.startedAt ?? null,
+    sent_fields: change.attempt?.fields ?? null,
+    wanted_fields: change.fields ?? null,
+    site_job_id: live?.siteJobId ?? null,
+    site_job_url: live?.url ?? null,
+    site_fields: live?.fields ?? null,
+    edits: edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
+    failures,
+    commands,
+  };
+}

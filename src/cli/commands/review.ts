@@ -1,0 +1,22 @@
+// `jobmirror review`: what needs a person, and what a person can do about it.
+import { Command } from 'commander';
+import { reviewApproveCommand, reviewDiscardCommand, reviewRetryCommand } from './review-bulk.ts';
+import { reviewEditCommand } from './review-edit.ts';
+import { reviewListCommand } from './review-list.ts';
+import { reviewSettleCommand } from './review-settle.ts';
+import { reviewShowCommand } from './review-show.ts';
+
+export function reviewCommand(): Command {
+  const review = new Command('review').description('see and settle what needs a person');
+  const parts = [
+    reviewListCommand(),
+    reviewShowCommand(),
+    reviewRetryCommand(),
+    reviewEditCommand(),
+    reviewDiscardCommand(),
+    reviewApproveCommand(),
+    reviewSettleCommand(),
+  ];
+  for (const part of parts) review.addCommand(part.exitOverride().showHelpAfterError('(see --help)'));
+  return review;
+}

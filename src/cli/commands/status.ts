@@ -1,0 +1,106 @@
+// `jobmirror status`: how each site and each feed stands, what waits for whom, and the commands that go on.
+import { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { escalates } from '../../review/escalation.ts';
+import { standingOf } from '../../review/site-standing.ts';
+import { type FeedOverview, readOverview } from '../../store/overview.ts';
+import { readSiteState } from '../../store/site-state.ts';
+import { countStrays } from '../../store/stray.ts';
+import { countWorkers } from '../../store/worker-presence.ts';
+import type { Books } from '../books.ts';
+import { commandWriter } from '../command-line.ts';
+import { describeFeeds, describeSite, type MarkedFeed, type SiteOverview } from '../describe-status.ts';
+import { printJson, printLines } from '../print.ts';
+import { pullJson } from '../pull-json.ts';
+import { withBooks } from '../with-books.ts';
+
+export function statusCommand(): Command {
+  return new Command('status')
+    .description('show how each site and feed stands, and what waits for whom')
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object a site and a feed')
+    .action((options: { config?: string; json?: boolean }) =>
+      withBooks(options, async (books) => {
+        const workers = await countWorkers(books.db);
+        const sites = await readSites(books);
+        const feeds = await readFeeds(books);
+        if (options.json === true) {
+          for (const site of sites) await printJson(siteJson(site, workers));
+          for (const feed of feeds) await printJson(feedJson(feed));
+          return;
+        }
+        const write = commandWriter(options.config);
+        await printLines([
+          workers === 1 ? '1 process sends' : `${workers} processes send`,
+          ...sites.flatMap((site) => describeSite(site, write)),
+          ...describeFeeds(feeds, write),
+        ]);
+      }),
+    );
+}
+
+async function readSites({ db, config }: Books): Promise<SiteOverview[]> {
+  const sites: SiteOverview[] = [];
+  for (const site of config.sites.keys()) {
+    sites.push({ state: await readSiteState(db, site), strays: await countStrays(db, site) });
+  }
+  return sites;
+}
+
+/** What has waited too long comes first. */
+async function readFeeds({ db, config }: Books): Promise<MarkedFeed[]> {
+  const configured = new Map([...config.feeds.values()].map((feed) => [feed.name, feed.siteName]));
+  const feeds = (await readOverview(db, configured)).map((feed) => ({
+    ...feed,
+    configured: configured.has(feed.feed),
+    escalated: hasEscalated(feed, config),
+  }));
+  return feeds.sort((a, b) => Number(b.escalated) - Number(a.escalated));
+}
+
+function hasEscalated({ site, heldForMs, inDoubtForMs }: FeedOverview, config: Config): boolean {
+  const held = heldForMs !== undefined && escalates({ kind: 'held', site, ageMs: heldForMs }, config);
+  return held || (inDoubtForMs !== undefined && escalates({ kind: 'in_doubt', site, ageMs: inDoubtForMs }, config));
+}
+
+function siteJson({ state, strays }: SiteOverview, workers: number): object {
+  const from = (ms: number | undefined) => (ms === undefined ? null : new Date(Date.now() + Math.max(0, ms)));
+  return {
+    kind: 'site',
+    site: state.site,
+    state: standingOf(state),
+    paused_since: state.pausedSince ?? null,
+    pause_cause: state.pauseCause ?? null,
+    next_probe: from(state.probeInMs),
+    waits_until: state.waitsMs > 0 ? from(state.waitsMs) : null,
+    unreachable_streak: state.unreachableStreak,
+    last_message: state.lastMessage ?? null,
+    strays,
+    workers,
+  };
+}
+
+const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1000));
+
+function feedJson(feed: MarkedFeed): object {
+  return {
+    kind: 'feed',
+    feed: feed.feed,
+    site: feed.site,
+    configured: feed.configured,
+    escalated: feed.escalated,
+    live: feed.live,
+    ready: feed.ready,
+    sending: feed.sending,
+    in_doubt: feed.in_doubt,
+    held: feed.held,
+    rejected: feed.rejected,
+    failed: feed.failed,
+    unreadable: feed.unreadable,
+    duplicates: feed.duplicates,
+    hold_reason: feed.holdReason ?? null,
+    held_for_seconds: seconds(feed.heldForMs),
+    in_doubt_for_seconds: seconds(feed.inDoubtForMs),
+    last_pull: feed.lastPull === undefined ? null : pullJson(feed.lastPull),
+  };
+}

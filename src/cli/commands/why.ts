@@ -1,0 +1,66 @@
+// `jobmirror why`: why one posting is, or is not, on the site as it is.
+import { Command } from 'commander';
+import { postingKey } from '../../posting/identifiers.ts';
+import { tellStory } from '../../review/tell-story.ts';
+import { type PostingStory, readStory } from '../../store/posting-story.ts';
+import { commandWriter } from '../command-line.ts';
+import { knownFeed } from '../feed-name.ts';
+import { plainText, printJson, printLines } from '../print.ts';
+import { pullJson } from '../pull-json.ts';
+import { formatSpan, formatTime } from '../times.ts';
+import { withBooks } from '../with-books.ts';
+
+export function whyCommand(): Command {
+  return new Command('why')
+    .description('tell why a posting is, or is not, on the site as it is')
+    .argument('<feed>', 'name of the feed')
+    .argument('<key>', "the posting's key, letter for letter")
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object')
+    .action((name: string, key: string, options: { config?: string; json?: boolean }) =>
+      withBooks(options, async ({ db, config }) => {
+        const feed = await knownFeed(db, config, name);
+        const story = await readStory(db, feed, postingKey(key.trim()));
+        if (options.json === true) return printJson(toJson(story));
+        const words = { at: formatTime, span: formatSpan };
+        return printLines(tellStory(story, words, commandWriter(options.config)).map(plainText));
+      }),
+    );
+}
+
+function toJson({ live, change, lastPull, ...story }: PostingStory): object {
+  return {
+    feed: story.feed,
+    key: story.key,
+    site_job:
+      live === undefined
+        ? null
+        : {
+            site: live.site,
+            site_job_id: live.siteJobId,
+            site_job_url: live.url ?? null,
+            mapped_at: live.since,
+            missing_pulls: live.missingPulls,
+            fields: live.fields ?? null,
+          },
+    change:
+      change === undefined
+        ? null
+        : {
+            id: change.id,
+            state: change.state,
+            operation: change.operation,
+            wanted_fields: change.fields ?? null,
+            since: change.since,
+            attempts: change.attempts,
+            reason: change.reason?.message ?? null,
+            problems: change.reason?.problems ?? [],
+          },
+    edits: story.edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
+    requests: story.requests.map(({ siteJobId, ...request }) => ({ ...request, site_job_id: siteJobId })),
+    failures: story.failures,
+    duplicates: story.duplicates.map((row) => row.id),
+    acts: story.acts,
+    last_pull: lastPull === undefined ? null : pullJson(lastPull),
+  };
+}

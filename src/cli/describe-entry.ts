@@ -1,0 +1,114 @@
+// Turns all of one review entry into lines for people: what is wrong, what is wanted, what the site has, what was sent.
+import type { Fields, Problem } from '../posting/posting.ts';
+import type { OpenChangeRow } from '../store/open-change.ts';
+import type { EditRow } from '../store/override.ts';
+import type { FailureRow, LiveJob } from '../store/posting-story.ts';
+import type { EntryDetails, RecordEntry } from '../store/review-entry.ts';
+import { plainText } from './print.ts';
+import { formatTable } from './table.ts';
+import { formatSpan, formatTime } from './times.ts';
+
+export function describeEntry(entry: EntryDetails, escalated: boolean): string[] {
+  if (entry.kind === 'record') return describeRecord(entry.record);
+  const { change, live, edits, failures } = entry;
+  const wish = { create: 'to be created', update: 'to be updated', delete: 'to be deleted' }[change.operation];
+  const state = `${escalated ? 'ESCALATED: ' : ''}${change.state.replace('_', ' ')}`;
+  return [
+    `entry ${change.id}: ${state}, since ${formatTime(change.since)} (${formatSpan(change.ageMs)})`,
+    `posting ${plainText(change.key)} of feed ${change.feed}, site ${change.site}: ${wish}`,
+    ...describeLive(live),
+    ...(change.reason === undefined ? [] : [`reason: ${plainText(change.reason.message)}`]),
+    ...describeProblems(change.reason?.problems ?? []),
+    ...describeAttempt(change),
+    ...describeFields(change.fields, live?.fields),
+    ...describeEdits(edits),
+    ...failures.flatMap(describeFailure),
+  ];
+}
+
+function describeRecord(record: RecordEntry): string[] {
+  const key = record.key === undefined ? 'without a usable key' : `with the key ${plainText(record.key)}`;
+  const discarded = record.discarded ? ', discarded' : '';
+  return [
+    `entry ${record.id}: ${record.kind}${discarded}, since ${formatTime(record.since)} (${formatSpan(record.ageMs)})`,
+    `a record of feed ${record.feed} ${key}, first seen by pull ${record.firstPull}`,
+    ...describeProblems(record.problems),
+    '',
+    'The record begins:',
+    ...indent(record.excerpt),
+  ];
+}
+
+function describeLive(live: LiveJob | undefined): string[] {
+  if (live === undefined) return ['the site has no job for it'];
+  const url = live.url === undefined ? '' : `, ${plainText(live.url)}`;
+  return [`the site has job ${plainText(live.siteJobId)}${url}, since ${formatTime(live.since)}`];
+}
+
+function describeProblems(problems: readonly Problem[]): string[] {
+  if (problems.length === 0) return [];
+  return [
+    '',
+    'Problems:',
+    ...problems.map(({ field, value, message }) => {
+      const where = field === undefined ? '' : `${field}: `;
+      const what = value === undefined ? '' : ` (it is ${JSON.stringify(value)})`;
+      return plainText(`  ${where}${message}${what}`);
+    }),
+  ];
+}
+
+function describeAttempt({ attempt }: OpenChangeRow): string[] {
+  if (attempt === undefined) return [];
+  const sent = attempt.fields === undefined ? [] : describeFields(attempt.fields, undefined, 'Sent then:');
+  return [`the ${attempt.operation} was sent at ${formatTime(attempt.startedAt)}`, ...sent];
+}
+
+/** What is wanted, and beside it what the site has where that differs. */
+function describeFields(wanted: Fields | undefined, actual: Fields | undefined, title = 'Fields wanted:'): string[] {
+  const names = [...new Set([...Object.keys(wanted ?? {}), ...Object.keys(actual ?? {})])];
+  if (wanted === undefined || names.length === 0) return [];
+  const rows = names.map((name) => {
+    const to = wanted[name];
+    const from = actual?.[name];
+    const differs = actual !== undefined && from !== to ? `   (the site has: ${shown(from)})` : '';
+    return [`  ${name}`, `${shown(to)}${differs}`];
+  });
+  return ['', title, ...formatTable([{ title: '' }, { title: '' }], rows).slice(1)];
+}
+
+const LONGEST_VALUE = 500;
+
+function shown(value: string | undefined): string {
+  if (value === undefined) return 'none';
+  const text = JSON.stringify(plainText(value));
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}… (${value.length} characters)` : text;
+}
+
+function describeEdits(edits: readonly EditRow[]): string[] {
+  if (edits.length === 0) return [];
+  return [
+    '',
+    'Edits, each as long as the feed says the same:',
+    ...edits.map(({ field, value, sourceValue }) => {
+      return `  ${field}: ${shown(value)} (the feed: ${shown(sourceValue ?? undefined)})`;
+    }),
+  ];
+}
+
+function describeFailure({ at, operation, kind, request, response }: FailureRow): string[] {
+  return [
+    '',
+    `${formatTime(at)}: ${operation} failed: ${kind}`,
+    ...(request === null ? [] : [`  ${request.method} ${plainText(request.url)}`, ...indent(request.body ?? '')]),
+    ...(response === null ? ['  no answer'] : [`  answer ${response.status}`, ...indent(response.body)]),
+  ];
+}
+
+const indent = (text: string): string[] =>
+  text === ''
+    ? []
+    : plainText(text)
+        .trimEnd()
+        .split('\n')
+        .map((line) => `    ${line}`);

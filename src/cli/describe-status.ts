@@ -1,0 +1,128 @@
+// Turns how sites and feeds stand into lines for people: first what waits for somebody, then the numbers.
+import type { WriteCommand } from '../review/possible-actions.ts';
+import { standingOf } from '../review/site-standing.ts';
+import type { FeedOverview } from '../store/overview.ts';
+import type { PullRow } from '../store/pull.ts';
+import type { SiteState } from '../store/site-state.ts';
+import { oneLine, plainText } from './print.ts';
+import { formatTable } from './table.ts';
+import { formatSpan, formatTime } from './times.ts';
+
+/** How one site stands. */
+export interface SiteOverview {
+  readonly state: SiteState;
+  /** Surplus jobs that are still to be deleted. */
+  readonly strays: number;
+}
+
+/** A feed's overview, and whether what it holds or doubts has waited too long. */
+export interface MarkedFeed extends FeedOverview {
+  readonly configured: boolean;
+  readonly escalated: boolean;
+}
+
+export function describeSite({ state, strays }: SiteOverview, write: WriteCommand): string[] {
+  const surplus = strays === 0 ? [] : [`  ${strays} surplus jobs of ours are still to be deleted`];
+  return [
+    `site ${state.site}: ${siteSentence({ state, strays })}`,
+    ...resumeLines({ state, strays }, write),
+    ...surplus,
+  ];
+}
+
+function siteSentence({ state }: SiteOverview): string {
+  const wait = formatSpan(state.waitsMs);
+  const last = state.lastMessage === undefined ? '' : `: ${oneLine(state.lastMessage, 300)}`;
+  const standing = standingOf(state);
+  switch (standing) {
+    case 'paused':
+      return `PAUSED since ${formatTime(state.pausedSince ?? new Date())}: ${plainText(state.pauseCause ?? '')}`;
+    case 'out_of_reach':
+      return `out of reach, ${state.unreachableStreak} times in a row; the next try is in ${wait}${last}`;
+    case 'waiting':
+      return `nothing is sent for ${wait}${last}`;
+    case 'sending':
+      return 'open for sending';
+    default:
+      return standing satisfies never;
+  }
+}
+
+function resumeLines({ state }: SiteOverview, write: WriteCommand): string[] {
+  if (state.pausedSince === undefined) return [];
+  const probe =
+    state.probeInMs === undefined
+      ? []
+      : [`  asked again in ${formatSpan(state.probeInMs)}, by a running worker; ${state.probes} probes so far`];
+  return [...probe, `  go on at once:  ${write(['resume', state.site])}`];
+}
+
+/** What needs a person, feed by feed, then one table of all. */
+export function describeFeeds(feeds: readonly MarkedFeed[], write: WriteCommand): string[] {
+  if (feeds.length === 0) return [];
+  return ['', ...feeds.flatMap((feed) => describeWaiting(feed, write)), ...formatTable(COLUMNS, feeds.map(rowOf))];
+}
+
+function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
+  const mark = feed.escalated ? 'ESCALATED: ' : '';
+  const lines: string[] = [];
+  if (feed.held > 0) {
+    const reason = feed.holdReason === undefined ? '' : `: ${plainText(feed.holdReason)}`;
+    const approve = write(['review', 'approve', feed.feed, '--count', String(feed.held)]);
+    lines.push(
+      `${mark}${feed.feed}: ${feed.held} deletes held for ${formatSpan(feed.heldForMs ?? 0)}${reason}`,
+      `  see them:     ${write(['review', 'list', feed.feed, '--kind', 'held'])}`,
+      `  delete them:  ${approve}`,
+    );
+  }
+  if (feed.in_doubt > 0) {
+    lines.push(
+      `${mark}${feed.feed}: ${feed.in_doubt} creates in doubt, the oldest for ${formatSpan(feed.inDoubtForMs ?? 0)}`,
+      `  see them:     ${write(['review', 'list', feed.feed, '--kind', 'in_doubt'])}`,
+    );
+  }
+  const others = feed.rejected + feed.failed + feed.unreadable + feed.duplicates;
+  if (others > 0) {
+    lines.push(`${feed.feed}: ${others} more entries for review:  ${write(['review', 'list', feed.feed])}`);
+  }
+  if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull));
+  return lines.length === 0 ? [] : [...lines, ''];
+}
+
+function describeTrouble({ feed }: MarkedFeed, pull: PullRow): string[] {
+  const why = [pull.message ?? [], ...pull.shortfalls].flat();
+  return pull.status === 'running' ? [] : why.map((text) => `${feed}: pull ${pull.id}: ${plainText(text)}`);
+}
+
+const COLUMNS = [
+  { title: 'FEED' },
+  { title: 'SITE' },
+  { title: 'LIVE', align: 'right' },
+  { title: 'TO SEND', align: 'right' },
+  { title: 'IN DOUBT', align: 'right' },
+  { title: 'HELD', align: 'right' },
+  { title: 'REJECTED', align: 'right' },
+  { title: 'FAILED', align: 'right' },
+  { title: 'RECORDS', align: 'right' },
+  { title: 'LAST PULL' },
+] as const;
+
+const rowOf = (feed: MarkedFeed): string[] => [
+  feed.configured ? feed.feed : `${feed.feed} (not configured)`,
+  feed.site,
+  ...[
+    feed.live,
+    feed.ready + feed.sending,
+    feed.in_doubt,
+    feed.held,
+    feed.rejected,
+    feed.failed,
+    feed.unreadable + feed.duplicates,
+  ].map(String),
+  feed.lastPull === undefined ? 'never' : pullWords(feed.lastPull),
+];
+
+function pullWords(pull: PullRow): string {
+  const complete = pull.complete || pull.status === 'running' || pull.status === 'failed' ? '' : ', not complete';
+  return `${pull.id}, ${formatTime(pull.startedAt)}, ${pull.status.replace('_', ' ')}${complete}`;
+}

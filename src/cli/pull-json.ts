@@ -1,0 +1,24 @@
+// Turns a pull into the names under which scripts find its parts.
+import type { PullRow } from '../store/pull.ts';
+
+/** The names are those of `sync --json` where both say the same. */
+export function pullJson(pull: PullRow): object {
+  return {
+    pull: pull.id,
+    feed: pull.feed,
+    status: pull.status,
+    complete: pull.complete,
+    started_at: pull.startedAt,
+    finished_at: pull.finishedAt ?? null,
+    seen: pull.seen,
+    unchanged: pull.unchanged,
+    duplicates: pull.duplicates,
+    unreadable: pull.unreadable,
+    gone: pull.gone,
+    grace: pull.grace,
+    bytes: pull.bytes,
+    duration_ms: pull.durationMs ?? null,
+    shortfalls: pull.shortfalls,
+    message: pull.message ?? null,
+  };
+}

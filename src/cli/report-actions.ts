@@ -1,0 +1,86 @@
+// Sends what a review act made ready, and says of each entry what became of it.
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review/entry-outcome.ts';
+import type { ActedEntry } from '../store/review-actions.ts';
+import type { Books } from './books.ts';
+import { ExitStatus, worst } from './exit-status.ts';
+import { plainText, printJson, printLine } from './print.ts';
+import { sendWaiting } from './send-waiting.ts';
+
+/** What an act came to, before anything is sent. */
+export interface ActResult {
+  readonly action: string;
+  readonly entries: readonly {
+    readonly entry: number;
+    readonly feed: FeedName;
+    readonly key: PostingKey | null;
+    readonly result: 'done' | 'not_applicable';
+    readonly message: string;
+  }[];
+  readonly feeds: readonly { readonly feed: FeedName; readonly done: number; readonly message: string }[];
+  /** Everything that was altered, the entries above among it. */
+  readonly acted: readonly ActedEntry[];
+}
+
+export interface ReportOptions {
+  readonly json: boolean;
+  /** Whether to send in this process what is ready now. */
+  readonly send: boolean;
+}
+
+/** Reports, sends, and reports again; as JSON all at once in the end. Gives the command's exit status. */
+export async function reportAct(books: Books, act: ActResult, { json, send }: ReportOptions): Promise<ExitStatus> {
+  if (!json) {
+    for (const entry of act.entries) await printLine(entryLine(entry, describeResult(entry)));
+    for (const { feed, message } of act.feeds) await printLine(`${feed}: ${message}`);
+  }
+  const sends = send && act.acted.length > 0;
+  if (sends) await sendWaiting(books, [...new Set(act.acted.map((entry) => entry.feed))]);
+  const statuses = [await reportEntries(books, act, json, sends), await reportFeeds(books, act, json, sends)];
+  return worst(statuses);
+}
+
+async function reportEntries(books: Books, act: ActResult, json: boolean, sent: boolean): Promise<ExitStatus> {
+  const statuses: ExitStatus[] = [];
+  for (const entry of act.entries) {
+    const done = entry.result === 'done';
+    const now = sent && done ? await outcomeOf(books.db, entry) : undefined;
+    statuses.push(done ? statusOf(now?.outcome) : ExitStatus.failed);
+    if (json)
+      await printJson({ action: act.action, ...entry, now: now?.outcome ?? null, detail: now?.message ?? null });
+    else if (now !== undefined) await printLine(entryLine(entry, now.message));
+  }
+  return worst(statuses);
+}
+
+async function reportFeeds(books: Books, act: ActResult, json: boolean, sent: boolean): Promise<ExitStatus> {
+  const statuses: ExitStatus[] = [];
+  const outcomes = sent && act.feeds.length > 0 ? await outcomesOf(books.db, act.acted) : undefined;
+  for (const { feed, done, message } of act.feeds) {
+    const counts = [...(outcomes?.get(feed) ?? [])].filter(([, count]) => count > 0);
+    statuses.push(...counts.map(([outcome]) => statusOf(outcome)));
+    if (json) {
+      const now = outcomes === undefined ? null : Object.fromEntries(counts);
+      await printJson({ action: act.action, feed, done, message, now });
+    } else if (counts.length > 0) {
+      const parts = counts.map(([outcome, count]) => `${count} ${STATE_WORDS[outcome]}`);
+      await printLine(`${feed}: ${parts.join(', ')}`);
+    }
+  }
+  return worst(statuses);
+}
+
+/** What is still to be sent could not be sent now; what rests otherwise waits for a person again. */
+function statusOf(outcome: EntryOutcome | undefined): ExitStatus {
+  if (outcome === undefined || outcome === 'sent' || outcome === 'discarded') return ExitStatus.done;
+  return outcome === 'ready' || outcome === 'sending' ? ExitStatus.failed : ExitStatus.review;
+}
+
+type ReportedEntry = ActResult['entries'][number];
+
+const describeResult = ({ result, message }: ReportedEntry): string =>
+  result === 'done' ? message : `not applicable: ${message}`;
+
+function entryLine({ entry, feed, key }: ReportedEntry, text: string): string {
+  return plainText(`${entry} ${feed}${key === null ? '' : ` ${key}`}: ${text}`);
+}

@@ -1,0 +1,129 @@
+// Turns mappings into lines of a file, CSV or JSON, and lines of such a file into mappings, each line judged by itself.
+import type { Config } from '../config/config.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import { checkKey } from '../posting/posting-key.ts';
+import { readJobId } from '../site/job-address.ts';
+import type { ImportLine } from '../store/mapping-import.ts';
+import type { MappingRow } from '../store/mapping-list.ts';
+
+/** The columns, in the order in which they are written. Only the first three must be in a file that is read. */
+const COLUMNS = ['feed', 'key', 'site_job_id', 'site_job_url', 'site', 'mapped_at'] as const;
+const REQUIRED = COLUMNS.slice(0, 3);
+type Cells = Readonly<Partial<Record<(typeof COLUMNS)[number], string>>>;
+
+export type MappingFormat = 'csv' | 'jsonl';
+
+/** The first line of a file; `undefined`: it has none. */
+export const headerLine = (format: MappingFormat): string | undefined =>
+  format === 'csv' ? COLUMNS.join(',') : undefined;
+
+export function mappingLine(row: MappingRow, format: MappingFormat): string {
+  const cells = {
+    feed: row.feed,
+    key: row.key,
+    site_job_id: row.siteJobId,
+    site_job_url: row.url ?? null,
+    site: row.site,
+    mapped_at: row.since.toISOString(),
+  };
+  return format === 'jsonl' ? JSON.stringify(cells) : COLUMNS.map((name) => csvCell(cells[name] ?? '')).join(',');
+}
+
+/** RFC 4180, section 2. */
+const csvCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** Reads a file of either format: one whose first line begins with `{` is JSON lines. Empty lines count, but say nothing. */
+export async function* readMappingLines(lines: AsyncIterable<string>, config: Config): AsyncGenerator<ImportLine> {
+  let line = 0;
+  let columns: readonly string[] | undefined;
+  let format: MappingFormat | undefined;
+  for await (const raw of lines) {
+    line++;
+    const text = line === 1 ? raw.replace(/^\uFEFF/, '') : raw;
+    if (text.trim() === '') continue;
+    format ??= text.trimStart().startsWith('{') ? 'jsonl' : 'csv';
+    try {
+      if (format === 'csv' && columns === undefined) columns = readHeader(text);
+      else yield judge(line, columns === undefined ? readJsonCells(text) : readCsvCells(text, columns), config);
+    } catch (error) {
+      if (!(error instanceof LineError)) throw error;
+      yield { kind: 'problem', line, message: error.message };
+      // Without its header, nothing of the file can be understood.
+      if (format === 'csv' && columns === undefined) return;
+    }
+  }
+  if (line === 0) yield { kind: 'problem', line: 1, message: 'the file is empty' };
+}
+
+class LineError extends Error {}
+
+function judge(line: number, cells: Cells, config: Config): ImportLine {
+  const missing = REQUIRED.filter((name) => (cells[name] ?? '').trim() === '');
+  if (missing.length > 0) throw new LineError(`${missing.join(' and ')} must not be empty`);
+  const feed = config.feeds.get((cells.feed ?? '').trim() as FeedName);
+  if (feed === undefined) {
+    throw new LineError(`there is no feed ${cells.feed}; feeds: ${[...config.feeds.keys()].join(', ') || 'none'}`);
+  }
+  if (cells.site !== undefined && cells.site !== '' && cells.site !== feed.siteName) {
+    throw new LineError(`feed ${feed.name} is mirrored into site ${feed.siteName}, not into ${cells.site}`);
+  }
+  const key = checkKey(cells.key ?? '');
+  if (key.kind === 'no key') throw new LineError(`key: ${key.problems.map((problem) => problem.message).join('; ')}`);
+  const siteJobId = readJobId(cells.site_job_id);
+  if (siteJobId === undefined) throw new LineError(`"${cells.site_job_id?.slice(0, 60)}" can't be the ID of a job`);
+  const url = cells.site_job_url === undefined || cells.site_job_url === '' ? undefined : cells.site_job_url;
+  if (url !== undefined && !/^https?:\/\/[^\s\p{Cc}]+$/u.test(url)) {
+    throw new LineError('site_job_url must begin with http:// or https://');
+  }
+  return { kind: 'mapping', line, feed: feed.name, site: feed.siteName, key: key.key, siteJobId, url };
+}
+
+function readHeader(text: string): string[] {
+  const names = splitCsv(text).map((name) => name.trim());
+  checkNames(names);
+  const missing = REQUIRED.filter((name) => !names.includes(name));
+  if (missing.length > 0) throw new LineError(`the first line must name the columns; ${missing.join(', ')} is missing`);
+  return names;
+}
+
+function checkNames(names: readonly string[]): void {
+  const unknown = names.filter((name) => !(COLUMNS as readonly string[]).includes(name));
+  if (unknown.length > 0) throw new LineError(`unknown: ${unknown.join(', ')}; known: ${COLUMNS.join(', ')}`);
+}
+
+function readCsvCells(text: string, columns: readonly string[]): Cells {
+  const cells = splitCsv(text);
+  if (cells.length !== columns.length) {
+    throw new LineError(`there are ${cells.length} cells, but the first line names ${columns.length} columns`);
+  }
+  return Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? '']));
+}
+
+/** One line is one record: no value of ours may hold a line break. */
+function splitCsv(text: string): string[] {
+  const cells: string[] = [];
+  const cell = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
+  for (;;) {
+    const match = cell.exec(text);
+    if (match === null) throw new LineError('the quotes are not as CSV has them: "a ""quoted"" word"');
+    cells.push(match[1] === undefined ? (match[2] ?? '') : match[1].replaceAll('""', '"'));
+    if (match[3] === '') return cells;
+  }
+}
+
+function readJsonCells(text: string): Cells {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new LineError('this is not a JSON object');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new LineError('this is not a JSON object');
+  }
+  const given = Object.entries(value).filter(([, cell]) => cell !== null);
+  checkNames(given.map(([name]) => name));
+  const odd = given.filter(([, cell]) => typeof cell !== 'string' && typeof cell !== 'number').map(([name]) => name);
+  if (odd.length > 0) throw new LineError(`${odd.join(', ')} must be text`);
+  return Object.fromEntries(given.map(([name, cell]) => [name, String(cell)]));
+}
