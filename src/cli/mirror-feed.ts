@@ -15,15 +15,20 @@ export interface MirrorOptions {
 
 const BUSY_RETRY_MS = 1_000;
 
-/** Pulls, sends and reports one feed. Waits while another process pulls the same feed. */
+/**
+ * Pulls, sends and reports one feed. Waits while another process pulls the same feed.
+ * @param sending starts sending, or gives what sends already. It is asked for once the pull has ended, so that what was
+ * left over is sent as the feed wants it now, and counts towards this pull.
+ */
 export async function mirrorFeed(
   books: Books,
-  engine: Engine,
+  sending: () => Promise<Engine>,
   setup: FeedSetup,
   options: MirrorOptions,
 ): Promise<PullReport> {
   const startedAt = performance.now();
   const end = await pullWhenFree(books, setup, options);
+  const engine = await sending();
   engine.wake();
   const waiting = await sendAll(books, engine, setup, options);
   return reportPull(books.db, setup.feed, end, waiting, performance.now() - startedAt);

@@ -56,7 +56,7 @@ describe.skipIf(!hasSharedFeeds)(`a real feed${sharedFeedsNote}`, () => {
     const report = await mirror.sync();
     expect(report).toMatchObject({ seen: 344, complete: true, duplicates: 0, unreadable: 0, failed: 0, pending: 0 });
     const jobs = await mirror.siteJobs();
-    const { books } = await mirror.engine();
+    const books = await mirror.books();
     const rejected = await books.db.query<{ key: string; reason: { message: string } }>(
       `select key, reason from change where state = 'rejected'`,
     );
@@ -105,7 +105,7 @@ describe.skipIf(!hasSharedFeeds)(`a real feed${sharedFeedsNote}`, () => {
     expect(step.held).toBeGreaterThan(140);
     expect((await mirror.siteJobs()).size).toBe(live + step.created);
 
-    const { books } = await mirror.engine();
+    const books = await mirror.books();
     await approve(books.db, { entries: ['acme'] });
     const after = await mirror.sync();
     expect(after).toMatchObject({ held: 0, deleted: step.held, created: 0, pending_deletes: 0 });

@@ -28,9 +28,11 @@ export interface Mirror {
   readonly configPath: string;
   readonly env: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
-  /** Opens the books and starts sending, if that has not been done. */
-  engine(): Promise<{ readonly books: Books; readonly engine: Engine }>;
-  /** Ends what `engine` started, as a stop of the process would. */
+  /** Opens the books, if that has not been done. */
+  books(): Promise<Books>;
+  /** Starts sending, if that has not been done. */
+  engine(): Promise<Engine>;
+  /** Ends both, as a stop of the process would. */
   stopEngine(): Promise<void>;
   writeFeed(content: string | Buffer): Promise<void>;
   /** Mirrors the feed once. */
@@ -57,35 +59,43 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
   const configPath = join(folder, 'jobmirror.yaml');
   const env = { BOARD_TOKEN: token, DATABASE_URL: database.url };
   await writeFile(configPath, configText(sandbox.url, options));
-  let running: { books: Books; engine: Engine } | undefined;
+  let opened: Promise<Books> | undefined;
+  let started: Promise<Engine> | undefined;
 
-  async function engine(): Promise<{ books: Books; engine: Engine }> {
-    if (running === undefined) {
-      const config = await loadConfig({ path: configPath, env, cwd: folder });
-      const books = await openBooksFor({ ...config, log: { level: 'error' } }, { quiet: true });
-      books.log.level = process.env.TEST_LOG ?? 'silent';
-      running = { books, engine: await startEngine(books, undefined) };
-    }
-    return running;
+  async function openTheBooks(): Promise<Books> {
+    const config = await loadConfig({ path: configPath, env, cwd: folder });
+    const books = await openBooksFor({ ...config, log: { level: 'error' } }, { quiet: true });
+    books.log.level = process.env.TEST_LOG ?? 'silent';
+    return books;
+  }
+  function books(): Promise<Books> {
+    opened ??= openTheBooks();
+    return opened;
+  }
+  function engine(): Promise<Engine> {
+    started ??= books().then((open) => startEngine(open, undefined));
+    return started;
   }
   async function stopEngine(): Promise<void> {
-    await running?.engine.stop(5_000);
-    await running?.books.close();
-    running = undefined;
+    await (await started)?.stop(5_000);
+    await (await opened)?.close();
+    started = undefined;
+    opened = undefined;
   }
   return {
     folder,
     configPath,
     env,
     sandbox,
+    books,
     engine,
     stopEngine,
     writeFeed: (content) => writeFile(join(folder, 'feed.xml'), content),
     async sync() {
-      const { books, engine: sending } = await engine();
-      const [setup] = feedSetups(books.config, ['acme']);
+      const open = await books();
+      const [setup] = feedSetups(open.config, ['acme']);
       if (setup === undefined) throw new Error('the configuration has no feed acme');
-      return mirrorFeed(books, sending, setup, { signal: new AbortController().signal });
+      return mirrorFeed(open, engine, setup, { signal: new AbortController().signal });
     },
     async siteJobs() {
       const jobs = await sandbox.inspect.jobs();

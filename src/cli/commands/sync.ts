@@ -26,12 +26,14 @@ export function syncCommand(): Command {
       const stopping = stopSignal();
       const books = await openBooksFor(config, { quiet: options.verbose !== true });
       const progress = startProgress();
-      let engine: Engine | undefined;
+      let engine: Promise<Engine> | undefined;
+      const sending = () => {
+        engine ??= startEngine(books, new Set(setups.map((setup) => setup.site)));
+        return engine;
+      };
       try {
-        engine = await startEngine(books, new Set(setups.map((setup) => setup.site)));
-        const running = engine;
         const statuses = await eachFeed(setups, async (setup) => {
-          const report = await mirrorFeed(books, running, setup, { signal: stopping.signal, progress });
+          const report = await mirrorFeed(books, sending, setup, { signal: stopping.signal, progress });
           progress.clear();
           print(report, options.json === true);
           return exitStatusOf(report);
@@ -39,7 +41,7 @@ export function syncCommand(): Command {
         process.exitCode = worst(statuses);
       } finally {
         progress.clear();
-        await engine?.stop(STOP_WITHIN_MS);
+        await (await engine?.catch(() => undefined))?.stop(STOP_WITHIN_MS);
         await books.close();
         stopping.release();
       }

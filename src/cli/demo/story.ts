@@ -128,7 +128,7 @@ async function plan({ stage, signal }: Telling): Promise<readonly PlannedChange[
 async function mirror({ stage, signal }: Telling): Promise<PullReport> {
   const progress = startProgress();
   try {
-    const report = await mirrorFeed(stage.books, stage.engine, stage.setup, { signal, progress });
+    const report = await mirrorFeed(stage.books, async () => stage.engine, stage.setup, { signal, progress });
     signal.throwIfAborted();
     if (exitStatusOf(report) === ExitStatus.failed) throw new UserError(describeReport(report));
     return report;

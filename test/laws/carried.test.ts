@@ -1,0 +1,23 @@
+// Wishes that stay open over several pulls, while the feed's bytes move under them.
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { feedXml, posting } from '../support/indeed-feed.ts';
+import { heal } from './heal.ts';
+import { openInstallation } from './installation.ts';
+import { checkLaws } from './laws.ts';
+
+describe('an open change', () => {
+  it('stays where its record has other bytes and the same content', async () => {
+    const installation = await openInstallation();
+    onTestFinished(() => installation.close());
+    await installation.sandbox.setFaults([{ name: '403', on: ['create'] }]);
+    const list = [posting('a'), posting('b')];
+    await installation.writeFeed(feedXml(list));
+    expect(await installation.sync()).toMatchObject({ failed: 2 });
+    await installation.writeFeed(feedXml(list).replaceAll('</city>', '</city><noise>1</noise>'));
+    expect(await installation.sync()).toMatchObject({ failed: 2, seen: 2, gone: 0 });
+    await installation.writeFeed(feedXml(list).replaceAll('</city>', '</city><noise>2</noise>'));
+    expect(await installation.sync()).toMatchObject({ failed: 2, seen: 2, gone: 0 });
+    await heal(installation);
+    await checkLaws(installation, list);
+  });
+});

@@ -1,0 +1,68 @@
+// Kills a process at every named step of pull and apply, and shows that the next one leaves everything as it should be.
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Step } from '../../jobs/fault-hook.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { redisForTests } from '../support/redis.ts';
+import { heal } from './heal.ts';
+import { type Installation, openInstallation } from './installation.ts';
+import { checkLaws } from './laws.ts';
+
+const redis = redisForTests();
+
+const QUEUES = [
+  { queue: 'database', available: true, note: '' },
+  { queue: 'redis', available: redis.available, note: redis.note },
+];
+
+const BEFORE = postings(12);
+/** Two gone, three changed, three new: deletes are sent before creates, creates before updates. */
+const AFTER = [
+  ...postings(10).map((p) => (['p2', 'p4', 'p6'].includes(p.key) ? { ...p, title: `Head nurse ${p.key}` } : p)),
+  posting('n1'),
+  posting('n2'),
+  posting('n3'),
+];
+
+// With one request at a time, the first two attempts are the deletes, then the creates, then the updates.
+const POINTS: readonly { readonly step: Step; readonly nth: number; readonly what: string }[] = [
+  { step: 'pull-started', nth: 1, what: 'the pull' },
+  { step: 'records-read', nth: 1, what: 'the pull' },
+  { step: 'wishes-merged', nth: 1, what: 'the pull' },
+  { step: 'pull-committed', nth: 1, what: 'the pull' },
+  ...(['intent-committed', 'answer-received', 'outcome-committed'] as const).flatMap((step) => [
+    { step, nth: 2, what: 'a delete' },
+    { step, nth: 4, what: 'a create' },
+    { step, nth: 7, what: 'an update' },
+  ]),
+];
+
+/** Opens an installation that has mirrored `BEFORE` and finds `AFTER` in its feed; all of it ends with the test. */
+async function open(queue: string): Promise<Installation> {
+  const server = queue === 'redis' ? await redis.start() : undefined;
+  const installation = await openInstallation({
+    queue: server?.url ?? 'database',
+    site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 0.8 }' },
+  });
+  onTestFinished(async () => {
+    await installation.close();
+    await server?.stop();
+  });
+  await installation.writeFeed(feedXml(BEFORE));
+  await installation.sync();
+  // The child is the only one that sends.
+  await installation.stopEngine();
+  await installation.writeFeed(feedXml(AFTER));
+  return installation;
+}
+
+// Side by side, as most of the time goes by waiting until the dead worker's queue job is given to another one.
+describe.each(QUEUES)('killed with the queue in $queue$note', { concurrent: true }, ({ queue, available }) => {
+  it.skipIf(!available).each(POINTS)('at $step of $what', { timeout: 120_000 }, async ({ step, nth }) => {
+    const installation = await open(queue);
+    const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(nth) };
+    const { signal, output } = await installation.spawn(['sync'], env).ended;
+    expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
+    await heal(installation);
+    await checkLaws(installation, AFTER);
+  });
+});

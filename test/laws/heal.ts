@@ -1,0 +1,27 @@
+// Ends all faults and gives an installation the time that it needs to come to rest by its own means.
+import type { PullReport } from '../../src/cli/pull-report.ts';
+import type { SiteName } from '../../src/posting/identifiers.ts';
+import { retryChanges } from '../../src/store/review-actions.ts';
+import { resumeSite } from '../../src/store/site-state.ts';
+import type { Installation } from './installation.ts';
+
+/** Pulls that may be needed: what is left to the next run is sent by the next run. */
+const PULLS = 5;
+
+/**
+ * Switches the site's faults off, resumes the site as a person would, has what failed sent again, and pulls until nothing
+ * is left to send. Gives the last report.
+ */
+export async function heal(installation: Installation): Promise<PullReport> {
+  await installation.sandbox.setFaults([]);
+  await installation.sandbox.requests.settled();
+  const { books } = await installation.engine();
+  await resumeSite(books.db, 'board' as SiteName);
+  await books.db.transaction((tx) => retryChanges(tx, { ids: [], feeds: ['acme' as never] }, 'a person'));
+  let report = await installation.sync();
+  for (let pull = 1; pull < PULLS && isMoving(report); pull++) report = await installation.sync();
+  return report;
+}
+
+const isMoving = (report: PullReport): boolean =>
+  report.pending > 0 || report.pending_deletes > 0 || report.status === 'failed';

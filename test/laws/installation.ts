@@ -1,0 +1,106 @@
+// Sets up an installation to be broken: a mirror with short waits, a second user of the site, and processes of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { packageRoot } from '../../src/config/package-root.ts';
+import type { SandboxSettings } from '../../src/sandbox/settings.ts';
+import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+export interface InstallationOptions {
+  /** `database`, or a Redis URL. */
+  readonly queue?: string;
+  readonly sandbox?: Partial<SandboxSettings>;
+  /** YAML of the site, replacing the line of the same name. */
+  readonly site?: Readonly<Record<string, string>>;
+  readonly feed?: Readonly<Record<string, string>>;
+}
+
+export interface Installation extends Mirror {
+  /** E-mail address of the user that the mirror acts as. */
+  readonly owner: string;
+  /** Jobs of another user, as they were made; nothing may ever happen to them. */
+  readonly foreign: readonly InspectedJob[];
+  /** Starts the built `jobmirror COMMAND` (`npm run build`) as a process of its own, with these variables on top. */
+  spawn(command: readonly string[], env?: Readonly<Record<string, string>>): Running;
+}
+
+/** A process of the installation. */
+export interface Running {
+  readonly child: ChildProcess;
+  /** Resolves when it has ended: its status or signal, and what it printed. */
+  readonly ended: Promise<Ended>;
+}
+
+export interface Ended {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly output: string;
+}
+
+/** Short enough that a doubt is settled within seconds; the order of the times is that of the defaults. */
+const SHORT = {
+  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
+  doubts: '{ settle_after_seconds: 1 }',
+  retry: '{ attempts: 5, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }',
+} as const;
+
+const MAIN = join(packageRoot, 'dist/src/cli/main.js');
+const OWNER = 'mirror@example.com';
+
+export async function openInstallation(options: InstallationOptions = {}): Promise<Installation> {
+  const mirror = await openMirror({ ...options, site: { ...SHORT, ...options.site } });
+  const foreign = await makeForeignJobs(mirror);
+  const children = new Set<ChildProcess>();
+  return {
+    ...mirror,
+    owner: OWNER,
+    foreign,
+    spawn(command, env = {}) {
+      const child = spawn(process.execPath, [MAIN, ...command, '--config', mirror.configPath], {
+        env: { PATH: process.env.PATH, HOME: mirror.folder, ...mirror.env, ...env },
+        cwd: mirror.folder,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      children.add(child);
+      return { child, ended: outputOf(child) };
+    },
+    async close() {
+      for (const child of children) child.kill('SIGKILL');
+      await mirror.close();
+    },
+  };
+}
+
+async function outputOf(child: ChildProcess): Promise<Ended> {
+  let output = '';
+  const collect = (piece: Buffer) => {
+    output += piece.toString();
+  };
+  child.stdout?.on('data', collect);
+  child.stderr?.on('data', collect);
+  const [status, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return { status, signal, output };
+}
+
+/** Two jobs of somebody else; one has a number that the tests' feeds use as well. */
+async function makeForeignJobs({ sandbox }: Mirror): Promise<readonly InspectedJob[]> {
+  const { token } = await sandbox.ensureUser('somebody@example.com', 'quite another password');
+  for (const number of ['p1', 'elsewhere']) {
+    const body = `<job><title>Cook</title><number>${number}</number><location-state>Ohio</location-state></job>`;
+    const answer = await request(`${sandbox.url}/jobs.xml`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${token}:X`).toString('base64')}`,
+        'content-type': 'application/xml',
+      },
+      body,
+    });
+    await answer.body.dump();
+    if (answer.statusCode !== 201) throw new Error(`the sandbox answered ${answer.statusCode} to a foreign job`);
+  }
+  const jobs = await sandbox.inspect.jobs();
+  sandbox.requests.clear();
+  return jobs;
+}

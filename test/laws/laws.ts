@@ -1,0 +1,103 @@
+// Checks the laws (design, section 5) against what the site really has, what the books say, and one more pull.
+import { expect } from 'vitest';
+import type { PullReport } from '../../src/cli/pull-report.ts';
+import type { TestPosting } from '../support/indeed-feed.ts';
+import type { Installation } from './installation.ts';
+
+/** What is known to be not mirrored. Everything else must be. */
+export interface Exceptions {
+  /** Keys that are listed in review as in doubt. */
+  readonly inDoubt?: readonly string[];
+  /** Live although the feed has them no more: their deletes are held. */
+  readonly held?: readonly TestPosting[];
+}
+
+/** The fields that the site should have of a posting. */
+export function wantedFields(posting: TestPosting): Readonly<Record<string, string>> {
+  return {
+    number: posting.key,
+    title: posting.title ?? `Nurse ${posting.key}`,
+    'category-name': 'Health',
+    description: posting.description ?? `<p>Work ${posting.key}</p>`,
+    'location-city': posting.city ?? 'Boston',
+    'location-state': 'Massachusetts',
+    'contact-web-address': `https://jobs.example.com/${encodeURIComponent(posting.key)}`,
+  };
+}
+
+/**
+ * All laws, once things are quiet: the feed as written last holds exactly `postings`. Pulls once more and wants that no
+ * request leaves for the site.
+ */
+export async function checkLaws(
+  installation: Installation,
+  postings: readonly TestPosting[],
+  exceptions: Exceptions = {},
+): Promise<void> {
+  await checkSite(installation, postings, exceptions);
+  await checkBooks(installation, exceptions);
+  installation.sandbox.requests.clear();
+  const report = await installation.sync();
+  expect(installation.sandbox.requests.recent().map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  checkCounts(report);
+  expect(report).toMatchObject({ requests: 0, created: 0, updated: 0, deleted: 0, pending: 0, pending_deletes: 0 });
+  await checkSite(installation, postings, exceptions);
+}
+
+/** Laws 1, 2, 4 and 5: one job per posting with exactly its fields, none besides, and nobody else's touched. */
+async function checkSite(
+  { sandbox, owner, foreign }: Installation,
+  postings: readonly TestPosting[],
+  { inDoubt = [], held = [] }: Exceptions,
+): Promise<void> {
+  const jobs = await sandbox.inspect.jobs();
+  const own = jobs.filter((siteJob) => siteJob.owner === owner);
+  expect(await duplicatesOf(sandbox, owner)).toEqual([]);
+  const doubtful = new Set(inDoubt);
+  const sure = own.filter(({ fields }) => !doubtful.has(fields.number ?? ''));
+  const wanted = [...postings.filter(({ key }) => !doubtful.has(key)), ...held].map(wantedFields);
+  expect(sorted(sure.map(({ fields }) => fields))).toEqual(sorted(wanted));
+  expect(jobs.filter((siteJob) => siteJob.owner !== owner)).toEqual(foreign);
+}
+
+async function duplicatesOf(sandbox: Installation['sandbox'], owner: string): Promise<readonly unknown[]> {
+  return (await sandbox.inspect.duplicates()).filter((duplicate) => duplicate.owner === owner);
+}
+
+/** Law 2, and what later pulls rely on: the books say of each posting what the site has. */
+async function checkBooks(
+  { engine, sandbox, owner }: Installation,
+  { inDoubt = [], held = [] }: Exceptions,
+): Promise<void> {
+  const { books } = await engine();
+  const mapped = await books.db.query<{ key: string; id: string; fields: Record<string, string> }>(
+    'select m.key, m.site_job_id as id, d.fields from mapping m left join document d using (feed, key) order by m.key',
+  );
+  const doubtful = new Set(inDoubt);
+  const own = (await sandbox.inspect.jobs()).filter(
+    (siteJob) => siteJob.owner === owner && !doubtful.has(siteJob.fields.number ?? ''),
+  );
+  const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
+  const live = own.map(({ id, fields }) => ({ key: fields.number ?? '', id, fields }));
+  expect([...mapped].sort(byKey)).toEqual(live.sort(byKey));
+  const open = await books.db.query<{ key: string; state: string }>('select key, state from change order by key');
+  const expected = [
+    ...inDoubt.map((key) => ({ key, state: 'in_doubt' })),
+    ...held.map(({ key }) => ({ key, state: 'held' })),
+  ];
+  expect(open).toEqual(expected.sort(byKey));
+  expect(await books.db.query('select site_job_id from stray')).toEqual([]);
+}
+
+/** Law 2, added up here once more. */
+export function checkCounts(report: PullReport): void {
+  const { unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable } = report;
+  expect(unchanged + created + updated + rejected + in_doubt + pending + failed + duplicates + unreadable).toBe(
+    report.seen,
+  );
+  if (!report.complete) return;
+  expect(report.deleted + report.held + report.grace + report.kept + report.pending_deletes).toBe(report.gone);
+}
+
+const sorted = (list: readonly Readonly<Record<string, string>>[]) =>
+  [...list].sort((a, b) => ((a.number ?? '') < (b.number ?? '') ? -1 : 1));

@@ -1,0 +1,121 @@
+// Updates and deletes whose outcome nobody knows, while the feed moves on: the site ends up with what the feed says.
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { heal } from './heal.ts';
+import { type Installation, openInstallation } from './installation.ts';
+import { checkLaws } from './laws.ts';
+
+async function open(): Promise<Installation> {
+  const installation = await openInstallation();
+  onTestFinished(() => installation.close());
+  await installation.writeFeed(feedXml(postings(8)));
+  await installation.sync();
+  return installation;
+}
+
+/** Made, and nobody told. */
+const MADE: readonly (readonly [string, Omit<Fault, 'on'>])[] = [
+  ['no answer', { name: 'timeout-made' }],
+  ['a reset after it was made', { name: 'reset-after' }],
+  ['an internal error', { name: '500', made: true }],
+  ['a gateway that gave up', { name: '504', made: true }],
+];
+
+const others = postings(8).filter(({ key }) => key !== 'p3');
+
+/** One pull while the fault lasts; the change stays to be sent. */
+async function syncUnder(installation: Installation, fault: Fault): Promise<void> {
+  await installation.sandbox.setFaults([fault]);
+  const { books } = await installation.engine();
+  const struck = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
+  const synced = installation.sync();
+  await struck;
+  await synced;
+  expect(await books.db.query('select key from change')).toEqual([{ key: 'p3' }]);
+}
+
+describe.each(MADE)('after %s', { concurrent: true }, (_what, fault) => {
+  it('of an update, a feed that takes the change back is mirrored', { timeout: 60_000 }, async () => {
+    const installation = await open();
+    await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Other', city: 'Salem' })]));
+    await syncUnder(installation, { ...fault, on: ['update'] });
+    await installation.writeFeed(feedXml(postings(8)));
+    await heal(installation);
+    await checkLaws(installation, postings(8));
+  });
+
+  it('of an update, a feed that changes something else is mirrored', { timeout: 60_000 }, async () => {
+    const installation = await open();
+    await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Other' })]));
+    await syncUnder(installation, { ...fault, on: ['update'] });
+    const latest = [...others, posting('p3', { city: 'Salem' })];
+    await installation.writeFeed(feedXml(latest));
+    await heal(installation);
+    await checkLaws(installation, latest);
+  });
+
+  it('of a delete, a posting that comes back is live', { timeout: 60_000 }, async () => {
+    const installation = await open();
+    await installation.writeFeed(feedXml(others));
+    await syncUnder(installation, { ...fault, on: ['delete'] });
+    await installation.writeFeed(feedXml(postings(8)));
+    await heal(installation);
+    await checkLaws(installation, postings(8));
+  });
+});
+
+describe('a request that lands late', { concurrent: true }, () => {
+  it('leaves no older version: the newer one waits for it', { timeout: 60_000 }, async () => {
+    const installation = await open();
+    await installation.sandbox.setFaults([{ name: 'timeout-late', ms: 700, on: ['update'], count: 1 }]);
+    await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Older' })]));
+    const struck = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
+    await installation.sync();
+    const latest = [...others, posting('p3', { title: 'Newer' })];
+    await installation.writeFeed(feedXml(latest));
+    await installation.sync();
+    await struck;
+    await heal(installation);
+    await checkLaws(installation, latest);
+  });
+
+  it('deletes no posting that came back', { timeout: 60_000 }, async () => {
+    const installation = await open();
+    await installation.sandbox.setFaults([{ name: 'timeout-late', ms: 700, on: ['delete'] }]);
+    await installation.writeFeed(feedXml(others));
+    const struck = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
+    const syncing = installation.sync();
+    await installation.sandbox.requests.next(() => true);
+    await syncing;
+    await installation.writeFeed(feedXml(postings(8)));
+    await installation.sync();
+    await struck;
+    await heal(installation);
+    await checkLaws(installation, postings(8));
+  });
+});
+
+describe('a site that says of a live job that it is gone', { concurrent: true }, () => {
+  it.each(['update', 'delete'] as const)('at its %s is not believed', { timeout: 60_000 }, async (operation) => {
+    const installation = await open();
+    await installation.sandbox.setFaults([{ name: '404', on: [operation], count: 1 }]);
+    const latest = operation === 'delete' ? others : [...others, posting('p3', { title: 'Other' })];
+    await installation.writeFeed(feedXml(latest));
+    await installation.sync();
+    await heal(installation);
+    await checkLaws(installation, latest);
+  });
+
+  it('is believed where the job was deleted by hand', { timeout: 60_000 }, async () => {
+    const installation = await open();
+    const job = (await installation.sandbox.inspect.jobs()).find(
+      ({ fields, owner }) => fields.number === 'p3' && owner === installation.owner,
+    );
+    await installation.sandbox.inspect.removeJob(job?.id ?? '');
+    const latest = [...others, posting('p3', { title: 'Other' })];
+    await installation.writeFeed(feedXml(latest));
+    await installation.sync();
+    await checkLaws(installation, latest);
+  });
+});

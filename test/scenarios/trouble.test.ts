@@ -1,0 +1,88 @@
+// What a whole site being wrong does: pauses with a cause, resumes, and never loses what it has.
+import { afterEach, describe, expect, it } from 'vitest';
+import { siteName } from '../../src/posting/identifiers.ts';
+import { readSiteState, resumeSite, trustGone } from '../../src/store/site-state.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+const board = siteName('board');
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+const changedTitles = (count: number) => postings(count).map((p) => ({ ...p, title: `Changed ${p.key}` }));
+
+describe('a site that refuses', () => {
+  it('the token pauses within the requests in flight, and resumes when the token is right again', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(40)));
+    await mirror.sandbox.setFaults([{ name: '401' }]);
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'pending', pending: 40, created: 0, failed: 0 });
+    expect(report.requests).toBeLessThanOrEqual(16);
+    expect(report.message).toContain('jobmirror resume board');
+    await mirror.stopEngine();
+    await mirror.sandbox.setFaults([]);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 40, pending: 0 });
+  });
+
+  it('most of the first postings pauses, and only a person resumes it', async () => {
+    mirror = await openMirror({ site: { canary: '{ requests: 10, percent: 50 }' } });
+    await mirror.writeFeed(feedXml(postings(100)));
+    await mirror.sandbox.setFaults([{ name: '403' }]);
+    const report = await mirror.sync();
+    expect(report.status).toBe('pending');
+    expect(report.failed).toBeGreaterThanOrEqual(10);
+    expect(report.failed).toBeLessThanOrEqual(30);
+    const books = await mirror.books();
+    expect(await readSiteState(books.db, board)).toMatchObject({ probeInMs: undefined });
+    expect((await readSiteState(books.db, board)).pauseCause).toContain('first');
+
+    await mirror.stopEngine();
+    await mirror.sandbox.setFaults([]);
+    expect(await mirror.sync()).toMatchObject({ status: 'pending', created: 0 });
+    const reopened = await mirror.books();
+    await resumeSite(reopened.db, board);
+    const resumed = await mirror.sync();
+    expect(resumed.created).toBe(100 - report.failed);
+  });
+});
+
+describe('a site that says "no such job"', () => {
+  it('of one job has it made anew', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(5)));
+    await mirror.sync();
+    const [first] = await mirror.sandbox.inspect.jobs();
+    await mirror.sandbox.inspect.removeJob(first?.id ?? '');
+    await mirror.writeFeed(feedXml(changedTitles(5)));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1, updated: 4 });
+    expect((await mirror.siteJobs()).size).toBe(5);
+  });
+
+  it('of every job is not believed: its address may be wrong', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(8)));
+    await mirror.sync();
+    const all = await mirror.sandbox.inspect.jobs();
+    await mirror.writeFeed(feedXml(changedTitles(8)));
+    await mirror.sandbox.setFaults([{ name: '404' }]);
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'pending', created: 0, updated: 0 });
+    expect(report.message).toContain('base_url');
+    await mirror.stopEngine();
+    await mirror.sandbox.setFaults([]);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: 8, created: 0 });
+    expect((await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort());
+  });
+
+  it('of every job is believed once a person says that the site was emptied', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(3)));
+    await mirror.sync();
+    for (const { id } of await mirror.sandbox.inspect.jobs()) await mirror.sandbox.inspect.removeJob(id);
+    await mirror.writeFeed(feedXml([...changedTitles(3), posting('new')]));
+    const books = await mirror.books();
+    await trustGone(books.db, board);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 4 });
+  });
+});
