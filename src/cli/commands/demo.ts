@@ -40,6 +40,7 @@ async function play(folder: string, page: Page, stopping: StopSignal, once: bool
     return proven ? ExitStatus.done : ExitStatus.failed;
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
+    page.say('\nStopped before the end.', 0);
     return ExitStatus.failed;
   } finally {
     await stage?.close();

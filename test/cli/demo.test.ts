@@ -1,0 +1,76 @@
+// `jobmirror demo` as a newcomer starts it: it explains and proves itself, and leaves nothing behind, however it ends.
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startProgram } from './program.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'demo für alle '));
+  await chmod(folder, 0o711);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+it('proves with --once what it did, in plain lines, and removes everything', { timeout: 120_000 }, async () => {
+  const demo = startProgram(['demo', '--once'], { cwd: folder });
+  expect(await demo.ended, demo.errors()).toEqual({ status: 0, signal: null });
+  const lines = demo.out().split('\n');
+  const proven = lines.filter((line) => line.includes('proven:')).map((line) => line.trim());
+  expect(proven).toEqual([
+    "proven: 60 valid postings are live, each as one job with exactly the posting's fields",
+    'proven: SL-0881 stands twice in the feed, and the first of the two is live',
+    'proven: 3 invalid postings are in review; CH-20553 was live before and stays as it was',
+    'proven: 5 postings left the feed, and the site answers 404 for their jobs',
+    'proven: the site has 61 jobs: these 61 and no other',
+    'proven: the pull of the unchanged feed sent the site no request',
+  ]);
+  expect(lines.filter((line) => line.startsWith('    corrandale: '))).toEqual([
+    expect.stringContaining(': 60 seen, 60 created; 60 requests in'),
+    expect.stringContaining(
+      ': 64 seen, 6 created, 8 updated, 5 deleted, 46 unchanged, 3 rejected, 1 duplicates; 19 requests in',
+    ),
+    expect.stringContaining(': 64 seen, 60 unchanged, 3 rejected, 1 duplicates; 0 requests in'),
+  ]);
+  // No colour and no logs: neither escape sequences, nor anything on standard error.
+  expect(demo.out()).not.toContain('\u001b');
+  expect(demo.errors()).toBe('');
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('waits for a signal without --once, with its site open to look at, and then ends well', {
+  timeout: 120_000,
+}, async () => {
+  const demo = startProgram(['demo'], { cwd: folder });
+  const [, url = ''] = await demo.printed(/The site: +(\S+)/);
+  await demo.printed(/Ctrl-C ends the demo/);
+  expect((await fetch(`${url}/jobs.xml`)).status).toBe(200);
+  const [, command = ''] = await demo.printed(/^ +(node .* review list --config \S+)$/m);
+  expect(command).toMatch(/ \.jobmirror\/demo-\d+\/jobmirror\.yaml$/);
+  demo.process.kill('SIGINT');
+  expect(await demo.ended).toEqual({ status: 0, signal: null });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('stopped in the middle it removes everything, and does not claim to be done', { timeout: 120_000 }, async () => {
+  const demo = startProgram(['demo', '--once'], { cwd: folder });
+  await demo.printed(/The sync, as/);
+  demo.process.kill('SIGTERM');
+  expect(await demo.ended).toEqual({ status: 1, signal: null });
+  expect(demo.out()).not.toContain('proven');
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('removes what a killed demo left behind, its database server too', { timeout: 120_000 }, async () => {
+  const killed = startProgram(['demo', '--once'], { cwd: folder });
+  await killed.printed(/The sync, as/);
+  killed.process.kill('SIGKILL');
+  await killed.ended;
+  expect(await readdir(join(folder, '.jobmirror'))).toEqual([`demo-${killed.process.pid}`]);
+
+  const demo = startProgram(['demo', '--once'], { cwd: folder });
+  expect(await demo.ended, demo.errors()).toEqual({ status: 0, signal: null });
+  expect(await readdir(folder)).toEqual([]);
+});
