@@ -116,6 +116,17 @@ describe('a whole document', () => {
   }
 });
 
+it.each([[1e9], [100], [8_192], [20_000], [50_000, 3]])(
+  'finds records that span several chunks and joins of them, in chunks of %s',
+  (...sizes) => {
+    const records = Array.from(
+      { length: 40 },
+      (_, index) => `<job>${String(index).repeat(7_000)}<![CDATA[</job>]]></job>`,
+    );
+    expect(split(inSource(...records), {}, sizes)).toMatchObject({ records, shortfalls: [] });
+  },
+);
+
 /** Documents that are not whole: what can be read is handed over, and the reason is told. */
 const broken: Record<string, { document: string; records: string[]; shortfalls: RegExp[] }> = {
   'text before the root': {
