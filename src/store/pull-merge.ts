@@ -69,11 +69,12 @@ export async function unmetPostings(books: PullBooks, recordHashes: readonly Buf
   }));
 }
 
-/** Wishes to create, from earlier pulls, of postings that are not mapped. */
+/** Wishes to create, from earlier pulls, of postings that are not mapped; those that the pull carried on are not among them. */
 export async function unmappedWishes(books: PullBooks): Promise<{ key: PostingKey; recordHash: Buffer }[]> {
   const rows = await books.session.query(
     `select c.key, c.record_hash from change c left join mapping m on m.feed = c.feed and m.key = c.key
-     where c.feed = $1 and c.wanted = 'present' and m.key is null and c.pull is distinct from $2`,
+     where c.feed = $1 and c.wanted = 'present' and m.key is null and c.pull is distinct from $2
+       and not exists (select from carried r where r.key = c.key)`,
     [books.subject.feed, books.subject.pull],
   );
   return rows.map((row) => ({ key: postingKey(row.key), recordHash: row.record_hash }));

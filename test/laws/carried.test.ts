@@ -1,14 +1,13 @@
 // Wishes that stay open over several pulls, while the feed's bytes move under them.
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
-import { openInstallation } from './installation.ts';
+import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
 describe('an open change', () => {
-  it('stays where its record has other bytes and the same content', async () => {
-    const installation = await openInstallation();
-    onTestFinished(() => installation.close());
+  it('stays where its record has other bytes and the same content', async ({ open }) => {
+    const installation = await open();
     await installation.sandbox.setFaults([{ name: '403', on: ['create'] }]);
     const list = [posting('a'), posting('b')];
     await installation.writeFeed(feedXml(list));

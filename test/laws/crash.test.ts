@@ -1,18 +1,11 @@
 // Kills a process at every named step of pull and apply, and shows that the next one leaves everything as it should be.
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Step } from '../../jobs/fault-hook.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { redisForTests } from '../support/redis.ts';
 import { heal } from './heal.ts';
-import { type Installation, openInstallation } from './installation.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it, type Open, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
-
-const redis = redisForTests();
-
-const QUEUES = [
-  { queue: 'database', available: true, note: '' },
-  { queue: 'redis', available: redis.available, note: redis.note },
-];
 
 const BEFORE = postings(12);
 /** Two gone, three changed, three new: deletes are sent before creates, creates before updates. */
@@ -36,16 +29,11 @@ const POINTS: readonly { readonly step: Step; readonly nth: number; readonly wha
   ]),
 ];
 
-/** Opens an installation that has mirrored `BEFORE` and finds `AFTER` in its feed; all of it ends with the test. */
-async function open(queue: string): Promise<Installation> {
-  const server = queue === 'redis' ? await redis.start() : undefined;
-  const installation = await openInstallation({
-    queue: server?.url ?? 'database',
+/** Opens an installation that has mirrored `BEFORE` and finds `AFTER` in its feed. */
+async function openMirrored(open: Open, queue: string): Promise<Installation> {
+  const installation = await open({
+    queue,
     site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 0.8 }' },
-  });
-  onTestFinished(async () => {
-    await installation.close();
-    await server?.stop();
   });
   await installation.writeFeed(feedXml(BEFORE));
   await installation.sync();
@@ -57,8 +45,8 @@ async function open(queue: string): Promise<Installation> {
 
 // Side by side, as most of the time goes by waiting until the dead worker's queue job is given to another one.
 describe.each(QUEUES)('killed with the queue in $queue$note', { concurrent: true }, ({ queue, available }) => {
-  it.skipIf(!available).each(POINTS)('at $step of $what', { timeout: 120_000 }, async ({ step, nth }) => {
-    const installation = await open(queue);
+  it.skipIf(!available).for(POINTS)('at $step of $what', { timeout: 120_000 }, async ({ step, nth }, { open }) => {
+    const installation = await openMirrored(open, queue);
     const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(nth) };
     const { signal, output } = await installation.spawn(['sync'], env).ended;
     expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });

@@ -15,7 +15,7 @@ const PULLS = 5;
 export async function heal(installation: Installation): Promise<PullReport> {
   await installation.sandbox.setFaults([]);
   await installation.sandbox.requests.settled();
-  const { books } = await installation.engine();
+  const books = await installation.books();
   await resumeSite(books.db, 'board' as SiteName);
   await books.db.transaction((tx) => retryChanges(tx, { ids: [], feeds: ['acme' as never] }, 'a person'));
   let report = await installation.sync();

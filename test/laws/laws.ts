@@ -66,10 +66,10 @@ async function duplicatesOf(sandbox: Installation['sandbox'], owner: string): Pr
 
 /** Law 2, and what later pulls rely on: the books say of each posting what the site has. */
 async function checkBooks(
-  { engine, sandbox, owner }: Installation,
+  { books: openBooks, sandbox, owner }: Installation,
   { inDoubt = [], held = [] }: Exceptions,
 ): Promise<void> {
-  const { books } = await engine();
+  const books = await openBooks();
   const mapped = await books.db.query<{ key: string; id: string; fields: Record<string, string> }>(
     'select m.key, m.site_job_id as id, d.fields from mapping m left join document d using (feed, key) order by m.key',
   );

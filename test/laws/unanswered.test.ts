@@ -1,14 +1,14 @@
 // Updates and deletes whose outcome nobody knows, while the feed moves on: the site ends up with what the feed says.
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
-import { type Installation, openInstallation } from './installation.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it, type Open } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
-async function open(): Promise<Installation> {
-  const installation = await openInstallation();
-  onTestFinished(() => installation.close());
+async function openMirrored(open: Open): Promise<Installation> {
+  const installation = await open();
   await installation.writeFeed(feedXml(postings(8)));
   await installation.sync();
   return installation;
@@ -27,7 +27,7 @@ const others = postings(8).filter(({ key }) => key !== 'p3');
 /** One pull while the fault lasts; the change stays to be sent. */
 async function syncUnder(installation: Installation, fault: Fault): Promise<void> {
   await installation.sandbox.setFaults([fault]);
-  const { books } = await installation.engine();
+  const books = await installation.books();
   const struck = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
   const synced = installation.sync();
   await struck;
@@ -36,8 +36,8 @@ async function syncUnder(installation: Installation, fault: Fault): Promise<void
 }
 
 describe.each(MADE)('after %s', { concurrent: true }, (_what, fault) => {
-  it('of an update, a feed that takes the change back is mirrored', { timeout: 60_000 }, async () => {
-    const installation = await open();
+  it('of an update, a feed that takes the change back is mirrored', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await openMirrored(open);
     await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Other', city: 'Salem' })]));
     await syncUnder(installation, { ...fault, on: ['update'] });
     await installation.writeFeed(feedXml(postings(8)));
@@ -45,8 +45,8 @@ describe.each(MADE)('after %s', { concurrent: true }, (_what, fault) => {
     await checkLaws(installation, postings(8));
   });
 
-  it('of an update, a feed that changes something else is mirrored', { timeout: 60_000 }, async () => {
-    const installation = await open();
+  it('of an update, a feed that changes something else is mirrored', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await openMirrored(open);
     await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Other' })]));
     await syncUnder(installation, { ...fault, on: ['update'] });
     const latest = [...others, posting('p3', { city: 'Salem' })];
@@ -55,8 +55,8 @@ describe.each(MADE)('after %s', { concurrent: true }, (_what, fault) => {
     await checkLaws(installation, latest);
   });
 
-  it('of a delete, a posting that comes back is live', { timeout: 60_000 }, async () => {
-    const installation = await open();
+  it('of a delete, a posting that comes back is live', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await openMirrored(open);
     await installation.writeFeed(feedXml(others));
     await syncUnder(installation, { ...fault, on: ['delete'] });
     await installation.writeFeed(feedXml(postings(8)));
@@ -66,8 +66,8 @@ describe.each(MADE)('after %s', { concurrent: true }, (_what, fault) => {
 });
 
 describe('a request that lands late', { concurrent: true }, () => {
-  it('leaves no older version: the newer one waits for it', { timeout: 60_000 }, async () => {
-    const installation = await open();
+  it('leaves no older version: the newer one waits for it', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await openMirrored(open);
     await installation.sandbox.setFaults([{ name: 'timeout-late', ms: 700, on: ['update'], count: 1 }]);
     await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Older' })]));
     const struck = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
@@ -80,8 +80,8 @@ describe('a request that lands late', { concurrent: true }, () => {
     await checkLaws(installation, latest);
   });
 
-  it('deletes no posting that came back', { timeout: 60_000 }, async () => {
-    const installation = await open();
+  it('deletes no posting that came back', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await openMirrored(open);
     await installation.sandbox.setFaults([{ name: 'timeout-late', ms: 700, on: ['delete'] }]);
     await installation.writeFeed(feedXml(others));
     const struck = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
@@ -97,18 +97,22 @@ describe('a request that lands late', { concurrent: true }, () => {
 });
 
 describe('a site that says of a live job that it is gone', { concurrent: true }, () => {
-  it.each(['update', 'delete'] as const)('at its %s is not believed', { timeout: 60_000 }, async (operation) => {
-    const installation = await open();
-    await installation.sandbox.setFaults([{ name: '404', on: [operation], count: 1 }]);
-    const latest = operation === 'delete' ? others : [...others, posting('p3', { title: 'Other' })];
-    await installation.writeFeed(feedXml(latest));
-    await installation.sync();
-    await heal(installation);
-    await checkLaws(installation, latest);
-  });
+  it.for(['update', 'delete'] as const)(
+    'at its %s is not believed',
+    { timeout: 60_000 },
+    async (operation, { open }) => {
+      const installation = await openMirrored(open);
+      await installation.sandbox.setFaults([{ name: '404', on: [operation], count: 1 }]);
+      const latest = operation === 'delete' ? others : [...others, posting('p3', { title: 'Other' })];
+      await installation.writeFeed(feedXml(latest));
+      await installation.sync();
+      await heal(installation);
+      await checkLaws(installation, latest);
+    },
+  );
 
-  it('is believed where the job was deleted by hand', { timeout: 60_000 }, async () => {
-    const installation = await open();
+  it('is believed where the job was deleted by hand', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await openMirrored(open);
     const job = (await installation.sandbox.inspect.jobs()).find(
       ({ fields, owner }) => fields.number === 'p3' && owner === installation.owner,
     );
