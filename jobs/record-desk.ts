@@ -1,12 +1,10 @@
 // Receives the records of a feed as they stream, lets the known ones pass, and plans the others in batches.
-import { createHash } from 'node:crypto';
 import type { RecordSink } from '../src/feed/feed-reading.ts';
 import { parseRecord } from '../src/feed/parse-record.ts';
 import { planPosting } from '../src/plan/plan-posting.ts';
 import type { MetRecord, PullLedger } from '../src/plan/pull-ledger.ts';
 import type { Wish } from '../src/plan/wish.ts';
-import { HASH_BYTES, recordHash } from '../src/posting/hash.ts';
-import type { PostingKey } from '../src/posting/identifiers.ts';
+import { keyHash, recordHash } from '../src/posting/hash.ts';
 import type { Posting, PostingReader, Problem, ReadResult } from '../src/posting/posting.ts';
 import type { Database } from '../src/store/database.ts';
 import { type Edits, editsOf } from '../src/store/override.ts';
@@ -181,7 +179,5 @@ export class RecordDesk implements RecordSink {
     else this.problemsLeftOut++;
   }
 }
-
-const keyHash = (key: PostingKey): Buffer => createHash('sha1').update(key).digest().subarray(0, HASH_BYTES);
 
 const excerptOf = (bytes: Buffer): string => bytes.subarray(0, EXCERPT_BYTES).toString('utf8');

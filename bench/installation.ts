@@ -1,0 +1,110 @@
+// Sets up an installation to measure: a Postgres server, databases with as many mappings as wanted, configurations.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadConfig } from '../src/config/load-config.ts';
+import { recordHash } from '../src/posting/hash.ts';
+import { compileReader } from '../src/posting/reader.ts';
+import { copyRows } from '../src/store/copy-rows.ts';
+import { type Database, openDatabase } from '../src/store/database.ts';
+import { type EmbeddedServer, openEmbeddedServer } from '../src/store/embedded/server.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { type FeedShape, feedRecords } from './feed-writer.ts';
+
+/** One database with its configuration. */
+export interface Installation {
+  readonly configPath: string;
+  readonly databaseUrl: string;
+  readonly db: Database;
+  close(): Promise<void>;
+}
+
+export interface InstallationOptions {
+  /** File that the feed `acme` is read from. */
+  readonly source: string;
+  readonly siteUrl?: string;
+  /** `database`, or a Redis URL. */
+  readonly queue?: string;
+  readonly concurrency?: number;
+}
+
+/** A server with the settings of an embedded one, for all that is measured in one run. */
+export function openServer(folder: string): Promise<EmbeddedServer> {
+  return openEmbeddedServer(folder);
+}
+
+let numbered = 0;
+
+/** Makes an empty database and the configuration of a feed `acme` and a site `board`. */
+export async function openInstallation(
+  server: EmbeddedServer,
+  folder: string,
+  options: InstallationOptions,
+): Promise<Installation> {
+  const name = `bench_${process.pid}_${++numbered}`;
+  const admin = openDatabase(server.url('postgres'), { max: 1 });
+  await admin.query(`create database ${name}`);
+  const databaseUrl = server.url(name);
+  await migrate(databaseUrl);
+  await mkdir(folder, { recursive: true });
+  const configPath = join(folder, `${name}.yaml`);
+  await writeFile(configPath, configText(databaseUrl, options), { mode: 0o600 });
+  const db = openDatabase(databaseUrl, { max: 2 });
+  return {
+    configPath,
+    databaseUrl,
+    db,
+    async close() {
+      await db.close();
+      await admin.query(`drop database ${name} with (force)`);
+      await admin.close();
+    },
+  };
+}
+
+function configText(databaseUrl: string, options: InstallationOptions): string {
+  return `database: ${databaseUrl}
+queue: ${options.queue ?? 'database'}
+sites:
+  board:
+    base_url: ${options.siteUrl ?? 'http://127.0.0.1:9'}
+    token: \${BENCH_TOKEN}
+    limits: { requests_per_second: 100000, concurrency: ${options.concurrency ?? 32}, timeout_seconds: 30 }
+feeds:
+  acme:
+    source: ${JSON.stringify(options.source)}
+    format: indeed
+    site: board
+    limits: { max_bytes: 1TB }
+`;
+}
+
+/** What a measured process is given besides its configuration. */
+export const BENCH_ENV = { BENCH_TOKEN: 'a-token-for-measuring' };
+
+const ROWS_AT_ONCE = 10_000;
+
+/** Fills the mapping as if the feed of this shape had been mirrored in full. */
+export async function mapFeed(installation: Installation, shape: FeedShape): Promise<void> {
+  const config = await loadConfig({ path: installation.configPath, env: BENCH_ENV, cwd: process.cwd() });
+  const feed = [...config.feeds.values()][0];
+  if (feed === undefined) throw new Error('the configuration has no feed');
+  const session = await installation.db.session();
+  const noContent = Buffer.alloc(16);
+  let rows: (string | Buffer)[][] = [];
+  const flush = async () => {
+    const columns = ['feed', 'key', 'site', 'site_job_id', 'record_hash', 'content_hash'];
+    await copyRows(session, 'mapping', columns, rows);
+    rows = [];
+  };
+  let number = 0;
+  for (const { key, xml } of feedRecords(shape)) {
+    const bytes = Buffer.from(xml);
+    rows.push(['acme', key, 'board', String(++number), recordHash(bytes, 0, bytes.length), noContent]);
+    if (rows.length === ROWS_AT_ONCE) await flush();
+  }
+  await flush();
+  const { fingerprint } = compileReader(feed.mapping);
+  await session.query(`insert into feed_state (feed, site, fingerprint) values ('acme', 'board', $1)`, [fingerprint]);
+  await session.query('vacuum analyze mapping');
+  await session.end();
+}
