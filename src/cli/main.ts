@@ -6,11 +6,18 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { packageRoot } from '../config/package-root.ts';
 import { EmbeddedPostgresError } from '../store/embedded/embedded-error.ts';
+import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
+import { mappingsCommand } from './commands/mappings.ts';
 import { planCommand } from './commands/plan.ts';
+import { pullsCommand } from './commands/pulls.ts';
+import { resumeCommand } from './commands/resume.ts';
+import { reviewCommand } from './commands/review.ts';
 import { sandboxCommand } from './commands/sandbox.ts';
 import { startCommand } from './commands/start.ts';
+import { statusCommand } from './commands/status.ts';
 import { syncCommand } from './commands/sync.ts';
+import { whyCommand } from './commands/why.ts';
 import { workCommand } from './commands/work.ts';
 import { ExitStatus, UserError } from './exit-status.ts';
 
@@ -22,7 +29,21 @@ const program = new Command('jobmirror')
   .showHelpAfterError('(see --help)')
   .exitOverride();
 
-const commands = [demoCommand(), syncCommand(), planCommand(), startCommand(), workCommand(), sandboxCommand()];
+const commands = [
+  demoCommand(),
+  checkCommand(),
+  planCommand(),
+  syncCommand(),
+  startCommand(),
+  workCommand(),
+  statusCommand(),
+  pullsCommand(),
+  reviewCommand(),
+  whyCommand(),
+  resumeCommand(),
+  mappingsCommand(),
+  sandboxCommand(),
+];
 
 for (const command of commands) {
   program.addCommand(command.exitOverride().showHelpAfterError('(see --help)'));
