@@ -33,8 +33,10 @@ export interface FeedStateUpdate {
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
   readonly fingerprint: string | undefined;
-  /** Why deletes are held; `undefined` keeps what stands while some are held. */
+  /** Why deletes are held from now on; `undefined` keeps what stands. */
   readonly holdReason: string | undefined;
+  /** Whether any delete of the feed is held: if not, the reason and the age of the hold are forgotten. */
+  readonly holds: boolean;
 }
 
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
@@ -44,9 +46,18 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
      on conflict (feed) do update set current_pull = excluded.current_pull, etag = excluded.etag,
        last_modified = excluded.last_modified,
        fingerprint = coalesce(excluded.fingerprint, feed_state.fingerprint),
-       hold_reason = coalesce(excluded.hold_reason, feed_state.hold_reason),
-       hold_since = coalesce(feed_state.hold_since, excluded.hold_since)`,
-    [update.feed, update.site, update.pull, update.etag, update.lastModified, update.fingerprint, update.holdReason],
+       hold_reason = case when $8 then coalesce(excluded.hold_reason, feed_state.hold_reason) end,
+       hold_since = case when $8 then coalesce(feed_state.hold_since, excluded.hold_since) end`,
+    [
+      update.feed,
+      update.site,
+      update.pull,
+      update.etag,
+      update.lastModified,
+      update.fingerprint,
+      update.holdReason,
+      update.holds,
+    ],
   );
 }
 

@@ -27,7 +27,7 @@ export interface PullFindings {
 export async function commitPull(
   books: PullBooks,
   findings: PullFindings,
-  state: Omit<FeedStateUpdate, 'feed' | 'site' | 'pull'>,
+  state: Omit<FeedStateUpdate, 'feed' | 'site' | 'pull' | 'holds'>,
 ): Promise<void> {
   const { pull, feed, site } = books.subject;
   const open = await countOpen(books.session, feed);
@@ -55,7 +55,7 @@ export async function commitPull(
       findings.bytes,
     ],
   );
-  await writeFeedState(books.session, { ...state, feed, site, pull });
+  await writeFeedState(books.session, { ...state, feed, site, pull, holds: open.held > 0 });
   await books.session.query('commit');
   await books.session.end();
 }
