@@ -52,7 +52,7 @@ function resumeLines({ state }: SiteOverview, write: WriteCommand): string[] {
   if (state.pausedSince === undefined) return [];
   const probe =
     state.probeInMs === undefined
-      ? []
+      ? ['  it is not asked by itself: a person has to see that the cause is gone']
       : [`  asked again in ${formatSpan(state.probeInMs)}, by a running worker; ${state.probes} probes so far`];
   return [...probe, `  go on at once:  ${write(['resume', state.site])}`];
 }

@@ -2,20 +2,28 @@
 import { Command } from 'commander';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { noteAct } from '../../store/audit.ts';
-import { resumeSite } from '../../store/site-state.ts';
+import { resumeSite, trustGone } from '../../store/site-state.ts';
 import { actorName } from '../actor.ts';
 import { UserError } from '../exit-status.ts';
 import { printJson, printLine } from '../print.ts';
 import { withBooks } from '../with-books.ts';
 
+interface ResumeOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly emptied?: boolean;
+}
+
 export function resumeCommand(): Command {
   return new Command('resume')
     .description('have a paused site sent to again')
     .argument('<site>', 'name of the site')
+    .option('--emptied', 'the site was really emptied: what it says is gone is taken for gone, for a day')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
-    .action((name: string, options: { config?: string; json?: boolean; as?: string }) =>
+    .action((name: string, options: ResumeOptions) =>
       withBooks(options, async ({ db, config }) => {
         const site = config.sites.get(name as SiteName)?.name;
         if (site === undefined) {
@@ -23,7 +31,9 @@ export function resumeCommand(): Command {
         }
         const wasPaused = await db.transaction(async (tx) => {
           const paused = await resumeSite(tx, site);
-          await noteAct(tx, { actor: actorName(options.as), action: 'resume', detail: { site, paused } });
+          const emptied = options.emptied === true;
+          if (emptied) await trustGone(tx, site);
+          await noteAct(tx, { actor: actorName(options.as), action: 'resume', detail: { site, paused, emptied } });
           return paused;
         });
         if (options.json === true) return printJson({ site, was_paused: wasPaused });

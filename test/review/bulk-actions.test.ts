@@ -1,0 +1,229 @@
+// Retry, approve and discard: on entries and on feeds, in one piece, with audit, and never on what is in flight.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
+import { outcomeOf, outcomesOf } from '../../src/review/entry-outcome.ts';
+import { selectEntries } from '../../src/review/select-entries.ts';
+import type { BulkAction } from '../../src/review/why-not.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { acme, acting, openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage.close());
+
+type Acted = Extract<ActionReport, { kind: 'acted' }>;
+
+const onEntries = (action: BulkAction, ids: readonly number[]) =>
+  actOnEntries(stage.books.db, action, { ids, feeds: [] }, acting) as Promise<Acted>;
+const onFeed = (action: BulkAction, expectHeld?: number) =>
+  actOnEntries(stage.books.db, action, { ids: [], feeds: [acme] }, { ...acting, expectHeld });
+const audit = () =>
+  stage.books.db.query<{ actor: string; action: string; key: string }>(
+    'select actor, action, key from audit order by key',
+  );
+const stateOf = async (key: string) => (await stage.change(key))?.state;
+
+/** Ten live jobs, of which the feed has two left. */
+async function holdEight(): Promise<void> {
+  await stage.pull(postings(10));
+  await stage.acceptAll();
+  await stage.pull(postings(2));
+}
+
+describe('retry', () => {
+  it('makes what was rejected or failed ready, with all attempts and a new revision', async () => {
+    await stage.pull(postings(3));
+    await stage.fail('p1', 'rejected');
+    await stage.fail('p2', 'failed');
+    const before = await stage.books.db.query('select key, revision from change order by key');
+    const report = await onEntries('retry', [await stage.entry('p1'), await stage.entry('p2')]);
+    expect(report.entries.map(({ key, result }) => [key, result])).toEqual([
+      ['p1', 'done'],
+      ['p2', 'done'],
+    ]);
+    const after = await stage.books.db.query('select key, revision from change order by key');
+    expect(after.slice(0, 2).every((row, at) => row.revision > before[at]?.revision)).toBe(true);
+    expect(await stage.change('p1')).toMatchObject({ state: 'ready', attempts: 0, reason: undefined });
+    expect((await stage.claim('p1')).number).toBe(1);
+    expect(await audit()).toEqual([
+      { actor: 'tester', action: 'retry', key: 'p1' },
+      { actor: 'tester', action: 'retry', key: 'p2' },
+    ]);
+  });
+
+  it('leaves what breaks a rule, is in doubt, held, waiting or in flight', async () => {
+    await holdEight();
+    await stage.pull([
+      ...postings(2),
+      posting('odd', { state: 'Jalisco' }),
+      ...['a', 'b', 'c'].map((key) => posting(key)),
+    ]);
+    await stage.fail('a', 'in_doubt');
+    await stage.claim('b');
+    const keys = ['odd', 'a', 'b', 'c', 'p3'];
+    const ids = await Promise.all(keys.map((key) => stage.entry(key)));
+    const { entries, acted } = await onEntries('retry', ids);
+    expect(acted).toEqual([]);
+    expect(entries.map(({ key, result, message }) => [key, result, message])).toEqual([
+      ['odd', 'not_applicable', expect.stringContaining(`review edit ${ids[0]} --set FIELD=VALUE`)],
+      ['a', 'not_applicable', expect.stringContaining(`review settle ${ids[1]} --exists JOBID`)],
+      ['b', 'not_applicable', 'it is being sent right now'],
+      ['c', 'not_applicable', 'it is waiting to be sent'],
+      ['p3', 'not_applicable', expect.stringContaining(`review approve ${ids[4]}`)],
+    ]);
+    expect(await Promise.all(keys.map(stateOf))).toEqual(['rejected', 'in_doubt', 'sending', 'ready', 'held']);
+    expect(await audit()).toEqual([]);
+  });
+
+  it("takes a feed's name for all that it concerns there", async () => {
+    await stage.pull([...postings(3), posting('odd', { state: 'Jalisco' })]);
+    await stage.fail('p1', 'rejected');
+    await stage.fail('p2', 'failed');
+    await stage.fail('p3', 'in_doubt');
+    const report = (await onFeed('retry')) as Acted;
+    expect(report.feeds).toEqual([
+      { feed: 'acme', done: 2, message: '2 ready to be sent again; 1 left, as they break rules of the site' },
+    ]);
+    expect(report.entries).toEqual([]);
+    expect((await onFeed('retry')) as Acted).toMatchObject({
+      feeds: [{ done: 0, message: expect.stringContaining('nothing to retry') }],
+    });
+  });
+});
+
+describe('approve', () => {
+  it('makes held deletes ready, and the guard counts none of them', async () => {
+    await holdEight();
+    expect(await onFeed('approve')).toMatchObject({ feeds: [{ feed: 'acme', done: 8 }] });
+    expect(await stage.change('p3')).toMatchObject({ state: 'ready', approved: true });
+    expect((await audit()).length).toBe(8);
+    await stage.acceptAll();
+    const [counts] = await stage.books.db.query(
+      'select (select count(*) from mapping) as live, (select count(*) from deletion) as counted',
+    );
+    expect(counts).toEqual({ live: 2, counted: 0 });
+  });
+
+  it('lifts the hold of the feed once nothing is held any more', async () => {
+    await holdEight();
+    const holds = () => stage.books.db.query('select hold_reason is not null as held from feed_state');
+    await onEntries('approve', [await stage.entry('p3')]);
+    expect(await holds()).toEqual([{ held: true }]);
+    await onFeed('approve');
+    expect(await holds()).toEqual([{ held: false }]);
+  });
+
+  it.each([
+    { name: 'more', expected: 7 },
+    { name: 'fewer', expected: 9 },
+  ])('refuses where $name are held than the person saw', async ({ expected }) => {
+    await holdEight();
+    expect(await onFeed('approve', expected)).toEqual({
+      kind: 'refused',
+      message: `8 deletes are held now, not ${expected}; look again: review list acme. Nothing was approved.`,
+    });
+    expect(await stateOf('p3')).toBe('held');
+    expect(await onFeed('approve', 8)).toMatchObject({ kind: 'acted', feeds: [{ done: 8 }] });
+  });
+
+  it('leaves a posting that has come back meanwhile', async () => {
+    await holdEight();
+    const id = await stage.entry('p3');
+    await stage.pull([...postings(2), posting('p3', { title: 'Back' })]);
+    expect(await onEntries('approve', [id])).toMatchObject({
+      entries: [{ key: 'p3', result: 'not_applicable', message: 'it is waiting to be sent' }],
+    });
+    expect(await stage.change('p3')).toMatchObject({ wanted: 'present', approved: false });
+  });
+});
+
+describe('discard', () => {
+  it('keeps a held job live, through later pulls too, until its posting comes back', async () => {
+    await holdEight();
+    await onEntries('discard', [await stage.entry('p3')]);
+    const { pull } = await stage.pull(postings(2));
+    expect(await stateOf('p3')).toBe('discarded');
+    expect((await stage.entries()).some((entry) => entry.key === 'p3')).toBe(false);
+    expect(pull).toBeGreaterThan(0);
+    await stage.pull([...postings(2), posting('p3', { title: 'Back' })]);
+    expect(await stage.change('p3')).toMatchObject({ state: 'ready', wanted: 'present', operation: 'update' });
+  });
+
+  it('lets a rejection rest until the posting changes', async () => {
+    await stage.pull([posting('odd', { state: 'Jalisco' })]);
+    await onEntries('discard', [await stage.entry('odd')]);
+    await stage.pull([posting('odd', { state: 'Jalisco' }), posting('p1')]);
+    expect(await stateOf('odd')).toBe('discarded');
+    expect(await stage.entries()).toEqual([]);
+    await stage.pull([posting('odd', { state: 'Ohio' }), posting('p1')]);
+    expect(await stateOf('odd')).toBe('ready');
+  });
+
+  it('takes an unreadable record as dealt with: the feed counts as complete without it', async () => {
+    const broken = feedXml([posting('p1')]).replace('</source>', '<job><title>Nobody</title></job></source>');
+    expect(await stage.pull(broken)).toMatchObject({ complete: false });
+    const [entry] = await stage.entries();
+    expect(await onEntries('discard', [entry?.id ?? 0])).toMatchObject({ entries: [{ result: 'done', key: null }] });
+    expect(await stage.pull(broken)).toMatchObject({ complete: true });
+    expect(await stage.entries()).toEqual([]);
+  });
+
+  it('leaves doubts, and says what settles them', async () => {
+    await stage.pull(postings(2));
+    await stage.fail('p1', 'in_doubt');
+    await stage.fail('p2', 'failed');
+    const id = await stage.entry('p1');
+    expect(await onEntries('discard', [id])).toMatchObject({
+      entries: [{ result: 'not_applicable', message: expect.stringContaining(`review settle ${id} --missing`) }],
+    });
+    expect(((await onFeed('discard')) as Acted).feeds[0]?.message).toBe(
+      '1 discarded; 1 left, as they are in doubt and must be settled',
+    );
+    expect(await stateOf('p1')).toBe('in_doubt');
+  });
+});
+
+describe('selectEntries', () => {
+  it('names everything that is unknown, entries and feeds', async () => {
+    expect(await selectEntries(stage.books.db, stage.books.config, ['99', 'acme', 'nobody'])).toEqual({
+      kind: 'unknown',
+      message: 'there is no review entry 99; there is no feed nobody; feeds: acme. Nothing was done.',
+    });
+  });
+
+  it('takes each thing once', async () => {
+    await stage.pull(postings(1));
+    const id = String(await stage.entry('p1'));
+    expect(await selectEntries(stage.books.db, stage.books.config, [id, 'acme', id, 'acme'])).toEqual({
+      kind: 'selected',
+      selection: { ids: [Number(id)], feeds: ['acme'] },
+    });
+  });
+});
+
+describe('what became of entries', () => {
+  it('is said of each, and counted by feed', async () => {
+    await stage.pull(postings(3));
+    for (const key of ['p1', 'p2', 'p3']) await stage.fail(key, 'rejected');
+    const ids = await Promise.all(['p1', 'p2', 'p3'].map((key) => stage.entry(key)));
+    const { acted, entries } = await onEntries('retry', ids);
+    await stage.fail('p1', 'rejected', 'still odd');
+    const [waiting] = await stage.books.db.query(
+      `update change set not_before = now() + interval '1 hour' where key = 'p2' returning id`,
+    );
+    await stage.acceptAll();
+    expect(await Promise.all(entries.map((entry) => outcomeOf(stage.books.db, entry)))).toEqual([
+      { outcome: 'rejected', message: 'rejected: still odd' },
+      { outcome: 'ready', message: 'still to be sent' },
+      { outcome: 'sent', message: 'sent: it is job job-p3 on site board' },
+    ]);
+    expect(waiting?.id).toBe(ids[1]);
+    expect(Object.fromEntries((await outcomesOf(stage.books.db, acted)).get(acme) ?? [])).toEqual({
+      sent: 1,
+      rejected: 1,
+      ready: 1,
+    });
+  });
+});

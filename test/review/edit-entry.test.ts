@@ -1,0 +1,165 @@
+// Edits of a reviewer: they mend a rejection, hold for as long as the source says the same, and are lost to no pull.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { postingKey } from '../../src/posting/identifiers.ts';
+import { editEntry } from '../../src/review/edit-entry.ts';
+import { lockKey, tryLock } from '../../src/store/locks.ts';
+import { editsOfPosting } from '../../src/store/override.ts';
+import { posting } from '../support/indeed-feed.ts';
+import { acme, acting, openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage.close());
+
+const edit = async (key: string, edits: Readonly<Record<string, string>>) =>
+  editEntry(stage.books.db, stage.books.config, await stage.entry(key), edits, acting);
+const edits = (key: string) => editsOfPosting(stage.books.db, acme, postingKey(key));
+const odd = (fields: Parameters<typeof posting>[1] = {}) => posting('odd', { state: 'Jalisco', ...fields });
+
+describe('an edit', () => {
+  it('that mends the posting makes it ready, with what the source says noted beside it', async () => {
+    await stage.pull([odd()]);
+    expect(await edit('odd', { 'location-state': 'Mass.' })).toEqual({
+      kind: 'edited',
+      feed: 'acme',
+      key: 'odd',
+      remaining: undefined,
+    });
+    expect(await stage.change('odd')).toMatchObject({
+      state: 'ready',
+      invalid: false,
+      reason: undefined,
+      fields: { 'location-state': 'Massachusetts' },
+    });
+    expect(await edits('odd')).toEqual([{ field: 'location-state', sourceValue: 'Jalisco', value: 'Mass.' }]);
+    expect(await stage.books.db.query('select actor, action, feed, key, detail from audit')).toEqual([
+      {
+        actor: 'tester',
+        action: 'edit',
+        feed: 'acme',
+        key: 'odd',
+        detail: { entry: await stage.entry('odd'), edits: { 'location-state': 'Mass.' } },
+      },
+    ]);
+  });
+
+  it('that leaves other problems keeps the posting rejected, with those', async () => {
+    await stage.close();
+    stage = await openStage({ site: { max_lengths: '{ title: 10 }' } });
+    await stage.pull([odd({ title: 'A title that is too long' })]);
+    const report = await edit('odd', { 'location-state': 'MA' });
+    expect(report).toMatchObject({ kind: 'edited', remaining: expect.stringContaining('title has 24 characters') });
+    expect(await stage.change('odd')).toMatchObject({ state: 'rejected', invalid: true });
+
+    // The second edit keeps what the source said when the first was made.
+    expect(await edit('odd', { title: 'Short' })).toMatchObject({ remaining: undefined });
+    expect(await edits('odd')).toEqual([
+      { field: 'location-state', sourceValue: 'Jalisco', value: 'MA' },
+      { field: 'title', sourceValue: 'A title that is too long', value: 'Short' },
+    ]);
+    expect(await stage.change('odd')).toMatchObject({
+      state: 'ready',
+      fields: { title: 'Short', 'location-state': 'Massachusetts' },
+    });
+  });
+
+  it('of a field that was edited before keeps what the source says', async () => {
+    await stage.pull([odd()]);
+    await edit('odd', { 'location-state': 'Nowhere' });
+    await edit('odd', { 'location-state': 'Ohio' });
+    expect(await edits('odd')).toEqual([{ field: 'location-state', sourceValue: 'Jalisco', value: 'Ohio' }]);
+  });
+
+  it('takes a field away, or back to what the source says', async () => {
+    await stage.pull([posting('p1')]);
+    await stage.fail('p1', 'rejected');
+    await edit('p1', { 'category-name': '' });
+    expect((await stage.change('p1'))?.fields).not.toHaveProperty('category-name');
+    await stage.fail('p1', 'rejected');
+    await edit('p1', { 'category-name': 'Health', title: 'Other' });
+    expect(await edits('p1')).toEqual([{ field: 'title', sourceValue: 'Nurse p1', value: 'Other' }]);
+  });
+
+  it('holds in later pulls while the source says the same there, and ends when it does not', async () => {
+    await stage.pull([odd()]);
+    await edit('odd', { 'location-state': 'Ohio' });
+    await stage.acceptAll();
+    await stage.pull([odd({ title: 'New title' })]);
+    expect(await stage.change('odd')).toMatchObject({
+      state: 'ready',
+      operation: 'update',
+      fields: { title: 'New title', 'location-state': 'Ohio' },
+    });
+    await stage.acceptAll();
+    await stage.pull([odd({ state: 'Texas' })]);
+    expect((await stage.change('odd'))?.fields).toMatchObject({ 'location-state': 'Texas' });
+  });
+
+  it('forgets an earlier one that the source has overtaken', async () => {
+    await stage.pull([odd()]);
+    await edit('odd', { 'location-state': 'Ohio' });
+    await stage.pull([odd({ state: 'Chihuahua' })]);
+    await edit('odd', { 'location-state': 'Texas' });
+    expect(await edits('odd')).toEqual([{ field: 'location-state', sourceValue: 'Chihuahua', value: 'Texas' }]);
+  });
+
+  it('of a failed posting has all attempts again', async () => {
+    await stage.pull([posting('p1')]);
+    await stage.fail('p1', 'failed');
+    await edit('p1', { title: 'Other' });
+    expect((await stage.claim('p1')).number).toBe(1);
+  });
+});
+
+describe('refused', () => {
+  it.each<{ name: string; edits: Record<string, string>; message: string }>([
+    { name: 'a field that there is not', edits: { titel: 'x' }, message: 'has no field titel; fields: category-name' },
+    { name: 'what changes nothing', edits: { 'location-state': 'Jalisco' }, message: 'nothing would change' },
+  ])('$name', async ({ edits: given, message }) => {
+    await stage.pull([odd()]);
+    expect(await edit('odd', given)).toEqual({ kind: 'refused', message: expect.stringContaining(message) });
+    expect(await edits('odd')).toEqual([]);
+    expect(await stage.change('odd')).toMatchObject({ state: 'rejected' });
+  });
+
+  it.each([
+    { name: 'what waits', prepare: async () => undefined, message: 'it is waiting to be sent' },
+    { name: 'what is in flight', prepare: () => stage.claim('p1'), message: 'it is being sent right now' },
+    {
+      name: 'what is in doubt',
+      prepare: () => stage.fail('p1', 'in_doubt'),
+      message: 'the site may have made the job',
+    },
+  ])('$name', async ({ prepare, message }) => {
+    await stage.pull([posting('p1')]);
+    await prepare();
+    expect(await edit('p1', { title: 'x' })).toEqual({ kind: 'refused', message: expect.stringContaining(message) });
+    expect(await edits('p1')).toEqual([]);
+  });
+
+  it('an entry that there is not', async () => {
+    expect(await editEntry(stage.books.db, stage.books.config, 99, { title: 'x' }, acting)).toEqual({
+      kind: 'refused',
+      message: 'there is no review entry 99',
+    });
+  });
+});
+
+it('an edit waits for a pull that has begun, which would undo it', async () => {
+  await stage.pull([odd()]);
+  const lock = await tryLock(stage.books.db, lockKey('pull', acme));
+  const editing = edit('odd', { 'location-state': 'Ohio' });
+  // The edit stands in the queue for the lock before it is given back.
+  for (;;) {
+    const [row] = await stage.books.db.query(
+      `select count(*) as n from pg_locks where locktype = 'advisory' and not granted
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+    if (row?.n > 0) break;
+  }
+  expect(await stage.change('odd')).toMatchObject({ state: 'rejected' });
+  await lock?.release();
+  expect(await editing).toMatchObject({ kind: 'edited' });
+});

@@ -1,0 +1,96 @@
+// Mappings as lines: what is written is read back equal, and what is wrong with a line is said with its number.
+import { describe, expect, it } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
+import { headerLine, mappingLine, readMappingLines } from '../../src/review/mapping-file.ts';
+import type { ImportLine } from '../../src/store/mapping-import.ts';
+
+const feed = { name: feedName('acme'), siteName: siteName('board') };
+const config = { feeds: new Map([[feed.name, feed]]) } as unknown as Config;
+
+async function read(lines: readonly string[]): Promise<ImportLine[]> {
+  async function* stream() {
+    yield* lines;
+  }
+  const read: ImportLine[] = [];
+  for await (const line of readMappingLines(stream(), config)) read.push(line);
+  return read;
+}
+
+const row = (key: string, url?: string) => ({
+  feed: feed.name,
+  site: feed.siteName,
+  key: postingKey(key),
+  siteJobId: siteJobId('77'),
+  url,
+  since: new Date('2026-03-20T10:00:00Z'),
+});
+
+describe.each(['csv', 'jsonl'] as const)('as %s', (format) => {
+  it.each(['plain', 'a,b', 'with "quotes"', '"', 'ümläut 🙂', "it's", '007', '=1+1'])(
+    'the key %s comes back',
+    async (key) => {
+      const header = headerLine(format);
+      const lines = [
+        ...(header === undefined ? [] : [header]),
+        mappingLine(row(key, 'https://jobs.example.com/77?a=1,2'), format),
+      ];
+      expect(await read(lines)).toEqual([
+        {
+          kind: 'mapping',
+          line: lines.length,
+          feed: 'acme',
+          site: 'board',
+          key,
+          siteJobId: '77',
+          url: 'https://jobs.example.com/77?a=1,2',
+        },
+      ]);
+    },
+  );
+});
+
+it('takes columns in any order, without those that need not be there, and skips empty lines', async () => {
+  const lines = ['\uFEFFsite_job_id,key,feed', '1,a,acme', '', '2,b,acme'];
+  expect((await read(lines)).map((line) => [line.line, line.kind === 'mapping' && line.key])).toEqual([
+    [2, 'a'],
+    [4, 'b'],
+  ]);
+});
+
+const HEADER = 'feed,key,site_job_id,site_job_url,site';
+it.each([
+  { name: 'an empty file', lines: [], line: 1, message: 'empty' },
+  { name: 'a missing column', lines: ['feed,key'], line: 1, message: 'site_job_id is missing' },
+  { name: 'an unknown column', lines: ['feed,key,site_job_id,colour'], line: 1, message: 'unknown: colour' },
+  { name: 'too few cells', lines: [HEADER, 'acme,a'], line: 2, message: '2 cells' },
+  { name: 'an open quote', lines: [HEADER, 'acme,"a,1,,'], line: 2, message: 'quotes' },
+  {
+    name: 'an unknown feed',
+    lines: [HEADER, 'globex,a,1,,'],
+    line: 2,
+    message: 'there is no feed globex; feeds: acme',
+  },
+  { name: 'another site', lines: [HEADER, 'acme,a,1,,other'], line: 2, message: 'into site board, not into other' },
+  { name: 'no key', lines: [HEADER, 'acme,,1,,'], line: 2, message: 'key must not be empty' },
+  { name: 'a key too long', lines: [HEADER, `acme,${'k'.repeat(501)},1,,`], line: 2, message: 'longer than 500' },
+  { name: 'a job ID too long', lines: [HEADER, `acme,a,${'1'.repeat(300)},,`], line: 2, message: "can't be the ID" },
+  { name: 'a URL of another scheme', lines: [HEADER, 'acme,a,1,javascript:x,'], line: 2, message: 'http://' },
+  { name: 'no JSON', lines: ['{"feed"'], line: 1, message: 'not a JSON object' },
+  {
+    name: 'an object as key',
+    lines: ['{"feed":"acme","key":{},"site_job_id":1}'],
+    line: 1,
+    message: 'key must be text',
+  },
+])('says what is wrong with $name', async ({ lines, line, message }) => {
+  expect(await read(lines)).toEqual([{ kind: 'problem', line, message: expect.stringContaining(message) }]);
+});
+
+it('goes on behind a line that is wrong', async () => {
+  expect((await read([HEADER, 'acme,a', 'acme,b,2,,', 'acme,c'])).map((line) => line.kind)).toEqual([
+    'problem',
+    'mapping',
+    'problem',
+  ]);
+});

@@ -1,0 +1,166 @@
+// A person's word on a create in doubt: taken where it can be true, and never so that a job gets two postings.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
+import { type PersonsVerdict, type SettleOptions, settleEntry } from '../../src/review/settle-entry.ts';
+import { createSiteClient } from '../../src/site/client.ts';
+import type { SiteClient } from '../../src/site/exchange.ts';
+import { settler } from '../../src/store/settle.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+let client: SiteClient;
+beforeEach(async () => {
+  stage = await openStage();
+  const [site] = stage.books.config.sites.values();
+  if (site === undefined) throw new Error('no site');
+  client = createSiteClient(site.options);
+});
+afterEach(async () => {
+  await client.close();
+  await stage.close();
+});
+
+/** Sends the create of a posting whose change is in doubt, as the attempt may have done. */
+async function makeJob(key: string): Promise<SiteJobId> {
+  const fields = (await stage.change(key))?.fields ?? {};
+  const { outcome } = await client.send({ kind: 'create', fields }, { notAfter: Date.now() + 5_000 });
+  if (outcome.kind !== 'created') throw new Error(`the site answered ${outcome.kind}`);
+  return outcome.siteJob.siteJobId;
+}
+
+const settle = async (key: string, verdict: PersonsVerdict, site?: SettleOptions['site']) =>
+  settleEntry(stage.books.db, await stage.entry(key), verdict, {
+    actor: 'tester',
+    site: site ?? { client, referenceField: 'number' },
+  });
+const exists = (id: string, anyway = false): PersonsVerdict => ({ kind: 'exists', siteJobId: siteJobId(id), anyway });
+const mappings = () => stage.books.db.query('select key, site_job_id from mapping order by key');
+
+async function doubt(...keys: readonly string[]): Promise<void> {
+  await stage.pull(keys.map((key) => posting(key)));
+  for (const key of keys) await stage.fail(key, 'in_doubt');
+}
+
+it('the job exists: it is mapped, with what was sent, and nothing is left to send', async () => {
+  await doubt('p1');
+  const entry = await stage.entry('p1');
+  const id = await makeJob('p1');
+  expect(await settle('p1', exists(id))).toEqual({ kind: 'settled', feed: 'acme', key: 'p1', warning: undefined });
+  expect(await mappings()).toEqual([{ key: 'p1', site_job_id: id }]);
+  expect(await stage.change('p1')).toBeUndefined();
+  expect(await stage.books.db.query('select actor, action, key, detail from audit')).toEqual([
+    {
+      actor: 'tester',
+      action: 'settle',
+      key: 'p1',
+      detail: expect.objectContaining({ entry, kind: 'exists', siteJobId: id }),
+    },
+  ]);
+});
+
+it('the job exists, and the posting has changed since: the change is sent as an update', async () => {
+  await doubt('p1');
+  const id = await makeJob('p1');
+  await stage.pull([posting('p1', { title: 'Newer' })]);
+  await settle('p1', exists(id));
+  expect((await stage.claim('p1')).request).toEqual({ kind: 'update', siteJobId: id, fields: { title: 'Newer' } });
+});
+
+it('the job is missing: it is sent again, with all attempts', async () => {
+  await doubt('p1');
+  expect(await settle('p1', { kind: 'missing' })).toMatchObject({ kind: 'settled' });
+  const attempt = await stage.claim('p1');
+  expect(attempt).toMatchObject({ number: 1, request: { kind: 'create' } });
+});
+
+describe('refused', () => {
+  it('a job that the site has not', async () => {
+    await doubt('p1');
+    expect(await settle('p1', exists('4711'))).toEqual({ kind: 'refused', message: 'site board has no job 4711' });
+  });
+
+  it('a job that looks like another one, unless the person insists', async () => {
+    await doubt('p1', 'p2');
+    const other = await makeJob('p2');
+    expect(await settle('p1', exists(other))).toEqual({
+      kind: 'refused',
+      message: expect.stringMatching(/"Nurse p2", looks like another one.*--anyway/),
+    });
+    expect(await mappings()).toEqual([]);
+    expect(await settle('p1', exists(other, true))).toMatchObject({ kind: 'settled' });
+  });
+
+  it('a job that belongs to another posting, whatever the person says', async () => {
+    await stage.pull(postings(1));
+    await stage.acceptAll();
+    await stage.pull([...postings(1), posting('p2')]);
+    await stage.fail('p2', 'in_doubt');
+    const site = {
+      client: { show: async () => ({ siteJobId: siteJobId('job-p1'), fields: { number: 'p2' } }) },
+      referenceField: 'number',
+    };
+    expect(await settle('p2', exists('job-p1', true), site)).toEqual({
+      kind: 'refused',
+      message: 'that job belongs to posting p1 of feed acme: a job of the site has one posting only',
+    });
+    expect((await stage.change('p2'))?.state).toBe('in_doubt');
+  });
+
+  it('an entry that is not in doubt, and one that there is not', async () => {
+    await stage.pull(postings(1));
+    await stage.fail('p1', 'failed');
+    expect(await settle('p1', { kind: 'missing' })).toEqual({
+      kind: 'refused',
+      message: 'it is not in doubt, but failed',
+    });
+    expect(await settleEntry(stage.books.db, 99, { kind: 'missing' }, { actor: 'tester', site: undefined })).toEqual({
+      kind: 'refused',
+      message: 'there is no review entry 99',
+    });
+  });
+});
+
+it('a doubt that is settled while the person looks at the job makes no stray of it', async () => {
+  await doubt('p1');
+  const id = await makeJob('p1');
+  const before = await stage.change('p1');
+  const show = async () => {
+    // Meanwhile another person says that the job is missing.
+    await settle('p1', { kind: 'missing' });
+    return client.show(id);
+  };
+  expect(await settle('p1', exists(id), { client: { show }, referenceField: 'number' })).toEqual({
+    kind: 'refused',
+    message: 'it is not in doubt any more',
+  });
+  expect(before?.state).toBe('in_doubt');
+  expect(await stage.books.db.query('select * from stray')).toEqual([]);
+});
+
+it('a site that can not be asked is a warning, not an obstacle', async () => {
+  await doubt('p1');
+  const show = async () => {
+    throw new Error('time-out');
+  };
+  expect(await settle('p1', exists('77'), { client: { show }, referenceField: undefined })).toMatchObject({
+    kind: 'settled',
+    warning: 'job 77 could not be looked at: time-out',
+  });
+});
+
+it('a late answer to a settled doubt does not settle it twice', async () => {
+  await stage.pull([posting('p1')]);
+  const attempt = await stage.claim('p1');
+  const settleAttempt = settler(stage.books.db);
+  const reason = { kind: 'unknown', message: 'time-out', problems: [] };
+  await settleAttempt({ attempt, result: { kind: 'returned', back: { to: 'in_doubt', reason } }, record: undefined });
+  await settle('p1', { kind: 'missing' });
+  const late = await settleAttempt({
+    attempt,
+    result: { kind: 'created', siteJobId: siteJobId('late'), url: undefined },
+    record: undefined,
+  });
+  expect(late).toBe('superseded');
+  expect(await stage.books.db.query('select site_job_id from stray')).toEqual([{ site_job_id: 'late' }]);
+});

@@ -1,0 +1,108 @@
+// Brings an installation into states that need a person, step by step and without a worker: pulled, claimed, settled.
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import { type Books, openBooksFor } from '../../src/cli/books.ts';
+import { feedSetups } from '../../src/cli/feed-setups.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from '../../src/posting/identifiers.ts';
+import type { Attempt } from '../../src/store/claim.ts';
+import { claimer } from '../../src/store/claim.ts';
+import { findChangeOf, type OpenChangeRow } from '../../src/store/open-change.ts';
+import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../src/store/review-entries.ts';
+import { settler } from '../../src/store/settle.ts';
+import type { Return } from '../../src/store/settlement.ts';
+import { feedXml, type TestPosting } from '../support/indeed-feed.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+
+export const acme: FeedName = feedName('acme');
+
+export interface Stage {
+  readonly mirror: Mirror;
+  readonly books: Books;
+  /** Writes the feed and pulls it once; nothing is sent. Gives the pull's number and whether the feed was complete. */
+  pull(feed: readonly TestPosting[] | string): Promise<{ readonly pull: number; readonly complete: boolean }>;
+  /** Takes a posting's change as a worker does. */
+  claim(key: string): Promise<Attempt>;
+  /** Has everything that is ready accepted by an imagined site that calls its jobs `job-KEY`. */
+  acceptAll(): Promise<void>;
+  /** Claims a posting's change, and has it come back as it does for an answer of the site. */
+  fail(key: string, to: 'rejected' | 'failed' | 'in_doubt', message?: string): Promise<void>;
+  change(key: string): Promise<OpenChangeRow | undefined>;
+  /** The change of a posting, which must be there. */
+  entry(key: string): Promise<number>;
+  entries(): Promise<ReviewEntry[]>;
+  close(): Promise<void>;
+}
+
+export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
+  const mirror = await openMirror(options);
+  const config = await loadConfig({ path: mirror.configPath, env: mirror.env, cwd: mirror.folder });
+  const books = await openBooksFor({ ...config, log: { level: 'error' } }, { quiet: true });
+  books.log.level = 'silent';
+  const claims = claimer(books.db, 1);
+  const settle = settler(books.db);
+
+  async function claim(key: string): Promise<Attempt> {
+    const claimed = await claims({ feed: acme, key: postingKey(key) });
+    if (claimed.kind !== 'attempt') throw new Error(`${key} is not ready to be sent`);
+    return claimed.attempt;
+  }
+  const change = (key: string) => findChangeOf(books.db, acme, postingKey(key));
+
+  return {
+    mirror,
+    books,
+    claim,
+    change,
+    async pull(feed) {
+      await mirror.writeFeed(typeof feed === 'string' ? feed : feedXml(feed));
+      const [setup] = feedSetups(config, ['acme']);
+      if (setup === undefined) throw new Error('no feed');
+      const end = await pullFeed(setup, { db: books.db, log: books.log, signal: new AbortController().signal });
+      if (end.kind !== 'committed') throw new Error(`the pull ended ${end.kind}`);
+      return end;
+    },
+    async acceptAll() {
+      const ready = await books.db.query<{ key: PostingKey }>(
+        `select key from change where state = 'ready' order by id`,
+      );
+      for (const { key } of ready) {
+        const claimed = await claims({ feed: acme, key });
+        if (claimed.kind !== 'attempt') continue;
+        const { attempt } = claimed;
+        const kind = ({ create: 'created', update: 'updated', delete: 'deleted' } as const)[attempt.request.kind];
+        const result = kind === 'created' ? { kind, siteJobId: siteJobId(`job-${key}`), url: undefined } : { kind };
+        await settle({ attempt, result, record: undefined });
+      }
+    },
+    async fail(key, to, message = `it ${to}`) {
+      const attempt = await claim(key);
+      const back: Return = { to, reason: { kind: to, message, problems: [{ field: 'title', message }] } };
+      const record = {
+        outcome: to,
+        status: 422,
+        durationMs: 3,
+        request: { method: 'POST', url: 'https://jobs.example.com/jobs.xml', body: '<job/>' },
+        response: { status: 422, body: `<errors><error>${message}</error></errors>` },
+      };
+      await settle({ attempt, result: { kind: 'returned', back }, record });
+    },
+    async entry(key) {
+      const found = await change(key);
+      if (found === undefined) throw new Error(`there is no change of ${key}`);
+      return found.id;
+    },
+    async entries() {
+      const found: ReviewEntry[] = [];
+      const filter = { feed: undefined, kinds: ENTRY_KINDS };
+      for await (const entry of reviewEntries(books.db, filter, undefined)) found.push(entry);
+      return found;
+    },
+    async close() {
+      await books.close();
+      await mirror.close();
+    },
+  };
+}
+
+/** Who acts in the tests, and commands as they are written there. */
+export const acting = { actor: 'tester', write: (words: readonly string[]) => words.join(' ') };

@@ -1,0 +1,164 @@
+// Mappings taken over from a file: all or none, nobody else's job, and no job made twice by what is under way.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
+import { claimer } from '../../src/store/claim.ts';
+import { lockKey, tryLock } from '../../src/store/locks.ts';
+import { type ImportLine, importMappings } from '../../src/store/mapping-import.ts';
+import { countMappings, listMappings } from '../../src/store/mapping-list.ts';
+import { acme, openStage, type Stage } from '../review/stage.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage.close());
+
+const line = (at: number, key: string, id: string): ImportLine => ({
+  kind: 'mapping',
+  line: at,
+  feed: acme,
+  site: siteName('board'),
+  key: postingKey(key),
+  siteJobId: siteJobId(id),
+  url: undefined,
+});
+
+async function importLines(...lines: readonly ImportLine[]) {
+  async function* stream() {
+    yield* lines;
+  }
+  return importMappings(stage.books.db, stream(), 'tester');
+}
+
+const rows = () => stage.books.db.query('select key, site_job_id from mapping order by key');
+
+it('writes all lines; the next pull sends all fields, and deletes what the feed has not', async () => {
+  await stage.pull([posting('other')]);
+  expect(await importLines(line(1, 'a', '1'), line(2, 'b', '2'))).toEqual({ kind: 'imported', added: 2, known: 0 });
+  await stage.pull([posting('a'), posting('other')]);
+  expect((await stage.claim('a')).request).toMatchObject({
+    kind: 'update',
+    siteJobId: '1',
+    fields: { number: 'a', title: 'Nurse a', 'location-state': 'Massachusetts' },
+  });
+  expect((await stage.claim('b')).request).toEqual({ kind: 'delete', siteJobId: '2' });
+  expect(await stage.books.db.query('select actor, action, feed, detail from audit')).toEqual([
+    { actor: 'tester', action: 'import mappings', feed: 'acme', detail: { added: 2 } },
+  ]);
+});
+
+it('is the same the second time', async () => {
+  await importLines(line(1, 'a', '1'));
+  expect(await importLines(line(1, 'a', '1'), line(2, 'b', '2'))).toEqual({ kind: 'imported', added: 1, known: 1 });
+  expect(await rows()).toEqual([
+    { key: 'a', site_job_id: '1' },
+    { key: 'b', site_job_id: '2' },
+  ]);
+});
+
+it('turns a create that waits into an update, also one that a worker has just looked at', async () => {
+  await stage.pull([posting('a')]);
+  const claims = claimer(stage.books.db, 1);
+  const session = await stage.books.db.session();
+  await session.query('begin');
+  await session.query(`select from change where key = 'a' for update`);
+  const importing = importLines(line(1, 'a', '1'));
+  await waitForLocks(1);
+  // The worker reads "not mapped", and commits its intent only once the import has committed.
+  const claiming = claims({ feed: acme, key: postingKey('a') });
+  await waitForLocks(2);
+  await session.query('commit');
+  await session.end();
+  expect(await importing).toMatchObject({ kind: 'imported' });
+  expect((await claiming).kind).toBe('not_due');
+  expect((await stage.claim('a')).request).toMatchObject({ kind: 'update', siteJobId: '1' });
+});
+
+async function waitForLocks(waiting: number): Promise<void> {
+  for (;;) {
+    const [row] = await stage.books.db.query(
+      `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (row?.n >= waiting) return;
+  }
+}
+
+describe('refuses', () => {
+  it.each([
+    {
+      name: 'a posting that is mapped to another job',
+      lines: [line(2, 'p1', 'x')],
+      problems: [{ line: 2, message: 'the posting p1 is mapped to job job-p1 already' }],
+    },
+    {
+      name: 'a job of another posting',
+      lines: [line(2, 'new', 'job-p1')],
+      problems: [{ line: 2, message: 'the job job-p1 belongs to posting p1 of feed acme' }],
+    },
+    {
+      name: 'a posting that stands twice',
+      lines: [line(2, 'a', '1'), line(3, 'a', '2')],
+      problems: [{ line: 3, message: 'the posting a stands in line 2 already' }],
+    },
+    {
+      name: 'a job that stands twice',
+      lines: [line(2, 'a', '1'), line(3, 'b', '1')],
+      problems: [{ line: 3, message: 'the job 1 stands in line 2 already' }],
+    },
+    {
+      name: 'a line that could not be read, and everything else with it',
+      lines: [{ kind: 'problem', line: 5, message: 'odd' } as const, line(6, 'p1', 'x')],
+      problems: [
+        { line: 5, message: 'odd' },
+        { line: 6, message: 'the posting p1 is mapped to job job-p1 already' },
+      ],
+    },
+    {
+      name: 'a posting of which a create is in doubt',
+      lines: [line(2, 'doubtful', '9')],
+      problems: [{ line: 2, message: expect.stringContaining('is being sent or in doubt; settle that first: entry') }],
+    },
+    {
+      name: 'a feed of another site',
+      lines: [{ ...line(2, 'a', '1'), site: siteName('other') } as ImportLine],
+      problems: [{ line: 2, message: 'the feed acme was mirrored into site board so far, not into other' }],
+    },
+  ])('$name', async ({ lines, problems }) => {
+    await stage.pull(postings(1));
+    await stage.acceptAll();
+    await stage.pull([...postings(1), posting('doubtful')]);
+    await stage.fail('doubtful', 'in_doubt');
+    expect(await importLines(...lines, line(99, 'sound', '99'))).toEqual({ kind: 'refused', problems, more: false });
+    expect(await rows()).toEqual([{ key: 'p1', site_job_id: 'job-p1' }]);
+  });
+
+  it('says how many are too many to say', async () => {
+    const wrong = Array.from(
+      { length: 150 },
+      (_, at): ImportLine => ({ kind: 'problem', line: at + 1, message: 'odd' }),
+    );
+    const end = await importLines(...wrong);
+    expect(end).toMatchObject({ kind: 'refused', more: true });
+    expect(end.kind === 'refused' && end.problems.length).toBe(100);
+  });
+
+  it('while the feed is pulled', async () => {
+    const lock = await tryLock(stage.books.db, lockKey('pull', acme));
+    expect(await importLines(line(1, 'a', '1'))).toEqual({ kind: 'busy', feed: 'acme' });
+    await lock?.release();
+    expect(await importLines(line(1, 'a', '1'))).toMatchObject({ kind: 'imported' });
+  });
+});
+
+it('lists more mappings than are read at once, each once, and up to a limit', async () => {
+  await importLines(...Array.from({ length: 2_345 }, (_, at) => line(at + 1, `k${at}`, String(at))));
+  const list = async (limit?: number) => {
+    const keys: string[] = [];
+    for await (const row of listMappings(stage.books.db, acme, limit)) keys.push(row.key);
+    return keys;
+  };
+  expect(new Set(await list()).size).toBe(2_345);
+  expect(await list(1_500)).toHaveLength(1_500);
+  expect(await countMappings(stage.books.db, acme)).toBe(2_345);
+});
