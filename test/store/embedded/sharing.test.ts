@@ -90,10 +90,12 @@ describe('a member killed with -9', () => {
     const dataDir = newDataFolder();
     const killed = startMember(dataDir);
     await killed.noticed(/Preparing/);
+    const area = join(dataDir, 'postgres');
+    while (!readdirSync(area).some((name) => name.startsWith('half-made-'))) await delay(1);
     await killed.kill('SIGKILL');
     const next = await openEmbeddedServer(dataDir, withoutSync);
     await runSql(next.url(), 'select 1');
-    expect(readdirSync(join(dataDir, 'postgres')).filter((name) => !name.startsWith('lock-'))).toEqual(['cluster']);
+    expect(readdirSync(area).filter((name) => !name.startsWith('lock-'))).toEqual(['cluster']);
     await next.leave();
   });
 
