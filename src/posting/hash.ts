@@ -12,12 +12,12 @@ export const HASH_BYTES = 16;
  * SHA-1 recognises what is unchanged, it proves nothing: a feed that forges collisions only fools itself.
  */
 export function recordHash(buffer: Buffer, start: number, end: number): Buffer {
-  return firstBytes(hash('sha1', buffer.subarray(start, end), 'latin1'));
+  return firstBytes(hash('sha1', buffer.subarray(start, end), 'binary'));
 }
 
 /** Hashes a posting's key: SHA-1, first 16 bytes. It only tells the keys of one feed apart. */
 export function keyHash(key: PostingKey): Buffer {
-  return firstBytes(hash('sha1', key, 'latin1'));
+  return firstBytes(hash('sha1', key, 'binary'));
 }
 
 /**
@@ -31,7 +31,7 @@ export function contentHash(fields: Fields): Buffer {
     const value = fields[name] ?? '';
     canonical += `${name.length}:${name}${value.length}:${value}`;
   }
-  return firstBytes(hash('sha256', canonical, 'latin1'));
+  return firstBytes(hash('sha256', canonical, 'binary'));
 }
 
 // A digest as a string of bytes, put into pooled memory, costs half of what a digest as a buffer of its own does.
