@@ -27,11 +27,18 @@ export interface YamlSource {
 /** Aliases may repeat this many nodes in all: enough for sharing settings, too few for a "billion laughs". */
 const MAX_ALIASES = 100;
 
+/** `source: -` for standard input, as on many command lines: to YAML an entry of a list begins there. */
+const STANDARD_INPUT = /^([ \t]*source:[ \t]+)-([ \t]*(?:#.*)?)$/gm;
+
 /** Parses YAML 1.2. Throws a {@link ConfigError} with every mistake of form; names given twice are one. */
 export function parseYaml(file: string, text: string): YamlSource {
   const lines = new LineCounter();
   // Without pretty errors, which quote the line: a token may stand there.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const document = parseDocument(text.replace(STANDARD_INPUT, "$1'-'$2"), {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+  });
   const place = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return { file, line, column: col };

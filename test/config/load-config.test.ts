@@ -74,6 +74,11 @@ function withLines({ site = [], feed = [], top = [] }: { site?: string[]; feed?:
 }
 
 describe('a good configuration', () => {
+  test.each(['-', "'-'", '"-"', '-   # piped in'])('reads the feed from standard input: source: %s', async (source) => {
+    const config = await load(withLines({ feed: [`source: ${source}`] }));
+    expect(config.feeds.get(feedName('acme'))?.source.location).toBe('-');
+  });
+
   test('gets every default', async () => {
     const config = await load(MINIMAL);
     expect(config).toMatchObject({
