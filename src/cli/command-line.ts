@@ -1,10 +1,26 @@
-// Writes commands as they can be given to a shell, with the configuration of the command that prints them.
+// Writes commands as they can be given to a shell: called as this one was, with its configuration.
+import { join, relative, resolve } from 'node:path';
+import { packageRoot } from '../config/package-root.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
 
 /** Writes commands for the same configuration file. */
 export function commandWriter(configFile: string | undefined): WriteCommand {
   const suffix = configFile === undefined ? [] : ['--config', configFile];
-  return (words) => ['jobmirror', ...words, ...suffix].map(quote).join(' ');
+  return (words) => `${ownCommand()} ${[...words, ...suffix].map(quote).join(' ')}`;
+}
+
+/** What stands before the arguments: `jobmirror` where it is installed, else npm or node, as it was called. */
+function ownCommand(): string {
+  const program = resolve(process.argv[1] ?? '');
+  if (program !== join(packageRoot, 'dist/src/cli/main.js')) return 'jobmirror';
+  const byNpm = process.env.npm_lifecycle_event !== undefined && process.cwd() === packageRoot;
+  return byNpm ? 'npm run --silent jobmirror --' : `node ${quote(pathFromHere(program))}`;
+}
+
+/** An absolute path, relative to the current folder where that is shorter to read. */
+export function pathFromHere(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
 }
 
 const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

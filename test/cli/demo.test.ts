@@ -1,4 +1,5 @@
 // `jobmirror demo` as a newcomer starts it: it explains and proves itself, and leaves nothing behind, however it ends.
+import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-it('proves with --once what it did, in plain lines, and removes everything', { timeout: 120_000 }, async () => {
+it('proves with --once what it did, in plain lines, and removes everything', { timeout: 240_000 }, async () => {
   const demo = startProgram(['demo', '--once'], { cwd: folder });
   expect(await demo.ended, demo.errors()).toEqual({ status: 0, signal: null });
   const lines = demo.out().split('\n');
@@ -41,20 +42,35 @@ it('proves with --once what it did, in plain lines, and removes everything', { t
 });
 
 it('waits for a signal without --once, with its site open to look at, and then ends well', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const demo = startProgram(['demo'], { cwd: folder });
   const [, url = ''] = await demo.printed(/The site: +(\S+)/);
   await demo.printed(/Ctrl-C ends the demo/);
   expect((await fetch(`${url}/jobs.xml`)).status).toBe(200);
-  const [, command = ''] = await demo.printed(/^ +(node .* review list --config \S+)$/m);
-  expect(command).toMatch(/ \.jobmirror\/demo-\d+\/jobmirror\.yaml$/);
+  // The commands that it names work as they are typed.
+  const commands = [...demo.out().matchAll(/^ +(node .*)$/gm)].map(([, command = '']) => command);
+  expect(commands.map((command) => /main\.js (\w+(?: \w+)?)/.exec(command)?.[1])).toEqual([
+    'review list',
+    'review show',
+    'review edit',
+    'why corrandale',
+  ]);
+  for (const command of commands) {
+    const result = spawnSync(command, { cwd: folder, shell: true, encoding: 'utf8' });
+    expect([result.status, result.stdout, result.stderr]).toEqual([
+      0,
+      expect.stringMatching(/CH-20679|created \(201\)/),
+      '',
+    ]);
+  }
+  expect(await (await fetch(`${url}/states/new-hampshire.xml`)).text()).toContain('Patient Registrar, Weekends');
   demo.process.kill('SIGINT');
   expect(await demo.ended).toEqual({ status: 0, signal: null });
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('stopped in the middle it removes everything, and does not claim to be done', { timeout: 120_000 }, async () => {
+it('stopped in the middle it removes everything, and does not claim to be done', { timeout: 240_000 }, async () => {
   const demo = startProgram(['demo', '--once'], { cwd: folder });
   await demo.printed(/The sync, as/);
   demo.process.kill('SIGTERM');
@@ -63,7 +79,7 @@ it('stopped in the middle it removes everything, and does not claim to be done',
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('removes what a killed demo left behind, its database server too', { timeout: 120_000 }, async () => {
+it('removes what a killed demo left behind, its database server too', { timeout: 240_000 }, async () => {
   const killed = startProgram(['demo', '--once'], { cwd: folder });
   await killed.printed(/The sync, as/);
   killed.process.kill('SIGKILL');

@@ -41,7 +41,7 @@ async function stop(sandbox: RunningProgram, signal: NodeJS.Signals): Promise<vo
   expect(await sandbox.ended, sandbox.errors()).toEqual({ status: 0, signal: null });
 }
 
-describe('on the embedded database', { timeout: 120_000 }, () => {
+describe('on the embedded database', { timeout: 240_000 }, () => {
   it('serves its account with settings and faults, keeps its jobs over a restart, and shows no secret', async () => {
     const first = start(
       ['--port', '0', '--account', 'ann@example.com', '--delete-status', '204', '--fault', '503=on:show,count:1'],

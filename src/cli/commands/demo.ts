@@ -1,11 +1,11 @@
 // `jobmirror demo`: mirrors two versions of a bundled feed into a sandbox, proves the result, and lets people look around.
 import { Command } from 'commander';
+import { commandWriter, pathFromHere } from '../command-line.ts';
 import { makeDemoFolder } from '../demo/folder.ts';
 import { openPage, type Page } from '../demo/page.ts';
 import { DEMO_ACCOUNT, openStage, type Stage } from '../demo/stage.ts';
-import { tellStory } from '../demo/story.ts';
+import { type Ending, tellStory } from '../demo/story.ts';
 import { ExitStatus } from '../exit-status.ts';
-import { ownCommand, pathFromHere, quoted } from '../own-command.ts';
 import { type StopSignal, stopSignal } from '../stop-signal.ts';
 
 export function demoCommand(): Command {
@@ -32,12 +32,12 @@ async function play(folder: string, page: Page, stopping: StopSignal, once: bool
   try {
     stage = await openStage(folder);
     page.say(`the site    ${stage.sandbox.url}, a sandbox that speaks the XML interface of the real one`);
-    const proven = await tellStory(stage, page, stopping.signal);
+    const ending = await tellStory(stage, page, stopping.signal);
     if (!once) {
-      inviteToLook(page, stage);
+      inviteToLook(page, stage, ending);
       await stopping.stopped;
     }
-    return proven ? ExitStatus.done : ExitStatus.failed;
+    return ending.proven ? ExitStatus.done : ExitStatus.failed;
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
     page.say('\nStopped before the end.', 0);
@@ -60,17 +60,24 @@ function introduce(page: Page, folder: string): void {
   );
 }
 
-function inviteToLook(page: Page, { sandbox, password, configPath }: Stage): void {
-  const command = (words: string): string => `${ownCommand()} ${words} --config ${quoted(pathFromHere(configPath))}`;
+/** The posting of the bundled feed that came without a title, and one for it. */
+const MENDABLE = { key: 'CH-20679', edit: 'title=Patient Registrar, Weekends' };
+
+function inviteToLook(page: Page, { sandbox, password, configPath, setup }: Stage, { review }: Ending): void {
+  const write = commandWriter(pathFromHere(configPath));
+  const id = String(review.find(({ key }) => key === MENDABLE.key)?.id);
   page.heading('Look around');
   page.say(
     [
       `The site:  ${page.paint('cyan', sandbox.url)}`,
       `           log in as ${DEMO_ACCOUNT} with the password ${password}`,
       '',
-      'What needs review, in another terminal:',
-      `  ${command('review list')}`,
-      `  ${command('status')}`,
+      'What waits for review, in another terminal:',
+      `  ${write(['review', 'list'])}`,
+      `  ${write(['review', 'show', id])}`,
+      `Give ${MENDABLE.key} the title that it lacks, which sends it, and see what became of it:`,
+      `  ${write(['review', 'edit', id, '--set', MENDABLE.edit])}`,
+      `  ${write(['why', setup.feed, MENDABLE.key])}`,
       '',
       'Ctrl-C ends the demo.',
     ].join('\n'),

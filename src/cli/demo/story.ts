@@ -22,15 +22,22 @@ interface Telling {
   readonly signal: AbortSignal;
 }
 
-/** Tells all of it. Whether the site is as the feed says. */
-export async function tellStory(stage: Stage, page: Page, signal: AbortSignal): Promise<boolean> {
+export interface Ending {
+  /** The site is as the feed says. */
+  readonly proven: boolean;
+  readonly review: readonly ReviewEntry[];
+}
+
+/** Tells all of it. */
+export async function tellStory(stage: Stage, page: Page, signal: AbortSignal): Promise<Ending> {
   const client = createSiteClient(stage.site.options);
   try {
     const telling = { stage, page, client, signal };
     const first = await tellFirstPull(telling);
     const review = await tellSecondPull(telling);
     const surplusRequests = await tellThirdPull(telling);
-    return await tellProof(telling, first, { review, surplusRequests });
+    const proven = await tellProof(telling, first, { review, surplusRequests });
+    return { proven, review };
   } finally {
     await client.close();
   }
