@@ -13,7 +13,7 @@ const PROVEN_MS = 60_000;
 const provenUntil = new WeakMap<SiteDesk, number>();
 
 /**
- * Gives the outcome as it is, or `misconfigured` where none of the other jobs that we made is there either: taken at
+ * Gives the outcome as it is; `unknown` where the site shows the job all the same; or `misconfigured` where none of the other jobs that we made is there either: taken at
  * its word, the site would lose all its mappings, and get everything twice once its address is right again.
  */
 export async function confirmGone(
@@ -23,8 +23,17 @@ export async function confirmGone(
   signal: AbortSignal,
 ): Promise<Outcome> {
   if (outcome.kind !== 'gone' || attempt.request.kind === 'create') return outcome;
+  const { siteJobId: claimed } = attempt.request;
+  try {
+    // Taken for gone, a job that is there would be made a second time, or never be deleted (law 1).
+    if ((await desk.client.show(claimed, signal)) !== undefined) {
+      return { kind: 'unknown', message: `the site says that job ${claimed} is gone, and shows it` };
+    }
+  } catch (error) {
+    return { kind: 'unknown', message: `the job seems gone, but the site could not be asked for it: ${error}` };
+  }
   if ((provenUntil.get(desk) ?? 0) > performance.now()) return outcome;
-  const others = await otherJobIds(desk.db, desk.site, attempt.request.siteJobId, SAMPLE);
+  const others = await otherJobIds(desk.db, desk.site, claimed, SAMPLE);
   if (others.length === 0 || (await trustsGone(desk.db, desk.site))) return outcome;
   for (const siteJobId of others) {
     try {
@@ -38,7 +47,7 @@ export async function confirmGone(
   return {
     kind: 'misconfigured',
     message:
-      `neither job ${attempt.request.siteJobId} nor any of ${others.length} others that were made there is on the site: ` +
+      `neither job ${claimed} nor any of ${others.length} others that were made there is on the site: ` +
       `check base_url; if the site was really emptied, say so with: jobmirror resume ${desk.site} --emptied`,
   };
 }

@@ -6,7 +6,7 @@ import type { Attempt } from '../src/store/claim.ts';
 import type { Result, Return } from '../src/store/settlement.ts';
 import type { SitePolicy } from './site-desk.ts';
 
-type Policy = Pick<SitePolicy, 'retry' | 'onMissing'>;
+type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts'>;
 
 /**
  * | outcome       | create       | update                    | delete       |
@@ -22,6 +22,7 @@ type Policy = Pick<SitePolicy, 'retry' | 'onMissing'>;
  * | unknown       | in doubt     | retry, then failed        | retry, then failed |
  * | misconfigured | retry, then failed (the site is paused if it goes on)  |||
  *
+ * An update or delete that is unknown or misconfigured may have been done all the same: that is noted with it.
  * @param random in [0, 1), for the jitter of retries.
  */
 export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, random = Math.random()): Result {
@@ -47,9 +48,9 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       return notCounted('unreachable', outcome.message, policy.retry.firstDelayMs * (0.5 + random / 2));
     case 'unknown':
       if (operation === 'create') return inDoubt(outcome.message);
-      return again('unknown', outcome.message, attempt, policy, random);
+      return again('unknown', outcome.message, attempt, policy, random, policy.doubts.settleAfterMs);
     case 'misconfigured':
-      return again('misconfigured', outcome.message, attempt, policy, random);
+      return again('misconfigured', outcome.message, attempt, policy, random, 0);
     default:
       return outcome satisfies never;
   }
@@ -71,13 +72,21 @@ export function backoffMs(attempt: number, retry: SitePolicy['retry'], random: n
   return delayMs * (0.5 + random / 2);
 }
 
-function again(kind: string, message: string, attempt: Attempt, policy: Policy, random: number): Result {
+function again(
+  kind: string,
+  message: string,
+  attempt: Attempt,
+  policy: Policy,
+  random: number,
+  mayLandMs: number,
+): Result {
   const reason = plain(kind, message);
   if (attempt.number >= policy.retry.attempts) {
     const last = plain(kind, `${message} (given up after ${attempt.number} attempts)`);
-    return returned({ to: 'failed', reason: last });
+    return returned({ to: 'failed', reason: last, mayLandMs });
   }
-  return returned({ to: 'ready', delayMs: backoffMs(attempt.number, policy.retry, random), counted: true, reason });
+  const delayMs = backoffMs(attempt.number, policy.retry, random);
+  return returned({ to: 'ready', delayMs, counted: true, reason, mayLandMs });
 }
 
 const notCounted = (kind: string, message: string, delayMs: number): Result =>

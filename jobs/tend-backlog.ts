@@ -22,7 +22,9 @@ export interface Tended {
 
 /** One round for one site. Any number of processes may do this at once. */
 export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<Tended> {
-  const orphans = await giveBackOrphans(desk.db, SEND_WITHIN_MS + desk.policy.timeoutMs + SETTLE_MARGIN_MS);
+  const { timeoutMs, doubts: patience } = desk.policy;
+  const deadlineMs = SEND_WITHIN_MS + timeoutMs + SETTLE_MARGIN_MS;
+  const orphans = await giveBackOrphans(desk.db, desk.site, deadlineMs, patience.settleAfterMs);
   if (orphans > 0) desk.log.warn({ site: desk.site, orphans }, 'attempts of ended workers given back');
   const state = await readSiteState(desk.db, desk.site);
   if (state.pausedSince !== undefined) {

@@ -13,6 +13,8 @@ export interface Actual {
   readonly contentHash: Buffer;
   /** Undefined where it was never known, as for an adopted job: then all fields are sent. */
   readonly fields: Fields | undefined;
+  /** Fields that a request without an answer may have changed; undefined where every request was answered. */
+  readonly unsure?: readonly string[];
 }
 
 export type NextRequest =
@@ -23,26 +25,28 @@ export type NextRequest =
 
 /**
  * The request that makes the actual state the wanted one. An update carries only the fields that differ
- * (site-interface.md, section 4: "the fields to set"); a field that is gone is set to the empty string.
+ * (site-interface.md, section 4: "the fields to set"), or may; a field that is gone is set to the empty string.
  */
 export function nextRequest(wanted: Wanted, actual: Actual | undefined): NextRequest {
   if (wanted.kind === 'absent') {
     return actual === undefined ? { kind: 'none' } : { kind: 'delete', siteJobId: actual.siteJobId };
   }
   if (actual === undefined) return { kind: 'create', fields: wanted.fields };
-  if (actual.contentHash.equals(wanted.contentHash)) return { kind: 'none' };
-  const fields = actual.fields === undefined ? wanted.fields : changedFields(actual.fields, wanted.fields);
+  if (actual.unsure === undefined && actual.contentHash.equals(wanted.contentHash)) return { kind: 'none' };
+  const fields =
+    actual.fields === undefined ? wanted.fields : changedFields(actual.fields, wanted.fields, actual.unsure);
   return Object.keys(fields).length === 0 ? { kind: 'none' } : { kind: 'update', siteJobId: actual.siteJobId, fields };
 }
 
-/** The fields to set so that `from` becomes `to`. */
-export function changedFields(from: Fields, to: Fields): Fields {
+/** The fields to set so that `from` becomes `to`, whatever those of `unsure` are now. */
+export function changedFields(from: Fields, to: Fields, unsure: readonly string[] = []): Fields {
   const changed: Record<string, string> = {};
+  const doubtful = new Set(unsure);
   for (const [name, value] of Object.entries(to)) {
-    if (!Object.hasOwn(from, name) || from[name] !== value) changed[name] = value;
+    if (doubtful.has(name) || !Object.hasOwn(from, name) || from[name] !== value) changed[name] = value;
   }
-  for (const [name, value] of Object.entries(from)) {
-    if (!Object.hasOwn(to, name) && value !== '') changed[name] = '';
+  for (const name of new Set([...Object.keys(from), ...unsure])) {
+    if (!Object.hasOwn(to, name) && (doubtful.has(name) || from[name] !== '')) changed[name] = '';
   }
   return changed;
 }

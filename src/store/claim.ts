@@ -6,6 +6,7 @@ import type { Fields } from '../posting/posting.ts';
 import type { Database } from './database.ts';
 import { microBatch } from './micro-batch.ts';
 import { settleNothing } from './settle-nothing.ts';
+import { putOffUntilLanded } from './unanswered.ts';
 
 /** Which posting a queue job speaks of. */
 export interface PostingRef {
@@ -42,7 +43,12 @@ export function claimer(db: Database, worker: number): (posting: PostingRef) => 
 }
 
 async function claimAll(db: Database, worker: number, postings: readonly PostingRef[]): Promise<Claim[]> {
-  const due = await readDue(db, postings);
+  const found = await readDue(db, postings);
+  await putOffUntilLanded(
+    db,
+    found.filter((change) => change.tooEarly),
+  );
+  const due = found.filter((change) => !change.tooEarly);
   const idle = due.filter((change) => change.request.kind === 'none');
   const settled = await settleNothing(db, idle);
   const granted = await grant(
@@ -69,16 +75,20 @@ interface DueChange extends PostingRef {
   readonly approved: boolean;
   readonly request: NextRequest;
   readonly result: Attempt['result'];
+  /** An earlier request of another wish may still arrive, and would undo this one. */
+  readonly tooEarly: boolean;
 }
 
 async function readDue(db: Database, postings: readonly PostingRef[]): Promise<DueChange[]> {
   const rows = await db.query(
     `select c.feed, c.key, c.site, c.wanted, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
-       m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields
+       m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as unsure,
+       coalesce(c.wanted = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early
      from (select distinct feed, key from unnest($1::text[], $2::text[]) p(feed, key)) p
      join change c on c.feed = p.feed and c.key = p.key
      left join mapping m on m.feed = c.feed and m.key = c.key
      left join document d on d.feed = m.feed and d.key = m.key
+     left join unanswered u on u.feed = m.feed and u.key = m.key
      left join site_state s on s.site = c.site
      where c.state = 'ready' and c.not_before <= now()
        and (s.site is null or (s.paused_since is null and s.not_before <= now()))`,
@@ -93,6 +103,7 @@ async function readDue(db: Database, postings: readonly PostingRef[]): Promise<D
             siteJobId: siteJobId(row.site_job_id),
             contentHash: row.actual_hash as Buffer,
             fields: (row.actual_fields ?? undefined) as Fields | undefined,
+            unsure: (row.unsure ?? undefined) as string[] | undefined,
           };
     const wanted = present
       ? ({ kind: 'present', fields: row.fields as Fields, contentHash: row.content_hash as Buffer } as const)
@@ -106,6 +117,7 @@ async function readDue(db: Database, postings: readonly PostingRef[]): Promise<D
       approved: row.approved,
       request: nextRequest(wanted, actual),
       result: present ? { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash } : undefined,
+      tooEarly: row.too_early,
     };
   });
 }
@@ -138,7 +150,8 @@ async function grant(db: Database, worker: number, due: readonly DueChange[]): P
     const number = numbers.get(token);
     const { request } = change;
     if (number === undefined || request.kind === 'none') continue;
-    granted.set(idOf(change), { ...change, request, token, number });
+    const { tooEarly: _, ...rest } = change;
+    granted.set(idOf(change), { ...rest, request, token, number });
   }
   return granted;
 }

@@ -22,9 +22,10 @@ export async function* plannedChanges(session: Session, feed: FeedName): AsyncGe
   await session.query(
     `declare ${name} no scroll cursor for
      select c.key, c.wanted, c.fields, c.content_hash, c.state, m.site_job_id, m.content_hash as actual_hash,
-       d.fields as actual_fields
+       d.fields as actual_fields, u.fields as unsure
      from change c left join mapping m on m.feed = c.feed and m.key = c.key
      left join document d on d.feed = c.feed and d.key = c.key
+     left join unanswered u on u.feed = c.feed and u.key = c.key
      where c.feed = '${feed.replaceAll("'", "''")}' and c.state in ('ready', 'held') and not c.gone
      order by case c.operation when 'delete' then 0 when 'create' then 1 else 2 end, c.id`,
   );
@@ -58,6 +59,7 @@ function describe(feed: FeedName, row: any): PlannedChange | undefined {
           siteJobId: siteJobId(row.site_job_id),
           contentHash: row.actual_hash,
           fields: (row.actual_fields ?? undefined) as Fields | undefined,
+          unsure: (row.unsure ?? undefined) as string[] | undefined,
         };
   const request = nextRequest(
     row.wanted === 'present'

@@ -4,6 +4,7 @@ import type { Queryable } from './database.ts';
 import { toJsonb } from './jsonb.ts';
 import type { Settlement } from './settlement.ts';
 import { addTally } from './tally.ts';
+import { forgetUnanswered, noteAnswered } from './unanswered.ts';
 
 /** Settles accepted attempts. Gives the tokens of creates whose site job belongs to another posting already. */
 export async function settleAccepted(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
@@ -66,6 +67,10 @@ async function updateMappings(tx: Queryable, settlements: readonly Settlement[])
     result.kind === 'updated' && attempt.result !== undefined ? [{ attempt, sent: attempt.result }] : [],
   );
   if (updated.length > 0) {
+    await noteAnswered(
+      tx,
+      settlements.filter(({ result }) => result.kind === 'updated'),
+    );
     await tx.query(
       `update mapping m set record_hash = u.record_hash, content_hash = u.content_hash, missing_pulls = 0
        from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[]) u(feed, key, record_hash, content_hash)
@@ -102,6 +107,7 @@ async function writeDocuments(tx: Queryable, settlements: readonly Settlement[])
 async function removeMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
   const removed = settlements.filter(({ result }) => result.kind === 'deleted' || result.kind === 'vanished');
   if (removed.length === 0) return;
+  await forgetUnanswered(tx, removed);
   await tx.query(
     `with r as (select * from unnest($1::text[], $2::text[], $3::bool[]) r(feed, key, counts)),
        m as (delete from mapping m using r where m.feed = r.feed and m.key = r.key),

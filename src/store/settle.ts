@@ -6,6 +6,7 @@ import { microBatch } from './micro-batch.ts';
 import { recordExchanges } from './record-exchanges.ts';
 import { settleAccepted } from './settle-accepted.ts';
 import type { Settled, Settlement } from './settlement.ts';
+import { noteUnanswered } from './unanswered.ts';
 
 /**
  * Gives the function that settles attempts; concurrent calls share one transaction and one commit. A batch that fails
@@ -30,6 +31,7 @@ export async function settleAll(tx: Queryable, settlements: readonly Settlement[
     tx,
     kept.filter(({ result }) => result.kind !== 'returned'),
   );
+  await noteUnanswered(tx, kept);
   await settleReturned(tx, kept);
   await noteStrays(tx, late);
   await recordExchanges(tx, settlements);

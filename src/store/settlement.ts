@@ -3,14 +3,23 @@ import type { Reason } from '../plan/wish.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Attempt } from './claim.ts';
 
-/** What becomes of a change whose attempt did not succeed. */
+/**
+ * What becomes of a change whose attempt did not succeed. `mayLandMs`: an update or delete that may have been done all
+ * the same, or may still be, so long after it was begun.
+ */
 export type Return =
   /** Back to the backlog, not before `delayMs` from now. `counted`: it uses up one of the attempts. */
-  | { readonly to: 'ready'; readonly delayMs: number; readonly counted: boolean; readonly reason: Reason }
+  | {
+      readonly to: 'ready';
+      readonly delayMs: number;
+      readonly counted: boolean;
+      readonly reason: Reason;
+      readonly mayLandMs?: number;
+    }
   /** A create whose outcome is unknown. */
   | { readonly to: 'in_doubt'; readonly reason: Reason }
   /** Waits for the source, or for a person. */
-  | { readonly to: 'rejected' | 'failed'; readonly reason: Reason };
+  | { readonly to: 'rejected' | 'failed'; readonly reason: Reason; readonly mayLandMs?: number };
 
 export type Result =
   | { readonly kind: 'created'; readonly siteJobId: SiteJobId; readonly url: string | undefined }

@@ -1,7 +1,9 @@
 // Marks a process that sends as alive, by a lock that only its own connection can hold, and gives attempts of the dead back.
 import type { Reason } from '../plan/wish.ts';
+import type { SiteName } from '../posting/identifiers.ts';
 import type { Database, Session } from './database.ts';
 import { toJsonb } from './jsonb.ts';
+import { noteOrphans } from './unanswered.ts';
 
 /** First half of the two-part advisory locks that mark live workers; the other half is the worker's number. */
 const PRESENCE = 0x6a6d;
@@ -71,25 +73,34 @@ const ORPHANED: Reason = {
 
 /**
  * Gives back attempts whose worker is dead, or that are older than any request can be. A create becomes a doubt. Updates
- * and deletes may be repeated; but where the wish has changed, not before the old request can no longer arrive (law 5).
- * @param deadlineMs the longest time that an attempt may take. @returns how many were given back.
+ * and deletes may be repeated, but what the site has by now is uncertain.
+ * @param deadlineMs the longest time that an attempt may take. @param mayLandMs how long a request that has left may still
+ * arrive. @returns how many were given back.
  */
-export async function giveBackOrphans(db: Database, deadlineMs: number): Promise<number> {
+export async function giveBackOrphans(
+  db: Database,
+  site: SiteName,
+  deadlineMs: number,
+  mayLandMs: number,
+): Promise<number> {
   const rows = await db.query(
-    `update change c set
-       state = case when attempt_operation = 'create' then 'in_doubt' else c.resting end,
-       since = now(), reason = $2,
-       not_before = case when attempt_operation <> 'create' and c.sent_revision is not null
-         then attempt_started + make_interval(secs => $1) else '-infinity' end,
-       attempt_token = case when attempt_operation = 'create' then attempt_token end,
-       attempt_started = case when attempt_operation = 'create' then attempt_started end,
-       attempt_operation = case when attempt_operation = 'create' then attempt_operation end
-     where c.state = 'sending' and (c.attempt_started < clock_timestamp() - make_interval(secs => $1)
-       or not exists (select from pg_locks l where l.locktype = 'advisory' and l.classid = ${PRESENCE}
-                        and l.objid = c.attempt_worker and l.granted
-                        and l.database = (select oid from pg_database where datname = current_database())))
+    `with orphan as (
+       select c.* from change c
+       where c.site = $1 and c.state = 'sending' and (c.attempt_started < clock_timestamp() - make_interval(secs => $2)
+         or not exists (select from pg_locks l where l.locktype = 'advisory' and l.classid = ${PRESENCE}
+                          and l.objid = c.attempt_worker and l.granted
+                          and l.database = (select oid from pg_database where datname = current_database())))
+       order by c.feed, c.key for update),
+     noted as (${noteOrphans('orphan', '$3')})
+     update change c set
+       state = case when c.attempt_operation = 'create' then 'in_doubt' else c.resting end,
+       since = now(), reason = $4, not_before = '-infinity',
+       attempt_token = case when c.attempt_operation = 'create' then c.attempt_token end,
+       attempt_started = case when c.attempt_operation = 'create' then c.attempt_started end,
+       attempt_operation = case when c.attempt_operation = 'create' then c.attempt_operation end
+     from orphan o where c.feed = o.feed and c.key = o.key and c.attempt_token = o.attempt_token
      returning c.key`,
-    [deadlineMs / 1000, toJsonb(ORPHANED)],
+    [site, deadlineMs / 1000, mayLandMs / 1000, toJsonb(ORPHANED)],
   );
   return rows.length;
 }

@@ -4,7 +4,11 @@ import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/ide
 import type { Outcome } from '../../src/site/exchange.ts';
 import type { Attempt } from '../../src/store/claim.ts';
 
-const policy = { retry: { attempts: 3, firstDelayMs: 1_000, maxDelayMs: 10_000 }, onMissing: 'create' } as const;
+const policy = {
+  retry: { attempts: 3, firstDelayMs: 1_000, maxDelayMs: 10_000 },
+  onMissing: 'create',
+  doubts: { settleAfterMs: 60_000, looks: 2, escalateAfterMs: 3_600_000 },
+} as const;
 const id = siteJobId('7');
 const REQUESTS = {
   create: { kind: 'create', fields: { title: 'Nurse' } },

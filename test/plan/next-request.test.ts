@@ -35,6 +35,24 @@ describe('nextRequest', () => {
       { siteJobId: siteJobId('7'), contentHash: Buffer.alloc(16), fields: undefined },
       { kind: 'update', siteJobId: '7', fields: A },
     ],
+    [
+      'wanted as it was, but a request without an answer may have changed or added fields',
+      present(A),
+      { ...actual(A), unsure: ['city', 'state'] },
+      { kind: 'update', siteJobId: '7', fields: { city: 'Boston', state: '' } },
+    ],
+    [
+      'wanted otherwise, and unsure',
+      present({ ...A, title: 'Cook' }),
+      { ...actual(A), unsure: ['city'] },
+      { kind: 'update', siteJobId: '7', fields: { title: 'Cook', city: 'Boston' } },
+    ],
+    [
+      'unwanted, and unsure',
+      { kind: 'absent' } as const,
+      { ...actual(A), unsure: ['city'] },
+      { kind: 'delete', siteJobId: '7' },
+    ],
   ])('%s', (_name, wanted, there, expected) => {
     expect(nextRequest(wanted, there)).toEqual(expected);
   });

@@ -1,0 +1,87 @@
+// Keeps updates and deletes whose outcome is unknown, so that what the site may have is neither taken for known nor overtaken.
+import type { Queryable } from './database.ts';
+import { toJsonb } from './jsonb.ts';
+import type { Settlement } from './settlement.ts';
+
+// A delete may have taken every field that the site had.
+const NOTE = `on conflict (feed, key) do update set revision = excluded.revision,
+  fields = array(select unnest(unanswered.fields) union select unnest(excluded.fields)),
+  until = greatest(unanswered.until, excluded.until)`;
+
+/** Notes the attempts that came back without a certain outcome; their changes must still be theirs. Creates are doubts. */
+export async function noteUnanswered(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+  const open = settlements.flatMap(({ attempt, result }) => {
+    if (result.kind !== 'returned' || result.back.to === 'in_doubt' || attempt.request.kind === 'create') return [];
+    const { mayLandMs } = result.back;
+    return mayLandMs === undefined ? [] : [{ attempt, mayLandMs }];
+  });
+  if (open.length === 0) return;
+  await tx.query(
+    `insert into unanswered (feed, key, revision, fields, until)
+     select c.feed, c.key, a.revision,
+       case when a.names is null then coalesce((select array(select jsonb_object_keys(d.fields)) from document d
+                                                where d.feed = c.feed and d.key = c.key), '{}')
+         else array(select jsonb_array_elements_text(a.names)) end,
+       c.attempt_started + make_interval(secs => a.seconds)
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::jsonb[], $6::float8[])
+       a(feed, key, token, revision, names, seconds)
+     join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
+     ${NOTE}`,
+    [
+      open.map(({ attempt }) => attempt.feed),
+      open.map(({ attempt }) => attempt.key),
+      open.map(({ attempt }) => attempt.token),
+      open.map(({ attempt }) => attempt.revision),
+      open.map(({ attempt }) => ('fields' in attempt.request ? toJsonb(Object.keys(attempt.request.fields)) : null)),
+      open.map(({ mayLandMs }) => mayLandMs / 1000),
+    ],
+  );
+}
+
+/**
+ * The same, in SQL, for attempts whose worker died: `orphans` is the name of a query with rows of `change`. Which fields
+ * were sent is not known any more, so all that the site had or was to get are uncertain.
+ */
+export const noteOrphans = (orphans: string, seconds: string): string =>
+  `insert into unanswered (feed, key, revision, fields, until)
+   select o.feed, o.key, coalesce(o.sent_revision, o.revision),
+     array(select jsonb_object_keys(d.fields) union select jsonb_object_keys(coalesce(o.sent_fields, o.fields))),
+     o.attempt_started + make_interval(secs => ${seconds})
+   from ${orphans} o left join document d on d.feed = o.feed and d.key = o.key
+   where o.attempt_operation <> 'create'
+   ${NOTE}`;
+
+/** A later request was accepted: the fields of these postings are certain again. */
+export async function noteAnswered(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+  if (settlements.length === 0) return;
+  const values = [settlements.map(({ attempt }) => attempt.feed), settlements.map(({ attempt }) => attempt.key)];
+  await tx.query(
+    `with a as (select * from unnest($1::text[], $2::text[]) a(feed, key)),
+       arrived as (delete from unanswered u using a where u.feed = a.feed and u.key = a.key and u.until <= now())
+     update unanswered u set fields = null from a where u.feed = a.feed and u.key = a.key and u.until > now()`,
+    values,
+  );
+}
+
+/** The site has no job of these postings any more: whatever still arrives finds none. */
+export async function forgetUnanswered(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+  if (settlements.length === 0) return;
+  await tx.query(
+    'delete from unanswered u using unnest($1::text[], $2::text[]) a(feed, key) where u.feed = a.feed and u.key = a.key',
+    [settlements.map(({ attempt }) => attempt.feed), settlements.map(({ attempt }) => attempt.key)],
+  );
+}
+
+/** Puts off changes until an earlier request for their posting, of another wish, can't arrive any more (law 5). */
+export async function putOffUntilLanded(
+  db: Queryable,
+  postings: readonly { readonly feed: string; readonly key: string }[],
+): Promise<void> {
+  if (postings.length === 0) return;
+  await db.query(
+    `update change c set not_before = u.until
+     from unnest($1::text[], $2::text[]) p(feed, key) join unanswered u on u.feed = p.feed and u.key = p.key
+     where c.feed = p.feed and c.key = p.key and c.state = 'ready' and c.not_before < u.until`,
+    [postings.map((posting) => posting.feed), postings.map((posting) => posting.key)],
+  );
+}
