@@ -106,7 +106,9 @@ describe('told', () => {
   it('a data folder that is a file', async () => {
     const dataDir = join(temporaryFolder(), 'file');
     writeFileSync(dataDir, '');
-    await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(/can't use the data folder .*(ENOTDIR|EEXIST)/);
+    await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(
+      /can't use the data folder .*(ENOTDIR|EEXIST)/,
+    );
   });
 
   it('a data folder that is gone when the member leaves', async () => {
