@@ -3,6 +3,7 @@ import type { FeedReading } from '../src/feed/feed-reading.ts';
 import { judgeDeletes } from '../src/plan/delete-guard.ts';
 import type { Reason, Wish } from '../src/plan/wish.ts';
 import type { PostingKey } from '../src/posting/identifiers.ts';
+import { refuseOvertaken } from '../src/store/feed-state.ts';
 import { seizeFeed } from '../src/store/locks.ts';
 import type { PullBooks } from '../src/store/pull-books.ts';
 import { commitPull, type PullFindings } from '../src/store/pull-commit.ts';
@@ -34,6 +35,7 @@ export async function mergePull(
 ): Promise<{ readonly complete: boolean }> {
   const { session, subject } = books;
   const { findings, holdReason } = await prepareMerge(setup, books, desk, reading);
+  await refuseOvertaken(session, subject.feed, subject.pull);
   crossStep('wishes-merged');
   await noteRecordProblems(session, subject.feed, subject.pull, desk.problems);
   if (findings.complete) {

@@ -5,7 +5,7 @@ import { type FeedProgress, readFeed } from '../src/feed/read-feed.ts';
 import { PullLedger } from '../src/plan/pull-ledger.ts';
 import { RecordIndex } from '../src/plan/record-index.ts';
 import type { Database } from '../src/store/database.ts';
-import { type FeedState, readFeedState } from '../src/store/feed-state.ts';
+import { type FeedState, readFeedState, refuseOvertaken } from '../src/store/feed-state.ts';
 import { lockKey, seizeFeed, tryLock } from '../src/store/locks.ts';
 import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull.ts';
 import { PullBooks } from '../src/store/pull-books.ts';
@@ -94,6 +94,7 @@ async function conclude(
       return fail(context.db, pull, reading.message, reading.bytes);
     case 'not_modified':
       await seizeFeed(books.session, feed);
+      await refuseOvertaken(books.session, feed, pull);
       await commitUnmodified(books);
       return { kind: 'not_modified', pull };
     case 'read': {

@@ -6,7 +6,7 @@ import {
   adoptDoubt,
   type Doubt,
   dueDoubts,
-  explainDoubt,
+  explainDoubts,
   noteLook,
   ownedJobIds,
   refuteDoubt,
@@ -18,12 +18,14 @@ import type { SiteDesk } from './site-desk.ts';
 const DOUBTS_AT_ONCE = 2_000;
 /** How far the site's clock and the database's may be apart. ASSUMED: check by comparing a `created_at` with the time. */
 const CLOCK_SKEW_MS = 5 * 60_000;
-/** Jobs kept for one doubt: more than one is a person's decision anyway. */
-const MAX_CANDIDATES = 8;
+/** Jobs kept for one doubt. Many may look alike and belong to other postings, which is known only after the list. */
+const MAX_CANDIDATES = 200;
 
 interface OpenDoubt extends DoubtfulCreate {
   readonly doubt: Doubt;
   readonly candidates: SiteJob[];
+  /** There were more candidates than are kept, so that none left does not mean none made. */
+  crowded: boolean;
 }
 
 /** Settles the doubts of a site that are old enough. Gives how many were settled. Does nothing without a list action. */
@@ -38,7 +40,7 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   if (listing.kind === 'unreadable') {
     desk.log.warn({ site, doubts: due.length, message: listing.message }, 'list not readable, doubts remain');
     const reason = explain(`the site's list could not be read: ${listing.message}`);
-    for (const { doubt } of doubts) await explainDoubt(db, doubt, reason);
+    await explainDoubts(db, due, reason, policy.doubts.settleAfterMs);
     return 0;
   }
   crossStep('doubt-listed');
@@ -55,6 +57,7 @@ function openDoubt(doubt: Doubt, settleAfterMs: number): OpenDoubt {
     notBefore: new Date(started - CLOCK_SKEW_MS),
     notAfter: new Date(latest + CLOCK_SKEW_MS),
     candidates: [],
+    crowded: false,
   };
 }
 
@@ -76,9 +79,9 @@ function collect(byClue: Map<string, OpenDoubt[]>, siteJob: SiteJob, referenceFi
   const possible =
     key === undefined ? [...byClue.values()].flat() : [...(byClue.get(key) ?? []), ...(byClue.get(NO_CLUE) ?? [])];
   for (const open of possible) {
-    if (open.candidates.length < MAX_CANDIDATES && likeness(open, siteJob, referenceField) !== 'other') {
-      open.candidates.push(siteJob);
-    }
+    if (likeness(open, siteJob, referenceField) === 'other') continue;
+    if (open.candidates.length < MAX_CANDIDATES) open.candidates.push(siteJob);
+    else open.crowded = true;
   }
 }
 
@@ -100,7 +103,7 @@ async function settleEach(desk: SiteDesk, doubts: readonly OpenDoubt[], signal: 
     const matches = await confirm(desk, open, free, signal);
     if (matches === undefined) continue;
     const chosen = choose(matches, open, doubts);
-    if (chosen === 'ask') {
+    if (chosen === 'ask' || (chosen === undefined && open.crowded)) {
       await askPerson(desk, open, matches);
     } else if (chosen === undefined) {
       settled += await notFound(desk, open.doubt);
@@ -132,6 +135,7 @@ async function confirm(
         verdict = shown === undefined ? 'other' : likeness(open, shown, referenceField);
       } catch (error) {
         desk.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
+        await postpone(desk, open, `job ${candidate.siteJobId}, which it may have made, could not be shown`);
         return undefined;
       }
     }
@@ -162,11 +166,15 @@ function choose(
 
 async function askPerson(desk: SiteDesk, open: OpenDoubt, matches: readonly SiteJob[]): Promise<void> {
   const ids = matches.map((match) => match.siteJobId).join(', ');
-  await explainDoubt(
-    desk.db,
-    open.doubt,
-    explain(`jobs on the site that it may have made: ${ids}; say which one is it`),
-  );
+  const message =
+    matches.length === 0
+      ? `more than ${MAX_CANDIDATES} jobs on the site look like it, and those looked at belong to other postings`
+      : `jobs on the site that it may have made: ${ids}; say which one is it`;
+  await postpone(desk, open, message);
+}
+
+async function postpone(desk: SiteDesk, open: OpenDoubt, message: string): Promise<void> {
+  await explainDoubts(desk.db, [open.doubt], explain(message), desk.policy.doubts.settleAfterMs);
 }
 
 /** No such job. After enough looks the site has surely not made it: what is wished now may be sent. */

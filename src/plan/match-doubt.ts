@@ -16,25 +16,28 @@ export interface ListedJob {
 
 /**
  * - `match`: the job is what the create would have made.
- * - `perhaps`: nothing speaks against it, but the list does not show enough; its show action may.
+ * - `perhaps`: it may be the job, but the list does not show enough, or it was made at another time: the show action
+ *   may tell, or else a person.
  * - `other`: it is another job.
  */
 export type Likeness = 'match' | 'perhaps' | 'other';
 
 /**
- * Compares by the reference field where one was sent, otherwise by all fields that were sent. A creation time outside
- * the window always speaks against it, and one must be known where there is no reference (design, section 7).
+ * Compares by the reference field where one was sent, otherwise by all fields that were sent (design, section 7). A
+ * creation time outside the window is no proof that it is another job, as clocks and time zones may be wrong; but then a
+ * person has to say so. Without a reference, the time must be known.
  */
 export function likeness(doubt: DoubtfulCreate, job: ListedJob, referenceField: string | undefined): Likeness {
   const { createdAt } = job;
-  if (createdAt !== undefined && (createdAt < doubt.notBefore || createdAt > doubt.notAfter)) return 'other';
+  const timely = createdAt === undefined ? undefined : createdAt >= doubt.notBefore && createdAt <= doubt.notAfter;
   const reference = referenceField === undefined ? undefined : shownValue(doubt.fields, referenceField);
   if (referenceField !== undefined && reference !== undefined && reference !== '') {
     const shown = shownValue(job.fields, referenceField);
     if (shown === undefined) return 'perhaps';
-    return shown === reference ? 'match' : 'other';
+    if (shown !== reference) return 'other';
+    return timely === false ? 'perhaps' : 'match';
   }
-  let known = createdAt !== undefined;
+  let known = timely === true;
   for (const [name, value] of Object.entries(doubt.fields)) {
     const shown = shownValue(job.fields, name);
     if (shown === undefined) known = false;

@@ -91,10 +91,24 @@ async function run<R extends Row>(
   return rows as R[];
 }
 
-const SHORT_LIVED = new Set(['40001', '40P01', '57P01', '57P02', '57P03', '53300', '08000', '08003', '08006', '08001']);
+const SHORT_LIVED = new Set([
+  '40001',
+  '40P01',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '08000',
+  '08003',
+  '08006',
+  '08001',
+  '53100',
+  '53200',
+  '58030',
+]);
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 
-/** Whether the same statement may well succeed a little later: a restart, a deadlock, a lost connection. */
+/** Whether the same statement may well succeed a little later: a restart, a deadlock, a lost connection, a full disk. */
 export function isPassing(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
   if (code !== undefined) return SHORT_LIVED.has(code) || NETWORK.has(code);

@@ -31,11 +31,15 @@ const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pul
     coalesce(c.sent_content_hash, c.content_hash) as content_hash
   from change c where c.state = 'in_doubt'`;
 
-/** Doubts of a site that are old enough: `waitMs` after the attempt, and half of that again after each look. */
+/**
+ * Doubts of a site that are old enough: `waitMs` after the attempt, and half of that again after each look. Those that a
+ * look left to a person are looked at again only when {@link explainDoubts} said so.
+ */
 export async function dueDoubts(db: Queryable, site: SiteName, waitMs: number, limit: number): Promise<Doubt[]> {
   const rows = await db.query(
     `${SELECT} and c.site = $1
        and c.attempt_started + make_interval(secs => $2 * (1 + c.looks * 0.5)) < clock_timestamp()
+       and c.not_before <= clock_timestamp()
      order by c.attempt_started limit $3`,
     [site, waitMs / 1000, limit],
   );
@@ -88,11 +92,17 @@ export async function noteLook(db: Queryable, doubts: readonly Doubt[]): Promise
   ]);
 }
 
-/** Notes why a doubt can't be settled without a person. */
-export async function explainDoubt(db: Queryable, doubt: Doubt, reason: Reason): Promise<void> {
+/** Notes why these doubts can't be settled for now. They are looked at again after `againMs`: the list may be long. */
+export async function explainDoubts(
+  db: Queryable,
+  doubts: readonly Doubt[],
+  reason: Reason,
+  againMs: number,
+): Promise<void> {
   await db.query(
-    `update change set reason = $2 where state = 'in_doubt' and attempt_token = $1 and reason is distinct from $2`,
-    [doubt.attempt.token, toJsonb(reason)],
+    `update change set reason = $2, not_before = clock_timestamp() + make_interval(secs => $3)
+     where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
+    [doubts.map((doubt) => doubt.attempt.token), toJsonb(reason), againMs / 1000],
   );
 }
 

@@ -25,6 +25,16 @@ export async function readFeedState(db: Queryable, feed: FeedName): Promise<Feed
   };
 }
 
+/**
+ * Refuses a pull that was overtaken: it stood still, or lost its lock, while a later one was committed (law 5). The caller
+ * holds the feed's lock.
+ */
+export async function refuseOvertaken(tx: Queryable, feed: FeedName, pull: number): Promise<void> {
+  const current = (await readFeedState(tx, feed))?.currentPull;
+  if (current === undefined || current < pull) return;
+  throw new Error(`pull ${pull} of feed ${feed} was overtaken by pull ${current}; nothing of it was kept`);
+}
+
 /** What a committed pull leaves behind. Validators and fingerprint stay undefined where the pull was not complete. */
 export interface FeedStateUpdate {
   readonly feed: FeedName;
