@@ -23,7 +23,7 @@ export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: A
   if (claim.kind !== 'attempt') return;
   const { attempt } = claim;
   crossStep('intent-committed');
-  const sent = await desk.client.send(attempt.request, { notAfter, signal });
+  const sent = await send(attempt, desk, notAfter, signal);
   crossStep('answer-received');
   const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, desk, signal) };
   const result = resultOf(exchange.outcome, attempt, desk.policy);
@@ -31,6 +31,17 @@ export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: A
   crossStep('outcome-committed');
   report(desk, attempt, exchange, settled);
   await heedOutcome(exchange.outcome, attempt, desk);
+}
+
+/** What can't even be written as a request has an outcome too, and ends in review instead of being tried for ever. */
+async function send(attempt: Attempt, desk: SiteDesk, notAfter: number, signal: AbortSignal): Promise<Exchange> {
+  try {
+    return await desk.client.send(attempt.request, { notAfter, signal });
+  } catch (error) {
+    const outcome = { kind: 'unknown', message: `the request could not be sent: ${error}` } as const;
+    const method = ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[attempt.request.kind];
+    return { outcome, request: { method, url: '' }, durationMs: 0 };
+  }
 }
 
 /** The site has answered, so the books must hear of it: tries for as long as the process lives. */

@@ -183,8 +183,8 @@ async function notFound(desk: SiteDesk, doubt: Doubt): Promise<number> {
     await noteLook(desk.db, [doubt]);
     return 0;
   }
-  const refuted = await refuteDoubt(desk.db, doubt);
-  if (refuted) desk.log.info(namesOf(doubt), 'doubt settled: not made, to be sent again');
+  const refuted = await refuteDoubt(desk.db, doubt, desk.policy.retry.attempts);
+  if (refuted) desk.log.info(namesOf(doubt), 'doubt settled: not made');
   return refuted ? 1 : 0;
 }
 

@@ -9,6 +9,7 @@ import {
   siteJobId,
 } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
+import { changeReason } from './change-reason.ts';
 import type { Attempt } from './claim.ts';
 import type { Database, Queryable } from './database.ts';
 import { toJsonb } from './jsonb.ts';
@@ -73,12 +74,21 @@ export async function adoptDoubtWithin(tx: Queryable, doubt: Doubt, id: SiteJobI
   return settled as Settled;
 }
 
-/** Settles a doubt: the site has not made the job. What is wished now is sent; a posting that went away is dropped. */
-export async function refuteDoubt(db: Queryable, doubt: Doubt): Promise<boolean> {
-  const values = [doubt.attempt.feed, doubt.attempt.key, doubt.attempt.token];
+// The wish that was sent is still the one that is wished, and has been tried as often as it may.
+const SPENT = 'attempts >= $4::float8 and sent_revision is null';
+
+/**
+ * Settles a doubt: the site has not made the job. What is wished now is sent; a posting that went away is dropped.
+ * @param attempts how often one wish is tried before a person has to look; Infinity where a person said to try again.
+ */
+export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number): Promise<boolean> {
+  const given = changeReason('unknown', `tried ${doubt.attempt.number} times, and the site never made the job`);
+  const values = [doubt.attempt.feed, doubt.attempt.key, doubt.attempt.token, attempts, given];
   const rows = await db.query(
-    `update change set state = resting, since = now(), not_before = '-infinity', attempts = 0, attempt_token = null,
-       attempt_operation = null, attempt_started = null, looks = 0, reason = case when invalid then reason end
+    `update change set state = case when ${SPENT} then 'failed' else resting end, since = now(), not_before = '-infinity',
+       attempts = case when ${SPENT} or $4::float8 = 'Infinity' then 0 else attempts end, attempt_token = null,
+       attempt_operation = null, attempt_started = null, looks = 0,
+       reason = case when ${SPENT} then $5::jsonb when invalid then reason end
      where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' returning key`,
     values,
   );

@@ -43,7 +43,7 @@ export async function settleDoubt(
       if (owner !== undefined) return { kind: 'owned', owner };
       await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url);
     } else {
-      await refuteDoubt(tx, doubt);
+      await refuteDoubt(tx, doubt, Number.POSITIVE_INFINITY);
     }
     await noteAct(tx, { actor, action: 'settle', feed, key, detail: { entry, ...verdict } });
     return { kind: 'settled' };

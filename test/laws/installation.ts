@@ -13,7 +13,7 @@ export interface InstallationOptions {
   readonly queue?: string;
   readonly sandbox?: Partial<SandboxSettings>;
   /** YAML of the site, replacing the line of the same name. */
-  readonly site?: Readonly<Record<string, string>>;
+  readonly site?: Readonly<Record<string, string | undefined>>;
   readonly feed?: Readonly<Record<string, string>>;
 }
 

@@ -16,8 +16,8 @@ export interface MirrorOptions {
   /** `database`, or a Redis URL. */
   readonly queue?: string;
   readonly sandbox?: Partial<SandboxSettings>;
-  /** YAML lines of the site, on top of the defaults; a key given here replaces the default. */
-  readonly site?: Readonly<Record<string, string>>;
+  /** YAML lines of the site, on top of the defaults; a key given here replaces the default, undefined removes it. */
+  readonly site?: Readonly<Record<string, string | undefined>>;
   /** The same for the feed `acme`. */
   readonly feed?: Readonly<Record<string, string>>;
 }
@@ -111,8 +111,8 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
 }
 
 function configText(url: string, options: MirrorOptions): string {
-  const lines = (entries: Readonly<Record<string, string>>) =>
-    Object.entries(entries).map(([name, value]) => `    ${name}: ${value}`);
+  const lines = (entries: Readonly<Record<string, string | undefined>>) =>
+    Object.entries(entries).flatMap(([name, value]) => (value === undefined ? [] : [`    ${name}: ${value}`]));
   return [
     'database: ${DATABASE_URL}',
     `queue: ${options.queue ?? 'database'}`,

@@ -1,0 +1,150 @@
+// Doubts: settled by the list or by a person, waited for by newer wishes, told apart where everything looks alike.
+import { describe, expect } from 'vitest';
+import type { SiteName } from '../../src/posting/identifiers.ts';
+import { type PersonsVerdict, settleEntry } from '../../src/review/settle-entry.ts';
+import { reviewEntries } from '../../src/store/review-entries.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { runSql } from '../support/sql.ts';
+import { heal } from './heal.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it } from './law-test.ts';
+import { checkLaws } from './laws.ts';
+
+const MADE = { name: '500', made: true, on: ['create'] } as const;
+const NOT_MADE = { name: '500', made: false, on: ['create'] } as const;
+const NO_LIST = { list_path: undefined };
+/** Postings of one content: nothing of them tells one from another. */
+const ALIKE = { fields: '{ number: null, contact-web-address: null, description: null, title: category }' };
+
+async function entriesOf(installation: Installation): Promise<{ id: number; kind: string; key: string | undefined }[]> {
+  const { db } = await installation.books();
+  const found = [];
+  const filter = { feed: undefined, kinds: ['in_doubt', 'failed', 'rejected', 'held'] as const };
+  for await (const { id, kind, key } of reviewEntries(db, filter, undefined)) found.push({ id, kind, key });
+  return found;
+}
+
+async function settle(installation: Installation, entry: number, verdict: PersonsVerdict) {
+  const { db } = await installation.books();
+  const desk = (await installation.engine()).desks.get('board' as SiteName);
+  const site = desk && { client: desk.client, referenceField: desk.policy.referenceField };
+  return settleEntry(db, entry, verdict, { actor: 'a person', site } as never);
+}
+
+describe('without a list action', { concurrent: true }, () => {
+  it('a doubt stays in review, and is adopted when a person names the job', async ({ open }) => {
+    const installation = await open({ site: NO_LIST });
+    await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
+    await installation.writeFeed(feedXml([posting('a')]));
+    expect(await installation.sync()).toMatchObject({ status: 'review', in_doubt: 1, requests: 1 });
+    expect(await installation.sync()).toMatchObject({ status: 'review', in_doubt: 1, requests: 0 });
+    await checkLaws(installation, [], { inDoubt: ['a'] });
+    const [entry] = await entriesOf(installation);
+    const job = (await installation.sandbox.inspect.jobs()).find(({ fields }) => fields.number === 'a');
+    const [foreign] = installation.foreign;
+    const wrong = { kind: 'exists', siteJobId: foreign?.id as never, anyway: false } as const;
+    expect(await settle(installation, entry?.id ?? 0, wrong)).toMatchObject({ kind: 'refused' });
+    const right = { kind: 'exists', siteJobId: job?.id as never, anyway: false } as const;
+    expect(await settle(installation, entry?.id ?? 0, right)).toMatchObject({ kind: 'settled' });
+    await checkLaws(installation, [posting('a')]);
+  });
+
+  it('a doubt is sent again when a person says that there is no job', async ({ open }) => {
+    const installation = await open({ site: NO_LIST });
+    await installation.sandbox.setFaults([{ ...NOT_MADE, count: 1 }]);
+    await installation.writeFeed(feedXml([posting('a')]));
+    await installation.sync();
+    const [entry] = await entriesOf(installation);
+    expect(await settle(installation, entry?.id ?? 0, { kind: 'missing' })).toMatchObject({ kind: 'settled' });
+    await installation.sync();
+    await checkLaws(installation, [posting('a')]);
+  });
+
+  it('a newer wish waits for the doubt', async ({ open }) => {
+    const installation = await open({ site: NO_LIST });
+    await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
+    await installation.writeFeed(feedXml([posting('a')]));
+    await installation.sync();
+    const newer = [posting('a', { title: 'Head nurse' })];
+    await installation.writeFeed(feedXml(newer));
+    expect(await installation.sync()).toMatchObject({ in_doubt: 1, requests: 0 });
+    const [entry] = await entriesOf(installation);
+    const job = (await installation.sandbox.inspect.jobs()).find(({ fields }) => fields.number === 'a');
+    await settle(installation, entry?.id ?? 0, { kind: 'exists', siteJobId: job?.id as never, anyway: false });
+    expect(await installation.sync()).toMatchObject({ requests: 1 });
+    await checkLaws(installation, newer);
+  });
+
+  it('a delete waits for the doubt', async ({ open }) => {
+    const installation = await open({ site: NO_LIST });
+    await installation.sandbox.setFaults([{ ...MADE, after: 5, count: 1 }]);
+    await installation.writeFeed(feedXml(postings(6)));
+    await installation.sync();
+    const [entry] = await entriesOf(installation);
+    const left = postings(6).filter(({ key }) => key !== entry?.key);
+    await installation.writeFeed(feedXml(left));
+    expect(await installation.sync()).toMatchObject({ requests: 0, gone: 1 });
+    const job = (await installation.sandbox.inspect.jobs()).find(
+      ({ fields, owner }) => fields.number === entry?.key && owner === installation.owner,
+    );
+    await settle(installation, entry?.id ?? 0, { kind: 'exists', siteJobId: job?.id as never, anyway: false });
+    await installation.sync();
+    await checkLaws(installation, left);
+  });
+});
+
+describe('postings that are all alike', { concurrent: true }, () => {
+  const keys = Array.from({ length: 24 }, (_, at) => `k${at}`);
+  const feed = feedXml(keys.map((key) => posting(key)));
+
+  it.for([
+    ['made', { ...MADE, rate: 0.6 }],
+    ['not made', { ...NOT_MADE, rate: 0.6 }],
+  ] as const)('are made once each where %s', { timeout: 60_000 }, async ([_name, fault], { open }) => {
+    const installation = await open({ feed: ALIKE });
+    await installation.sandbox.setFaults([fault]);
+    await installation.writeFeed(feed);
+    await installation.sync();
+    await heal(installation);
+    const jobs = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
+    const { db } = await installation.books();
+    const mapped = await db.query('select site_job_id as id from mapping');
+    expect(mapped.map(({ id }) => id).sort()).toEqual(jobs.map(({ id }) => id).sort());
+    expect(mapped).toHaveLength(keys.length);
+  });
+});
+
+describe('a job of the same number that was made at another time', { concurrent: true }, () => {
+  it('is neither adopted nor made again without a person', async ({ open }) => {
+    const installation = await open();
+    // The other user's job of that number; and a site whose clock is wrong would look just so.
+    await runSql(
+      installation.env.DATABASE_URL ?? '',
+      `update sandbox.job set created_at = created_at - interval '1 day' where fields->>'number' = 'p1'`,
+    );
+    await installation.sandbox.setFaults([{ ...NOT_MADE, count: 1 }]);
+    await installation.writeFeed(feedXml([posting('p1')]));
+    expect(await installation.sync()).toMatchObject({ in_doubt: 1, requests: 1 });
+    const [entry] = await entriesOf(installation);
+    await settle(installation, entry?.id ?? 0, { kind: 'missing' });
+    await installation.sync();
+    const jobs = await installation.sandbox.inspect.jobs();
+    expect(jobs.filter(({ owner }) => owner === installation.owner)).toHaveLength(1);
+  });
+});
+
+describe('a create that the site never makes', () => {
+  it('ends in review after its attempts', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await open({
+      site: { retry: '{ attempts: 2, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }' },
+    });
+    await installation.sandbox.setFaults([NOT_MADE]);
+    await installation.writeFeed(feedXml([posting('a')]));
+    let report = await installation.sync();
+    while (report.in_doubt > 0) report = await installation.sync();
+    expect(report).toMatchObject({ status: 'review', failed: 1 });
+    expect(installation.sandbox.requests.recent().filter(({ method }) => method === 'POST')).toHaveLength(2);
+    await heal(installation);
+    await checkLaws(installation, [posting('a')]);
+  });
+});
