@@ -1,7 +1,7 @@
 // Applies the change of one posting: reads wanted and actual state, sends one request, records the outcome.
 
 import type { Exchange, Outcome } from '../src/site/exchange.ts';
-import type { Attempt, PostingRef } from '../src/store/claim.ts';
+import type { Attempt, PostingRef } from '../src/store/attempt.ts';
 import { isPassing } from '../src/store/database.ts';
 import type { ExchangeRecord, Settled, Settlement } from '../src/store/settlement.ts';
 import { confirmGone } from './confirm-gone.ts';

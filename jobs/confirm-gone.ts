@@ -1,6 +1,6 @@
 // Checks a site that says "no such job" before its word is taken: a wrong address would say so of every job.
 import type { Outcome } from '../src/site/exchange.ts';
-import type { Attempt } from '../src/store/claim.ts';
+import type { Attempt } from '../src/store/attempt.ts';
 import { otherJobIds } from '../src/store/mapping-sample.ts';
 import { trustsGone } from '../src/store/site-state.ts';
 import type { SiteDesk } from './site-desk.ts';

@@ -1,6 +1,6 @@
 // Turns the outcome of one request into what the whole site has to heed: a pause, a wait, or that all is well again.
 import type { Outcome } from '../src/site/exchange.ts';
-import type { Attempt } from '../src/store/claim.ts';
+import type { Attempt } from '../src/store/attempt.ts';
 import { pullToWatch } from '../src/store/feed-state.ts';
 import { countTally } from '../src/store/open-counts.ts';
 import { noteMisconfigured, noteReachable, noteUnreachable, pauseSite, throttleSite } from '../src/store/site-state.ts';

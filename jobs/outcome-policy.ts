@@ -2,7 +2,7 @@
 import type { Reason } from '../src/plan/wish.ts';
 import type { Problem } from '../src/posting/posting.ts';
 import type { Outcome } from '../src/site/exchange.ts';
-import type { Attempt } from '../src/store/claim.ts';
+import type { Attempt } from '../src/store/attempt.ts';
 import type { Result, Return } from '../src/store/settlement.ts';
 import type { SitePolicy } from './site-desk.ts';
 

@@ -2,7 +2,8 @@
 import type { Logger } from 'pino';
 import type { SiteName } from '../src/posting/identifiers.ts';
 import type { SiteClient } from '../src/site/exchange.ts';
-import type { Claim, PostingRef } from '../src/store/claim.ts';
+import type { PostingRef } from '../src/store/attempt.ts';
+import type { Claim } from '../src/store/claim.ts';
 import type { Database } from '../src/store/database.ts';
 import type { Settled, Settlement } from '../src/store/settlement.ts';
 

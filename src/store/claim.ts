@@ -1,33 +1,13 @@
 // Turns "look at this posting" into an attempt: reads wanted and actual state, and commits the intent before anything is sent.
 import { randomUUID } from 'node:crypto';
 import { type NextRequest, nextRequest } from '../plan/next-request.ts';
-import { type FeedName, type PostingKey, type SiteName, siteJobId } from '../posting/identifiers.ts';
+import { type SiteName, siteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
+import type { Attempt, PostingRef } from './attempt.ts';
 import type { Database } from './database.ts';
 import { microBatch } from './micro-batch.ts';
 import { settleNothing } from './settle-nothing.ts';
 import { putOffUntilLanded } from './unanswered.ts';
-
-/** Which posting a queue job speaks of. */
-export interface PostingRef {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
-}
-
-/** An intent that is committed: exactly this request may be sent now, once, under this token. */
-export interface Attempt extends PostingRef {
-  readonly site: SiteName;
-  readonly token: string;
-  /** Which attempt of the wish this is, from 1. */
-  readonly number: number;
-  readonly pull: number | undefined;
-  readonly revision: number;
-  readonly request: Exclude<NextRequest, { kind: 'none' }>;
-  /** What the site has once the request is accepted; undefined for a delete. */
-  readonly result: { readonly fields: Fields; readonly recordHash: Buffer; readonly contentHash: Buffer } | undefined;
-  /** A person approved this delete; the guard does not count it. */
-  readonly approved: boolean;
-}
 
 export type Claim =
   /** Send this. */

@@ -9,8 +9,8 @@ import {
   siteJobId,
 } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
+import type { Attempt } from './attempt.ts';
 import { changeReason } from './change-reason.ts';
-import type { Attempt } from './claim.ts';
 import type { Database, Queryable } from './database.ts';
 import { toJsonb } from './jsonb.ts';
 import { settleAll } from './settle.ts';

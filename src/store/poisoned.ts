@@ -1,6 +1,7 @@
 // Puts a change into review that no worker could process.
+
+import type { PostingRef } from './attempt.ts';
 import { changeReason } from './change-reason.ts';
-import type { PostingRef } from './claim.ts';
 import { type Database, isPassing } from './database.ts';
 
 /**

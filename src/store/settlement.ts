@@ -1,7 +1,7 @@
 // The words of settling: what an attempt came to, as far as the books are concerned.
 import type { Reason } from '../plan/wish.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import type { Attempt } from './claim.ts';
+import type { Attempt } from './attempt.ts';
 
 /**
  * What becomes of a change whose attempt did not succeed. `mayLandMs`: an update or delete that may have been done all

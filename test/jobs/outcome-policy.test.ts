@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { backoffMs, resultOf } from '../../jobs/outcome-policy.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
-import type { Attempt } from '../../src/store/claim.ts';
+import type { Attempt } from '../../src/store/attempt.ts';
 
 const policy = {
   retry: { attempts: 3, firstDelayMs: 1_000, maxDelayMs: 10_000 },

@@ -4,7 +4,7 @@ import { type Books, openBooksFor } from '../../src/cli/books.ts';
 import { feedSetups } from '../../src/cli/feed-setups.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from '../../src/posting/identifiers.ts';
-import type { Attempt } from '../../src/store/claim.ts';
+import type { Attempt } from '../../src/store/attempt.ts';
 import { claimer } from '../../src/store/claim.ts';
 import { findChangeOf, type OpenChangeRow } from '../../src/store/open-change.ts';
 import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../src/store/review-entries.ts';
