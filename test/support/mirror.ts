@@ -32,8 +32,8 @@ export interface Mirror {
   books(): Promise<Books>;
   /** Starts sending, if that has not been done. */
   engine(): Promise<Engine>;
-  /** Ends both, as a stop of the process would. */
-  stopEngine(): Promise<void>;
+  /** Ends both, as a stop of the process would; with 0 ms what is in flight is cut off. */
+  stopEngine(graceMs?: number): Promise<void>;
   writeFeed(content: string | Buffer): Promise<void>;
   /** Mirrors the feed once. */
   sync(): Promise<PullReport>;
@@ -76,8 +76,8 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
     started ??= books().then((open) => startEngine(open, undefined));
     return started;
   }
-  async function stopEngine(): Promise<void> {
-    await (await started)?.stop(5_000);
+  async function stopEngine(graceMs = 5_000): Promise<void> {
+    await (await started)?.stop(graceMs);
     await (await opened)?.close();
     started = undefined;
     opened = undefined;

@@ -1,0 +1,99 @@
+// A feed that changes at random: postings come, go, come back, change, change back, break rules, repeat and move about.
+import { feedXml, recordXml, type TestPosting } from '../support/indeed-feed.ts';
+import type { Random } from './random.ts';
+
+export interface SimulatedFeed {
+  /** What it holds now: each posting that is valid and stands once. */
+  readonly postings: readonly TestPosting[];
+  /** Moves on to another version. Says what was done. */
+  change(): string;
+  /** The XML of this version; often with what a feed should not have. Says what. */
+  write(): { readonly xml: string; readonly note: string };
+  /** The XML without any of that. */
+  clean(): string;
+  /** Makes sure that postings with these keys are there, each with content that it never had. */
+  renew(keys: readonly string[]): void;
+}
+
+const TITLES = ['Nurse', 'Head nurse', 'Cook', 'Driver'];
+const CITIES = ['Boston', 'Salem', 'Lynn'];
+
+export function simulateFeed(random: Random, size: number): SimulatedFeed {
+  let made = 0;
+  const fresh = (): TestPosting => ({ key: `s${made++}`, title: random.pick(TITLES), city: random.pick(CITIES) });
+  let postings: readonly TestPosting[] = Array.from({ length: size }, fresh);
+  const versions = [postings];
+
+  const moves: Readonly<Record<string, () => readonly TestPosting[]>> = {
+    'some come': () => [...postings, ...Array.from({ length: 1 + random.number(4) }, fresh)],
+    'some go': () => {
+      const going = new Set(random.some(postings, 1 + random.number(3)));
+      return postings.filter((posting) => !going.has(posting));
+    },
+    'many go': () => random.some(postings, Math.ceil(postings.length / 2)),
+    'some change': () => {
+      const changing = new Set(random.some(postings, 1 + random.number(5)));
+      return postings.map((posting) =>
+        changing.has(posting)
+          ? {
+              ...posting,
+              title: random.pick(TITLES),
+              city: random.pick(CITIES),
+              description: `<p>${random.number(9)}</p>`,
+            }
+          : posting,
+      );
+    },
+    'an earlier version comes back': () => random.pick(versions),
+    'all stand in another order': () => random.some(postings, postings.length),
+  };
+
+  return {
+    get postings() {
+      return postings;
+    },
+    change() {
+      const name = random.pick(Object.keys(moves));
+      postings = moves[name]?.() ?? postings;
+      versions.push(postings);
+      return name;
+    },
+    write() {
+      const xml = feedXml(postings);
+      const [victim] = random.some(postings, 1);
+      if (victim === undefined || random.chance(55)) return { xml, note: '' };
+      const record = recordXml(victim);
+      switch (random.number(6)) {
+        case 0:
+          return { xml: xml.slice(0, random.number(xml.length)), note: ', cut' };
+        case 1:
+          return {
+            xml: xml.replace(record, record.replace('<state>MA', '<state>Jalisco')),
+            note: `, ${victim.key} invalid`,
+          };
+        case 2:
+          return { xml: xml.replace(record, `${record}${record}`), note: `, ${victim.key} twice` };
+        case 3:
+          return {
+            xml: xml.replaceAll('</city>', `</city><noise>${random.number(99)}</noise>`),
+            note: ', other bytes',
+          };
+        case 4:
+          return {
+            xml: xml.replace('referencenumber', 'x').replace('referencenumber', 'x'),
+            note: ', one without key',
+          };
+        default:
+          return { xml: '<!DOCTYPE html><html><body>Sorry</body></html>', note: ', a page in its place' };
+      }
+    },
+    clean: () => feedXml(postings),
+    renew(keys) {
+      const renewed = new Set(keys);
+      postings = [
+        ...postings.filter(({ key }) => !renewed.has(key)),
+        ...keys.map((key) => ({ key, title: `Renewed ${made++}`, city: 'Lynn' })),
+      ];
+    },
+  };
+}

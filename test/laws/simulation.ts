@@ -1,0 +1,171 @@
+// One simulated life of an installation, from a seed: feed versions, faults of the site, crashes, reviewers; then healing,
+// and all laws checked against what the site really has.
+import type { Step } from '../../jobs/fault-hook.ts';
+import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
+import type { Operation } from '../../src/sandbox/interface/operation.ts';
+import { approveChanges, discardEntries, retryChanges } from '../../src/store/review-actions.ts';
+import { heal } from './heal.ts';
+import type { Installation } from './installation.ts';
+import { checkCounts, checkLaws } from './laws.ts';
+import { type Random, randomOf } from './random.ts';
+import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
+
+/** Waits of milliseconds where the defaults have seconds. */
+export const SIMULATED_SITE = {
+  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
+  doubts: '{ settle_after_seconds: 0.9 }',
+  retry: '{ attempts: 3, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }',
+} as const;
+
+const FAULTS: readonly Omit<Fault, 'on'>[] = [
+  { name: 'latency', ms: 60 },
+  { name: 'reset-before' },
+  { name: 'reset-during' },
+  { name: 'reset-after' },
+  { name: 'timeout' },
+  { name: 'timeout-made' },
+  { name: 'timeout-late', ms: 60 },
+  { name: 'cut' },
+  { name: 'html', status: 502, made: true },
+  { name: 'html', status: 200, made: true },
+  { name: '429', seconds: 1 },
+  { name: '503', retryAfter: 'none' },
+  { name: '502', made: true },
+  { name: '504', made: false },
+  { name: '500', made: true },
+  { name: '500', made: false },
+  { name: '401' },
+  { name: '403' },
+  { name: '404' },
+  { name: 'malformed' },
+  { name: 'empty' },
+  { name: 'refuse', ms: 200 },
+];
+
+const OPERATIONS: readonly (readonly Operation[])[] = [
+  ['create'],
+  ['update'],
+  ['delete'],
+  ['create', 'update', 'delete'],
+  ['list', 'show'],
+];
+
+const STEPS: readonly Step[] = [
+  'pull-started',
+  'records-read',
+  'wishes-merged',
+  'pull-committed',
+  'intent-committed',
+  'answer-received',
+  'outcome-committed',
+  'doubt-listed',
+  'doubt-settled',
+];
+
+const ROUNDS = 6;
+const SELECTION = { ids: [], feeds: ['acme' as never] };
+
+interface Life {
+  readonly installation: Installation;
+  readonly random: Random;
+  readonly feed: SimulatedFeed;
+  /** What was done, a line each. */
+  readonly story: string[];
+}
+
+/** Lives it through. Throws what was found broken, with the seed and the story. */
+export async function simulate(seed: number, installation: Installation): Promise<void> {
+  const random = randomOf(seed);
+  const life: Life = { installation, random, feed: simulateFeed(random, 8 + random.number(10)), story: [] };
+  try {
+    await installation.writeFeed(life.feed.clean());
+    await installation.sync();
+    for (let round = 0; round < ROUNDS; round++) await live(life);
+    await end(life);
+  } catch (cause) {
+    const again = `SEED=${seed} npx vitest run test/laws/simulation.test.ts`;
+    throw new Error(`seed ${seed} broke a law; again with: ${again}\n${life.story.join('\n')}\n${cause}`, { cause });
+  }
+}
+
+async function live(life: Life): Promise<void> {
+  const { installation, random, feed, story } = life;
+  const moved = random.chance(80) ? feed.change() : 'nothing changes';
+  const { xml, note } = feed.write();
+  await installation.writeFeed(xml);
+  const faults = random.some(FAULTS, random.number(3)).map(
+    (fault): Fault => ({
+      ...fault,
+      on: random.pick(OPERATIONS),
+      rate: 0.1 + random.number(6) / 10,
+      count: 1 + random.number(6),
+    }),
+  );
+  await installation.sandbox.setFaults(faults);
+  const spoken = faults.map(({ name, on, rate, count }) => `${name} on ${on?.join('+')} ${rate} × ${count}`);
+  const how = random.number(10);
+  story.push(
+    `${moved}${note}; faults: ${spoken.join(', ') || 'none'}; ${how < 6 ? 'pull' : how < 9 ? 'stop' : 'kill'}`,
+  );
+  if (how < 6) await pull(life);
+  else if (how < 9) await stopInTheMiddle(life);
+  else await killInTheMiddle(life);
+  if (random.chance(30)) await review(life);
+  if (random.chance(15)) await deleteByHand(life);
+}
+
+async function pull({ installation, story }: Life): Promise<void> {
+  const report = await installation.sync();
+  story.push(`  ${report.status}: ${JSON.stringify(report)}`);
+  checkCounts(report);
+}
+
+/** The process goes while requests are in flight. */
+async function stopInTheMiddle({ installation, random }: Life): Promise<void> {
+  const syncing = installation.sync().catch(() => undefined);
+  let left = 1 + random.number(6);
+  const reached = installation.sandbox.requests.next(() => --left === 0);
+  await Promise.race([reached, syncing]);
+  await installation.stopEngine(0);
+  await syncing;
+}
+
+/** Another process, beside ours, dies at a step, if it gets there. */
+async function killInTheMiddle({ installation, random, story }: Life): Promise<void> {
+  const step = random.pick(STEPS);
+  const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(1 + random.number(3)) };
+  story.push(`  at ${step}, time ${env.JOBMIRROR_FAULT_NTH}`);
+  await installation.spawn(['sync'], env).ended;
+}
+
+async function review({ installation, random, story }: Life): Promise<void> {
+  const action = random.pick(['approve', 'retry', 'discard'] as const);
+  const act = { approve: approveChanges, retry: retryChanges, discard: discardEntries }[action];
+  const { db } = await installation.books();
+  const acted = await db.transaction((tx) => act(tx, SELECTION, 'a reviewer'));
+  story.push(`  a reviewer: ${action} ${acted.length}`);
+}
+
+/** Somebody deletes a job on the website; its posting changes afterwards, or nobody could know. */
+async function deleteByHand({ installation, random, feed, story }: Life): Promise<void> {
+  const own = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
+  const [job] = random.some(own, 1);
+  if (job === undefined) return;
+  story.push(`  deleted by hand: ${job.fields.number}`);
+  await installation.sandbox.inspect.removeJob(job.id);
+  feed.renew([job.fields.number ?? '']);
+}
+
+async function end({ installation, feed, story }: Life): Promise<void> {
+  const { db } = await installation.books();
+  const discarded = await db.query<{ key: string }>(`select key from change where state = 'discarded' order by key`);
+  feed.renew(discarded.map(({ key }) => key));
+  await installation.writeFeed(feed.clean());
+  for (let healed = 0; healed < 8; healed++) {
+    const report = await heal(installation);
+    story.push(`healed: ${JSON.stringify(report)}`);
+    if (report.status === 'mirrored') break;
+    await db.transaction((tx) => approveChanges(tx, SELECTION, 'a reviewer'));
+  }
+  await checkLaws(installation, feed.postings);
+}
