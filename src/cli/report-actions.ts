@@ -72,7 +72,7 @@ async function reportFeeds(books: Books, act: ActResult, json: boolean, sent: bo
 
 /** What is still to be sent could not be sent now; what rests otherwise waits for a person again. */
 function statusOf(outcome: EntryOutcome | undefined): ExitStatus {
-  if (outcome === undefined || outcome === 'sent' || outcome === 'discarded') return ExitStatus.done;
+  if (outcome === undefined || outcome === 'done' || outcome === 'discarded') return ExitStatus.done;
   return outcome === 'ready' || outcome === 'sending' ? ExitStatus.failed : ExitStatus.review;
 }
 

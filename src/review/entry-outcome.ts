@@ -5,8 +5,8 @@ import { findLiveJob } from '../store/posting-story.ts';
 import { type ActedEntry, countStanding, type EntryStanding, findEntries } from '../store/review-actions.ts';
 import type { EntryReport } from './act-on-entries.ts';
 
-/** `sent`: the site has it so now; otherwise the state in which the change waits. */
-export type EntryOutcome = 'sent' | EntryStanding['state'];
+/** `done`: the site has it as wanted; otherwise the state in which the change waits. */
+export type EntryOutcome = 'done' | EntryStanding['state'];
 
 /** What became of one entry. */
 export interface OutcomeReport {
@@ -25,8 +25,8 @@ export async function outcomeOf(
   }
   const live = key === null ? undefined : await findLiveJob(db, feed, key);
   const message =
-    live === undefined ? 'the site has no job for it any more' : `it is job ${live.siteJobId} on site ${live.site}`;
-  return { outcome: 'sent', message: `sent: ${message}` };
+    live === undefined ? 'the site has no job for it' : `job ${live.siteJobId} on site ${live.site} is as wanted`;
+  return { outcome: 'done', message: `done: ${message}` };
 }
 
 /** How many of the entries came to what, by feed. */
@@ -40,21 +40,21 @@ export async function outcomesOf(
     ofFeed.set(outcome, (ofFeed.get(outcome) ?? 0) + n);
     counts.set(feed, ofFeed);
   };
-  for (const { feed } of acted) add(feed, 'sent', 1);
+  for (const { feed } of acted) add(feed, 'done', 1);
   const open = await countStanding(
     db,
     acted.map((entry) => entry.id),
   );
   for (const { feed, state, n } of open) {
     add(feed, state, n);
-    add(feed, 'sent', -n);
+    add(feed, 'done', -n);
   }
   return counts;
 }
 
 /** The outcomes for people. */
 export const STATE_WORDS = {
-  sent: 'sent',
+  done: 'done',
   ready: 'still to be sent',
   sending: 'being sent',
   in_doubt: 'in doubt',

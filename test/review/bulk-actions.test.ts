@@ -217,11 +217,11 @@ describe('what became of entries', () => {
     expect(await Promise.all(entries.map((entry) => outcomeOf(stage.books.db, entry)))).toEqual([
       { outcome: 'rejected', message: 'rejected: still odd' },
       { outcome: 'ready', message: 'still to be sent' },
-      { outcome: 'sent', message: 'sent: it is job job-p3 on site board' },
+      { outcome: 'done', message: 'done: job job-p3 on site board is as wanted' },
     ]);
     expect(waiting?.id).toBe(ids[1]);
     expect(Object.fromEntries((await outcomesOf(stage.books.db, acted)).get(acme) ?? [])).toEqual({
-      sent: 1,
+      done: 1,
       rejected: 1,
       ready: 1,
     });

@@ -1,13 +1,10 @@
 // `jobmirror mappings`: lists, exports and imports which posting is which job of the site.
 import { createReadStream } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { Command, Option } from 'commander';
 import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/mapping-file.ts';
 import { type ImportEnd, importMappings } from '../../store/mapping-import.ts';
 import { countMappings, listMappings, type MappingRow } from '../../store/mapping-list.ts';
 import { actorName } from '../actor.ts';
-import type { Books } from '../books.ts';
 import { UserError } from '../exit-status.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
@@ -87,33 +84,36 @@ function importCommand(): Command {
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: MappingOptions & { as?: string }) => {
-      if (file !== '-') await expectReadable(file);
       await withBooks(options, async (books) => {
-        const end = await importFile(books, file, actorName(options.as));
+        const end = await importMappings(
+          books.db,
+          readMappingLines(linesOf(file), books.config),
+          actorName(options.as),
+        );
         const { added, known } = judge(end, file);
         if (options.json === true) return printJson({ added, known });
         const before = known === 0 ? '' : `, ${known} were there already`;
-        return printLine(`${added} mappings imported${before}. The next sync sends all fields of these postings.`);
+        const next = added === 0 ? '' : ' The next sync sends all fields of these postings.';
+        return printLine(`${added} mappings imported${before}.${next}`);
       });
     });
 }
 
-async function expectReadable(file: string): Promise<void> {
+/** The file is opened when its first line is asked for. Throws a UserError where it can't be read to its end. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  input.setEncoding('utf8');
+  let rest = '';
   try {
-    await access(file);
+    for await (const chunk of input) {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) yield line.replace(/\r$/, '');
+    }
   } catch (cause) {
     throw new UserError(`${file} can't be read: ${(cause as Error).message}`, { cause });
   }
-}
-
-async function importFile({ db, config }: Books, file: string, actor: string): Promise<ImportEnd> {
-  const input = file === '-' ? process.stdin : createReadStream(file);
-  try {
-    const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-    return await importMappings(db, readMappingLines(lines, config), actor);
-  } finally {
-    input.destroy();
-  }
+  if (rest !== '') yield rest;
 }
 
 function judge(end: ImportEnd, file: string): Extract<ImportEnd, { kind: 'imported' }> {

@@ -31,7 +31,9 @@ export function statusCommand(): Command {
         }
         const write = commandWriter(options.config);
         await printLines([
-          workers === 1 ? '1 process sends' : `${workers} processes send`,
+          workers === 0
+            ? 'no process sends at the moment'
+            : `${workers} ${workers === 1 ? 'process sends' : 'processes send'}`,
           ...sites.flatMap((site) => describeSite(site, write)),
           ...describeFeeds(feeds, write),
         ]);
