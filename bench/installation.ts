@@ -82,6 +82,14 @@ feeds:
 export const BENCH_ENV = { BENCH_TOKEN: 'a-token-for-measuring' };
 
 const ROWS_AT_ONCE = 10_000;
+const MAPPING_COLUMNS = {
+  feed: 'text',
+  key: 'text',
+  site: 'text',
+  site_job_id: 'text',
+  record_hash: 'bytea',
+  content_hash: 'bytea',
+} as const;
 
 /** Fills the mapping as if the feed of this shape had been mirrored in full. */
 export async function mapFeed(installation: Installation, shape: FeedShape): Promise<void> {
@@ -92,8 +100,7 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
   const noContent = Buffer.alloc(16);
   let rows: (string | Buffer)[][] = [];
   const flush = async () => {
-    const columns = ['feed', 'key', 'site', 'site_job_id', 'record_hash', 'content_hash'];
-    await copyRows(session, 'mapping', columns, rows);
+    await copyRows(session, 'mapping', MAPPING_COLUMNS, rows);
     rows = [];
   };
   let number = 0;

@@ -12,8 +12,8 @@ import type { PullBooks, Refresh } from '../src/store/pull-books.ts';
 import { discardedRecords, type RecordProblem } from '../src/store/record-problems.ts';
 
 /** Records that are parsed and looked up together; the bytes bound what waits in memory. */
-const BATCH_RECORDS = 1_000;
-const BATCH_BYTES = 4 << 20;
+const BATCH_RECORDS = 200;
+const BATCH_BYTES = 1 << 20;
 /** Review entries of one pull at most; beyond that a single one says how many more there are. */
 const MAX_PROBLEMS = 5_000;
 const EXCERPT_BYTES = 2_048;

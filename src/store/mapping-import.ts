@@ -34,6 +34,14 @@ export type ImportEnd =
 
 const MAX_PROBLEMS = 100;
 const COPIED_AT_ONCE = 1_000;
+const IMPORTED_COLUMNS = {
+  line: 'integer',
+  feed: 'text',
+  site: 'text',
+  key: 'text',
+  site_job_id: 'text',
+  site_job_url: 'text',
+} as const;
 
 /** Imports all lines in one transaction, while none of their feeds is pulled. */
 export async function importMappings(
@@ -78,7 +86,7 @@ async function copyLines(session: Session, lines: AsyncIterable<ImportLine>): Pr
   const problems: LineProblem[] = [];
   let rows: (string | number | null)[][] = [];
   const flush = async () => {
-    await copyRows(session, 'imported', ['line', 'feed', 'site', 'key', 'site_job_id', 'site_job_url'], rows);
+    await copyRows(session, 'imported', IMPORTED_COLUMNS, rows);
     rows = [];
   };
   for await (const entry of lines) {

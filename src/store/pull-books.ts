@@ -21,21 +21,21 @@ export interface Refresh {
   readonly recordHash: Buffer;
 }
 
-const WISH_COLUMNS = [
-  'feed',
-  'key',
-  'site',
-  'wanted',
-  'operation',
-  'fields',
-  'record_hash',
-  'content_hash',
-  'invalid',
-  'pull',
-  'state',
-  'resting',
-  'reason',
-] as const;
+const WISH_COLUMNS = {
+  feed: 'text',
+  key: 'text',
+  site: 'text',
+  wanted: 'text',
+  operation: 'text',
+  fields: 'jsonb',
+  record_hash: 'bytea',
+  content_hash: 'bytea',
+  invalid: 'boolean',
+  pull: 'bigint',
+  state: 'text',
+  resting: 'text',
+  reason: 'jsonb',
+} as const;
 
 /**
  * The books of one running pull, on one connection and in one transaction: nothing of it is visible before the commit,
@@ -59,7 +59,7 @@ export class PullBooks {
     try {
       await session.query('begin');
       await session.query(
-        `create temporary table wish on commit drop as select ${WISH_COLUMNS.join(', ')} from change with no data`,
+        `create temporary table wish on commit drop as select ${Object.keys(WISH_COLUMNS).join(', ')} from change with no data`,
       );
       await session.query('create temporary table carried (key text, record_hash bytea) on commit drop');
       return new PullBooks(subject, session);
@@ -73,14 +73,17 @@ export class PullBooks {
     return loadRecordIndex(this.session, this.subject.feed, distrust);
   }
 
-  /** What the books have for these keys, in the order of the keys. */
+  /**
+   * What the books have for these keys, in the order of the keys. Each key is looked up by itself (lateral, `offset 0`):
+   * while a first pull fills the tables there are no statistics, and the planner would go through all of the feed instead.
+   */
   async lookUp(keys: readonly PostingKey[]): Promise<Known[]> {
     const rows = await this.session.query(
       `select k.key, m.site_job_id, m.record_hash, m.content_hash, m.missing_pulls,
          c.wanted, c.record_hash as wish_record_hash, c.content_hash as wish_content_hash, c.invalid, c.gone
        from unnest($2::text[]) with ordinality k(key, ord)
-       left join mapping m on m.feed = $1 and m.key = k.key
-       left join change c on c.feed = $1 and c.key = k.key
+       left join lateral (select * from mapping where feed = $1 and key = k.key offset 0) m on true
+       left join lateral (select * from change where feed = $1 and key = k.key offset 0) c on true
        order by k.ord`,
       [this.subject.feed, keys],
     );
@@ -136,7 +139,7 @@ export class PullBooks {
     await copyRows(
       this.session,
       'carried',
-      ['key', 'record_hash'],
+      { key: 'text', record_hash: 'bytea' },
       entries.map((entry) => [entry.key, entry.recordHash]),
     );
   }
