@@ -54,14 +54,22 @@ export function parseRecordPath(source: string): RecordPath {
 /** The texts at a path, in document order, untrimmed. An element that has only children has no text. */
 export function textsAt(path: RecordPath, record: RecordTree): string[] {
   let found = flatten(record);
+  // Plain loops: this runs for each field of each record that is read.
   for (const { name, conditions } of path) {
-    found = found.flatMap((tree) => childrenNamed(name, tree));
-    for (const { path, value } of conditions) {
-      found = found.filter((tree) => textsAt(path, tree).some((text) => text.trim() === value));
-    }
+    const below: RecordTree[] = [];
+    for (const tree of found) addChildrenNamed(name, tree, below);
+    found = conditions.length === 0 ? below : below.filter((tree) => conditions.every((one) => holds(one, tree)));
   }
-  return found.map(textOf).filter((text) => text !== undefined);
+  const texts: string[] = [];
+  for (const tree of found) {
+    const text = textOf(tree);
+    if (text !== undefined) texts.push(text);
+  }
+  return texts;
 }
+
+const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): boolean =>
+  textsAt(path, tree).some((text) => text.trim() === value);
 
 const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
@@ -77,12 +85,18 @@ function flatten(tree: RecordTree): RecordTree[] {
   return flat;
 }
 
-function childrenNamed(name: string, tree: RecordTree): RecordTree[] {
-  if (typeof tree === 'string' || isList(tree)) return [];
+function addChildrenNamed(name: string, tree: RecordTree, found: RecordTree[]): void {
+  if (typeof tree === 'string' || isList(tree)) return;
   // Only own names: `constructor` in a path finds an element of that name or nothing.
-  if (Object.hasOwn(tree, name)) return flatten(tree[name] ?? '');
-  const wanted = Object.keys(tree).filter(name === '*' ? isElementName : (key) => isPrefixed(key, name));
-  return wanted.flatMap((key) => flatten(tree[key] ?? ''));
+  const keys = Object.hasOwn(tree, name)
+    ? [name]
+    : Object.keys(tree).filter(name === '*' ? isElementName : (key) => isPrefixed(key, name));
+  for (const key of keys) addFlat(tree[key] ?? '', found);
+}
+
+function addFlat(tree: RecordTree, found: RecordTree[]): void {
+  if (isList(tree)) for (const part of flatten(tree)) found.push(part);
+  else found.push(tree);
 }
 
 const isElementName = (key: string): boolean => !key.startsWith('@') && !key.startsWith('#');

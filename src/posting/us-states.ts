@@ -24,6 +24,9 @@ export interface StateTable {
 /** Finds the state that a text means; `undefined`: none. */
 export type StateFinder = (text: string) => UsState | undefined;
 
+/** A feed that writes more than these writes something else than states there. */
+const MOST_REMEMBERED = 1_000;
+
 /** Prepares the look-up. Throws if two states share a spelling. */
 export function compileStates(table: StateTable): StateFinder {
   const bySpelling = new Map<string, UsState>();
@@ -39,10 +42,15 @@ export function compileStates(table: StateTable): StateFinder {
   // Longest first, so that "United States of America" is taken off whole.
   const countries = table.countryNames.map(fold).sort((a, b) => b.length - a.length);
 
+  // A feed of a million postings writes its states in a few hundred ways.
+  const found = new Map<string, UsState | undefined>();
   return (text) => {
     // Longer than any spelling: not worth folding, it may be a whole page.
     if (text.length > 200) return undefined;
-    return bySpelling.get(spellingOf(text)) ?? bySpelling.get(spellingOf(withoutCountry(fold(text), countries)));
+    if (found.has(text)) return found.get(text);
+    const state = bySpelling.get(spellingOf(text)) ?? bySpelling.get(spellingOf(withoutCountry(fold(text), countries)));
+    if (found.size < MOST_REMEMBERED) found.set(text, state);
+    return state;
   };
 }
 
