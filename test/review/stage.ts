@@ -1,8 +1,7 @@
 // Brings an installation into states that need a person, step by step and without a worker: pulled, claimed, settled.
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import { type Books, openBooksFor } from '../../src/cli/books.ts';
+import type { Books } from '../../src/cli/books.ts';
 import { feedSetups } from '../../src/cli/feed-setups.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
 import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import type { Attempt } from '../../src/store/attempt.ts';
 import { claimer } from '../../src/store/claim.ts';
@@ -35,9 +34,7 @@ export interface Stage {
 
 export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
   const mirror = await openMirror(options);
-  const config = await loadConfig({ path: mirror.configPath, env: mirror.env, cwd: mirror.folder });
-  const books = await openBooksFor({ ...config, log: { level: 'error' } }, { quiet: true });
-  books.log.level = 'silent';
+  const books = await mirror.books();
   const claims = claimer(books.db, 1);
   const settle = settler(books.db);
 
@@ -55,7 +52,7 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
     change,
     async pull(feed) {
       await mirror.writeFeed(typeof feed === 'string' ? feed : feedXml(feed));
-      const [setup] = feedSetups(config, ['acme']);
+      const [setup] = feedSetups(books.config, ['acme']);
       if (setup === undefined) throw new Error('no feed');
       const end = await pullFeed(setup, { db: books.db, log: books.log, signal: new AbortController().signal });
       if (end.kind !== 'committed') throw new Error(`the pull ended ${end.kind}`);
@@ -97,10 +94,7 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
       for await (const entry of reviewEntries(books.db, filter, undefined)) found.push(entry);
       return found;
     },
-    async close() {
-      await books.close();
-      await mirror.close();
-    },
+    close: () => mirror.close(),
   };
 }
 

@@ -1,0 +1,180 @@
+// The commands that look, and those that keep the books in order: status, pulls, resume, check, mappings.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+import { type ProgramResult, runProgram } from './run-program.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
+afterEach(() => mirror.close());
+
+async function open(options: MirrorOptions = {}): Promise<void> {
+  mirror = await openMirror(options);
+}
+
+async function sync(feed: Parameters<typeof feedXml>[0] | string) {
+  await mirror.writeFeed(typeof feed === 'string' ? feed : feedXml(feed));
+  const report = await mirror.sync();
+  await mirror.stopEngine();
+  return report;
+}
+
+describe('status', () => {
+  it('before the first pull says so', async () => {
+    await open();
+    const { out, status } = await run('status');
+    expect(status).toBe(0);
+    expect(out).toContain('no process sends at the moment');
+    expect(out).toMatch(/acme +board +0 +0 +0 +0 +0 +0 +0 +never/);
+  });
+
+  it('counts what is live, what waits, and names the command that approves', async () => {
+    await open({ site: { doubts: '{ escalate_after_minutes: 60 }' } });
+    await sync(postings(20));
+    await sync([...postings(2), posting('odd', { state: 'Jalisco' })]);
+    const { db } = await mirror.books();
+    await db.query(`update change set since = now() - interval '61 minutes' where key = 'p3'`);
+    const { out } = await run('status');
+    expect(out).toContain('ESCALATED: acme: 18 deletes held');
+    expect(out).toMatch(/review approve acme --count 18 --config/);
+    expect(out).toMatch(/acme +board +20 +0 +0 +18 +1 +0 +0 +2, /);
+    const lines = (await run('status', '--json')).json();
+    expect(lines).toEqual([
+      expect.objectContaining({ kind: 'site', site: 'board', state: 'sending', strays: 0, workers: 0 }),
+      expect.objectContaining({
+        kind: 'feed',
+        feed: 'acme',
+        live: 20,
+        held: 18,
+        rejected: 1,
+        ready: 0,
+        escalated: true,
+      }),
+    ]);
+    expect(lines[1]?.last_pull).toMatchObject({ status: 'review', complete: true, seen: 3, gone: 18 });
+  });
+
+  it('of a paused site says since when, why, and what goes on; resume does, once', async () => {
+    await open();
+    await mirror.sandbox.setFaults([{ name: '401' }]);
+    await sync(postings(3));
+    const { out } = await run('status');
+    expect(out).toMatch(/site board: PAUSED since .*: the site does not accept the token \(401\)/);
+    expect(out).toMatch(/go on at once: {2}.* resume board --config/);
+    expect(out).toMatch(/asked again in \d+ s/);
+    expect((await run('status', '--json')).json()[0]).toMatchObject({
+      state: 'paused',
+      pause_cause: expect.stringContaining('401'),
+      next_probe: expect.stringMatching(/Z$/),
+    });
+    await mirror.sandbox.setFaults([]);
+    expect((await run('resume', 'board', '--as', 'ann')).out).toContain('Site board is resumed');
+    expect(await run('resume', 'board')).toMatchObject({ status: 0, out: 'Site board was not paused.\n' });
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
+    const { db } = await mirror.books();
+    expect(await db.query(`select actor, detail from audit where action = 'resume' order by id limit 1`)).toEqual([
+      { actor: 'ann', detail: { site: 'board', paused: true, emptied: false } },
+    ]);
+  });
+
+  it('counts the processes that send', async () => {
+    await open();
+    await mirror.engine();
+    expect((await run('status')).out).toContain('1 process sends');
+  });
+});
+
+it('resume names the sites there are', async () => {
+  await open();
+  expect(await run('resume', 'bord')).toMatchObject({
+    status: 1,
+    errors: 'jobmirror: there is no site bord; sites: board\n',
+  });
+});
+
+it('pulls lists the newest first, with what came of each and why one failed', async () => {
+  await open();
+  await sync(postings(3));
+  await sync(postings(2));
+  await sync('<html>not a feed</html>');
+  const lines = (await run('pulls', '--json')).json();
+  expect(lines.map(({ pull, status, seen, created, deleted }) => [pull, status, seen, created, deleted])).toEqual([
+    [3, 'failed', 0, 0, 0],
+    [2, 'mirrored', 2, 0, 1],
+    [1, 'mirrored', 3, 3, 0],
+  ]);
+  expect(lines[0]?.message).toEqual(expect.any(String));
+  expect((await run('pulls', 'acme', '--limit', '1')).out.trim().split('\n')).toHaveLength(2);
+});
+
+describe('check', () => {
+  it('says how the configuration is understood, and asks the sites on request', async () => {
+    await open({
+      feed: {
+        schedule: '"0 3 * * *"',
+        time_zone: 'America/New_York',
+        source: '"https://ats.example.com/f.xml?key=abc"',
+      },
+    });
+    const { out, status } = await run('check', '--online');
+    expect(status).toBe(0);
+    expect(out).toContain('it answers, and takes the token');
+    expect(out).toMatch(/pulled at "0 3 \* \* \*" \(America\/New_York\), next \d{4}-\d\d-\d\d \d\d:00:00 /);
+    expect(out).toContain('https://ats.example.com/f.xml?…');
+    expect(out).not.toContain('key=abc');
+    const token = mirror.env.BOARD_TOKEN ?? '';
+    expect(out).not.toContain(token);
+    const { token: changed } = await mirror.sandbox.changePassword('mirror@example.com', 'another long password');
+    expect(changed).not.toBe(token);
+    expect(await run('check', '--online', '--json')).toMatchObject({
+      status: 1,
+      out: expect.stringContaining('"answer":"unauthorized"'),
+    });
+  });
+
+  it('says everything that is wrong, with file and line', async () => {
+    await open({ site: { colour: 'blue' }, feed: { site: 'bord' } });
+    const { errors, status } = await run('check');
+    expect(status).toBe(1);
+    expect(errors).toMatch(/jobmirror\.yaml:\d+:\d+ sites\.board\.colour: /);
+    expect(errors).toMatch(/jobmirror\.yaml:\d+:\d+ feeds\.acme\.site: .*board/);
+  });
+});
+
+describe('mappings', () => {
+  it.each(['csv', 'jsonl'])('go out as %s and come back in', async (format) => {
+    await open();
+    await sync(postings(3));
+    const { out } = await run('mappings', 'export', 'acme', '--format', format);
+    const { db } = await mirror.books();
+    await db.query('truncate mapping, document, change, feed_state cascade');
+    await mirror.stopEngine();
+    const file = join(mirror.folder, 'mappings');
+    await writeFile(file, out);
+    expect((await run('mappings', 'import', file)).out).toContain('3 mappings imported.');
+    expect((await run('mappings', 'list')).out).toMatch(/FEED +KEY +JOB +SINCE +URL\nacme +p1 +\d+ /);
+    expect(await sync(postings(3))).toMatchObject({ status: 'mirrored', created: 0, updated: 3 });
+    expect(await mirror.sandbox.inspect.count()).toBe(3);
+  });
+
+  it('that are wrong are refused, with file, line and what is wrong, and nothing is imported', async () => {
+    await open();
+    const file = join(mirror.folder, 'mappings.csv');
+    await writeFile(file, 'feed,key,site_job_id\nacme,p1,1\nacme,p2\nglobex,p3,3\n');
+    const { status, errors } = await run('mappings', 'import', file);
+    expect(status).toBe(1);
+    expect(errors).toContain(`${file}:3: there are 2 cells`);
+    expect(errors).toContain(`${file}:4: there is no feed globex; feeds: acme`);
+    expect(errors).toContain('Nothing was imported.');
+    expect((await run('mappings', 'list')).out).toBe('There are no mappings.\n');
+    expect(await run('mappings', 'import', 'nothing.csv')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining("can't be read"),
+    });
+  });
+});

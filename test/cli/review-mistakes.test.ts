@@ -1,0 +1,31 @@
+// `jobmirror review` given wrongly: what is wrong is said in one line, and nothing is done.
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { runProgram } from './run-program.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let mirror: Mirror;
+beforeAll(async () => {
+  mirror = await openMirror();
+});
+afterAll(() => mirror.close());
+
+it.each([
+  { args: ['retry', '4711'], error: 'there is no review entry 4711. Nothing was done.' },
+  { args: ['approve', 'globex'], error: 'there is no feed globex; feeds: acme. Nothing was done.' },
+  { args: ['show', '4711'], error: 'there is no review entry 4711' },
+  { args: ['show', 'p1'], error: 'It must be the number of an entry' },
+  { args: ['list', 'globex'], error: 'there is no feed globex; feeds: acme' },
+  { args: ['list', '--kind', 'odd'], error: "argument 'odd' is invalid" },
+  { args: ['settle', '1'], error: 'say either --exists JOBID or --missing' },
+  { args: ['settle', '1', '--exists', '2', '--missing'], error: 'say either --exists JOBID or --missing' },
+  { args: ['edit', '1', '--set', 'title'], error: 'It must be FIELD=VALUE.' },
+  { args: ['edit', '1', '--set', 'a=1', '--set', 'a=2'], error: 'a is set twice.' },
+  { args: ['approve', 'acme', '--count', 'all'], error: 'It must be a whole number.' },
+])('review $args says what is wrong', async ({ args, error }) => {
+  const result = await runProgram(mirror, 'review', ...args);
+  expect(result).toMatchObject({ status: 1, out: '' });
+  expect(result.errors).toContain(error);
+  expect(result.errors).not.toContain('    at ');
+});

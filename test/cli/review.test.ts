@@ -1,0 +1,129 @@
+// `jobmirror review` as a person gives it: lists, shows, acts, sends, and says what became of it.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type ProgramResult, runProgram } from './run-program.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 120_000 });
+
+let mirror: Mirror;
+const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
+
+beforeEach(async () => {
+  mirror = await openMirror();
+});
+afterEach(() => mirror.close());
+
+/** Mirrors a feed, and ends the worker of the test. */
+async function sync(feed: Parameters<typeof feedXml>[0]) {
+  await mirror.writeFeed(feedXml(feed));
+  const report = await mirror.sync();
+  await mirror.stopEngine();
+  return report;
+}
+
+async function idOf(key: string): Promise<string> {
+  const entries = (await run('review', 'list', '--json')).json<{ id: number; key: string }>();
+  return String(entries.find((entry) => entry.key === key)?.id);
+}
+
+it('an invalid posting is listed, shown, edited, and live at once', async () => {
+  await sync([posting('p1'), posting('odd', { state: 'Jalisco' })]);
+  const list = await run('review', 'list');
+  expect(list.status).toBe(0);
+  expect(list.out).toMatch(/ID +FEED +KEY +KIND +SINCE +AGE +REASON\n *\d+ +acme +odd +rejected .*Jalisco/);
+  const [entry] = (await run('review', 'list', '--json')).json();
+  expect(entry).toEqual({
+    id: expect.any(Number),
+    feed: 'acme',
+    site: 'board',
+    key: 'odd',
+    kind: 'rejected',
+    operation: 'create',
+    since: expect.stringMatching(/Z$/),
+    age_seconds: expect.any(Number),
+    escalated: false,
+    reason: expect.stringContaining('"Jalisco" is not a valid U.S. state'),
+  });
+
+  const id = String(entry?.id);
+  const shown = await run('review', 'show', id);
+  expect(shown.out).toContain(`review edit ${id} --set FIELD=VALUE --config`);
+  expect(shown.out).toMatch(/location-state +"Jalisco"/);
+  const edited = await run('review', 'edit', id, '--set', 'location-state=Mass.', '--as', 'ann');
+  expect(edited.errors).toBe('');
+  expect(edited.out.split('\n').slice(0, 2)).toEqual([
+    `${id} acme odd: edited, ready to be sent`,
+    expect.stringMatching(new RegExp(`^${id} acme odd: done: job \\d+ on site board is as wanted$`)),
+  ]);
+  expect(edited.status).toBe(0);
+  expect((await mirror.siteJobs()).get('odd')).toMatchObject({ 'location-state': 'Massachusetts' });
+  expect((await run('review', 'list')).out).toBe('Nothing needs a person.\n');
+  const why = await run('why', 'acme', 'odd');
+  expect(why.out).toContain('Edited: location-state is "Mass." as long as the feed says "Jalisco".');
+  expect(why.out).toContain('ann did: edit');
+});
+
+it('an edit that leaves a problem says so, with the status of what waits for review', async () => {
+  await sync([posting('odd', { state: 'Jalisco' })]);
+  const edited = await run('review', 'edit', await idOf('odd'), '--set', 'location-state=Sonora', '--json');
+  expect(edited.json()).toEqual([
+    expect.objectContaining({
+      action: 'edit',
+      key: 'odd',
+      result: 'done',
+      message: expect.stringContaining('still rejected: "Sonora"'),
+    }),
+  ]);
+  expect(edited.status).toBe(2);
+});
+
+it('held deletes stand together with the command that approves them, and approving deletes', async () => {
+  await sync(postings(12));
+  expect(await sync(postings(2))).toMatchObject({ held: 10 });
+  const list = await run('review', 'list');
+  expect(list.out).toContain('acme: 10 deletes are held');
+  expect(list.out).toContain('10 of 12 live jobs would be deleted: 83.3 %, above the limit of 5 and 20 %');
+  expect(list.out).toMatch(/review approve acme --count 10 --config /);
+  expect((await run('review', 'list', '--kind', 'held', '--limit', '3')).out).toContain('… and 7 more');
+
+  const one = await run('review', 'discard', await idOf('p3'));
+  expect(one.out).toMatch(/^\d+ acme p3: discarded\n$/);
+  const refused = await run('review', 'approve', 'acme', '--count', '10');
+  expect(refused).toMatchObject({
+    status: 1,
+    out: '',
+    errors: expect.stringContaining('9 deletes are held now, not 10'),
+  });
+  expect((await mirror.siteJobs()).size).toBe(12);
+  const approved = await run('review', 'approve', 'acme', '--count', '9', '--json');
+  expect(approved.json()).toEqual([
+    { action: 'approve', feed: 'acme', done: 9, message: '9 approved, ready to be deleted', now: { done: 9 } },
+  ]);
+  expect(approved.status).toBe(0);
+  expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(['p1', 'p2', 'p3']);
+});
+
+it('what the site refused is sent again by retry, or with --no-send by the next sync', async () => {
+  await mirror.sandbox.setFaults([{ name: '403', count: 2 }]);
+  expect(await sync(postings(2))).toMatchObject({ failed: 2 });
+  const [first, second] = [await idOf('p1'), await idOf('p2')];
+  const shown = await run('review', 'show', first);
+  expect(shown.out).toMatch(/POST http:.*\/jobs\.xml\n(.*\n)*? +answer 403/);
+  const left = await run('review', 'retry', second, '--no-send');
+  expect(left).toMatchObject({ status: 0, out: `${second} acme p2: ready to be sent again\n` });
+  expect(await mirror.sandbox.inspect.count()).toBe(0);
+  expect((await run('review', 'retry', first)).out).toMatch(/p1: done: job \d+ on site board is as wanted/);
+  expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(['p1', 'p2']);
+  const again = await run('review', 'retry', 'acme');
+  expect(again).toMatchObject({ status: 0, out: 'acme: nothing to retry\n' });
+});
+
+it('a retry that is refused again has the status of what waits for review', async () => {
+  await mirror.sandbox.setFaults([{ name: '403' }]);
+  await sync(postings(1));
+  const retried = await run('review', 'retry', await idOf('p1'), '--json');
+  expect(retried.json()).toEqual([expect.objectContaining({ result: 'done', now: 'failed' })]);
+  expect(retried.status).toBe(2);
+});

@@ -1,0 +1,53 @@
+// `jobmirror why`: the story of a posting, for each state that it can be in.
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { runProgram } from './run-program.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+// One installation for all of them: nothing is changed by asking.
+let mirror: Mirror;
+beforeAll(async () => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml(postings(12)));
+  await mirror.sync();
+  await mirror.sandbox.setFaults([{ name: '403', on: ['create'] }]);
+  await mirror.writeFeed(feedXml([...postings(2), posting('odd', { state: 'Jalisco' }), posting('failed')]));
+  await mirror.sync();
+  await mirror.stopEngine();
+});
+afterAll(() => mirror.close());
+
+it.each([
+  {
+    key: 'p1',
+    says: [
+      /^It is on site board as job \d+, http:.*, since /,
+      'Nothing is to be sent: the site has it as the feed has it.',
+      /The last pull was 2 of .*; it was complete\./,
+      /: create of job \d+: created \(201\)/,
+    ],
+  },
+  { key: 'odd', says: ['is not on the site', 'breaks a rule of the site', 'Jalisco', /review edit \d+ --set/] },
+  { key: 'p3', says: ['It is on site board', 'held for approval', 'above the limit', /review approve \d+/] },
+  { key: 'failed', says: ['is not on the site', 'failed for good', /review retry \d+/, 'create failed:'] },
+  { key: 'nothing', says: ['The books know no posting nothing', 'none with this key'] },
+])('tells of $key', async ({ key, says }) => {
+  const { out, status } = await runProgram(mirror, 'why', 'acme', key);
+  expect(status).toBe(0);
+  for (const text of says) expect(out).toMatch(text);
+});
+
+it('gives scripts one object', async () => {
+  const [json] = (await runProgram(mirror, 'why', 'acme', 'p3', '--json')).json();
+  expect(json).toMatchObject({
+    feed: 'acme',
+    key: 'p3',
+    site_job: { site: 'board', site_job_id: expect.any(String), fields: { number: 'p3' } },
+    change: { state: 'held', operation: 'delete' },
+    requests: [{ operation: 'create', outcome: 'created', status: 201 }],
+    last_pull: { pull: 2, status: 'review' },
+  });
+});
