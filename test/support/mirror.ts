@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own ${NAME} is what is written.
 // Sets up a whole installation for one test: a database, a sandbox as site, a configuration, and the commands on it.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,8 @@ import { freshDatabase } from './database.ts';
 export interface MirrorOptions {
   /** `database`, or a Redis URL. */
   readonly queue?: string;
+  /** The mirror's own database; the sandbox keeps its jobs in another one. By default both are in one. */
+  readonly databaseUrl?: string;
   readonly sandbox?: Partial<SandboxSettings>;
   /** YAML lines of the site, on top of the defaults; a key given here replaces the default, undefined removes it. */
   readonly site?: Readonly<Record<string, string | undefined>>;
@@ -57,7 +60,7 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
   const { token } = await sandbox.ensureUser('mirror@example.com', 'a password of the mirror');
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-mirror-'));
   const configPath = join(folder, 'jobmirror.yaml');
-  const env = { BOARD_TOKEN: token, DATABASE_URL: database.url };
+  const env = { BOARD_TOKEN: token, DATABASE_URL: options.databaseUrl ?? database.url };
   await writeFile(configPath, configText(sandbox.url, options));
   let opened: Promise<Books> | undefined;
   let started: Promise<Engine> | undefined;
