@@ -6,7 +6,7 @@ import { recordHash } from '../src/posting/hash.ts';
 import { compileReader } from '../src/posting/reader.ts';
 import { copyRows } from '../src/store/copy-rows.ts';
 import { type Database, openDatabase } from '../src/store/database.ts';
-import { type EmbeddedServer, openEmbeddedServer } from '../src/store/embedded/server.ts';
+import type { EmbeddedServer } from '../src/store/embedded/server.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { type FeedShape, feedRecords } from './feed-writer.ts';
 
@@ -25,11 +25,7 @@ export interface InstallationOptions {
   /** `database`, or a Redis URL. */
   readonly queue?: string;
   readonly concurrency?: number;
-}
-
-/** A server with the settings of an embedded one, for all that is measured in one run. */
-export function openServer(folder: string): Promise<EmbeddedServer> {
-  return openEmbeddedServer(folder);
+  readonly requestsPerSecond?: number;
 }
 
 let numbered = 0;
@@ -68,7 +64,7 @@ sites:
   board:
     base_url: ${options.siteUrl ?? 'http://127.0.0.1:9'}
     token: \${BENCH_TOKEN}
-    limits: { requests_per_second: 100000, concurrency: ${options.concurrency ?? 32}, timeout_seconds: 30 }
+    limits: { requests_per_second: ${options.requestsPerSecond ?? 100_000}, concurrency: ${options.concurrency ?? 64}, timeout_seconds: 30 }
 feeds:
   acme:
     source: ${JSON.stringify(options.source)}
@@ -114,4 +110,27 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
   await session.query(`insert into feed_state (feed, site, fingerprint) values ('acme', 'board', $1)`, [fingerprint]);
   await session.query('vacuum analyze mapping');
   await session.end();
+}
+
+/** Fills the mapping with rows of no feed, made by the server itself: for the index alone. */
+export async function mapSynthetic({ db }: Installation, rows: number): Promise<void> {
+  await db.query(
+    `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
+     select 'acme', 'REQ-' || lpad(n::text, 9, '0'), 'board', n::text, decode(md5(n::text), 'hex'), '\\x00'
+     from generate_series(1, $1::int) n`,
+    [rows],
+  );
+  await db.query('vacuum analyze mapping');
+}
+
+/** Fills the backlog with creates that are due. */
+export async function fillBacklog({ db }: Installation, rows: number): Promise<void> {
+  await db.query(
+    `insert into change (feed, key, site, wanted, operation, fields, record_hash, content_hash, state)
+     select 'acme', 'REQ-' || lpad(n::text, 9, '0'), 'board', 'present', 'create', '{"title": "Nurse"}',
+       decode(md5(n::text), 'hex'), decode(md5(n::text), 'hex'), 'ready'
+     from generate_series(1, $1::int) n`,
+    [rows],
+  );
+  await db.query('vacuum analyze change');
 }

@@ -1,0 +1,54 @@
+// Measures what Redis holds while a large backlog waits: the bounded window of queue jobs, never the backlog itself.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Redis } from 'ioredis';
+import { awaitQuiet } from '../../src/cli/await-quiet.ts';
+import { openBooksFor } from '../../src/cli/books.ts';
+import { startEngine } from '../../src/cli/engine.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
+import { redisForTests } from '../../test/support/redis.ts';
+import { BENCH_ENV, fillBacklog, openInstallation } from '../installation.ts';
+import { judge, type Part, scriptOf } from '../workbench.ts';
+
+/** The window is at its largest from 50 requests a second on; at this rate the backlog hardly shrinks meanwhile. */
+const REQUESTS_PER_SECOND = 100;
+const WATCHED_MS = 10_000;
+
+export const redisWindow: Part = async (bench) => {
+  const redis = redisForTests();
+  if (!redis.available) return { rows: [], verdicts: [] };
+  const site = spawn(process.execPath, [scriptOf('minimal-site')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [said] = (await once(site.stdout, 'data')) as [Buffer];
+  const server = await redis.start();
+  const installation = await openInstallation(bench.server, bench.folder, {
+    source: 'unused.xml',
+    siteUrl: said.toString().trim(),
+    queue: server.url,
+    requestsPerSecond: REQUESTS_PER_SECOND,
+  });
+  bench.say(`making a backlog of ${bench.records}`);
+  await fillBacklog(installation, bench.records);
+  const watcher = new Redis(server.url);
+  const config = await loadConfig({ path: installation.configPath, env: BENCH_ENV, cwd: bench.folder });
+  const books = await openBooksFor(config, { quiet: true });
+  const engine = await startEngine(books, undefined);
+  engine.wake();
+  let most = 0;
+  await awaitQuiet(books, engine, 'board' as SiteName, ['acme' as FeedName], {
+    signal: AbortSignal.timeout(WATCHED_MS),
+    onLook: async () => {
+      most = Math.max(most, Number(/^used_memory:(\d+)/m.exec(await watcher.info('memory'))?.[1]));
+    },
+  });
+  await engine.stop(5_000);
+  await books.close();
+  watcher.disconnect();
+  await server.stop();
+  await installation.close();
+  site.kill();
+  return {
+    rows: [],
+    verdicts: [judge(`memory of Redis with ${bench.records} pending`, most / 2 ** 20, 'at most', 64, 'MiB')],
+  };
+};
