@@ -25,7 +25,8 @@ export type Likeness = 'match' | 'perhaps' | 'other';
 /**
  * Compares by the reference field where one was sent, otherwise by all fields that were sent (design, section 7). A
  * creation time outside the window is no proof that it is another job, as clocks and time zones may be wrong; but then a
- * person has to say so. Without a reference, the time must be known.
+ * person has to say so. So it is with another title under the same reference: the job may be somebody else's (law 4).
+ * Without a reference, the time must be known.
  */
 export function likeness(doubt: DoubtfulCreate, job: ListedJob, referenceField: string | undefined): Likeness {
   const { createdAt } = job;
@@ -35,7 +36,9 @@ export function likeness(doubt: DoubtfulCreate, job: ListedJob, referenceField: 
     const shown = shownValue(job.fields, referenceField);
     if (shown === undefined) return 'perhaps';
     if (shown !== reference) return 'other';
-    return timely === false ? 'perhaps' : 'match';
+    const titles = [shownValue(doubt.fields, 'title'), shownValue(job.fields, 'title')];
+    const retitled = !titles.includes(undefined) && titles[0] !== titles[1];
+    return timely === false || retitled ? 'perhaps' : 'match';
   }
   let known = timely === true;
   for (const [name, value] of Object.entries(doubt.fields)) {

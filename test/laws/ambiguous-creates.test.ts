@@ -6,6 +6,12 @@ import { heal } from './heal.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
+/** Gives up soon, but looks late enough for what is made after that, on a slow machine too. */
+const IMPATIENT = {
+  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
+  doubts: '{ settle_after_seconds: 2 }',
+};
+
 /** What strikes three of six creates. */
 const FAULTS: readonly Omit<Fault, 'on' | 'after' | 'count'>[] = [
   { name: 'refuse', ms: 300 },
@@ -50,8 +56,7 @@ describe('creates that meet', { concurrent: true }, () => {
     '$title',
     { timeout: 60_000 },
     async ({ fault }, { open }) => {
-      // Late enough for what is made after the client gave up, on a slow machine too.
-      const installation = await open({ site: { doubts: '{ settle_after_seconds: 2 }' } });
+      const installation = await open({ site: IMPATIENT });
       await installation.sandbox.setFaults([{ ...fault, on: ['create'], after: 1, count: 3 }]);
       await installation.writeFeed(feedXml(postings(6)));
       await installation.sync();
@@ -62,7 +67,7 @@ describe('creates that meet', { concurrent: true }, () => {
 
   it('many faults at random', { timeout: 120_000 }, async ({ open }) => {
     const count = Number(process.env.AMBIGUOUS_CREATES ?? 150);
-    const installation = await open();
+    const installation = await open({ site: IMPATIENT });
     const on = ['create'] as const;
     await installation.sandbox.setFaults([
       { name: 'reset-during', on, rate: 0.15 },

@@ -33,7 +33,7 @@ const POINTS: readonly { readonly step: Step; readonly nth: number; readonly wha
 async function openMirrored(open: Open, queue: string): Promise<Installation> {
   const installation = await open({
     queue,
-    site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 0.8 }' },
+    site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' },
   });
   await installation.writeFeed(feedXml(BEFORE));
   await installation.sync();
@@ -44,7 +44,7 @@ async function openMirrored(open: Open, queue: string): Promise<Installation> {
 }
 
 // Side by side, as most of the time goes by waiting until the dead worker's queue job is given to another one.
-describe.each(QUEUES)('killed with the queue in $queue$note', { concurrent: true }, ({ queue, available }) => {
+describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
   it.skipIf(!available).for(POINTS)('at $step of $what', { timeout: 120_000 }, async ({ step, nth }, { open }) => {
     const installation = await openMirrored(open, queue);
     const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(nth) };

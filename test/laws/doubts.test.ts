@@ -114,22 +114,25 @@ describe('postings that are all alike', { concurrent: true }, () => {
   });
 });
 
-describe('a job of the same number that was made at another time', { concurrent: true }, () => {
-  it('is neither adopted nor made again without a person', async ({ open }) => {
+describe('a job of the same number that may be somebody else’s', { concurrent: true }, () => {
+  // The other user's job of that number; one that was made long ago is as one of a site whose clock is wrong.
+  it.for([
+    ['made just now', '0 days'],
+    ['made a day ago', '1 day'],
+  ])('%s, is neither adopted nor made again without a person', { timeout: 60_000 }, async ([_name, age], { open }) => {
     const installation = await open();
-    // The other user's job of that number; and a site whose clock is wrong would look just so.
-    await runSql(
-      installation.env.DATABASE_URL ?? '',
-      `update sandbox.job set created_at = created_at - interval '1 day' where fields->>'number' = 'p1'`,
-    );
+    const database = installation.env.DATABASE_URL ?? '';
+    await runSql(database, `update sandbox.job set created_at = created_at - interval '${age}'`);
     await installation.sandbox.setFaults([{ ...NOT_MADE, count: 1 }]);
-    await installation.writeFeed(feedXml([posting('p1')]));
+    const list = [posting('elsewhere-1')];
+    await installation.writeFeed(feedXml(list));
     expect(await installation.sync()).toMatchObject({ in_doubt: 1, requests: 1 });
     const [entry] = await entriesOf(installation);
     await settle(installation, entry?.id ?? 0, { kind: 'missing' });
     await installation.sync();
     const jobs = await installation.sandbox.inspect.jobs();
     expect(jobs.filter(({ owner }) => owner === installation.owner)).toHaveLength(1);
+    expect(jobs.filter(({ owner }) => owner !== installation.owner)).toHaveLength(2);
   });
 });
 

@@ -11,6 +11,7 @@ import { type Mirror, openMirror } from '../support/mirror.ts';
 export interface InstallationOptions {
   /** `database`, or a Redis URL. */
   readonly queue?: string;
+  readonly databaseUrl?: string;
   readonly sandbox?: Partial<SandboxSettings>;
   /** YAML of the site, replacing the line of the same name. */
   readonly site?: Readonly<Record<string, string | undefined>>;
@@ -39,10 +40,10 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Short enough that a doubt is settled within seconds; the order of the times is that of the defaults. */
+/** Short enough that a doubt is settled within seconds, long enough for a slow machine. */
 const SHORT = {
-  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
-  doubts: '{ settle_after_seconds: 1 }',
+  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 2 }',
+  doubts: '{ settle_after_seconds: 2.5 }',
   retry: '{ attempts: 5, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }',
 } as const;
 
@@ -84,10 +85,10 @@ async function outputOf(child: ChildProcess): Promise<Ended> {
   return { status, signal, output };
 }
 
-/** Two jobs of somebody else; one has a number that the tests' feeds use as well. */
+/** Two jobs of somebody else. */
 async function makeForeignJobs({ sandbox }: Mirror): Promise<readonly InspectedJob[]> {
   const { token } = await sandbox.ensureUser('somebody@example.com', 'quite another password');
-  for (const number of ['p1', 'elsewhere']) {
+  for (const number of ['elsewhere-1', 'elsewhere-2']) {
     const body = `<job><title>Cook</title><number>${number}</number><location-state>Ohio</location-state></job>`;
     const answer = await request(`${sandbox.url}/jobs.xml`, {
       method: 'POST',

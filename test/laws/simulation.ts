@@ -69,6 +69,8 @@ interface Life {
   readonly installation: Installation;
   readonly random: Random;
   readonly feed: SimulatedFeed;
+  /** Keys whose jobs were deleted on the website. Nobody can know until their postings change, which they do at the end. */
+  readonly deletedByHand: Set<string>;
   /** What was done, a line each. */
   readonly story: string[];
 }
@@ -76,7 +78,13 @@ interface Life {
 /** Lives it through. Throws what was found broken, with the seed and the story. */
 export async function simulate(seed: number, installation: Installation): Promise<void> {
   const random = randomOf(seed);
-  const life: Life = { installation, random, feed: simulateFeed(random, 8 + random.number(10)), story: [] };
+  const life: Life = {
+    installation,
+    random,
+    feed: simulateFeed(random, 8 + random.number(10)),
+    deletedByHand: new Set(),
+    story: [],
+  };
   try {
     await installation.writeFeed(life.feed.clean());
     await installation.sync();
@@ -146,20 +154,20 @@ async function review({ installation, random, story }: Life): Promise<void> {
   story.push(`  a reviewer: ${action} ${acted.length}`);
 }
 
-/** Somebody deletes a job on the website; its posting changes afterwards, or nobody could know. */
-async function deleteByHand({ installation, random, feed, story }: Life): Promise<void> {
+/** Somebody deletes a job on the website. */
+async function deleteByHand({ installation, random, deletedByHand, story }: Life): Promise<void> {
   const own = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
   const [job] = random.some(own, 1);
   if (job === undefined) return;
   story.push(`  deleted by hand: ${job.fields.number}`);
   await installation.sandbox.inspect.removeJob(job.id);
-  feed.renew([job.fields.number ?? '']);
+  deletedByHand.add(job.fields.number ?? '');
 }
 
-async function end({ installation, feed, story }: Life): Promise<void> {
+async function end({ installation, feed, deletedByHand, story }: Life): Promise<void> {
   const { db } = await installation.books();
   const discarded = await db.query<{ key: string }>(`select key from change where state = 'discarded' order by key`);
-  feed.renew(discarded.map(({ key }) => key));
+  feed.renew([...new Set([...discarded.map(({ key }) => key), ...deletedByHand])]);
   await installation.writeFeed(feed.clean());
   for (let healed = 0; healed < 8; healed++) {
     const report = await heal(installation);

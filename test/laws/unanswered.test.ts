@@ -8,7 +8,12 @@ import { lawTest as it, type Open } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
 async function openMirrored(open: Open): Promise<Installation> {
-  const installation = await open();
+  const installation = await open({
+    site: {
+      limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
+      doubts: '{ settle_after_seconds: 2 }',
+    },
+  });
   await installation.writeFeed(feedXml(postings(8)));
   await installation.sync();
   return installation;

@@ -17,6 +17,8 @@ describe('likeness with a reference field', () => {
     ['the same reference, made before the attempt', job({ number: 'n1' }, new Date(at(0).getTime() - 1)), 'perhaps'],
     ['the same reference, made long after', job({ number: 'n1' }, at(11)), 'perhaps'],
     ['another reference, all else the same', job({ ...SAME, number: 'n2' }, at(5)), 'other'],
+    ['the same reference and title', job({ number: 'n1', title: ' Nurse ' }, at(5)), 'match'],
+    ['the same reference, another title', job({ number: 'n1', title: 'Cook' }, at(5)), 'perhaps'],
     ['no reference shown', job({ title: 'Nurse' }, at(5)), 'perhaps'],
   ] as const)('%s', (_name, listed, expected) => {
     expect(likeness(doubt, listed, 'number')).toBe(expected);

@@ -1,0 +1,117 @@
+// Feeds that lie, seen through the whole chain: nothing is deleted without proof, and not too much with it (law 3).
+import { gzipSync } from 'node:zlib';
+import { describe, expect } from 'vitest';
+import { type Framing, respond, serveRaw } from '../feed/raw-server.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { heal } from './heal.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it } from './law-test.ts';
+import { checkLaws } from './laws.ts';
+
+const deletes = ({ sandbox }: Installation): number =>
+  sandbox.requests.recent().filter(({ method }) => method === 'DELETE').length;
+
+describe('a feed over HTTP', { concurrent: true }, () => {
+  const FRAMINGS: readonly Framing[] = ['Content-Length', 'chunked', 'close-delimited'];
+  const CASES = FRAMINGS.flatMap((framing) => [false, true].map((zipped) => ({ framing, zipped })));
+
+  it.for(CASES)(
+    'cut anywhere deletes nothing: $framing, gzip $zipped',
+    { timeout: 60_000 },
+    async ({ framing, zipped }, { open, onTestFinished }) => {
+      const pack = (xml: string) => (zipped ? gzipSync(xml) : Buffer.from(xml));
+      let body = pack(feedXml(postings(12)));
+      let cut = body.length;
+      const server = await serveRaw((socket) =>
+        respond(socket, framing, body, cut, zipped ? ['Content-Encoding: gzip'] : []),
+      );
+      onTestFinished(() => server.close());
+      const installation = await open({
+        feed: { source: `${server.origin}/feed.xml` },
+      });
+      expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 12 });
+      // Fewer postings than are live: what is cut off must not be taken for gone.
+      body = pack(feedXml(postings(11)));
+      for (const share of [0, 0.2, 0.5, 0.8, 0.95, 1]) {
+        cut = Math.min(body.length - 3, Math.floor(body.length * share));
+        expect(await installation.sync()).toMatchObject({ complete: false, deleted: 0, held: 0, gone: 0 });
+      }
+      expect(deletes(installation)).toBe(0);
+      cut = body.length;
+      expect(await installation.sync()).toMatchObject({ status: 'mirrored', deleted: 1 });
+      await checkLaws(installation, postings(11));
+    },
+  );
+});
+
+describe('a feed that', { concurrent: true }, () => {
+  it.for([
+    ['is an HTML page', '<!DOCTYPE html><html><head><title>Log in</title></head><body></body></html>'],
+    ['is empty of bytes', ''],
+    ['is white space', ' \n\n '],
+    ['is JSON', '{"jobs":[]}'],
+    ['has another root that is not closed', '<rss><channel>'],
+  ])('%s deletes nothing', { timeout: 60_000 }, async ([_name, content], { open }) => {
+    const installation = await open();
+    await installation.writeFeed(feedXml(postings(12)));
+    await installation.sync();
+    await installation.writeFeed(content as string);
+    expect(await installation.sync()).toMatchObject({ complete: false, deleted: 0, held: 0 });
+    await installation.writeFeed(feedXml(postings(12)));
+    await heal(installation);
+    expect(deletes(installation)).toBe(0);
+    await checkLaws(installation, postings(12));
+  });
+
+  it('flaps is held, and nothing is deleted and made anew', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await open();
+    for (let time = 0; time < 3; time++) {
+      await installation.writeFeed(feedXml(postings(20)));
+      await installation.sync();
+      await installation.writeFeed(feedXml(postings(4)));
+      expect(await installation.sync()).toMatchObject({ held: 16, deleted: 0 });
+    }
+    await checkLaws(installation, postings(4), { held: postings(20).slice(4) });
+    expect(deletes(installation)).toBe(0);
+  });
+
+  it('erodes by 15 % a pull is held at the second', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await open();
+    let size = 40;
+    await installation.writeFeed(feedXml(postings(size)));
+    await installation.sync();
+    const ends = [];
+    for (let pull = 0; pull < 4; pull++) {
+      size = Math.floor(size * 0.85);
+      await installation.writeFeed(feedXml(postings(size)));
+      const { deleted, held } = await installation.sync();
+      ends.push({ deleted, held });
+    }
+    expect(ends).toEqual([
+      { deleted: 6, held: 0 },
+      { deleted: 0, held: 6 },
+      { deleted: 0, held: 11 },
+      { deleted: 0, held: 15 },
+    ]);
+    expect(deletes(installation)).toBe(6);
+  });
+
+  it('is ten times as large, and then as before, is mirrored and then held', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await open();
+    await installation.writeFeed(feedXml(postings(12)));
+    await installation.sync();
+    await installation.writeFeed(feedXml(postings(120)));
+    expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 108 });
+    await installation.writeFeed(feedXml(postings(12)));
+    expect(await installation.sync()).toMatchObject({ held: 108, deleted: 0 });
+    await checkLaws(installation, postings(12), { held: postings(120).slice(12) });
+  });
+
+  it('has keys twice, or that differ in case and zeros only, has each once', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await open();
+    const list = [posting('a'), posting('A'), posting('7'), posting('007'), posting('a')];
+    await installation.writeFeed(feedXml(list));
+    expect(await installation.sync()).toMatchObject({ created: 4, duplicates: 1 });
+    await checkLaws(installation, list.slice(0, 4));
+  });
+});

@@ -1,0 +1,46 @@
+// A process that stands still beyond its lock and its deadlines, is replaced, and then goes on: nothing is done twice.
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { describe, expect } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { heal } from './heal.ts';
+import { lawTest as it, QUEUES } from './law-test.ts';
+import { checkLaws } from './laws.ts';
+
+const STEPS = ['intent-committed', 'answer-received', 'outcome-committed'] as const;
+const CASES = QUEUES.flatMap(({ queue, available, note }) => STEPS.map((step) => ({ queue, available, note, step })));
+
+describe('a process that is stopped', { concurrent: true }, () => {
+  it.for(CASES)(
+    'at $step, with the queue in $queue $note',
+    { timeout: 120_000 },
+    async ({ queue, available, step }, { open, skip }) => {
+      if (!available) skip();
+      const installation = await open({ queue });
+      const older = postings(3);
+      await installation.writeFeed(feedXml(older));
+      const stopped = installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: `${step}:stop` });
+      await untilStopped(stopped.child.pid ?? 0);
+
+      const newer = [...postings(2), posting('p3', { title: 'Newer' }), posting('p4')];
+      await installation.writeFeed(feedXml(newer));
+      await heal(installation);
+      await checkLaws(installation, newer);
+
+      stopped.child.kill('SIGCONT');
+      if (stopped.child.exitCode === null) await once(stopped.child, 'exit');
+      expect(stopped.child.signalCode).toBe(null);
+      await heal(installation);
+      await checkLaws(installation, newer);
+    },
+  );
+});
+
+/** There is no event for it: the system is asked, as `ps` does. */
+async function untilStopped(pid: number): Promise<void> {
+  for (;;) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    if (/\) T /.test(stat)) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
