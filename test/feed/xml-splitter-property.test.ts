@@ -35,7 +35,8 @@ const escaped = text.map((raw) => raw.replace(/&/g, '&#38;').replace(/</g, '&lt;
 const space = fc.constantFrom('', ' ', '\n\t');
 const cdata = text.map((raw) => `<![CDATA[${raw.replaceAll(']]>', ']] >')}]]>`);
 const comment = text.map((raw) => `<!--${raw.replace(/--|-(?=>)/g, '=').replace(/-$/, '')}-->`);
-const instruction = text.map((raw) => `<?pi ${raw.replaceAll('?>', '')}?>`);
+// Without a question mark inside: saxes has been seen to lose its place over `<?pi <?</job>?>`, which is well-formed.
+const instruction = text.map((raw) => `<?pi ${raw.replaceAll('?', '')}?>`);
 const attributes = fc.tuple(space, text).map(([gap, raw]) => ` a${gap}=${gap}"${raw.replace(/[&<"]/g, '>')}" b='>'`);
 
 const { element } = fc.letrec<{ element: string; content: string }>((tie) => ({
@@ -168,8 +169,10 @@ describe('against saxes', () => {
         const damaged = xml.slice(0, start) + xml.slice(start + cut);
         const { refusal, ...inOne } = split(damaged);
         const { refusal: refusalInChunks, ...inChunks } = split(damaged, {}, chunks);
-        expect(inChunks).toEqual(inOne);
         expect(refusalInChunks === undefined).toBe(refusal === undefined);
+        // Nothing is read on once a document is refused, so how far the reading had come depends on the chunks.
+        if (refusal === undefined) expect(inChunks).toEqual(inOne);
+        else expect(inChunks.records).toEqual(inOne.records);
       }),
       { numRuns: 2_000 },
     );
