@@ -16,8 +16,8 @@ import {
   mergeCarried,
   mergeWishes,
   type UnmetPosting,
-  unmappedWishes,
   unmetPostings,
+  unmetWishes,
 } from '../src/store/pull-merge.ts';
 import { clearRecordProblems, noteRecordProblems } from '../src/store/record-problems.ts';
 import { crossStep } from './fault-hook.ts';
@@ -68,7 +68,7 @@ export async function prepareMerge(
   // What was accepted while the feed streamed is not open any more: the site has it.
   const carriedOpen = await mergeCarried(books);
   const gone = complete ? await removeGone(setup, books, desk) : { missing: 0, grace: 0, holdReason: undefined };
-  const stillWished = await countStillWished(books, [...ledger.metWishes()]);
+  const stillWished = ledger.wished === 0 ? 0 : await countStillWished(books, (hash) => ledger.hasMetWish(hash));
   const findings: PullFindings = {
     complete,
     shortfalls,
@@ -90,8 +90,7 @@ async function removeGone(
   desk: RecordDesk,
 ): Promise<{ readonly missing: number; readonly grace: number; readonly holdReason: string | undefined }> {
   const { ledger } = desk;
-  const unmappedGone = (await unmappedWishes(books)).filter((wish) => !ledger.hasMet(wish.recordHash));
-  await dropUnmade(books, keysOf(unmappedGone));
+  await dropUnmade(books, await unmetWishes(books, (hash) => ledger.hasMet(hash)));
 
   const isGone = (posting: UnmetPosting) =>
     !(posting.wanted === 'present' && posting.wishRecordHash !== undefined && ledger.hasMet(posting.wishRecordHash));

@@ -87,12 +87,13 @@ export class PullLedger {
 
   /** Record hashes of mappings whose posting was not met on either path. */
   unmetMappings(): Generator<Buffer> {
-    return this.#index.hashes([RecordMark.settled, RecordMark.contested], false);
+    return this.#index.unmet([RecordMark.settled, RecordMark.contested]);
   }
 
-  /** Record hashes of open changes that were met on the fast path. */
-  metWishes(): Generator<Buffer> {
-    return this.#index.hashes([RecordMark.wished], true);
+  /** Whether the open change with this record hash was met on the fast path. */
+  hasMetWish(recordHash: Buffer): boolean {
+    const slot = this.#index.find(recordHash);
+    return slot >= 0 && this.#index.mark(slot) === RecordMark.wished && this.#index.seenAt(slot) !== undefined;
   }
 
   /** Whether the posting with this record hash was met on either path. */

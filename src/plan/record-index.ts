@@ -101,12 +101,11 @@ export class RecordIndex {
     return ((this.#marks[slot] as number) & ACCOUNTED) !== 0;
   }
 
-  /** Hashes with one of the marks that were seen on the fast path, or that were met on no path. */
-  *hashes(marks: readonly RecordMark[], seen: boolean): Generator<Buffer> {
+  /** Hashes with one of the marks that were met on no path: neither seen nor accounted for. */
+  *unmet(marks: readonly RecordMark[]): Generator<Buffer> {
     for (let slot = 0; slot < this.#capacity; slot++) {
-      if (this.#marks[slot] === 0 || !marks.includes(this.mark(slot))) continue;
-      const wasSeen = this.#seenAt[slot] !== NOT_SEEN;
-      if (seen ? !wasSeen : wasSeen || this.isAccounted(slot)) continue;
+      if (this.#marks[slot] === 0 || this.#seenAt[slot] !== NOT_SEEN) continue;
+      if (this.isAccounted(slot) || !marks.includes(this.mark(slot))) continue;
       const hash = Buffer.allocUnsafe(HASH_BYTES);
       for (let word = 0; word < WORDS; word++) hash.writeUInt32LE(this.#words[slot * WORDS + word] as number, word * 4);
       yield hash;

@@ -1,6 +1,8 @@
 // Merges what a pull wishes with what is still open, under the feed's lock: SQL for the end of a pull's transaction.
+import pg from 'pg';
 import type { DeleteLoad } from '../plan/delete-guard.ts';
 import { type PostingKey, postingKey } from '../posting/identifiers.ts';
+import { streamHashes } from './hash-rows.ts';
 import type { PullBooks } from './pull-books.ts';
 
 // What a wish that replaces another one does to its row. An attempt that is in flight or in doubt goes on: what it sent
@@ -35,12 +37,14 @@ export async function mergeWishes(books: PullBooks): Promise<void> {
 
 /** Notes the newest record hashes of wishes that stand as they are. Gives how many of them are still open. */
 export async function mergeCarried(books: PullBooks): Promise<number> {
-  const rows = await books.session.query(
-    `update change c set record_hash = r.record_hash, gone = false
-     from carried r where c.feed = $1 and c.key = r.key and c.wanted = 'present' returning c.key`,
+  const [row] = await books.session.query<{ n: number }>(
+    `with still as (
+       update change c set record_hash = r.record_hash, gone = false
+       from carried r where c.feed = $1 and c.key = r.key and c.wanted = 'present' returning c.key)
+     select count(*) as n from still`,
     [books.subject.feed],
   );
-  return rows.length;
+  return row?.n ?? 0;
 }
 
 /** A mapped posting that the pull did not see with the mapping's own record. */
@@ -69,15 +73,30 @@ export async function unmetPostings(books: PullBooks, recordHashes: readonly Buf
   }));
 }
 
-/** Wishes to create, from earlier pulls, of postings that are not mapped; those that the pull carried on are not among them. */
-export async function unmappedWishes(books: PullBooks): Promise<{ key: PostingKey; recordHash: Buffer }[]> {
-  const rows = await books.session.query(
-    `select c.key, c.record_hash from change c left join mapping m on m.feed = c.feed and m.key = c.key
-     where c.feed = $1 and c.wanted = 'present' and m.key is null and c.pull is distinct from $2
+/**
+ * Keys of postings that are wished by earlier pulls, are not mapped, and that this pull neither carried on nor met.
+ * @param hasMet whether the pull met the record with this hash.
+ */
+export async function unmetWishes(books: PullBooks, hasMet: (recordHash: Buffer) => boolean): Promise<PostingKey[]> {
+  const { feed, pull } = books.subject;
+  const unmet: Buffer[] = [];
+  await streamHashes(
+    books.session,
+    `select c.record_hash, 0::int2 from change c left join mapping m on m.feed = c.feed and m.key = c.key
+     where c.feed = ${pg.escapeLiteral(feed)} and c.wanted = 'present' and m.key is null and c.pull is distinct from ${pull}
        and not exists (select from carried r where r.key = c.key)`,
-    [books.subject.feed, books.subject.pull],
+    (hash) => {
+      if (!hasMet(hash)) unmet.push(Buffer.from(hash));
+    },
   );
-  return rows.map((row) => ({ key: postingKey(row.key), recordHash: row.record_hash }));
+  if (unmet.length === 0) return [];
+  const rows = await books.session.query<{ key: string }>(
+    `select c.key from change c left join mapping m on m.feed = c.feed and m.key = c.key
+     where c.feed = $1 and c.wanted = 'present' and m.key is null and c.pull is distinct from $2
+       and not exists (select from carried r where r.key = c.key) and c.record_hash = any($3::bytea[])`,
+    [feed, pull, unmet],
+  );
+  return rows.map((row) => postingKey(row.key));
 }
 
 /**
@@ -126,14 +145,20 @@ export async function deleteLoad(books: PullBooks): Promise<Pick<DeleteLoad, 're
   return { live, done, recent: done + waiting };
 }
 
-/** How many of the wishes met on the fast path are still open; the others were accepted while the feed streamed. */
-export async function countStillWished(books: PullBooks, recordHashes: readonly Buffer[]): Promise<number> {
-  if (recordHashes.length === 0) return 0;
-  const [row] = await books.session.query<{ n: number }>(
-    `select count(*) as n from change where feed = $1 and wanted = 'present' and record_hash = any($2::bytea[])`,
-    [books.subject.feed, recordHashes],
+/**
+ * How many of the wishes met on the fast path are still open; the others were accepted while the feed streamed.
+ * @param hasMetWish whether the pull met the wish with this record hash on the fast path.
+ */
+export async function countStillWished(books: PullBooks, hasMetWish: (recordHash: Buffer) => boolean): Promise<number> {
+  let count = 0;
+  await streamHashes(
+    books.session,
+    `select record_hash, 0::int2 from change where feed = ${pg.escapeLiteral(books.subject.feed)} and wanted = 'present'`,
+    (hash) => {
+      if (hasMetWish(hash)) count++;
+    },
   );
-  return row?.n ?? 0;
+  return count;
 }
 
 /** How many postings are to be absent that are not mapped: creates in flight or in doubt whose posting went away. */

@@ -32,13 +32,16 @@ describe('a record that is known', () => {
     expect(ledger.meetRecord(hashOf('a1'))).toBeUndefined();
     expect(ledger).toMatchObject({ seen: 1, unchanged: 1, wished: 0, duplicates: 0 });
     expect([...ledger.unmetMappings()]).toEqual([]);
+    expect(ledger.hasMetWish(hashOf('a1'))).toBe(false);
   });
 
   it('is wished if a change waits for it', () => {
-    const ledger = ledgerWith(['a1', RecordMark.wished]);
+    const ledger = ledgerWith(['a1', RecordMark.wished], ['b1', RecordMark.wished]);
     expect(ledger.meetRecord(hashOf('a1'))).toBeUndefined();
     expect(ledger).toMatchObject({ unchanged: 0, wished: 1 });
-    expect([...ledger.metWishes()]).toEqual([hashOf('a1')]);
+    expect(ledger.hasMetWish(hashOf('a1'))).toBe(true);
+    expect(ledger.hasMetWish(hashOf('b1'))).toBe(false);
+    expect(ledger.hasMetWish(hashOf('c1'))).toBe(false);
   });
 
   it('is parsed if a change contests it', () => {
