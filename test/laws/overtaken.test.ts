@@ -1,0 +1,47 @@
+// A pull that loses its lock while it reads, and ends after a later one: nothing of it is kept (law 5).
+
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect } from 'vitest';
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import { feedSetups } from '../../src/cli/feed-setups.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { lawTest as it } from './law-test.ts';
+import { checkLaws } from './laws.ts';
+
+describe('a pull that was overtaken', () => {
+  it('keeps nothing', { timeout: 60_000 }, async ({ open, onTestFinished }) => {
+    const older = feedXml([...postings(3), posting('older')]);
+    const newer = [...postings(3), posting('newer')];
+    const waiting: ServerResponse[] = [];
+    const server = createServer((_request, response) => {
+      // The first reading gets half of its feed for now, the others get theirs whole.
+      if (waiting.length > 0) return void response.end(feedXml(newer));
+      response.write(older.slice(0, older.length / 2));
+      waiting.push(response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml`;
+
+    const installation = await open({ feed: { source } });
+    const { db, log, config } = await installation.books();
+    const [setup] = feedSetups(config, ['acme']);
+    if (setup === undefined) throw new Error('no feed');
+    const asked = once(server, 'request');
+    const first = pullFeed(setup, { db, log, signal: new AbortController().signal }).catch(
+      (error: Error) => error.message,
+    );
+    await asked;
+    await db.query(
+      `select pg_terminate_backend(l.pid) from pg_locks l where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+         and l.database = (select oid from pg_database where datname = current_database())`,
+    );
+    expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 4 });
+    waiting[0]?.end(older.slice(older.length / 2));
+    expect(await first).toContain('was overtaken by pull 2');
+    await checkLaws(installation, newer);
+  });
+});
