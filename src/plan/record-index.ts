@@ -48,10 +48,10 @@ export class RecordIndex {
     return this.#words.byteLength + this.#seenAt.byteLength + this.#marks.byteLength;
   }
 
-  /** Adds a hash, or finds it; an existing entry keeps its mark. */
-  add(hash: Buffer, mark: RecordMark): Slot {
+  /** Adds the hash that stands in `bytes` from `at` on, or finds it; an existing entry keeps its mark. */
+  add(bytes: Buffer, mark: RecordMark, at = 0): Slot {
     if (this.#size + 1 > this.#capacity * MAX_LOAD) this.#grow();
-    const [a, b, c, d] = wordsOf(hash);
+    const [a, b, c, d] = wordsOf(bytes, at);
     let slot = this.#start(a);
     while (this.#marks[slot] !== 0) {
       if (this.#matches(slot, a, b, c, d)) return slot;
@@ -63,7 +63,7 @@ export class RecordIndex {
   }
 
   find(hash: Buffer): Slot {
-    const [a, b, c, d] = wordsOf(hash);
+    const [a, b, c, d] = wordsOf(hash, 0);
     let slot = this.#start(a);
     while (this.#marks[slot] !== 0) {
       if (this.#matches(slot, a, b, c, d)) return slot;
@@ -151,6 +151,6 @@ export class RecordIndex {
   }
 }
 
-function wordsOf(hash: Buffer): readonly [number, number, number, number] {
-  return [hash.readUInt32LE(0), hash.readUInt32LE(4), hash.readUInt32LE(8), hash.readUInt32LE(12)];
+function wordsOf(bytes: Buffer, at: number): readonly [number, number, number, number] {
+  return [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4), bytes.readUInt32LE(at + 8), bytes.readUInt32LE(at + 12)];
 }

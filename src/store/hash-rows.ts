@@ -4,8 +4,8 @@ import { to as copyTo } from 'pg-copy-streams';
 import { HASH_BYTES } from '../posting/hash.ts';
 import type { Session } from './database.ts';
 
-/** Receives one row. The hash is valid only during the call, copy what must stay. */
-export type TakeHash = (hash: Buffer, number: number) => void;
+/** Receives one row: its hash stands in `bytes` from `at` on, and only during the call. */
+export type TakeHash = (bytes: Buffer, at: number, number: number) => void;
 
 /** Runs a query whose rows are (record hash, int2), none of them null; names and literals in it are escaped already. */
 export async function streamHashes(session: Session, select: string, take: TakeHash): Promise<void> {
@@ -42,7 +42,7 @@ class PairReader {
       at = HEADER_BYTES;
     }
     for (; at + ROW_BYTES <= bytes.length; at += ROW_BYTES) {
-      this.#take(bytes.subarray(at + 6, at + 6 + HASH_BYTES), bytes.readInt16BE(at + ROW_BYTES - 2));
+      this.#take(bytes, at + 6, bytes.readInt16BE(at + ROW_BYTES - 2));
     }
     this.#rest = Buffer.from(bytes.subarray(at));
   }

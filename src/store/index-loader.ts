@@ -18,7 +18,7 @@ export async function loadRecordIndex(session: Session, feed: FeedName, distrust
   const name = pg.escapeLiteral(feed);
   const known = distrust ? RecordMark.contested : RecordMark.settled;
   const wished = distrust ? RecordMark.contested : RecordMark.wished;
-  const add = (hash: Buffer, mark: number) => index.add(hash, mark as RecordMark);
+  const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as RecordMark, at);
   // A posting that was missing of late is planned again, so that its count of missing pulls is cleared.
   await streamHashes(
     session,

@@ -1,6 +1,7 @@
 // Merges what a pull wishes with what is still open, under the feed's lock: SQL for the end of a pull's transaction.
 import pg from 'pg';
 import type { DeleteLoad } from '../plan/delete-guard.ts';
+import { HASH_BYTES } from '../posting/hash.ts';
 import { type PostingKey, postingKey } from '../posting/identifiers.ts';
 import { streamHashes } from './hash-rows.ts';
 import type { PullBooks } from './pull-books.ts';
@@ -85,7 +86,8 @@ export async function unmetWishes(books: PullBooks, hasMet: (recordHash: Buffer)
     `select c.record_hash, 0::int2 from change c left join mapping m on m.feed = c.feed and m.key = c.key
      where c.feed = ${pg.escapeLiteral(feed)} and c.wanted = 'present' and m.key is null and c.pull is distinct from ${pull}
        and not exists (select from carried r where r.key = c.key)`,
-    (hash) => {
+    (bytes, at) => {
+      const hash = bytes.subarray(at, at + HASH_BYTES);
       if (!hasMet(hash)) unmet.push(Buffer.from(hash));
     },
   );
@@ -154,8 +156,8 @@ export async function countStillWished(books: PullBooks, hasMetWish: (recordHash
   await streamHashes(
     books.session,
     `select record_hash, 0::int2 from change where feed = ${pg.escapeLiteral(books.subject.feed)} and wanted = 'present'`,
-    (hash) => {
-      if (hasMetWish(hash)) count++;
+    (bytes, at) => {
+      if (hasMetWish(bytes.subarray(at, at + HASH_BYTES))) count++;
     },
   );
   return count;
