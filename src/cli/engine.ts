@@ -19,6 +19,7 @@ import { settler } from '../store/settle.ts';
 import { readSiteState } from '../store/site-state.ts';
 import { enterAsWorker } from '../store/worker-presence.ts';
 import type { Books } from './books.ts';
+import { UserError } from './exit-status.ts';
 
 /** What sends, in this process. */
 export interface Engine {
@@ -35,24 +36,28 @@ const TEND_EVERY_MS = 2_000;
 /** Starts sending for these sites, or for all of the configuration. */
 export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | undefined): Promise<Engine> {
   const { config, db, log } = books;
-  const backend = await openQueueBackend({
-    queue: config.queue.kind === 'redis' ? config.queue.url.reveal() : 'database',
-    databaseUrl: db.url,
-    installation: await readInstallation(db),
-    onError: (error) => log.warn({ err: error }, 'queue not reachable, it will be tried again'),
-  });
+  const backend = await openBackend(books);
   const presence = await enterAsWorker(db, (error) =>
     log.warn({ err: error }, 'presence lost, it will be taken again'),
   );
   const claim = claimer(db, presence.worker);
   const settle = settler(db);
   const stations: Station[] = [];
-  for (const site of config.sites.values()) {
-    if (sites !== undefined && !sites.has(site.name)) continue;
-    const client = createSiteClient(site.options);
-    const desk = { site: site.name, policy: policyOf(site), client, db, claim, settle, log };
-    const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
-    stations.push(await openStation(backend, desk, site, feeds));
+  async function stop(graceMs: number): Promise<void> {
+    await Promise.all(stations.map((station) => station.stop(graceMs)));
+    await presence.leave();
+  }
+  try {
+    for (const site of config.sites.values()) {
+      if (sites !== undefined && !sites.has(site.name)) continue;
+      const client = createSiteClient(site.options);
+      const desk = { site: site.name, policy: policyOf(site), client, db, claim, settle, log };
+      const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
+      stations.push(await openStation(backend, desk, site, feeds));
+    }
+  } catch (error) {
+    await stop(0);
+    throw error;
   }
   return {
     backend,
@@ -60,11 +65,23 @@ export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | u
     wake() {
       for (const station of stations) station.dispatcher.wake();
     },
-    async stop(graceMs) {
-      await Promise.all(stations.map((station) => station.stop(graceMs)));
-      await presence.leave();
-    },
+    stop,
   };
+}
+
+/** What a queue that can't be used says is meant for people: no stack is shown. */
+async function openBackend({ config, db, log }: Books): Promise<QueueBackend> {
+  const options = {
+    queue: config.queue.kind === 'redis' ? config.queue.url.reveal() : 'database',
+    databaseUrl: db.url,
+    installation: await readInstallation(db),
+    onError: (error: Error) => log.warn({ err: error }, 'queue not reachable, it will be tried again'),
+  };
+  try {
+    return await openQueueBackend(options);
+  } catch (cause) {
+    throw new UserError((cause as Error).message, { cause });
+  }
 }
 
 /** Everything of one site. */
@@ -83,6 +100,10 @@ async function openStation(
   const { db, log } = desk;
   await probeIfPaused(desk, AbortSignal.timeout(site.options.timeoutMs));
   const queue: SiteQueue = await openSiteQueue(backend, site.name);
+  const worker = await startWorking(backend, desk, site).catch(async (error) => {
+    await queue.close();
+    throw error;
+  });
   const lead = standForLead(db, lockKey('lead', site.name));
   const dispatcher = startDispatcher<BacklogCursor>({
     feeds: () => feeds,
@@ -96,16 +117,6 @@ async function openStation(
     },
     onError: (error) => log.warn({ err: error, site: site.name }, 'backlog not dispatched, it will be tried again'),
   });
-  const worker: RunningWorker = await startApplyWorker(backend, {
-    site: site.name,
-    concurrency: site.options.concurrency,
-    requestsPerSecond: site.requestsPerSecond,
-    process: (posting, signal) => applyChange(posting, desk, signal),
-    async onPoisoned(posting, error) {
-      log.error({ err: error, ...posting }, 'change could not be processed');
-      await failPoisoned(db, posting, error);
-    },
-  });
   const tending = tendRegularly(desk, lead, dispatcher);
   return {
     desk,
@@ -118,6 +129,20 @@ async function openStation(
       await desk.client.close();
     },
   };
+}
+
+/** Takes queue jobs of the site and applies the changes that they speak of. */
+function startWorking(backend: QueueBackend, desk: SiteDesk, site: SiteConfig): Promise<RunningWorker> {
+  return startApplyWorker(backend, {
+    site: site.name,
+    concurrency: site.options.concurrency,
+    requestsPerSecond: site.requestsPerSecond,
+    process: (posting, signal) => applyChange(posting, desk, signal),
+    async onPoisoned(posting, error) {
+      desk.log.error({ err: error, ...posting }, 'change could not be processed');
+      await failPoisoned(desk.db, posting, error);
+    },
+  });
 }
 
 /** Tends the backlog of a site every now and then, while this process leads for it. */

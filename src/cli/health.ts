@@ -3,14 +3,23 @@ import { listSiteStates } from '../store/site-state.ts';
 import { countWorkers } from '../store/worker-presence.ts';
 import { type HealthServer, startHealthServer } from '../telemetry/health.ts';
 import type { Books } from './books.ts';
+import { UserError } from './exit-status.ts';
 
-export function startHealth({ config, db }: Books): Promise<HealthServer> {
-  return startHealthServer({
-    ...config.listen,
-    async check() {
-      const sites = await listSiteStates(db);
-      const paused = sites.filter((site) => site.pausedSince !== undefined).map((site) => site.site);
-      return { ok: true, workers: await countWorkers(db), paused };
-    },
-  });
+export async function startHealth({ config, db }: Books): Promise<HealthServer> {
+  const { host, port } = config.listen;
+  const check = async () => {
+    const sites = await listSiteStates(db);
+    const paused = sites.filter((site) => site.pausedSince !== undefined).map((site) => site.site);
+    return { ok: true, workers: await countWorkers(db), paused };
+  };
+  try {
+    return await startHealthServer({ host, port, check });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const reason = code === 'EADDRINUSE' ? 'another process has it already' : message;
+    throw new UserError(
+      `listen: ${host}:${port} can't be taken: ${reason}. Set another one, such as: listen: { port: ${port + 1} }`,
+      { cause },
+    );
+  }
 }

@@ -1,12 +1,13 @@
 // `jobmirror start`: runs the schedules and the workers, and answers /healthz, until stopped.
 import { Command } from 'commander';
-import { openBooksFor, readConfig } from '../books.ts';
+import type { FeedSetup } from '../../../jobs/feed-setup.ts';
+import { type Books, openBooksFor, readConfig } from '../books.ts';
 import { startEngine } from '../engine.ts';
 import { feedSetups } from '../feed-setups.ts';
 import { startHealth } from '../health.ts';
 import { startRetention } from '../retention.ts';
 import { runSchedules } from '../schedules.ts';
-import { STOP_WITHIN_MS, stopSignal } from '../stop-signal.ts';
+import { STOP_WITHIN_MS, type StopSignal, stopSignal } from '../stop-signal.ts';
 
 export function startCommand(): Command {
   return new Command('start')
@@ -18,18 +19,30 @@ export function startCommand(): Command {
       const stopping = stopSignal();
       const books = await openBooksFor(config);
       try {
-        const health = await startHealth(books);
-        const engine = await startEngine(books, undefined);
-        const schedules = await runSchedules(books, engine, setups, stopping.signal);
-        const retention = startRetention(books);
-        books.log.info({ feeds: setups.length, sites: [...engine.desks.keys()], health: health.url }, 'started');
-        await stopping.stopped;
-        await retention.stop();
-        await Promise.all([schedules.stop(STOP_WITHIN_MS), engine.stop(STOP_WITHIN_MS)]);
-        await health.close();
+        await runUntilStopped(books, setups, stopping);
       } finally {
         await books.close();
         stopping.release();
       }
     });
+}
+
+/** Whatever was begun is ended, also where the rest can't begin: a process that does nothing must not stay. */
+async function runUntilStopped(books: Books, setups: readonly FeedSetup[], stopping: StopSignal): Promise<void> {
+  const ends: (() => Promise<void>)[] = [];
+  try {
+    const health = await startHealth(books);
+    ends.push(() => health.close());
+    const engine = await startEngine(books, undefined);
+    ends.push(() => engine.stop(STOP_WITHIN_MS));
+    const schedules = await runSchedules(books, engine, setups, stopping.signal);
+    ends.push(() => schedules.stop(STOP_WITHIN_MS));
+    const retention = startRetention(books);
+    ends.push(() => retention.stop());
+    books.log.info({ feeds: setups.length, sites: [...engine.desks.keys()], health: health.url }, 'started');
+    await stopping.stopped;
+  } finally {
+    // All at once: together they may take no longer than each of them.
+    await Promise.all(ends.map((end) => end()));
+  }
 }

@@ -1,0 +1,41 @@
+// `jobmirror start` as a process: where it can't begin it says why and ends, so that what supervises it can start it anew.
+import { once } from 'node:events';
+import { appendFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { runProgram } from './run-program.ts';
+
+let mirror: Mirror;
+const taken = createServer();
+beforeEach(async () => {
+  taken.listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+});
+afterEach(async () => {
+  taken.close();
+  await mirror.close();
+});
+
+const CASES = [
+  {
+    name: 'a queue that is not there',
+    queue: 'redis://:a-password@127.0.0.1:1',
+    listen: () => 0,
+    says: /^jobmirror: queue: Redis at redis:\/\/127\.0\.0\.1:1 can't be used: connect ECONNREFUSED .*\n$/,
+  },
+  {
+    name: 'a port that is taken',
+    queue: 'database',
+    listen: () => (taken.address() as AddressInfo).port,
+    says: /^jobmirror: listen: 127\.0\.0\.1:\d+ can't be taken: another process has it already\. Set another one, .*\n$/,
+  },
+];
+
+it.each(CASES)('ends and says why, without a stack: $name', { timeout: 60_000 }, async ({ queue, listen, says }) => {
+  mirror = await openMirror({ queue });
+  await appendFile(mirror.configPath, `listen: { port: ${listen()} }\n`);
+  const { status, out, errors } = await runProgram(mirror, 'start');
+  expect(errors).toMatch(says);
+  expect([status, out]).toEqual([1, '']);
+});
