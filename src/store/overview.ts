@@ -32,7 +32,8 @@ export async function readOverview(
   configured: ReadonlyMap<FeedName, SiteName>,
 ): Promise<FeedOverview[]> {
   const known = await db.query<{ feed: FeedName; site: SiteName }>('select feed, site from feed_state');
-  const sites = new Map([...known.map(({ feed, site }) => [feed, site] as const), ...configured]);
+  // Where the books name another site than the configuration, what they have is that site's.
+  const sites = new Map([...configured, ...known.map(({ feed, site }) => [feed, site] as const)]);
   const overviews: FeedOverview[] = [];
   for (const feed of [...sites.keys()].sort()) {
     overviews.push(await readFeed(db, feed, sites.get(feed) as SiteName));
@@ -43,7 +44,7 @@ export async function readOverview(
 async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<FeedOverview> {
   const [lastPull] = await listPulls(db, feed, 1);
   const [live] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [feed]);
-  const { counts, ages } = await countChanges(db, feed);
+  const { counts, ages } = await countChanges(db, feed, site);
   const records = await db.query<{ kind: 'unreadable' | 'duplicate'; n: number }>(
     'select kind, count(*) as n from record_problem where feed = $1 and not discarded group by kind',
     [feed],
@@ -63,17 +64,18 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
   };
 }
 
-/** The two parts use an index each, so that wide rows of a large backlog are not read. */
+/** The two parts use an index each, so that a large backlog is not read for the few that wait for a person. */
 async function countChanges(
   db: Queryable,
   feed: FeedName,
+  site: SiteName,
 ): Promise<{ readonly counts: Counts; readonly ages: ReadonlyMap<string, number> }> {
   const rows = await db.query<{ state: keyof Counts; n: number; age: number | null }>(
     `select 'ready' as state, count(*) as n, null::float8 as age from change where feed = $1 and state = 'ready'
      union all
      select state, count(*), (extract(epoch from clock_timestamp() - min(since)) * 1000)::float8
-     from change where feed = $1 and state <> 'ready' group by state`,
-    [feed],
+     from change where site = $2 and feed = $1 and state in ('sending', 'in_doubt', 'held', 'rejected', 'failed') group by state`,
+    [feed, site],
   );
   const countOf = (state: keyof Counts) => rows.find((row) => row.state === state)?.n ?? 0;
   return {

@@ -34,8 +34,8 @@ export async function settleDoubt(
     if (found === undefined) return { kind: 'not_in_doubt' };
     await shareFeeds(tx, [found.feed]);
     // Locked before it is looked at: a doubt that was settled otherwise must not turn the named job into a stray.
-    const change = await lockChange(tx, entry);
-    const doubt = change?.state === 'in_doubt' ? await findDoubt(tx, change.feed, change.key) : undefined;
+    await lockChange(tx, entry);
+    const doubt = await findDoubt(tx, found.feed, found.key);
     if (doubt === undefined) return { kind: 'not_in_doubt' };
     const { site, feed, key } = doubt.attempt;
     if (verdict.kind === 'exists') {

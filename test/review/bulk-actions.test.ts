@@ -128,6 +128,20 @@ describe('approve', () => {
     expect(await onFeed('approve', 8)).toMatchObject({ kind: 'acted', feeds: [{ done: 8 }] });
   });
 
+  it('approves nothing but held deletes', async () => {
+    await stage.pull(postings(2));
+    await stage.acceptAll();
+    await stage.pull([posting('p1'), posting('odd', { state: 'Jalisco' })]);
+    await stage.fail('p2', 'rejected');
+    const ids = [await stage.entry('odd'), await stage.entry('p2')];
+    expect((await onEntries('approve', ids)).entries.map(({ key, message }) => [key, message])).toEqual([
+      ['odd', 'it is rejected, not held'],
+      ['p2', 'it is rejected, not held'],
+    ]);
+    expect((await onFeed('approve')) as Acted).toMatchObject({ acted: [], feeds: [{ done: 0 }] });
+    expect(await stateOf('p2')).toBe('rejected');
+  });
+
   it('leaves a posting that has come back meanwhile', async () => {
     await holdEight();
     const id = await stage.entry('p3');
