@@ -1,0 +1,262 @@
+// The list of planted faults: small changes of what keeps the laws, each of which a test must notice.
+
+/** One fault: in `file`, the only occurrence of `find` becomes `put`; one of `tests` must fail then. */
+export interface PlantedFault {
+  readonly file: string;
+  readonly find: string;
+  readonly put: string;
+  readonly tests: readonly string[];
+  /** Only the tests whose names match. */
+  readonly named?: string;
+}
+
+const guard = 'test/plan/delete-guard.test.ts';
+const mirror = 'test/scenarios/mirror.test.ts';
+const outcome = 'test/site/outcome.test.ts';
+const policy = 'test/jobs/outcome-policy.test.ts';
+const next = 'test/plan/next-request.test.ts';
+const match = 'test/plan/match-doubt.test.ts';
+const unanswered = 'test/laws/unanswered.test.ts';
+const doubts = 'test/laws/doubts.test.ts';
+
+export const plantedFaults: readonly PlantedFault[] = [
+  // The delete guard.
+  { file: 'src/plan/delete-guard.ts', find: 'if (load.emptied)', put: 'if (false)', tests: [guard] },
+  {
+    file: 'src/plan/delete-guard.ts',
+    find: 'total <= guard.count || share',
+    put: 'total <= guard.count && share',
+    tests: [guard],
+  },
+  { file: 'src/plan/delete-guard.ts', find: 'share <= guard.percent', put: 'share < guard.percent', tests: [guard] },
+  {
+    file: 'src/plan/delete-guard.ts',
+    find: 'const total = load.added + load.recent',
+    put: 'const total = load.added',
+    tests: [guard],
+  },
+  {
+    file: 'src/plan/delete-guard.ts',
+    find: 'const base = load.live + load.done',
+    put: 'const base = load.live',
+    tests: [guard],
+  },
+  {
+    file: 'jobs/merge-pull.ts',
+    find: "resting: reason ? 'held' : 'ready'",
+    put: "resting: 'ready'",
+    tests: [mirror],
+    named: 'deletes',
+  },
+  {
+    file: 'jobs/merge-pull.ts',
+    find: 'posting.missingPulls + 1 < setup.guard.missingPulls',
+    put: 'posting.missingPulls + 1 <= setup.guard.missingPulls',
+    tests: [mirror],
+    named: 'deletes',
+  },
+  // Completeness.
+  {
+    file: 'jobs/merge-pull.ts',
+    find: 'const complete = shortfalls.length === 0',
+    put: 'const complete = true',
+    tests: [mirror],
+    named: 'deletes',
+  },
+  {
+    file: 'jobs/merge-pull.ts',
+    find: '...unreadableShortfall(desk.openUnreadable),',
+    put: '',
+    tests: [mirror],
+    named: 'keys',
+  },
+  {
+    file: 'src/feed/read-feed.ts',
+    find: '[refusal]), ...inDocument]',
+    put: '[refusal])]',
+    tests: ['test/feed/cut-feeds.test.ts'],
+  },
+  {
+    file: 'src/feed/http-source.ts',
+    find: "if (!exchange.response.complete) throw new Error('it is not complete');",
+    put: '',
+    tests: ['test/feed/cut-feeds.test.ts', 'test/feed/http-source.test.ts'],
+  },
+  {
+    file: 'src/feed/gunzip.ts',
+    find: "? new BrokenOff('the gzip data ends in the middle')",
+    put: "? new Error('the gzip data ends in the middle')",
+    tests: ['test/feed/cut-feeds.test.ts'],
+  },
+  {
+    file: 'src/feed/xml-outline.ts',
+    find: 'if (outermost !== undefined) this.note(',
+    put: 'if (false) this.note(',
+    tests: ['test/feed/cut-feeds.test.ts', 'test/feed/xml-splitter.test.ts'],
+  },
+  // Accounts, and what an older pull may do.
+  {
+    file: 'src/plan/accounting.ts',
+    find: 'if (sum === total) return',
+    put: 'if (sum >= total) return',
+    tests: ['test/plan/accounting.test.ts'],
+  },
+  {
+    file: 'src/store/pull-merge.ts',
+    find: 'and not exists (select from carried r where r.key = c.key)',
+    put: '',
+    tests: ['test/laws/carried.test.ts'],
+  },
+  {
+    file: 'src/store/feed-state.ts',
+    find: 'current < pull) return;',
+    put: 'true) return;',
+    tests: ['test/laws/overtaken.test.ts'],
+  },
+  {
+    file: 'src/plan/plan-posting.ts',
+    find: "open.invalid === (result.kind === 'invalid')",
+    put: 'true',
+    tests: ['test/plan/plan-posting.test.ts'],
+  },
+  // The outcome table.
+  {
+    file: 'src/site/outcome.ts',
+    find: 'is(facts, 408, 425, 502, 503, 504) && unknown',
+    put: 'is(facts, 408, 425, 503, 504) && unknown',
+    tests: [outcome],
+  },
+  {
+    file: 'src/site/outcome.ts',
+    find: '!facts.sent && {',
+    put: 'false && {',
+    tests: [outcome],
+  },
+  {
+    file: 'src/site/outcome.ts',
+    find: "is(facts, 0) && { kind: 'unknown'",
+    put: "is(facts, 0) && { kind: 'unreachable'",
+    tests: [outcome],
+  },
+  {
+    file: 'src/site/outcome.ts',
+    find: 'failure(facts) && !facts.problems.some(isAboutJob) && unknown(facts)',
+    put: 'failure(facts) && facts.problems.length === 0 && unknown(facts)',
+    tests: [outcome],
+  },
+  {
+    file: 'src/site/outcome.ts',
+    find: 'success(facts) && facts.siteJob !== undefined && facts.problems.length > 0 && unknown(facts)',
+    put: 'false',
+    tests: [outcome],
+  },
+  {
+    file: 'src/site/outcome.ts',
+    find: '(is(facts, 429) || (is(facts, 503) && facts.retryAfterMs !== undefined)) && {',
+    put: '(is(facts, 429) || is(facts, 503)) && {',
+    tests: [outcome],
+  },
+  {
+    file: 'src/site/outcome.ts',
+    find: "is(facts, 404, 410) && { kind: 'gone' }",
+    put: "is(facts, 404) && { kind: 'gone' }",
+    tests: [outcome],
+  },
+  // What becomes of a change.
+  {
+    file: 'jobs/outcome-policy.ts',
+    find: "if (operation === 'create') return inDoubt(outcome.message);",
+    put: '',
+    tests: [policy],
+  },
+  {
+    file: 'jobs/outcome-policy.ts',
+    find: 'attempt.number >= policy.retry.attempts',
+    put: 'attempt.number > policy.retry.attempts',
+    tests: [policy],
+  },
+  {
+    file: 'jobs/outcome-policy.ts',
+    find: "if (operation === 'create') return inDoubt('the site accepted the create but named no job ID');",
+    put: '',
+    tests: [policy],
+  },
+  {
+    file: 'src/plan/next-request.ts',
+    find: 'actual.unsure === undefined && actual',
+    put: 'actual',
+    tests: [next],
+  },
+  {
+    file: 'src/plan/next-request.ts',
+    find: "(doubtful.has(name) || from[name] !== '')",
+    put: "from[name] !== ''",
+    tests: [next],
+  },
+  {
+    file: 'src/store/claim.ts',
+    find: "coalesce(c.wanted = 'present' and u.revision <> c.revision and u.until > now(), false)",
+    put: 'false',
+    tests: [unanswered],
+    named: 'lands late',
+  },
+  { file: 'src/store/settle.ts', find: 'await noteUnanswered(tx, kept);', put: '', tests: [unanswered] },
+  {
+    file: 'jobs/confirm-gone.ts',
+    find: 'if ((await desk.client.show(claimed, signal)) !== undefined)',
+    put: 'if (false)',
+    tests: [unanswered],
+    named: 'live job',
+  },
+  // The create protocol and its doubts.
+  {
+    file: 'src/store/worker-presence.ts',
+    find: "state = case when c.attempt_operation = 'create' then 'in_doubt' else c.resting end,",
+    put: 'state = c.resting,',
+    tests: ['test/laws/simulation.test.ts'],
+  },
+  {
+    file: 'src/store/settle-accepted.ts',
+    find: 'and c.attempt_token = a.token and c.revision = a.revision',
+    put: 'and c.attempt_token = a.token',
+    tests: [doubts],
+    named: 'a newer wish',
+  },
+  {
+    file: 'src/store/doubt.ts',
+    find: 'coalesce(c.sent_revision, c.revision) as revision',
+    put: 'c.revision as revision',
+    tests: [doubts],
+    named: 'a newer wish',
+  },
+  {
+    file: 'src/store/doubt.ts',
+    find: 'attempts >= $4::float8 and sent_revision is null',
+    put: 'attempts > $4::float8 and sent_revision is null',
+    tests: [doubts],
+    named: 'never makes',
+  },
+  { file: 'src/plan/match-doubt.ts', find: 'timely === false || retitled', put: 'retitled', tests: [match] },
+  { file: 'src/plan/match-doubt.ts', find: 'timely === false || retitled', put: 'timely === false', tests: [match] },
+  { file: 'src/plan/match-doubt.ts', find: "if (shown !== reference) return 'other';", put: '', tests: [match] },
+  {
+    file: 'src/plan/match-doubt.ts',
+    find: 'let known = timely === true',
+    put: 'let known = true',
+    tests: [match],
+  },
+  {
+    file: 'jobs/resolve-doubts.ts',
+    find: '!owned.has(candidate.siteJobId)',
+    put: 'true',
+    tests: [doubts],
+    named: 'alike',
+  },
+  {
+    file: 'jobs/resolve-doubts.ts',
+    find: '!taken.has(candidate.siteJobId)',
+    put: 'true',
+    tests: [doubts],
+    named: 'alike',
+  },
+];

@@ -1,0 +1,75 @@
+// Plants one fault after another in a copy of the project, runs the tests that should notice, and names those that did not.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
+import { type PlantedFault, plantedFaults } from './faults.ts';
+
+const COPIED = ['src', 'jobs', 'test', 'config', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+
+/** Exit status of a run of the tests of `project`, and the end of what it printed. */
+async function runTests(
+  project: string,
+  { tests, named }: Pick<PlantedFault, 'tests' | 'named'>,
+  databaseUrl: string,
+): Promise<{ status: number | null; output: string }> {
+  const vitest = join(packageRoot, 'node_modules/vitest/vitest.mjs');
+  const child = spawn(process.execPath, [vitest, 'run', '--bail', '1', ...tests, ...(named ? ['-t', named] : [])], {
+    cwd: project,
+    env: { ...process.env, TEST_DATABASE_URL: databaseUrl, NO_COLOR: '1', SEEDS: '6' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (piece: Buffer) => {
+      output = (output + piece.toString()).slice(-4_000);
+    });
+  }
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, output };
+}
+
+/** Plants the fault and gives how to take it out again. Throws where its text does not stand exactly once. */
+function plant(project: string, { file, find, put }: PlantedFault): () => void {
+  const path = join(project, file);
+  const before = readFileSync(path, 'utf8');
+  const count = before.split(find).length - 1;
+  if (count !== 1) throw new Error(`${file} holds ${count} times: ${find}`);
+  writeFileSync(
+    path,
+    before.replace(find, () => put),
+  );
+  return () => writeFileSync(path, before);
+}
+
+const only = process.argv[2];
+const chosen = plantedFaults.filter(({ file, find }) => only === undefined || `${file} ${find}`.includes(only));
+const folder = mkdtempSync(join(tmpdir(), 'jobmirror-planted-'));
+// The server's own user must be able to enter.
+chmodSync(folder, 0o711);
+const project = join(folder, 'project');
+const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+const server = await openEmbeddedServer(join(folder, 'data'), { settings });
+const survivors: PlantedFault[] = [];
+try {
+  for (const name of COPIED) cpSync(join(packageRoot, name), join(project, name), { recursive: true });
+  for (const name of ['node_modules', 'dist']) symlinkSync(join(packageRoot, name), join(project, name));
+  for (const fault of chosen) {
+    const takeOut = plant(project, fault);
+    const { status } = await runTests(project, fault, server.url('postgres'));
+    takeOut();
+    if (status === 0) survivors.push(fault);
+    process.stdout.write(`${status === 0 ? 'SURVIVED' : 'caught  '} ${fault.file}: ${fault.find} → ${fault.put}\n`);
+  }
+  const all = { tests: [...new Set(chosen.flatMap(({ tests }) => tests))] };
+  const { status, output } = await runTests(project, all, server.url('postgres'));
+  if (status !== 0) throw new Error(`without any fault the tests fail as well, so nothing is shown:\n${output}`);
+} finally {
+  await server.leave();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.stdout.write(`${chosen.length - survivors.length} of ${chosen.length} planted faults were caught\n`);
+if (survivors.length > 0) process.exitCode = 1;

@@ -1,0 +1,34 @@
+// Simulates lives of an installation from ever new seeds for so many minutes: npm run soak -- --minutes 60.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { packageRoot } from '../src/config/package-root.ts';
+
+const AT_ONCE = 20;
+
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' } },
+});
+const endAt = Date.now() + Number(values.minutes) * 60_000;
+let seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
+let lives = 0;
+process.stdout.write(`from seed ${seed}, for ${values.minutes} minutes\n`);
+while (Date.now() < endAt && process.exitCode === undefined) {
+  const child = spawn(
+    process.execPath,
+    [join(packageRoot, 'node_modules/vitest/vitest.mjs'), 'run', 'test/laws/simulation.test.ts', '--reporter', 'dot'],
+    {
+      cwd: packageRoot,
+      env: { ...process.env, FIRST_SEED: String(seed), SEEDS: String(AT_ONCE) },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  );
+  const [status] = (await once(child, 'close')) as [number | null];
+  if (status !== 0) process.exitCode = 1;
+  seed += AT_ONCE;
+  lives += AT_ONCE;
+}
+process.stdout.write(
+  `${lives} lives, up to seed ${seed - 1}: ${process.exitCode === 1 ? 'a law was broken' : 'all laws held'}\n`,
+);
