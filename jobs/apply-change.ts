@@ -27,10 +27,13 @@ export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: A
   crossStep('answer-received');
   const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, desk, signal) };
   const result = resultOf(exchange.outcome, attempt, desk.policy);
+  // A site that refuses the token is paused before the change is given back, so that none goes out in between.
+  const stopsFirst = exchange.outcome.kind === 'unauthorized' || exchange.outcome.kind === 'throttled';
+  if (stopsFirst) await heedOutcome(exchange.outcome, attempt, desk);
   const settled = await settlePatiently(desk, { attempt, result, record: recordOf(exchange) }, signal);
   crossStep('outcome-committed');
   report(desk, attempt, exchange, settled);
-  await heedOutcome(exchange.outcome, attempt, desk);
+  if (!stopsFirst) await heedOutcome(exchange.outcome, attempt, desk);
 }
 
 /** What can't even be written as a request has an outcome too, and ends in review instead of being tried for ever. */
@@ -50,11 +53,15 @@ async function settlePatiently(desk: SiteDesk, settlement: Settlement, signal: A
     try {
       return await desk.settle(settlement);
     } catch (error) {
-      if (signal.aborted || !isPassing(error)) throw error;
-      desk.log.warn(
-        { err: error, feed: settlement.attempt.feed, key: settlement.attempt.key },
-        'outcome not noted yet',
+      const { attempt, result } = settlement;
+      const siteJobId = result.kind === 'created' ? result.siteJobId : undefined;
+      const lost = signal.aborted || !isPassing(error);
+      // The job ID stands nowhere else yet: whoever settles the doubt by hand will look for it here.
+      desk.log[lost ? 'error' : 'warn'](
+        { err: error, feed: attempt.feed, key: attempt.key, siteJobId },
+        lost ? 'outcome not noted' : 'outcome not noted yet',
       );
+      if (lost) throw error;
       await new Promise((resolve) => setTimeout(resolve, delayMs));
     }
   }

@@ -13,6 +13,7 @@ import {
   deleteLoad,
   dropUnmade,
   extendGrace,
+  forgetRecords,
   mergeCarried,
   mergeWishes,
   type UnmetPosting,
@@ -92,9 +93,9 @@ async function removeGone(
   const { ledger } = desk;
   await dropUnmade(books, await unmetWishes(books, (hash) => ledger.hasMet(hash)));
 
-  const isGone = (posting: UnmetPosting) =>
-    !(posting.wanted === 'present' && posting.wishRecordHash !== undefined && ledger.hasMet(posting.wishRecordHash));
-  const missing = (await unmetPostings(books, [...ledger.unmetMappings()])).filter(isGone);
+  const isMet = ({ wanted, wishedNow, wishRecordHash }: UnmetPosting) =>
+    wanted === 'present' && (wishedNow || (wishRecordHash !== undefined && ledger.hasMet(wishRecordHash)));
+  const missing = (await unmetPostings(books, [...ledger.unmetRecords()])).filter((posting) => !isMet(posting));
   const fresh = missing.filter((posting) => posting.wanted !== 'absent');
   const inGrace = fresh.filter((posting) => posting.missingPulls + 1 < setup.guard.missingPulls);
   await extendGrace(books, keysOf(inGrace));
@@ -109,6 +110,7 @@ async function removeGone(
   );
   await books.addContested(wishes);
   await mergeWishes(books);
+  await forgetRecords(books, keysOf(due));
   const unmade = await countUnmappedAbsent(books);
   return { missing: missing.length + unmade, grace: inGrace.length, holdReason: reason?.message };
 }

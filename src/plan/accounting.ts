@@ -23,6 +23,7 @@ export interface GoneCounts {
   /** Kept live by a reviewer who discarded the delete. */
   readonly kept: number;
   readonly pendingDeletes: number;
+  readonly failedDeletes: number;
 }
 
 /** Thrown where the counts don't add up: a defect of jobmirror, never of the feed. */

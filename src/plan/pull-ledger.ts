@@ -85,9 +85,12 @@ export class PullLedger {
     return { kind: fast === undefined ? 'first' : 'first_of_conflicting' };
   }
 
-  /** Record hashes of mappings whose posting was not met on either path. */
-  unmetMappings(): Generator<Buffer> {
-    return this.#index.unmet([RecordMark.settled, RecordMark.contested]);
+  /**
+   * Record hashes that were not met on either path. Those of open changes are among them: a change that was accepted
+   * while the feed streamed has made its record the mapping's.
+   */
+  unmetRecords(): Generator<Buffer> {
+    return this.#index.unmet([RecordMark.settled, RecordMark.contested, RecordMark.wished]);
   }
 
   /** Whether the open change with this record hash was met on the fast path. */

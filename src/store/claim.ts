@@ -70,7 +70,7 @@ async function readDue(db: Database, postings: readonly PostingRef[]): Promise<D
      left join document d on d.feed = m.feed and d.key = m.key
      left join unanswered u on u.feed = m.feed and u.key = m.key
      left join site_state s on s.site = c.site
-     where c.state = 'ready' and c.not_before <= now()
+     where c.state = 'ready' and not c.gone and c.not_before <= now()
        and (s.site is null or (s.paused_since is null and s.not_before <= now()))`,
     [postings.map((posting) => posting.feed), postings.map((posting) => posting.key)],
   );
@@ -112,7 +112,7 @@ async function grant(db: Database, worker: number, due: readonly DueChange[]): P
        sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
      from (select * from unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[])
              a(feed, key, revision, token, operation) order by feed, key) a
-     where c.feed = a.feed and c.key = a.key and c.revision = a.revision and c.state = 'ready'
+     where c.feed = a.feed and c.key = a.key and c.revision = a.revision and c.state = 'ready' and not c.gone
      returning c.attempt_token as token, c.attempts`,
     [
       due.map((change) => change.feed),

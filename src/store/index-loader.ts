@@ -27,6 +27,12 @@ export async function loadRecordIndex(session: Session, feed: FeedName, distrust
       from mapping m left join change c on c.feed = m.feed and c.key = m.key where m.feed = ${name}`,
     add,
   );
+  // What is in flight may become the mapping's record while the feed streams.
+  await streamHashes(
+    session,
+    `select sent_record_hash, ${RecordMark.contested}::int2 from change where feed = ${name} and sent_record_hash is not null`,
+    add,
+  );
   await streamHashes(
     session,
     `select record_hash, ${wished}::int2 from change where feed = ${name} and wanted = 'present' and not gone`,

@@ -11,6 +11,8 @@ export interface OpenCounts {
   readonly held: number;
   readonly kept: number;
   readonly pendingDeletes: number;
+  /** Deletes that the site refused, or that failed as often as they may. */
+  readonly failedDeletes: number;
   /** Postings within their grace whose wish waits. */
   readonly grace: number;
 }
@@ -25,7 +27,8 @@ export async function countOpen(db: Queryable, feed: FeedName): Promise<OpenCoun
        count(*) filter (where seen and state = 'failed') as failed,
        count(*) filter (where wanted = 'absent' and state = 'held') as held,
        count(*) filter (where wanted = 'absent' and state = 'discarded') as kept,
-       count(*) filter (where wanted = 'absent' and state not in ('held', 'discarded')) as "pendingDeletes",
+       count(*) filter (where wanted = 'absent' and state in ('ready', 'sending', 'in_doubt')) as "pendingDeletes",
+       count(*) filter (where wanted = 'absent' and state in ('rejected', 'failed')) as "failedDeletes",
        count(*) filter (where wanted = 'present' and gone) as grace
      from (select wanted, gone, state, wanted = 'present' and not gone as seen from change where feed = $1) c`,
     [feed],

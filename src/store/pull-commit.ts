@@ -33,10 +33,10 @@ export async function commitPull(
   const open = await countOpen(books.session, feed);
   if (findings.complete) {
     const { seen, unchanged, duplicates, unreadable, gone } = findings;
-    const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes } = open;
+    const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
     checkAccounts(
       { seen, unchanged, created: 0, updated: 0, rejected, in_doubt, pending, failed, duplicates, unreadable },
-      { gone, deleted: 0, held, kept, grace: findings.grace, pendingDeletes },
+      { gone, deleted: 0, held, kept, grace: findings.grace, pendingDeletes, failedDeletes },
     );
   }
   await books.session.query(
@@ -65,7 +65,7 @@ export async function commitUnmodified(books: PullBooks): Promise<void> {
   const { pull, feed } = books.subject;
   const open = await countOpen(books.session, feed);
   const waiting = open.pending + open.in_doubt + open.rejected + open.failed;
-  const gone = open.held + open.kept + open.pendingDeletes;
+  const gone = open.held + open.kept + open.pendingDeletes + open.failedDeletes;
   await books.session.query(
     `update pull set committed_at = now(), complete = true, seen = l.seen, duplicates = l.duplicates,
        unreadable = l.unreadable, unchanged = l.seen - l.duplicates - l.unreadable - $2, gone = $3

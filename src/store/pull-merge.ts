@@ -55,22 +55,25 @@ export interface UnmetPosting {
   /** The open change of the posting, if there is one. */
   readonly wanted: 'present' | 'absent' | undefined;
   readonly wishRecordHash: Buffer | undefined;
+  /** The open change is of this very pull. */
+  readonly wishedNow: boolean;
 }
 
 /** The mapped postings with these record hashes, with their open changes. */
 export async function unmetPostings(books: PullBooks, recordHashes: readonly Buffer[]): Promise<UnmetPosting[]> {
   if (recordHashes.length === 0) return [];
   const rows = await books.session.query(
-    `select m.key, m.missing_pulls, c.wanted, c.record_hash
+    `select m.key, m.missing_pulls, c.wanted, c.record_hash, coalesce(c.pull = $3, false) as wished_now
      from mapping m left join change c on c.feed = m.feed and c.key = m.key
      where m.feed = $1 and m.record_hash = any($2::bytea[])`,
-    [books.subject.feed, recordHashes],
+    [books.subject.feed, recordHashes, books.subject.pull],
   );
   return rows.map((row) => ({
     key: postingKey(row.key),
     missingPulls: row.missing_pulls,
     wanted: row.wanted ?? undefined,
     wishRecordHash: row.record_hash ?? undefined,
+    wishedNow: row.wished_now,
   }));
 }
 
@@ -128,9 +131,23 @@ export async function extendGrace(books: PullBooks, keys: readonly PostingKey[])
     'update mapping set missing_pulls = missing_pulls + 1 where feed = $1 and key = any($2::text[])',
     values,
   );
+  await forgetRecords(books, keys);
   await books.session.query(
     `update change set gone = true where feed = $1 and key = any($2::text[]) and wanted = 'present'`,
     values,
+  );
+}
+
+/**
+ * Gives the mappings of postings that went missing a record hash that no record can have. Where the configured key
+ * changed, the same record belongs to another posting now, and must not be taken for this one.
+ */
+export async function forgetRecords(books: PullBooks, keys: readonly PostingKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await books.session.query(
+    `update mapping set record_hash = decode(md5('missing ' || feed || ' ' || key), 'hex')
+     where feed = $1 and key = any($2::text[])`,
+    [books.subject.feed, keys],
   );
 }
 

@@ -6,7 +6,7 @@ import { readFeedState } from './feed-state.ts';
 import { countOpen, countTally } from './open-counts.ts';
 import { findPull } from './pull.ts';
 
-/** Counts of one pull (README, "What sync prints"). Seen: unchanged to unreadable; gone: deleted to pending_deletes. */
+/** Counts of one pull (README, "What sync prints"). Seen: unchanged to unreadable; gone: deleted to failed_deletes. */
 export interface PullSummary {
   readonly feed: FeedName;
   readonly pull: number;
@@ -27,6 +27,7 @@ export interface PullSummary {
   readonly grace: number;
   readonly kept: number;
   readonly pending_deletes: number;
+  readonly failed_deletes: number;
   readonly requests: number;
   readonly bytes: number;
   readonly shortfalls: readonly string[];
@@ -49,7 +50,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSum
       [row.feed],
     );
     const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = tally;
-    const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes } = open;
+    const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
     const { seen, duplicates, unreadable, grace } = row;
     const unchanged = row.unchanged + nothing;
     const gone = row.gone - dropped;
@@ -57,7 +58,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSum
     if (row.complete && state?.currentPull === pull) {
       checkAccounts(
         { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable },
-        { gone, deleted, held, kept, grace, pendingDeletes },
+        { gone, deleted, held, kept, grace, pendingDeletes, failedDeletes },
       );
     }
     return {
@@ -80,6 +81,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSum
       grace,
       kept,
       pending_deletes: pendingDeletes,
+      failed_deletes: failedDeletes,
       requests,
       bytes: row.bytes,
       shortfalls: row.shortfalls,

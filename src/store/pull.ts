@@ -70,11 +70,15 @@ export async function listPulls(db: Queryable, feed: FeedName | undefined, limit
   return rows.map(tidy);
 }
 
-/** Marks pulls as failed that a dead process left running: no process holds their feed's lock any more. */
+/**
+ * Ends pulls that a dead process left running: no process holds their feed's lock any more. Those that had committed did
+ * their part; if one is still reported on elsewhere, that report stands in the end.
+ */
 export async function closeAbandonedPulls(db: Queryable, feed: FeedName, current: number): Promise<void> {
   await db.query(
-    `update pull set status = 'failed', finished_at = now(), message = 'the process that pulled ended in the middle'
-     where feed = $1 and status = 'running' and committed_at is null and id <> $2`,
+    `update pull set finished_at = now(), status = case when committed_at is null then 'failed' else 'pending' end,
+       message = case when committed_at is null then 'the process that pulled ended in the middle' end
+     where feed = $1 and status = 'running' and id < $2`,
     [feed, current],
   );
 }

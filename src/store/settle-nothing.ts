@@ -22,7 +22,7 @@ export async function settleNothing(db: Database, idle: readonly IdleChange[]): 
     const rows = await tx.query<{ feed: string; key: string; wanted: string }>(
       `with gone as (
          delete from change c using unnest($1::text[], $2::text[], $3::bigint[]) i(feed, key, revision)
-         where c.feed = i.feed and c.key = i.key and c.revision = i.revision and c.state = 'ready'
+         where c.feed = i.feed and c.key = i.key and c.revision = i.revision and c.state = 'ready' and not c.gone
          returning c.feed, c.key, c.wanted, c.record_hash),
        noted as (
          update mapping m set record_hash = g.record_hash, missing_pulls = 0 from gone g

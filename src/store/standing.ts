@@ -16,11 +16,11 @@ export interface Standing {
 export async function readStanding(db: Queryable, feeds: readonly FeedName[]): Promise<Standing> {
   const [row] = await db.query(
     `select
-       exists(select from change where feed = any($1::text[]) and state = 'ready' and not_before <= now()) as due,
+       exists(select from change where feed = any($1::text[]) and state = 'ready' and not gone and not_before <= now()) as due,
        exists(select from change where feed = any($1::text[]) and state = 'sending') as sending,
        exists(select from change where feed = any($1::text[]) and state = 'in_doubt') as "inDoubt",
        (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change
-         where feed = any($1::text[]) and state = 'ready' and not_before > now()) as next,
+         where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now()) as next,
        (select coalesce(sum(t.n), 0) from feed_state f join tally t on t.pull = f.current_pull
          where f.feed = any($1::text[])) as settled`,
     [feeds],
@@ -37,7 +37,7 @@ export async function readStanding(db: Queryable, feeds: readonly FeedName[]): P
 /** How many changes of these feeds are still to be sent. */
 export async function countUnsent(db: Queryable, feeds: readonly FeedName[]): Promise<number> {
   const [row] = await db.query<{ n: number }>(
-    `select (select count(*) from change where feed = any($1::text[]) and state = 'ready')
+    `select (select count(*) from change where feed = any($1::text[]) and state = 'ready' and not gone)
        + (select count(*) from change where feed = any($1::text[]) and state = 'sending') as n`,
     [feeds],
   );

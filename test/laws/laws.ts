@@ -96,7 +96,9 @@ export function checkCounts(report: PullReport): void {
   expect(unchanged + created + updated + rejected + in_doubt + pending + failed + duplicates + unreadable).toBe(
     report.seen,
   );
-  expect(report.deleted + report.held + report.grace + report.kept + report.pending_deletes).toBe(report.gone);
+  expect(
+    report.deleted + report.held + report.grace + report.kept + report.pending_deletes + report.failed_deletes,
+  ).toBe(report.gone);
 }
 
 const sorted = (list: readonly Readonly<Record<string, string>>[]) =>

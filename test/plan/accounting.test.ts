@@ -13,7 +13,7 @@ const seen = {
   duplicates: 4,
   unreadable: 3,
 };
-const gone = { gone: 10, deleted: 1, held: 2, grace: 3, kept: 3, pendingDeletes: 1 };
+const gone = { gone: 12, deleted: 1, held: 2, grace: 3, kept: 3, pendingDeletes: 1, failedDeletes: 2 };
 
 describe('checkAccounts', () => {
   it('takes counts that add up', () => {

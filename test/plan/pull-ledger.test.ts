@@ -31,7 +31,7 @@ describe('a record that is known', () => {
     const ledger = ledgerWith(['a1', RecordMark.settled]);
     expect(ledger.meetRecord(hashOf('a1'))).toBeUndefined();
     expect(ledger).toMatchObject({ seen: 1, unchanged: 1, wished: 0, duplicates: 0 });
-    expect([...ledger.unmetMappings()]).toEqual([]);
+    expect([...ledger.unmetRecords()]).toEqual([]);
     expect(ledger.hasMetWish(hashOf('a1'))).toBe(false);
   });
 
@@ -86,7 +86,7 @@ describe('a key that stands twice', () => {
     if (first === undefined) throw new Error('it is to be parsed');
     expect(ledger.meetPosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 0, duplicates: 1 });
-    expect([...ledger.unmetMappings()]).toEqual([]);
+    expect([...ledger.unmetRecords()]).toEqual([]);
   });
 
   it('first as changed, then known, after the first was parsed: the same comes out', () => {
@@ -116,7 +116,7 @@ describe('what was not met', () => {
     const met = ledger.meetRecord(hashOf('a2'));
     if (met === undefined) throw new Error('it is to be parsed');
     ledger.meetPosting(met, hashOf('a'), hashOf('c2'), MAPPED);
-    expect([...ledger.unmetMappings()].map(String).sort()).toEqual([hashOf('b1'), hashOf('c1')].map(String).sort());
+    expect([...ledger.unmetRecords()].map(String).sort()).toEqual([hashOf('b1'), hashOf('c1')].map(String).sort());
     expect(ledger.hasMet(hashOf('a1'))).toBe(true);
     expect(ledger.hasMet(hashOf('b1'))).toBe(false);
   });

@@ -124,6 +124,8 @@ create unique index change_entry on change (id);
 -- The order of the backlog: deletes before creates before updates, oldest first.
 create index change_ready on change (feed, (case operation when 'delete' then 0 when 'create' then 1 else 2 end), id)
   where state = 'ready';
+-- When the next change that waits for its time is due.
+create index change_due on change (feed, not_before) where state = 'ready';
 create index change_waiting on change (site, state) where state <> 'ready';
 
 -- Automatic deletes of late, for the guard.

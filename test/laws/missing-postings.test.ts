@@ -1,0 +1,143 @@
+// Postings that go missing at an awkward moment: while their change is sent, within their grace, under another key.
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect } from 'vitest';
+import { siteName } from '../../src/posting/identifiers.ts';
+import { pauseSite, resumeSite } from '../../src/store/site-state.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { lawTest as it } from './law-test.ts';
+
+const board = siteName('board');
+const changeFirst = (list: ReturnType<typeof postings>) =>
+  list.map((p) => (p.key === 'p1' ? { ...p, title: 'Changed' } : p));
+const withoutFirst = (list: ReturnType<typeof postings>) => list.filter((p) => p.key !== 'p1');
+
+/** A feed over HTTP that stops in the middle until it is let go on. */
+async function pausingFeed(first: string) {
+  let body = first;
+  let hold: Promise<void> | undefined;
+  let onMiddle: () => void = () => undefined;
+  const server = createServer(async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/xml' });
+    const middle = Math.floor(body.length / 2);
+    response.write(body.slice(0, middle));
+    onMiddle();
+    await hold;
+    response.end(body.slice(middle));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml`,
+    set(next: string) {
+      body = next;
+    },
+    /** Holds the next reading; `middle` resolves when it has got there. */
+    holdNext() {
+      let release: () => void = () => undefined;
+      hold = new Promise((resolve) => {
+        release = resolve;
+      });
+      const middle = new Promise<void>((resolve) => {
+        onMiddle = resolve;
+      });
+      return { middle, release };
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+describe('a posting that is gone', () => {
+  it.for(['update', 'create'] as const)(
+    'is seen to be gone though its %s is settled while the feed streams',
+    async (kind, { open }) => {
+      const list = postings(10);
+      const feed = await pausingFeed(feedXml(kind === 'update' ? list : withoutFirst(list)));
+      try {
+        const installation = await open({ feed: { source: feed.url } });
+        await installation.sync();
+        const books = await installation.books();
+        const engine = await installation.engine();
+        await pauseSite(books.db, board, 'a test', undefined);
+        feed.set(feedXml(changeFirst(list)));
+        expect(await installation.sync()).toMatchObject({ pending: 1 });
+
+        feed.set(feedXml(withoutFirst(list)));
+        const { middle, release } = feed.holdNext();
+        const syncing = installation.sync();
+        await middle;
+        await resumeSite(books.db, board);
+        engine.wake();
+        await expect.poll(() => books.db.query('select from change'), { timeout: 20_000 }).toEqual([]);
+        release();
+        await syncing;
+        expect((await installation.siteJobs()).has('p1')).toBe(false);
+      } finally {
+        await feed.close();
+      }
+    },
+  );
+
+  it('has nothing sent for it within its grace, and counts as missing', async ({ open }) => {
+    const installation = await open({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
+    const list = postings(10);
+    await installation.writeFeed(feedXml(list));
+    await installation.sync();
+    const books = await installation.books();
+    await pauseSite(books.db, board, 'a test', undefined);
+    await installation.writeFeed(feedXml(changeFirst(list)));
+    await installation.sync();
+    await installation.writeFeed(feedXml(withoutFirst(list)));
+    expect(await installation.sync()).toMatchObject({ gone: 1, grace: 1, unchanged: 9 });
+    await resumeSite(books.db, board);
+    expect(await installation.sync()).toMatchObject({ deleted: 1, updated: 0, unchanged: 9 });
+    expect((await installation.siteJobs()).has('p1')).toBe(false);
+  });
+
+  it('is told from the one that has its record under another key now', async ({ open }) => {
+    const installation = await open();
+    await installation.writeFeed(feedXml(postings(10)));
+    await installation.sync();
+    const text = await readFile(installation.configPath, 'utf8');
+    await installation.stopEngine();
+    await writeFile(installation.configPath, text.replace('format: indeed', 'format: indeed\n    key: title'));
+    const expected = { status: 'review', seen: 10, gone: 10, held: 10, deleted: 0 };
+    expect(await installation.sync()).toMatchObject({ ...expected, created: 10 });
+    expect(await installation.sync()).toMatchObject({ ...expected, unchanged: 10, requests: 0 });
+  });
+
+  it('whose delete the site forbids waits for a person, not for the next run', async ({ open }) => {
+    const installation = await open();
+    const list = postings(10);
+    await installation.writeFeed(feedXml(list));
+    await installation.sync();
+    await installation.sandbox.setFaults([{ name: '403', on: ['delete'] }]);
+    await installation.writeFeed(feedXml(withoutFirst(list)));
+    expect(await installation.sync()).toMatchObject({
+      status: 'review',
+      gone: 1,
+      failed_deletes: 1,
+      pending_deletes: 0,
+    });
+    expect(await installation.sync()).toMatchObject({ status: 'review', gone: 1, failed_deletes: 1, requests: 0 });
+  });
+});
+
+describe('a pull', () => {
+  it('that was killed after its commit does not run for ever', async ({ open }) => {
+    const installation = await open();
+    await installation.writeFeed(feedXml(postings(3)));
+    await installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: 'pull-committed' }).ended;
+    await installation.sync();
+    const books = await installation.books();
+    expect(await books.db.query('select status from pull order by id')).toEqual([
+      { status: 'pending' },
+      { status: 'mirrored' },
+    ]);
+  });
+});
