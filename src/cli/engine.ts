@@ -122,8 +122,7 @@ async function openStation(
     desk,
     dispatcher,
     async stop(graceMs) {
-      await dispatcher.stop();
-      await Promise.all([worker.stop(graceMs), tending.stop()]);
+      await Promise.all([dispatcher.stop(), worker.stop(graceMs), tending.stop()]);
       await queue.close();
       await lead.resign();
       await desk.client.close();

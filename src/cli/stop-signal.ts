@@ -11,6 +11,9 @@ export interface StopSignal {
   release(): void;
 }
 
+/** Whatever hangs then, a connection to a server that is away or a reader that does not read, is cut off. */
+const END_AFTER_MS = 9_500;
+
 /** Exit status of a process that a signal ended, by convention of the shells: 128 and the signal's number. */
 const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 
@@ -23,6 +26,7 @@ export function stopSignal(): StopSignal {
   const onSignal = (name: keyof typeof SIGNAL_NUMBERS) => {
     if (controller.signal.aborted) process.exit(128 + SIGNAL_NUMBERS[name]);
     process.stderr.write(`\n${name}: stopping; what is in flight ends first. Once more to end at once.\n`);
+    setTimeout(() => process.exit(128 + SIGNAL_NUMBERS[name]), END_AFTER_MS).unref();
     controller.abort(new Error(`stopped by ${name}`));
     resolveStopped();
   };
