@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../src/config/load-config.ts';
 import { recordHash } from '../src/posting/hash.ts';
 import { compileReader } from '../src/posting/reader.ts';
-import { copyRows } from '../src/store/copy-rows.ts';
+import { RowCopier } from '../src/store/copy-rows.ts';
 import { type Database, openDatabase } from '../src/store/database.ts';
 import type { EmbeddedServer } from '../src/store/embedded/server.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -95,8 +95,9 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
   const session = await installation.db.session();
   const noContent = Buffer.alloc(16);
   let rows: (string | Buffer)[][] = [];
+  const copier = new RowCopier(session);
   const flush = async () => {
-    await copyRows(session, 'mapping', MAPPING_COLUMNS, rows);
+    await copier.copy('mapping', MAPPING_COLUMNS, rows);
     rows = [];
   };
   let number = 0;

@@ -1,4 +1,5 @@
 // Receives the records of a feed as they stream, lets the known ones pass, and plans the others in batches.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordSink } from '../src/feed/feed-reading.ts';
 import { parseRecord } from '../src/feed/parse-record.ts';
 import { planPosting } from '../src/plan/plan-posting.ts';
@@ -12,8 +13,11 @@ import type { PullBooks, Refresh } from '../src/store/pull-books.ts';
 import { discardedRecords, type RecordProblem } from '../src/store/record-problems.ts';
 
 /** Records that are parsed and looked up together; the bytes bound what waits in memory. */
-const BATCH_RECORDS = 200;
+const BATCH_RECORDS = 128;
 const BATCH_BYTES = 1 << 20;
+/** A batch goes beyond its bytes by the records that end in one more chunk. */
+const BATCH_MEMORY = 2 * BATCH_BYTES;
+const PORTION_RECORDS = 32;
 /** Review entries of one pull at most; beyond that a single one says how many more there are. */
 const MAX_PROBLEMS = 5_000;
 const EXCERPT_BYTES = 2_048;
@@ -38,6 +42,9 @@ export class RecordDesk implements RecordSink {
   readonly #discarded: ReadonlySet<string>;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
+  /** Holds the bytes of the waiting records; the other one those of the batch that is with the database. */
+  #memory = Buffer.allocUnsafeSlow(BATCH_MEMORY);
+  #otherMemory = Buffer.allocUnsafeSlow(BATCH_MEMORY);
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -67,9 +74,7 @@ export class RecordDesk implements RecordSink {
   record(buffer: Buffer, start: number, end: number): void {
     const met = this.ledger.meetRecord(recordHash(buffer, start, end));
     if (met === undefined) return;
-    // A copy: the splitter's buffer is used again as soon as this returns.
-    this.#waiting.push({ ...met, bytes: Buffer.from(buffer.subarray(start, end)) });
-    this.#waitingBytes += end - start;
+    this.#waiting.push({ ...met, bytes: this.#keep(buffer, start, end) });
   }
 
   oversized(head: Buffer, length: number): void {
@@ -94,14 +99,27 @@ export class RecordDesk implements RecordSink {
     const batch = this.#waiting;
     this.#waiting = [];
     this.#waitingBytes = 0;
-    const read = batch.flatMap((record) => {
+    const read: { record: Waiting; result: Readable }[] = [];
+    for (const [at, record] of batch.entries()) {
+      // Between portions the batch before goes on: its answers from the database are heard, its next statement leaves.
+      if (at % PORTION_RECORDS === PORTION_RECORDS - 1) await nextTurn();
       const result = this.#read(record);
-      return result === undefined ? [] : [{ record, result }];
-    });
+      if (result !== undefined) read.push({ record, result });
+    }
     await this.#writing;
+    [this.#memory, this.#otherMemory] = [this.#otherMemory, this.#memory];
     this.#writing = this.#plan(read);
     // Reported by the next await; never an unhandled rejection meanwhile.
     this.#writing.catch(() => undefined);
+  }
+
+  /** A copy: the splitter's buffer is used again at once. What does not fit into the batch's memory gets its own. */
+  #keep(buffer: Buffer, start: number, end: number): Buffer {
+    const from = this.#waitingBytes;
+    this.#waitingBytes += end - start;
+    if (this.#waitingBytes > this.#memory.length) return Buffer.from(buffer.subarray(start, end));
+    buffer.copy(this.#memory, from, start, end);
+    return this.#memory.subarray(from, this.#waitingBytes);
   }
 
   #read(record: Waiting): Readable | undefined {

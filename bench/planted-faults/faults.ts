@@ -1,6 +1,6 @@
 // The list of planted faults: small changes of what keeps the laws, each of which a test must notice.
 
-/** One fault: in `file`, the only occurrence of `find` becomes `put`; one of `tests` must fail then. */
+/** One fault: in `file`, `find` becomes `put` wherever it stands; one of `tests` must fail then. */
 export interface PlantedFault {
   readonly file: string;
   readonly find: string;
@@ -78,7 +78,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/feed/http-source.ts',
-    find: "if (!exchange.response.complete) throw new Error('it is not complete');",
+    find: 'if (exchange.failure !== undefined) throw exchange.failure;',
     put: '',
     tests: ['test/feed/cut-feeds.test.ts', 'test/feed/http-source.test.ts'],
   },

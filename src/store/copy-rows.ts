@@ -13,92 +13,85 @@ export type Cell = string | number | boolean | Buffer | null;
 /** Names and types of columns; names are fixed, never data. */
 export type CopyColumns = Readonly<Record<string, CellType>>;
 
-/** Writes rows with their cells in the order of the columns, on the session's own transaction. */
-export async function copyRows(
-  session: Session,
-  table: string,
-  columns: CopyColumns,
-  rows: readonly (readonly Cell[])[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  const names = Object.keys(columns).join(', ');
-  const sink = session.client.query(copyFrom(`copy ${table} (${names}) from stdin (format binary)`));
-  await pipeline(Readable.from(encodeRows(Object.values(columns), rows), { objectMode: false }), sink);
-}
-
-const PIECE_BYTES = 1 << 18;
+/** Memory beyond this is given back after a copy; mostly a copy takes less. */
+const KEPT_BYTES = 4 << 20;
 /** PostgreSQL documentation, COPY, "Binary Format": signature, no flags, no extension; -1 at the end. */
 const HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
-const TRAILER = Buffer.from([0xff, 0xff]);
+const TRAILER = -1;
+const TRAILER_BYTES = 2;
 
-function* encodeRows(types: readonly CellType[], rows: readonly (readonly Cell[])[]): Generator<Buffer> {
-  yield HEADER;
-  let piece = new CopyPiece(PIECE_BYTES);
-  for (const row of rows) {
-    const most = row.reduce((sum: number, cell) => sum + mostBytes(cell), 2);
-    if (piece.room < most) {
-      if (piece.bytes.length > 0) yield piece.bytes;
-      piece = new CopyPiece(Math.max(PIECE_BYTES, most));
-    }
-    piece.addRow(types, row);
+/**
+ * Copies rows on one session, within its own transaction. The rows of one call are written to memory whole, and that
+ * memory is used again: the callers bound their batches, and a first pull makes thousands of them.
+ */
+export class RowCopier {
+  readonly #session: Session;
+  #memory: Buffer = Buffer.alloc(0);
+
+  constructor(session: Session) {
+    this.#session = session;
   }
-  yield piece.bytes;
-  yield TRAILER;
+
+  /** Writes rows with their cells in the order of the columns. One call at a time. */
+  async copy(table: string, columns: CopyColumns, rows: readonly (readonly Cell[])[]): Promise<void> {
+    if (rows.length === 0) return;
+    const names = Object.keys(columns).join(', ');
+    const bytes = this.#encode(Object.values(columns), rows);
+    const sink = this.#session.client.query(copyFrom(`copy ${table} (${names}) from stdin (format binary)`));
+    // Over only when the server has taken it all: from then on nothing refers to the memory.
+    await pipeline(Readable.from([bytes], { objectMode: false }), sink);
+    if (this.#memory.length > KEPT_BYTES) this.#memory = Buffer.alloc(0);
+  }
+
+  #encode(types: readonly CellType[], rows: readonly (readonly Cell[])[]): Buffer {
+    let most = HEADER.length + TRAILER_BYTES;
+    for (const row of rows) most += mostBytesOfRow(row);
+    if (this.#memory.length < most) this.#memory = Buffer.allocUnsafeSlow(most);
+    let at = HEADER.copy(this.#memory);
+    for (const row of rows) at = writeRow(this.#memory, at, types, row);
+    return this.#memory.subarray(0, this.#memory.writeInt16BE(TRAILER, at));
+  }
 }
 
-/** Bytes that a cell takes at most, with its length: UTF-8 has up to three bytes for each of JavaScript's characters. */
-function mostBytes(cell: Cell): number {
-  if (typeof cell === 'string') return 5 + 3 * cell.length;
-  return Buffer.isBuffer(cell) ? 4 + cell.length : 12;
+/** Bytes that a row takes at most: UTF-8 has up to three bytes for each of JavaScript's characters. */
+function mostBytesOfRow(row: readonly Cell[]): number {
+  let most = 2;
+  for (const cell of row) {
+    if (typeof cell === 'string') most += 5 + 3 * cell.length;
+    else most += Buffer.isBuffer(cell) ? 4 + cell.length : 12;
+  }
+  return most;
 }
 
-/** Memory that rows are written to, one cell after the other, each behind its length. */
-class CopyPiece {
-  readonly #memory: Buffer;
-  #at = 0;
-
-  constructor(size: number) {
-    this.#memory = Buffer.allocUnsafeSlow(size);
+/** Writes a row: the number of its cells, then each cell behind its length. Gives where the row ends. */
+function writeRow(memory: Buffer, start: number, types: readonly CellType[], row: readonly Cell[]): number {
+  let at = memory.writeInt16BE(row.length, start);
+  for (const [column, cell] of row.entries()) {
+    const end = cell === null ? at + 4 : writeCell(memory, at + 4, types[column] as CellType, cell);
+    memory.writeInt32BE(cell === null ? -1 : end - at - 4, at);
+    at = end;
   }
+  return at;
+}
 
-  get room(): number {
-    return this.#memory.length - this.#at;
-  }
-
-  get bytes(): Buffer {
-    return this.#memory.subarray(0, this.#at);
-  }
-
-  addRow(types: readonly CellType[], row: readonly Cell[]): void {
-    this.#at = this.#memory.writeInt16BE(row.length, this.#at);
-    for (const [at, cell] of row.entries()) {
-      const start = this.#at + 4;
-      const end = cell === null ? start : this.#writeCell(types[at] as CellType, cell, start);
-      this.#memory.writeInt32BE(cell === null ? -1 : end - start, this.#at);
-      this.#at = end;
-    }
-  }
-
-  /** Writes a cell's bytes at `start`; gives where they end. */
-  #writeCell(type: CellType, cell: Exclude<Cell, null>, start: number): number {
-    const memory = this.#memory;
-    switch (type) {
-      case 'text':
-        return start + memory.write(cell as string, start);
-      case 'jsonb':
-        // A version number comes first.
-        memory[start] = 1;
-        return start + 1 + memory.write(cell as string, start + 1);
-      case 'bytea':
-        return start + (cell as Buffer).copy(memory, start);
-      case 'boolean':
-        return memory.writeUInt8(cell === true ? 1 : 0, start);
-      case 'integer':
-        return memory.writeInt32BE(cell as number, start);
-      case 'bigint':
-        return memory.writeBigInt64BE(BigInt(cell as number), start);
-      default:
-        return type satisfies never;
-    }
+/** Writes a cell's bytes at `start`; gives where they end. */
+function writeCell(memory: Buffer, start: number, type: CellType, cell: Exclude<Cell, null>): number {
+  switch (type) {
+    case 'text':
+      return start + memory.write(cell as string, start);
+    case 'jsonb':
+      // A version number comes first.
+      memory[start] = 1;
+      return start + 1 + memory.write(cell as string, start + 1);
+    case 'bytea':
+      return start + (cell as Buffer).copy(memory, start);
+    case 'boolean':
+      return memory.writeUInt8(cell === true ? 1 : 0, start);
+    case 'integer':
+      return memory.writeInt32BE(cell as number, start);
+    case 'bigint':
+      return memory.writeBigInt64BE(BigInt(cell as number), start);
+    default:
+      return type satisfies never;
   }
 }

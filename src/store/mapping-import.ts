@@ -1,7 +1,7 @@
 // Takes mappings over from a file: checks them all against the books, then writes all of them or none.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../posting/identifiers.ts';
 import { noteAct } from './audit.ts';
-import { copyRows } from './copy-rows.ts';
+import { RowCopier } from './copy-rows.ts';
 import type { Database, Session } from './database.ts';
 import { type HeldLock, lockKey, shareFeeds, tryLock } from './locks.ts';
 
@@ -85,8 +85,9 @@ export async function importMappings(
 async function copyLines(session: Session, lines: AsyncIterable<ImportLine>): Promise<LineProblem[]> {
   const problems: LineProblem[] = [];
   let rows: (string | number | null)[][] = [];
+  const copier = new RowCopier(session);
   const flush = async () => {
-    await copyRows(session, 'imported', IMPORTED_COLUMNS, rows);
+    await copier.copy('imported', IMPORTED_COLUMNS, rows);
     rows = [];
   };
   for await (const entry of lines) {

@@ -3,7 +3,7 @@ import type { Known } from '../plan/plan-posting.ts';
 import type { RecordIndex } from '../plan/record-index.ts';
 import type { Wish } from '../plan/wish.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../posting/identifiers.ts';
-import { type Cell, copyRows } from './copy-rows.ts';
+import { type Cell, RowCopier } from './copy-rows.ts';
 import type { Database, Session } from './database.ts';
 import { loadRecordIndex } from './index-loader.ts';
 import { toJsonb } from './jsonb.ts';
@@ -45,6 +45,7 @@ const WISH_COLUMNS = {
 export class PullBooks {
   readonly subject: PullSubject;
   readonly session: Session;
+  readonly #copier: RowCopier;
   /** Postings that the pull wishes something for, by where they were written. */
   fresh = 0;
   contested = 0;
@@ -52,6 +53,7 @@ export class PullBooks {
   private constructor(subject: PullSubject, session: Session) {
     this.subject = subject;
     this.session = session;
+    this.#copier = new RowCopier(session);
   }
 
   static async open(db: Database, subject: PullSubject): Promise<PullBooks> {
@@ -136,8 +138,7 @@ export class PullBooks {
 
   /** Notes postings whose open change wishes the same already, with their newest record hash, for the merge. */
   async addCarried(entries: readonly Refresh[]): Promise<void> {
-    await copyRows(
-      this.session,
+    await this.#copier.copy(
       'carried',
       { key: 'text', record_hash: 'bytea' },
       entries.map((entry) => [entry.key, entry.recordHash]),
@@ -151,8 +152,7 @@ export class PullBooks {
   }
 
   async #copy(table: 'change' | 'wish', wishes: readonly Wish[]): Promise<void> {
-    await copyRows(
-      this.session,
+    await this.#copier.copy(
       table,
       WISH_COLUMNS,
       wishes.map((wish) => this.#rowOf(wish)),
