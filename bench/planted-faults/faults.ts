@@ -213,7 +213,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'src/store/worker-presence.ts',
     find: "state = case when c.attempt_operation = 'create' then 'in_doubt' else c.resting end,",
     put: 'state = c.resting,',
-    tests: ['test/laws/simulation.test.ts'],
+    tests: ['test/laws/crash.test.ts'],
+    named: "answer-received' of 'a create",
   },
   {
     file: 'src/store/settle-accepted.ts',

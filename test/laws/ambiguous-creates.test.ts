@@ -65,7 +65,7 @@ describe('creates that meet', { concurrent: true }, () => {
     },
   );
 
-  it('many faults at random', { timeout: 120_000 }, async ({ open }) => {
+  it('many faults at random', { timeout: 1_200_000 }, async ({ open }) => {
     const count = Number(process.env.AMBIGUOUS_CREATES ?? 150);
     const installation = await open({ site: IMPATIENT });
     const on = ['create'] as const;
@@ -85,7 +85,8 @@ describe('creates that meet', { concurrent: true }, () => {
       `select count(distinct key) as n from failure where operation = 'create'`,
     );
     expect(doubtful?.n).toBeGreaterThan(count / 4);
-    await heal(installation);
+    // A sync waits for doubts only so long; many of them take several readings of a long list.
+    while ((await heal(installation)).in_doubt > 0);
     await checkLaws(installation, list);
   });
 });

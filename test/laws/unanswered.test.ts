@@ -7,13 +7,13 @@ import type { Installation } from './installation.ts';
 import { lawTest as it, type Open } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
-async function openMirrored(open: Open): Promise<Installation> {
-  const installation = await open({
-    site: {
-      limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
-      doubts: '{ settle_after_seconds: 2 }',
-    },
-  });
+const IMPATIENT = {
+  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
+  doubts: '{ settle_after_seconds: 2 }',
+};
+
+async function openMirrored(open: Open, site: Readonly<Record<string, string>> = IMPATIENT): Promise<Installation> {
+  const installation = await open({ site });
   await installation.writeFeed(feedXml(postings(8)));
   await installation.sync();
   return installation;
@@ -71,32 +71,36 @@ describe.each(MADE)('after %s', { concurrent: true }, (_what, fault) => {
 });
 
 describe('a request that lands late', { concurrent: true }, () => {
+  // It lands well after a newer one could have been sent, and well before the newer one may be.
+  const SITE = {
+    limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
+    doubts: '{ settle_after_seconds: 9 }',
+  };
+  const LATE = { name: 'timeout-late', ms: 5_000, count: 1 } as const;
+
   it('leaves no older version: the newer one waits for it', { timeout: 60_000 }, async ({ open }) => {
-    const installation = await openMirrored(open);
-    await installation.sandbox.setFaults([{ name: 'timeout-late', ms: 700, on: ['update'], count: 1 }]);
+    const installation = await openMirrored(open, SITE);
+    await installation.sandbox.setFaults([{ ...LATE, on: ['update'] }]);
     await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Older' })]));
-    const struck = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
-    await installation.sync();
+    const landed = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
+    expect(await installation.sync()).toMatchObject({ status: 'mirrored', updated: 1 });
     const latest = [...others, posting('p3', { title: 'Newer' })];
     await installation.writeFeed(feedXml(latest));
-    await installation.sync();
-    await struck;
-    await heal(installation);
+    expect(await installation.sync()).toMatchObject({ status: 'mirrored', updated: 1 });
+    await landed;
     await checkLaws(installation, latest);
   });
 
   it('deletes no posting that came back', { timeout: 60_000 }, async ({ open }) => {
-    const installation = await openMirrored(open);
-    await installation.sandbox.setFaults([{ name: 'timeout-late', ms: 700, on: ['delete'] }]);
+    const retry = '{ attempts: 5, first_delay_seconds: 100, max_delay_seconds: 100 }';
+    const installation = await openMirrored(open, { ...SITE, retry });
+    await installation.sandbox.setFaults([{ ...LATE, on: ['delete'] }]);
     await installation.writeFeed(feedXml(others));
-    const struck = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
-    const syncing = installation.sync();
-    await installation.sandbox.requests.next(() => true);
-    await syncing;
+    const landed = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
+    expect(await installation.sync()).toMatchObject({ status: 'pending', pending_deletes: 1 });
     await installation.writeFeed(feedXml(postings(8)));
-    await installation.sync();
-    await struck;
-    await heal(installation);
+    expect(await installation.sync()).toMatchObject({ status: 'mirrored', deleted: 0 });
+    await landed;
     await checkLaws(installation, postings(8));
   });
 });

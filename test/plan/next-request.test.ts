@@ -42,6 +42,12 @@ describe('nextRequest', () => {
       { kind: 'update', siteJobId: '7', fields: { city: 'Boston', state: '' } },
     ],
     [
+      'a field that was empty and is not wanted, but may have been filled',
+      present(A),
+      { ...actual({ ...A, state: '' }), unsure: ['state'] },
+      { kind: 'update', siteJobId: '7', fields: { state: '' } },
+    ],
+    [
       'wanted otherwise, and unsure',
       present({ ...A, title: 'Cook' }),
       { ...actual(A), unsure: ['city'] },
