@@ -6,15 +6,19 @@ const EVERY_MS = 10 * 60_000;
 
 export function startRetention({ config, db, log }: Books): { stop(): Promise<void> } {
   const { requestsDays, failuresDays, pullsDays } = config.retention;
+  const days = { requests: requestsDays, failures: failuresDays, pulls: pullsDays };
+  const stopping = new AbortController();
   let round: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
-    round = forgetOldRows(db, { requests: requestsDays, failures: failuresDays, pulls: pullsDays }).catch((error) =>
-      log.warn({ err: error }, 'old rows not removed, it will be tried again'),
-    );
+    // A round may take longer than the pause between two.
+    round = round
+      .then(() => forgetOldRows(db, days, stopping.signal))
+      .catch((error) => log.warn({ err: error }, 'old rows not removed, it will be tried again'));
   }, EVERY_MS);
   return {
     async stop() {
       clearInterval(timer);
+      stopping.abort();
       await round;
     },
   };

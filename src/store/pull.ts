@@ -1,6 +1,6 @@
 // Keeps the table of pulls: one row a pull, with its counts and how it ended.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
-import type { Database, Queryable } from './database.ts';
+import type { Queryable } from './database.ts';
 
 export type PullStatus = 'running' | 'mirrored' | 'not_modified' | 'incomplete' | 'failed' | 'pending' | 'review';
 
@@ -83,22 +83,37 @@ export async function closeAbandonedPulls(db: Queryable, feed: FeedName, current
   );
 }
 
-/** Removes pulls, requests and failures beyond their retention. Bounded: at most `limit` rows a table. */
+/**
+ * Removes pulls, requests and failures beyond their retention, until none is left or `signal` aborts: `limit` rows a
+ * statement, so that none holds locks for long, however many rows a busy day has left.
+ */
 export async function forgetOldRows(
-  db: Database,
+  db: Queryable,
   days: { readonly requests: number; readonly failures: number; readonly pulls: number },
+  signal: AbortSignal,
   limit = 10_000,
 ): Promise<void> {
-  const old = (table: string, column: string, extra = '') =>
-    `delete from ${table} where ctid in (select ctid from ${table} t
-       where ${column} < now() - make_interval(days => $1) ${extra} limit $2)`;
-  await db.query(old('request', 'at'), [days.requests, limit]);
-  await db.query(old('failure', 'at'), [days.failures, limit]);
-  await db.query(old('deletion', 'deleted_at'), [Math.max(2, days.requests), limit]);
-  await db.query(old('pull', 'started_at', 'and not exists (select from feed_state f where f.current_pull = t.id)'), [
+  const forget = async (table: string, column: string, retention: number, extra = '') => {
+    for (let removed = limit; removed === limit && !signal.aborted; ) {
+      const [row] = await db.query<{ n: number }>(
+        `with gone as (
+           delete from ${table} where ctid = any(array(select ctid from ${table} t
+             where ${column} < now() - make_interval(days => $1) ${extra} limit $2)) returning 1)
+         select count(*) as n from gone`,
+        [retention, limit],
+      );
+      removed = row?.n ?? 0;
+    }
+  };
+  await forget('request', 'at', days.requests);
+  await forget('failure', 'at', days.failures);
+  await forget('deletion', 'deleted_at', Math.max(2, days.requests));
+  await forget(
+    'pull',
+    'started_at',
     days.pulls,
-    limit,
-  ]);
+    'and not exists (select from feed_state f where f.current_pull = t.id)',
+  );
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.

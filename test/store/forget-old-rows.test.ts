@@ -1,0 +1,49 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { forgetOldRows } from '../../src/store/pull.ts';
+import { freshDatabase } from '../support/database.ts';
+
+const DAYS = { requests: 30, failures: 30, pulls: 30 };
+
+describe('old rows', async () => {
+  const database = await freshDatabase();
+  const db = openDatabase(database.url, { max: 1 });
+  afterAll(async () => {
+    await db.close();
+    await database.drop();
+  });
+  const requests = async () => (await db.query('select key from request order by key')).map((row) => row.key);
+  const addRequests = (days: number, keys: readonly string[]) =>
+    db.query(
+      `insert into request (feed, key, at, operation, outcome, duration_ms)
+       select 'acme', key, now() - make_interval(days => $1), 'create', 'created', 1 from unnest($2::text[]) key`,
+      [days, keys],
+    );
+
+  it('go, all of them, however few a statement may remove; younger ones stay', async () => {
+    await addRequests(
+      31,
+      Array.from({ length: 25 }, (_, at) => `old ${at}`),
+    );
+    await addRequests(29, ['young']);
+    await forgetOldRows(db, DAYS, new AbortController().signal, 10);
+    expect(await requests()).toEqual(['young']);
+  });
+
+  it('stay where the process is told to stop', async () => {
+    await addRequests(31, ['old']);
+    await forgetOldRows(db, DAYS, AbortSignal.abort(), 10);
+    expect(await requests()).toEqual(['old', 'young']);
+  });
+
+  it('of pulls go, but for the current one of a feed', async () => {
+    await db.query(
+      `insert into pull (feed, site, started_at) select 'acme', 'board', now() - make_interval(days => 40)
+       from generate_series(1, 3)`,
+    );
+    const [last] = await db.query('select max(id) as id from pull');
+    await db.query(`insert into feed_state (feed, site, current_pull) values ('acme', 'board', $1)`, [last?.id]);
+    await forgetOldRows(db, DAYS, new AbortController().signal, 1);
+    expect(await db.query('select id from pull')).toEqual([{ id: last?.id }]);
+  });
+});
