@@ -4,6 +4,7 @@ import type { Reason } from '../src/plan/wish.ts';
 import type { SiteJob } from '../src/site/exchange.ts';
 import {
   adoptDoubt,
+  countDoubtsByContent,
   type Doubt,
   dueDoubts,
   explainDoubts,
@@ -102,7 +103,7 @@ async function settleEach(desk: SiteDesk, doubts: readonly OpenDoubt[], signal: 
     const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
     const matches = await confirm(desk, open, free, signal);
     if (matches === undefined) continue;
-    const chosen = choose(matches, open, doubts);
+    const chosen = await choose(desk, matches, open);
     if (chosen === 'ask' || (chosen === undefined && open.crowded)) {
       await askPerson(desk, open, matches);
     } else if (chosen === undefined) {
@@ -149,19 +150,20 @@ async function confirm(
   return matches;
 }
 
-/** One match is it. Several are, only if as many doubts ask for the very same content: then any of them will do. */
-function choose(
+/**
+ * One match is it. Several are, only if as many doubts, due or not, are about the very same content: then any of them
+ * will do.
+ */
+async function choose(
+  desk: SiteDesk,
   matches: readonly SiteJob[],
   open: OpenDoubt,
-  doubts: readonly OpenDoubt[],
-): SiteJob | 'ask' | undefined {
+): Promise<SiteJob | 'ask' | undefined> {
   if (matches.length <= 1) return matches[0];
-  const contentHash = open.doubt.attempt.result?.contentHash;
-  const peers = doubts.filter(({ doubt }) => {
-    const other = doubt.attempt.result?.contentHash;
-    return other !== undefined && contentHash?.equals(other) === true;
-  });
-  return matches.length <= peers.length ? matches[0] : 'ask';
+  const alike = await countDoubtsByContent(desk.db, desk.site);
+  const contentHash = open.doubt.attempt.result?.contentHash.toString('hex');
+  const doubts = contentHash === undefined ? 0 : (alike.get(contentHash) ?? 0);
+  return matches.length <= doubts ? matches[0] : 'ask';
 }
 
 async function askPerson(desk: SiteDesk, open: OpenDoubt, matches: readonly SiteJob[]): Promise<void> {

@@ -47,6 +47,16 @@ export async function dueDoubts(db: Queryable, site: SiteName, waitMs: number, l
   return rows.map(tidy);
 }
 
+/** How many creates of a site are in doubt, due or not, by the content that was sent (hex of its hash). */
+export async function countDoubtsByContent(db: Queryable, site: SiteName): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<{ hash: string; n: number }>(
+    `select encode(coalesce(sent_content_hash, content_hash), 'hex') as hash, count(*) as n
+     from change where site = $1 and state = 'in_doubt' group by 1`,
+    [site],
+  );
+  return new Map(rows.map((row) => [row.hash, row.n]));
+}
+
 export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey): Promise<Doubt | undefined> {
   const [row] = await db.query(`${SELECT} and c.feed = $1 and c.key = $2`, [feed, key]);
   return row === undefined ? undefined : tidy(row);
