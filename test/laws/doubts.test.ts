@@ -71,6 +71,11 @@ describe('without a list action', { concurrent: true }, () => {
     const [entry] = await entriesOf(installation);
     const job = (await installation.sandbox.inspect.jobs()).find(({ fields }) => fields.number === 'a');
     await settle(installation, entry?.id ?? 0, { kind: 'exists', siteJobId: job?.id as never, anyway: false });
+    // It stands, and needs no further pull.
+    const { db } = await installation.books();
+    expect(await db.query(`select wanted, operation, fields->>'title' as title from change`)).toEqual([
+      { wanted: 'present', operation: 'update', title: 'Head nurse' },
+    ]);
     expect(await installation.sync()).toMatchObject({ requests: 1 });
     await checkLaws(installation, newer);
   });
