@@ -2,7 +2,7 @@
 import type { PullReport } from '../../src/cli/pull-report.ts';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { retryChanges } from '../../src/store/review-actions.ts';
-import { resumeSite } from '../../src/store/site-state.ts';
+import { resumeSite, trustGone } from '../../src/store/site-state.ts';
 import type { Installation } from './installation.ts';
 
 /** Pulls that may be needed: what is left to the next run is sent by the next run. */
@@ -19,8 +19,18 @@ export async function heal(installation: Installation): Promise<PullReport> {
   await resumeSite(books.db, 'board' as SiteName);
   await books.db.transaction((tx) => retryChanges(tx, { ids: [], feeds: ['acme' as never] }, 'a person'));
   let report = await installation.sync();
-  for (let pull = 1; pull < PULLS && isMoving(report); pull++) report = await installation.sync();
+  for (let pull = 1; pull < PULLS && isMoving(report); pull++) {
+    if (report.message?.includes('--emptied') === true) await sayEmptied(installation);
+    report = await installation.sync();
+  }
   return report;
+}
+
+/** As `resume board --emptied` does: every job that was asked for has been deleted by hand. */
+async function sayEmptied(installation: Installation): Promise<void> {
+  const { db } = await installation.books();
+  await trustGone(db, 'board' as SiteName);
+  await resumeSite(db, 'board' as SiteName);
 }
 
 const isMoving = (report: PullReport): boolean =>
