@@ -134,7 +134,8 @@ export class RecordIndex {
 
   #grow(): void {
     const old = { capacity: this.#capacity, words: this.#words, seenAt: this.#seenAt, marks: this.#marks };
-    this.#capacity = old.capacity * 2;
+    // By half: while both tables are there, twice as large would be the most memory that a pull takes.
+    this.#capacity = Math.ceil(old.capacity * 1.5);
     this.#words = new Uint32Array(this.#capacity * WORDS);
     this.#seenAt = new Uint32Array(this.#capacity).fill(NOT_SEEN);
     this.#marks = new Uint8Array(this.#capacity);

@@ -13,6 +13,7 @@ export type Cell = string | number | boolean | Buffer | null;
 /** Names and types of columns; names are fixed, never data. */
 export type CopyColumns = Readonly<Record<string, CellType>>;
 
+const FIRST_BYTES = 1 << 20;
 /** Memory beyond this is given back after a copy; mostly a copy takes less. */
 const KEPT_BYTES = 4 << 20;
 /** PostgreSQL documentation, COPY, "Binary Format": signature, no flags, no extension; -1 at the end. */
@@ -32,24 +33,34 @@ export class RowCopier {
     this.#session = session;
   }
 
-  /** Writes rows with their cells in the order of the columns. One call at a time. */
-  async copy(table: string, columns: CopyColumns, rows: readonly (readonly Cell[])[]): Promise<void> {
-    if (rows.length === 0) return;
-    const names = Object.keys(columns).join(', ');
+  /** Writes rows with their cells in the order of the columns; a row is asked for when its turn comes. One call at a time. */
+  async copy(table: string, columns: CopyColumns, rows: Iterable<readonly Cell[]>): Promise<void> {
     const bytes = this.#encode(Object.values(columns), rows);
+    if (bytes === undefined) return;
+    const names = Object.keys(columns).join(', ');
     const sink = this.#session.client.query(copyFrom(`copy ${table} (${names}) from stdin (format binary)`));
     // Over only when the server has taken it all: from then on nothing refers to the memory.
     await pipeline(Readable.from([bytes], { objectMode: false }), sink);
     if (this.#memory.length > KEPT_BYTES) this.#memory = Buffer.alloc(0);
   }
 
-  #encode(types: readonly CellType[], rows: readonly (readonly Cell[])[]): Buffer {
-    let most = HEADER.length + TRAILER_BYTES;
-    for (const row of rows) most += mostBytesOfRow(row);
-    if (this.#memory.length < most) this.#memory = Buffer.allocUnsafeSlow(most);
-    let at = HEADER.copy(this.#memory);
-    for (const row of rows) at = writeRow(this.#memory, at, types, row);
-    return this.#memory.subarray(0, this.#memory.writeInt16BE(TRAILER, at));
+  /** `undefined`: there are no rows. */
+  #encode(types: readonly CellType[], rows: Iterable<readonly Cell[]>): Buffer | undefined {
+    let at = 0;
+    for (const row of rows) {
+      this.#ensure(at, HEADER.length + mostBytesOfRow(row) + TRAILER_BYTES);
+      if (at === 0) at = HEADER.copy(this.#memory);
+      at = writeRow(this.#memory, at, types, row);
+    }
+    return at === 0 ? undefined : this.#memory.subarray(0, this.#memory.writeInt16BE(TRAILER, at));
+  }
+
+  /** Makes room for `more` bytes behind the first `used`, which are kept. */
+  #ensure(used: number, more: number): void {
+    if (used + more <= this.#memory.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, 2 * (used + more)));
+    this.#memory.copy(grown, 0, 0, used);
+    this.#memory = grown;
   }
 }
 

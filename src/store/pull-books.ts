@@ -152,11 +152,12 @@ export class PullBooks {
   }
 
   async #copy(table: 'change' | 'wish', wishes: readonly Wish[]): Promise<void> {
-    await this.#copier.copy(
-      table,
-      WISH_COLUMNS,
-      wishes.map((wish) => this.#rowOf(wish)),
-    );
+    await this.#copier.copy(table, WISH_COLUMNS, this.#rowsOf(wishes));
+  }
+
+  /** One by one, so that no more than one row's JSON is there at a time. */
+  *#rowsOf(wishes: readonly Wish[]): Generator<Cell[]> {
+    for (const wish of wishes) yield this.#rowOf(wish);
   }
 
   #rowOf(wish: Wish): Cell[] {
