@@ -54,3 +54,29 @@ describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: tru
     await checkLaws(installation, AFTER);
   });
 });
+
+describe.each(QUEUES)(
+  'killed while it settles doubts, with the queue in $queue $note',
+  { concurrent: true },
+  ({ queue, available }) => {
+    const DOUBTFUL = [
+      { step: 'doubt-listed', made: true },
+      { step: 'doubt-settled', made: true },
+      { step: 'doubt-settled', made: false },
+    ] as const;
+
+    it.skipIf(!available).for(DOUBTFUL)(
+      'at $step, made $made',
+      { timeout: 120_000 },
+      async ({ step, made }, { open }) => {
+        const installation = await openMirrored(open, queue);
+        await installation.sandbox.setFaults([{ name: '500', made, on: ['create'], count: 3 }]);
+        const { signal, output } = await installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: step }).ended;
+        expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
+        let report = await heal(installation);
+        for (let pull = 0; report.in_doubt > 0 && pull < 5; pull++) report = await heal(installation);
+        await checkLaws(installation, AFTER);
+      },
+    );
+  },
+);
