@@ -25,8 +25,11 @@ type Branch = { [name: string]: RecordTree };
 /** An element that is open: its text so far, and its attributes and children, if it has any. */
 interface OpenElement {
   readonly name: string;
+  /** Where its content starts in the record. */
+  readonly start: number;
   text: string;
   branch: Branch | undefined;
+  hasChildren: boolean;
 }
 
 /**
@@ -70,11 +73,15 @@ function buildTree(xml: string): RecordTree {
   let element: OpenElement | undefined;
   let root: RecordTree | undefined;
 
-  const close = (closed: OpenElement): void => {
-    const tree = closeElement(closed);
+  const close = (closed: OpenElement, end: number): void => {
+    const tree = closeElement(closed, xml, end);
     element = open.at(-1);
-    if (element === undefined) root = tree;
-    else element.branch = addChild(element.branch, closed.name, tree);
+    if (element === undefined) {
+      root = tree;
+    } else {
+      element.branch = addChild(element.branch, closed.name, tree);
+      element.hasChildren = true;
+    }
   };
 
   for (let at = 0; ; ) {
@@ -90,7 +97,7 @@ function buildTree(xml: string): RecordTree {
           throw new MalformedXml(markup, `${excerpt(xml, markup)} where ${expected}`);
         }
         at = END_TAG.lastIndex;
-        close(closed);
+        close(closed, markup);
         break;
       }
       case '!':
@@ -118,9 +125,9 @@ function buildTree(xml: string): RecordTree {
         if (ending === null)
           throw new MalformedXml(markup, `the tag ${excerpt(xml, markup)} is not well-formed at ${excerpt(xml, end)}`);
         at = TAG_END.lastIndex;
-        element = { name, text: '', branch };
+        element = { name, start: at, text: '', branch, hasChildren: false };
         if (ending[1] === '') open.push(element);
-        else close(element);
+        else close(element, at);
       }
     }
   }
@@ -170,11 +177,12 @@ function readAttributes(xml: string, from: number): { branch: Branch | undefined
   }
 }
 
-/** White space between the children of an element is layout, not text; everything else is kept as it stands. */
-function closeElement(element: OpenElement): RecordTree {
-  if (element.branch === undefined) return element.text;
-  if (/\S/.test(element.text)) element.branch['#text'] = element.text;
-  return element.branch;
+/** What holds elements keeps its content as it stands, a slice of the record, because only that has the order of text and elements. */
+function closeElement({ start, text, branch, hasChildren }: OpenElement, xml: string, end: number): RecordTree {
+  if (branch === undefined) return text;
+  if (hasChildren) branch['#markup'] = xml.slice(start, end);
+  else if (/\S/.test(text)) branch['#text'] = text;
+  return branch;
 }
 
 function addChild(branch: Branch = newBranch(), name: string, tree: RecordTree): Branch {

@@ -6,23 +6,24 @@ const BLOCKS = new Set(
     ' ',
   ),
 );
-/** Elements whose content is no text for people. */
-const HIDDEN = new Set(['script', 'style', 'template', 'title']);
+/** Elements of a page whose content is no text for people. */
+const HIDDEN: ReadonlySet<string> = new Set(['script', 'style', 'template', 'title']);
 
 const TAG_START = /^<(\/?)([A-Za-z][A-Za-z0-9]*)/;
 
 /**
  * Strips tags and comments, decodes entities and collapses spaces. Blocks end in a blank line, `<br>` in a line break, list
  * items start with "- ". A `<` that starts no tag ("salary < 50k") stays. Takes time linear in the length, whatever is in it.
+ * `hidden` are the elements that are left out with their content.
  */
-export function htmlToText(html: string): string {
+export function htmlToText(html: string, hidden = HIDDEN): string {
   let text = '';
   let at = 0;
   while (at < html.length) {
     const open = html.indexOf('<', at);
     if (open < 0) break;
     text += collapse(html.slice(at, open));
-    const tag = readTag(html, open);
+    const tag = readTag(html, open, hidden);
     // A tag or comment that never ends: what follows is no text any more.
     if (tag.kind === 'unended') return tidy(text);
     text += tag.kind === 'text' ? '<' : replacement(tag);
@@ -37,7 +38,7 @@ type Tag =
   | { readonly kind: 'text'; readonly end: number }
   | { readonly kind: 'unended' };
 
-function readTag(html: string, open: number): Tag {
+function readTag(html: string, open: number, hidden: ReadonlySet<string>): Tag {
   const next = html[open + 1] ?? '';
   const isComment = html.startsWith('<!--', open);
   if (!isComment && !/[A-Za-z/!?]/.test(next)) return { kind: 'text', end: open + 1 };
@@ -46,7 +47,7 @@ function readTag(html: string, open: number): Tag {
   const [, slash = '', written = ''] = TAG_START.exec(html.slice(open, open + 20)) ?? [];
   const name = written.toLowerCase();
   const closing = slash !== '';
-  if (closing || !HIDDEN.has(name)) return { kind: 'tag', name, closing, end };
+  if (closing || !hidden.has(name)) return { kind: 'tag', name, closing, end };
   const closingTag = new RegExp(`</${name}\\s*>`, 'gi');
   closingTag.lastIndex = end;
   return closingTag.test(html) ? { kind: 'tag', name, closing, end: closingTag.lastIndex } : { kind: 'unended' };

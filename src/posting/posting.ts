@@ -4,7 +4,8 @@ import type { PostingKey } from './identifiers.ts';
 /**
  * One record, parsed: a tree of plain objects without prototypes. An element without children or attributes is its
  * text; a repeated element is an array in document order; an attribute `a` stands under `@a`, the text of an element
- * that also has attributes or children under `#text`. Text is never converted: `007`, `1e5` and `0x10` stay strings.
+ * that has attributes under `#text`. An element that holds elements has its content, as it stands in the XML, under
+ * `#markup` besides. Text is never converted: `007`, `1e5` and `0x10` stay strings.
  */
 export type RecordTree = string | readonly RecordTree[] | { readonly [name: string]: RecordTree };
 

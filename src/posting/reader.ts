@@ -5,6 +5,7 @@ import { fingerprintOf } from './fingerprint.ts';
 import { contentHash } from './hash.ts';
 import type { PostingKey } from './identifiers.ts';
 import type { FieldRule, MappingSpec } from './mapping.ts';
+import type { MarkupForm } from './markup.ts';
 import type { Posting, PostingReader, ReadResult, RecordTree } from './posting.ts';
 import { compileKey } from './posting-key.ts';
 import { compileSiteRules } from './site-rules.ts';
@@ -49,6 +50,9 @@ export function compileReader(spec: MappingSpec): PostingReader {
   };
 }
 
+/** In which form the first transform of a field takes elements that stand inside of the value. */
+const markupForms: Readonly<Record<string, MarkupForm>> = { text: 'html', html: 'escaped html' };
+
 interface FieldReader {
   /** Sets the field from the record, and adds a problem if a transform refuses it; the text refused stays to be seen. */
   readonly read: (record: RecordTree, draft: Draft) => void;
@@ -57,7 +61,7 @@ interface FieldReader {
 }
 
 function compileField(name: string, rule: FieldRule, readState: ReadState): FieldReader {
-  const readValue = compileSource(rule.source);
+  const readValue = compileSource(rule.source, markupForms[rule.as[0] ?? ''] ?? 'plain');
   const transforms = rule.as.map((transform): Transform => TRANSFORMS[transform]);
   const checks = transforms.filter(({ kind }) => kind === 'check');
 

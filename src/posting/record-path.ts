@@ -1,4 +1,5 @@
 // Turns a field path such as `jobDescriptions/jobDescription[name=Tasks]/value` and a record into the texts found there.
+import { type MarkupForm, renderMarkup } from './markup.ts';
 import type { RecordTree } from './posting.ts';
 
 /** A path, parsed: every step goes one level down. */
@@ -51,8 +52,8 @@ export function parseRecordPath(source: string): RecordPath {
   return steps;
 }
 
-/** The texts at a path, in document order, untrimmed. An element that has only children has no text. */
-export function textsAt(path: RecordPath, record: RecordTree): string[] {
+/** The texts at a path, in document order, untrimmed; those of elements that hold elements in the form that is asked for. */
+export function textsAt(path: RecordPath, record: RecordTree, form: MarkupForm = 'plain'): string[] {
   let found = flatten(record);
   // Plain loops: this runs for each field of each record that is read.
   for (const { name, conditions } of path) {
@@ -62,7 +63,7 @@ export function textsAt(path: RecordPath, record: RecordTree): string[] {
   }
   const texts: string[] = [];
   for (const tree of found) {
-    const text = textOf(tree);
+    const text = textOf(tree, form);
     if (text !== undefined) texts.push(text);
   }
   return texts;
@@ -110,11 +111,14 @@ function isPrefixed(key: string, name: string): boolean {
     : !key.startsWith('@') && key.slice(colon + 1) === name;
 }
 
-function textOf(tree: RecordTree): string | undefined {
+function textOf(tree: RecordTree, form: MarkupForm): string | undefined {
   if (typeof tree === 'string') return tree;
-  if (isList(tree) || !Object.hasOwn(tree, '#text')) return undefined;
-  // Text that children interrupt stands there in pieces.
-  return flatten(tree['#text'] ?? '')
-    .filter((piece) => typeof piece === 'string')
-    .join('');
+  if (isList(tree)) return undefined;
+  const markup = ownText(tree, '#markup');
+  return markup === undefined ? ownText(tree, '#text') : renderMarkup(markup, form);
+}
+
+function ownText(tree: { readonly [name: string]: RecordTree }, name: string): string | undefined {
+  const text = Object.hasOwn(tree, name) ? tree[name] : undefined;
+  return typeof text === 'string' ? text : undefined;
 }

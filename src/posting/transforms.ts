@@ -27,7 +27,7 @@ export const refused = (message: string): Transformed => ({ kind: 'refused', mes
 
 /** Transforms by the name the configuration gives them. All get trimmed, non-empty text. */
 export const TRANSFORMS = {
-  text: shape('HTML to plain text, paragraphs and list items on lines of their own', htmlToText),
+  text: shape('HTML to plain text, paragraphs and list items on lines of their own', (html) => htmlToText(html)),
   html: shape('HTML that is escaped as entities (`&lt;p&gt;`) to HTML, once', decodeEntities),
   first_line: shape('the first line only', (text) => text.split('\n', 1)[0] ?? ''),
   upper: shape('to upper case', (text) => text.toUpperCase()),

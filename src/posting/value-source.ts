@@ -1,28 +1,29 @@
 // Turns the configured source of a value into a function from record to text.
 import type { ValueSource } from './mapping.ts';
+import type { MarkupForm } from './markup.ts';
 import type { RecordTree } from './posting.ts';
 import { MalformedPathError, parseRecordPath, textsAt } from './record-path.ts';
 
 /** Reads one value of a record; an empty text means that there is none. */
 export type ReadValue = (record: RecordTree) => string;
 
-/** Prepares the reading of a value. Throws {@link MalformedPathError}. */
-export function compileSource(source: ValueSource): ReadValue {
+/** Prepares the reading of a value, with elements inside of it in the form given. Throws {@link MalformedPathError}. */
+export function compileSource(source: ValueSource, form: MarkupForm = 'plain'): ReadValue {
   switch (source.kind) {
     case 'constant':
       return () => source.value;
     case 'template':
-      return compileTemplate(source.template);
+      return compileTemplate(source.template, form);
     case 'paths':
-      return compilePaths(source.paths, source.join);
+      return compilePaths(source.paths, source.join, form);
   }
 }
 
-function compilePaths(sources: readonly string[], join: string | undefined): ReadValue {
+function compilePaths(sources: readonly string[], join: string | undefined, form: MarkupForm): ReadValue {
   const paths = sources.map(parseRecordPath);
   return (record) => {
     for (const path of paths) {
-      const texts = textsAt(path, record)
+      const texts = textsAt(path, record, form)
         .map((text) => text.trim())
         .filter((text) => text !== '');
       const [first] = texts;
@@ -33,7 +34,7 @@ function compilePaths(sources: readonly string[], join: string | undefined): Rea
 }
 
 /** Pieces of a template: literal text at even places, paths at odd ones. */
-function compileTemplate(template: string): ReadValue {
+function compileTemplate(template: string, form: MarkupForm): ReadValue {
   const pieces = template.split(/\{([^{}]*)\}/);
   if (pieces.some((piece, index) => index % 2 === 0 && /[{}]/.test(piece))) {
     throw new MalformedPathError(
@@ -41,7 +42,7 @@ function compileTemplate(template: string): ReadValue {
     );
   }
   const reads = pieces.map(
-    (piece, index): ReadValue => (index % 2 === 0 ? () => piece : compilePaths([piece], undefined)),
+    (piece, index): ReadValue => (index % 2 === 0 ? () => piece : compilePaths([piece], undefined, form)),
   );
   return (record) => {
     const texts = reads.map((read) => read(record));

@@ -19,8 +19,8 @@ const personio: RecordTree = {
   'atom:link': { '@href': 'https://example.com/atom', '@rel': 'self' },
   link: ['https://example.com/1', { '@rel': 'alternate', '#text': 'https://example.com/2' }],
   empty: '',
-  nested: { only: { children: 'deep' } },
-  mixed: { '#text': ['before ', 'after'], b: 'bold' },
+  nested: { '#markup': '<only><children>deep</children></only>', only: { children: 'deep' } },
+  mixed: { '#markup': 'before <b>bold</b> after', b: 'bold' },
 };
 
 describe('textsAt', () => {
@@ -29,7 +29,7 @@ describe('textsAt', () => {
     ['an attribute of the record', '@id', ['77']],
     ['an attribute of an element', 'link/@rel', ['alternate']],
     ['the text beside attributes', 'location', ['Lansing']],
-    ['the text that children interrupt', 'mixed', ['before after']],
+    ['the text of an element and of those in it', 'mixed', ['before bold after']],
     ['repeated elements in order', 'link', ['https://example.com/1', 'https://example.com/2']],
     [
       'repeated elements on the way',
@@ -58,7 +58,7 @@ describe('textsAt', () => {
     ['an attribute without prefix for one with', 'location/@lang', ['en']],
     ['an attribute is no element', 'id', []],
     ['an empty element', 'empty', ['']],
-    ['an element with children only', 'nested', []],
+    ['an element with children only', 'nested', ['deep']],
     ['nothing there', 'office/street', []],
     ['constructor', 'constructor', []],
     ["the name of an object's constructor", 'constructor/name', []],

@@ -11,6 +11,7 @@ const name = fc.oneof(
     '@b',
     'x:a',
     '#text',
+    '#markup',
     '__proto__',
     'constructor',
     'toString',
