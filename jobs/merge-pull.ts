@@ -38,11 +38,13 @@ export async function mergePull(
   const { findings, holdReason } = await prepareMerge(setup, books, desk, reading);
   await refuseOvertaken(session, subject.feed, subject.pull);
   crossStep('wishes-merged');
-  await noteRecordProblems(session, subject.feed, subject.pull, desk.problems);
-  if (findings.complete) {
-    const met = desk.problems.map((problem) => problem.recordHash);
+  const problems = desk.problems();
+  await noteRecordProblems(session, subject.feed, subject.pull, problems.noted);
+  if (findings.complete && problems.all) {
+    const met = problems.noted.map((problem) => problem.recordHash);
     await clearRecordProblems(session, subject.feed, met);
   }
+  await books.notes.merge();
   // A 304 must come to mean "as in the last complete pull, and nothing further to count".
   const { etag, lastModified } = findings.complete && findings.grace === 0 ? reading.validators : {};
   const fingerprint = findings.complete ? setup.reader.fingerprint : undefined;

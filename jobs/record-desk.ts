@@ -5,7 +5,7 @@ import { parseRecord } from '../src/feed/parse-record.ts';
 import { planPosting } from '../src/plan/plan-posting.ts';
 import type { MetRecord, PullLedger } from '../src/plan/pull-ledger.ts';
 import type { Wish } from '../src/plan/wish.ts';
-import { keyHash, recordHash } from '../src/posting/hash.ts';
+import { HASH_BYTES, keyHash, recordHash } from '../src/posting/hash.ts';
 import type { Posting, PostingReader, Problem, ReadResult } from '../src/posting/posting.ts';
 import type { Database } from '../src/store/database.ts';
 import { type Edits, editsOf } from '../src/store/override.ts';
@@ -21,6 +21,8 @@ const PORTION_RECORDS = 32;
 /** Review entries of one pull at most; beyond that a single one says how many more there are. */
 const MAX_PROBLEMS = 5_000;
 const EXCERPT_BYTES = 2_048;
+/** Stands for the records without an entry of their own; no record has this hash. */
+const REST = Buffer.alloc(HASH_BYTES);
 
 interface Waiting extends MetRecord {
   readonly bytes: Buffer;
@@ -31,15 +33,14 @@ type Readable = Exclude<ReadResult, { kind: 'unreadable' }>;
 /** The desk of one pull. While one batch is with the database, the next is already split and parsed. */
 export class RecordDesk implements RecordSink {
   readonly ledger: PullLedger;
-  readonly problems: RecordProblem[] = [];
   /** Unreadable records that no reviewer has dealt with: with one of them the feed is not proven complete. */
   openUnreadable = 0;
-  /** Problems beyond those kept. */
-  problemsLeftOut = 0;
   readonly #reader: PostingReader;
   readonly #books: PullBooks;
   readonly #edits: Edits;
   readonly #discarded: ReadonlySet<string>;
+  readonly #problems: RecordProblem[] = [];
+  #problemsLeftOut = false;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   /** Holds the bytes of the waiting records; the other one those of the batch that is with the database. */
@@ -168,6 +169,7 @@ export class RecordDesk implements RecordSink {
           planned satisfies never;
       }
     }
+    await this.#books.notes.add(read.map(({ result }) => result.posting));
     await this.#books.addFresh(fresh);
     await this.#books.addContested(contested);
     await this.#books.refreshMappings(refreshed);
@@ -193,8 +195,17 @@ export class RecordDesk implements RecordSink {
   }
 
   #note(problem: RecordProblem): void {
-    if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem);
-    else this.problemsLeftOut++;
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(problem);
+    else this.#problemsLeftOut = true;
+  }
+
+  /** What could not be used, in the order of the feed; `all`: nothing was left out, so what is not among it was mended. */
+  problems(): { readonly noted: readonly RecordProblem[]; readonly all: boolean } {
+    if (!this.#problemsLeftOut) return { noted: this.#problems, all: true };
+    const message = `more than ${MAX_PROBLEMS} records can't be used; the others have no entry of their own: mend these first`;
+    const kind = this.openUnreadable > 0 ? 'unreadable' : 'duplicate';
+    const rest: RecordProblem = { kind, recordHash: REST, key: undefined, problems: [{ message }], excerpt: '' };
+    return { noted: [...this.#problems, rest], all: false };
   }
 }
 

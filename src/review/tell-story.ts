@@ -96,13 +96,17 @@ function actionLines(change: OpenChangeRow, write: WriteCommand): string[] {
 
 export const actionLine = ({ command, effect }: PossibleAction): string => `  ${command}   (${effect})`;
 
-/** What was sent, what failed, what was edited, and what people did. */
-function tellPast({ requests, failures, edits, duplicates, acts }: PostingStory, { at }: TimeWords): string[] {
+/** What was sent, what failed, what was edited or changed on the way, and what people did. */
+function tellPast({ requests, failures, edits, notes, duplicates, acts }: PostingStory, { at }: TimeWords): string[] {
   return [
     ...duplicates.map((row) => `Another record of the feed has the same key with other content (entry ${row.id}).`),
     ...edits.map(({ field, value, sourceValue }) => {
       const source = sourceValue === null ? 'has no such field' : `says "${short(sourceValue)}"`;
       return `Edited: ${field} is "${short(value)}" as long as the feed ${source}.`;
+    }),
+    ...notes.map(({ field, message, value }) => {
+      const before = value === undefined ? '' : `; the feed has "${short(value)}"`;
+      return `Changed on the way: ${field ?? 'the posting'}: ${message}${before}`;
     }),
     ...requests.map(({ at: time, operation, outcome, status, siteJobId }) => {
       const job = siteJobId === null ? '' : ` of job ${siteJobId}`;

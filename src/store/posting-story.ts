@@ -5,6 +5,7 @@ import { type ActRow, recentActs } from './audit.ts';
 import type { Queryable } from './database.ts';
 import { findChangeOf, type OpenChangeRow } from './open-change.ts';
 import { type EditRow, editsOfPosting } from './override.ts';
+import { notesOf } from './posting-notes.ts';
 import { listPulls, type PullRow } from './pull.ts';
 
 /** What the site has for a posting. */
@@ -50,6 +51,8 @@ export interface PostingStory {
   readonly live: LiveJob | undefined;
   readonly change: OpenChangeRow | undefined;
   readonly edits: readonly EditRow[];
+  /** What was changed in the fields on the way. */
+  readonly notes: readonly Problem[];
   readonly requests: readonly RequestRow[];
   readonly failures: readonly FailureRow[];
   readonly duplicates: readonly DuplicateRow[];
@@ -68,6 +71,7 @@ export async function readStory(db: Queryable, feed: FeedName, key: PostingKey):
     live: await findLiveJob(db, feed, key),
     change: await findChangeOf(db, feed, key),
     edits: await editsOfPosting(db, feed, key),
+    notes: await notesOf(db, feed, key),
     requests: await recentRequests(db, feed, key, NEWEST),
     failures: await recentFailures(db, feed, key, NEWEST),
     duplicates: await db.query<DuplicateRow>(

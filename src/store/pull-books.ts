@@ -7,6 +7,7 @@ import { type Cell, RowCopier } from './copy-rows.ts';
 import type { Database, Session } from './database.ts';
 import { loadRecordIndex } from './index-loader.ts';
 import { toJsonb } from './jsonb.ts';
+import { NoteBook } from './posting-notes.ts';
 
 /** Which feed a pull is of. */
 export interface PullSubject {
@@ -45,14 +46,16 @@ const WISH_COLUMNS = {
 export class PullBooks {
   readonly subject: PullSubject;
   readonly session: Session;
+  readonly notes: NoteBook;
   readonly #copier: RowCopier;
   /** Postings that the pull wishes something for, by where they were written. */
   fresh = 0;
   contested = 0;
 
-  private constructor(subject: PullSubject, session: Session) {
+  private constructor(subject: PullSubject, session: Session, notes: NoteBook) {
     this.subject = subject;
     this.session = session;
+    this.notes = notes;
     this.#copier = new RowCopier(session);
   }
 
@@ -64,7 +67,7 @@ export class PullBooks {
         `create temporary table wish on commit drop as select ${Object.keys(WISH_COLUMNS).join(', ')} from change with no data`,
       );
       await session.query('create temporary table carried (key text, record_hash bytea) on commit drop');
-      return new PullBooks(subject, session);
+      return new PullBooks(subject, session, await NoteBook.open(session, subject.feed));
     } catch (error) {
       await session.end().catch(() => undefined);
       throw error;

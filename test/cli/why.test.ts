@@ -14,7 +14,9 @@ beforeAll(async () => {
   await mirror.writeFeed(feedXml(postings(12)));
   await mirror.sync();
   await mirror.sandbox.setFaults([{ name: '403', on: ['create'] }]);
-  await mirror.writeFeed(feedXml([...postings(2), posting('odd', { state: 'Jalisco' }), posting('failed')]));
+  await mirror.writeFeed(
+    feedXml([...postings(2), posting('odd', { state: 'Jalisco' }), posting('failed', { title: 'A\u0007B' })]),
+  );
   await mirror.sync();
   await mirror.stopEngine();
 });
@@ -32,7 +34,16 @@ it.each([
   },
   { key: 'odd', says: ['is not on the site', 'breaks a rule of the site', 'Jalisco', /review edit \d+ --set/] },
   { key: 'p3', says: ['It is on site board', 'held for approval', 'above the limit', /review approve \d+/] },
-  { key: 'failed', says: ['is not on the site', 'failed for good', /review retry \d+/, 'create failed:'] },
+  {
+    key: 'failed',
+    says: [
+      'is not on the site',
+      'failed for good',
+      /review retry \d+/,
+      'create failed:',
+      'Changed on the way: title: 1 character that XML',
+    ],
+  },
   { key: 'nothing', says: ['The books know no posting nothing', 'none with this key'] },
 ])('tells of $key', async ({ key, says }) => {
   const { out, status } = await runProgram(mirror, 'why', 'acme', key);

@@ -57,6 +57,7 @@ function toJson({ live, change, lastPull, ...story }: PostingStory): object {
             problems: change.reason?.problems ?? [],
           },
     edits: story.edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
+    notes: story.notes,
     requests: story.requests.map(({ siteJobId, ...request }) => ({ ...request, site_job_id: siteJobId })),
     failures: story.failures,
     duplicates: story.duplicates.map((row) => row.id),

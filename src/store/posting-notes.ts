@@ -1,0 +1,77 @@
+// Keeps what was changed in a posting's fields when it was read, so that a person finds out.
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import type { Problem } from '../posting/posting.ts';
+import type { Queryable, Session } from './database.ts';
+import { toJsonb } from './jsonb.ts';
+
+/** A posting that was read, with what was changed on the way; nothing, mostly. */
+export interface NotedPosting {
+  readonly key: PostingKey;
+  readonly notes: readonly Problem[];
+}
+
+/**
+ * Collects the notes of one pull in a temporary table, so that no row is locked while the feed still streams. A feed
+ * without notes costs one query for each pull.
+ */
+export class NoteBook {
+  readonly #session: Session;
+  readonly #feed: FeedName;
+  #hasNotes: boolean;
+
+  private constructor(session: Session, feed: FeedName, hasNotes: boolean) {
+    this.#session = session;
+    this.#feed = feed;
+    this.#hasNotes = hasNotes;
+  }
+
+  static async open(session: Session, feed: FeedName): Promise<NoteBook> {
+    await session.query('create temporary table noted (key text, notes jsonb) on commit drop');
+    const rows = await session.query('select from posting_note where feed = $1 limit 1', [feed]);
+    return new NoteBook(session, feed, rows.length > 0);
+  }
+
+  /** Takes postings that were read anew, those without notes too: what was noted before does not hold any more. */
+  async add(postings: readonly NotedPosting[]): Promise<void> {
+    const worth = this.#hasNotes ? postings : postings.filter(({ notes }) => notes.length > 0);
+    if (worth.length === 0) return;
+    this.#hasNotes = true;
+    await this.#session.query('insert into noted (key, notes) select * from unnest($1::text[], $2::jsonb[])', [
+      worth.map(({ key }) => key),
+      worth.map(({ notes }) => (notes.length === 0 ? null : toJsonb(notes))),
+    ]);
+  }
+
+  /** Writes the notes, under the feed's lock, and removes those of postings that are no more. */
+  async merge(): Promise<void> {
+    if (!this.#hasNotes) return;
+    await this.#session.query(
+      `delete from posting_note n where feed = $1 and (key in (select key from noted)
+         or (not exists (select from mapping m where m.feed = n.feed and m.key = n.key)
+           and not exists (select from change c where c.feed = n.feed and c.key = n.key)))`,
+      [this.#feed],
+    );
+    await this.#session.query(
+      `insert into posting_note (feed, key, notes)
+       select distinct on (key) $1, key, notes from noted where notes is not null order by key`,
+      [this.#feed],
+    );
+  }
+}
+
+export async function notesOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<readonly Problem[]> {
+  const [row] = await db.query<{ notes: Problem[] }>('select notes from posting_note where feed = $1 and key = $2', [
+    feed,
+    key,
+  ]);
+  return row?.notes ?? [];
+}
+
+/** How many postings of the feed have notes, and one of them. */
+export async function countNoted(db: Queryable, feed: FeedName): Promise<{ count: number; example?: PostingKey }> {
+  const [row] = await db.query<{ count: number; example: PostingKey | null }>(
+    'select count(*) as count, min(key) as example from posting_note where feed = $1',
+    [feed],
+  );
+  return { count: row?.count ?? 0, example: row?.example ?? undefined };
+}

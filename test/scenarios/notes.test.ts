@@ -1,0 +1,64 @@
+// What a pull notes of records: characters that it removed, and problems beyond those that get an entry of their own.
+import { afterEach, expect, it } from 'vitest';
+import { feedName, postingKey } from '../../src/posting/identifiers.ts';
+import { countNoted, notesOf } from '../../src/store/posting-notes.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+const acme = feedName('acme');
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+const noted = async (key: string) => notesOf((await mirror.books()).db, acme, postingKey(key));
+
+it('characters that XML can not carry are noted until the feed has them no more', async () => {
+  mirror = await openMirror();
+  const odd = feedXml([...postings(2), posting('odd', { title: 'Nurse BELL' })]).replace('BELL', '\u0007\u0008');
+  await mirror.writeFeed(odd);
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
+  expect((await mirror.siteJobs()).get('odd')?.title).toBe('Nurse');
+  const notes = [{ field: 'title', message: "2 characters that XML can't carry removed" }];
+  expect(await noted('odd')).toMatchObject(notes);
+  expect(await noted('p1')).toEqual([]);
+
+  // Not read again, still so.
+  await mirror.writeFeed(`${odd}\n`);
+  await mirror.sync();
+  expect(await noted('odd')).toMatchObject(notes);
+  expect(await countNoted((await mirror.books()).db, acme)).toEqual({ count: 1, example: 'odd' });
+
+  await mirror.writeFeed(feedXml([...postings(2), posting('odd', { title: 'Nurse' })]));
+  await mirror.sync();
+  expect(await countNoted((await mirror.books()).db, acme)).toEqual({ count: 0, example: undefined });
+});
+
+it('the notes of a posting that is gone are gone too', async () => {
+  mirror = await openMirror({ feed: { delete_guard: '{ percent: 100, count: 100 }' } });
+  await mirror.writeFeed(feedXml([...postings(2), posting('odd', { title: 'BELL' })]).replace('BELL', 'a\u0007'));
+  await mirror.sync();
+  await mirror.writeFeed(feedXml(postings(2)));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', deleted: 1 });
+  await mirror.writeFeed(feedXml(postings(3)));
+  await mirror.sync();
+  expect(await noted('odd')).toEqual([]);
+});
+
+it('problems beyond those with an entry are said, and those with an entry stay', async () => {
+  mirror = await openMirror();
+  const twice = Array.from({ length: 5_010 }, (_, at) => posting('p1', { title: `Another ${at}` }));
+  await mirror.writeFeed(feedXml([...postings(1), ...twice]));
+  expect(await mirror.sync()).toMatchObject({ status: 'review', duplicates: 5_010, review: 5_001 });
+  const { db } = await mirror.books();
+  const entries = () =>
+    db.query<{ id: number; problems: { message: string }[] }>('select id, problems from record_problem order by id');
+  const before = await entries();
+  expect(before.at(-1)?.problems[0]?.message).toMatch(/more than 5000 records can't be used/);
+
+  // In another order: others are beyond the limit now, and those noted before are not mended by that.
+  await mirror.writeFeed(feedXml([...postings(1), ...twice.reverse()]));
+  await mirror.sync();
+  expect((await entries()).map(({ id }) => id)).toEqual(expect.arrayContaining(before.map(({ id }) => id)));
+
+  await mirror.writeFeed(feedXml(postings(1)));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', review: 0 });
+});
