@@ -22,7 +22,8 @@ type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts'>;
  * | unknown       | in doubt     | retry, then failed        | retry, then failed |
  * | misconfigured | retry, then failed (the site is paused if it goes on)  |||
  *
- * An update or delete that is unknown or misconfigured may have been done all the same: that is noted with it.
+ * An update or delete that is unknown or misconfigured, or rejected by no more than a word in the answer, may have been
+ * done all the same: that is noted with it.
  * @param random in [0, 1), for the jitter of retries.
  */
 export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, random = Math.random()): Result {
@@ -37,7 +38,11 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
     case 'gone':
       return gone(operation, policy);
     case 'rejected':
-      return returned({ to: 'rejected', reason: reasonOf('rejected', outcome.problems) });
+      return returned({
+        to: 'rejected',
+        reason: reasonOf('rejected', outcome.problems),
+        ...(outcome.perhapsDone ? { mayLandMs: 0 } : {}),
+      });
     case 'forbidden':
       return returned({ to: 'failed', reason: reasonOf('forbidden', outcome.problems) });
     case 'unauthorized':

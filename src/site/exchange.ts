@@ -26,8 +26,11 @@ export type Outcome =
   | { readonly kind: 'accepted' }
   /** 404 or 410 on update or delete: the job is not there. */
   | { readonly kind: 'gone' }
-  /** The site refused the content; not sent again until something changes. */
-  | { readonly kind: 'rejected'; readonly problems: readonly Problem[] }
+  /**
+   * The site refused the content; not sent again until something changes. `perhapsDone`: it answered as to a success, and
+   * only the words of its answer speak against that.
+   */
+  | { readonly kind: 'rejected'; readonly problems: readonly Problem[]; readonly perhapsDone?: true }
   /** 403: this one is not allowed. */
   | { readonly kind: 'forbidden'; readonly problems: readonly Problem[] }
   /** 401: the token is not accepted. */

@@ -3,6 +3,7 @@ import type { Problem } from '../posting/posting.ts';
 import { findJob, type ReadJob, readJobElement } from './decode.ts';
 import type { SiteJob } from './exchange.ts';
 import { pointsAtJob, readJobUrl } from './job-address.ts';
+import { hasMisgiving, readObjection } from './objection.ts';
 import { decodeProblems, readErrors } from './problems.ts';
 import { readXml, type XmlElement } from './xml-tree.ts';
 
@@ -29,6 +30,10 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
   readonly siteJob?: SiteJob;
   /** What an errors document says; empty: the body is none. */
   readonly problems: readonly Problem[];
+  /** What the body says against the request in another form than an errors document. Read only where it is asked for. */
+  readonly objections: () => readonly Problem[];
+  /** Whether a word of failure stands in the body, beside any job. Read only where it is asked for. */
+  readonly hasMisgiving: () => boolean;
   /** What the body says, whatever it is: the problems, or else its text. Read only where it is asked for. */
   readonly reasons: () => readonly Problem[];
   readonly isHtml: boolean;
@@ -53,6 +58,8 @@ export function gatherFacts(reply: Reply): Facts {
     trouble: reply.trouble,
     siteJob,
     problems: root ? readErrors(root) : [],
+    objections: () => (root ? readObjection(root) : []),
+    hasMisgiving: () => hasMisgiving(root, reply.body),
     reasons: () => decodeProblems(reply.body),
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
     redirectTarget: targetOf(reply),

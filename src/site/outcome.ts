@@ -130,11 +130,15 @@ export const outcomeRules: readonly OutcomeRule[] = [
     conclude: (facts) => failure(facts) && !facts.problems.some(isAboutJob) && unknown(facts),
   },
   {
-    answer: '2xx that names a new job and holds an errors document at once',
+    answer: '2xx that names a new job and says no at once, in one of the two ways that follow',
     requests: create,
     outcome: 'unknown',
     because: 'it contradicts itself',
-    conclude: (facts) => success(facts) && facts.siteJob !== undefined && facts.problems.length > 0 && unknown(facts),
+    conclude: (facts) =>
+      success(facts) &&
+      facts.siteJob !== undefined &&
+      facts.problems.length + facts.objections().length > 0 &&
+      unknown(facts),
   },
   {
     answer: 'an errors document under any other status',
@@ -144,6 +148,18 @@ export const outcomeRules: readonly OutcomeRule[] = [
     conclude: (facts) => facts.problems.length > 0 && { kind: 'rejected', problems: facts.problems },
   },
   {
+    answer:
+      '2xx with XML that says no in another form: a SOAP fault, `valid="false"`, `<status>error</status>`, an element ' +
+      'or attribute named after an error, failure, fault or exception that is not empty',
+    requests: all,
+    outcome: 'rejected',
+    because: "what says failure is none the less one under 200; a status that stands inside a job is the job's own",
+    conclude: (facts) => {
+      const objections = success(facts) && !facts.isHtml ? facts.objections() : [];
+      return objections.length > 0 && { kind: 'rejected', problems: objections };
+    },
+  },
+  {
     answer: '2xx with the ID of the new job in Location or in the body',
     requests: create,
     outcome: 'created',
@@ -151,7 +167,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
     conclude: (facts) => success(facts) && facts.siteJob && { kind: 'created', siteJob: facts.siteJob },
   },
   {
-    answer: '2xx without an ID: empty, HTML, malformed, cut off',
+    answer: '2xx without an ID: empty, HTML, malformed, cut off, words',
     requests: create,
     outcome: 'unknown',
     because: 'it sounds like a success, but which job was made, if any, can not be told',
@@ -175,7 +191,17 @@ export const outcomeRules: readonly OutcomeRule[] = [
       misconfigured(facts, 'An HTML page came back, not the XML interface; check base_url'),
   },
   {
-    answer: 'any other 2xx: empty, blank, XML or odd body',
+    answer:
+      '2xx with a word of failure in its text, such as "error", "failed", "could not", "must"; not counted: a job, ' +
+      'warnings, "no errors"',
+    requests: updateOrDelete,
+    outcome: 'rejected',
+    because: 'it is not certain that it was done, and a change that is taken for done wrongly is never made good',
+    conclude: (facts) =>
+      success(facts) && facts.hasMisgiving() && { kind: 'rejected', problems: facts.reasons(), perhapsDone: true },
+  },
+  {
+    answer: 'any other 2xx: empty, blank, a job, `<ok/>`, any XML or text without such a word',
     requests: updateOrDelete,
     outcome: 'accepted',
     because: 'the body of an update is not described, and delete is 200 or 204 (section 4, rules 3 and 5)',

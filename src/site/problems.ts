@@ -1,6 +1,15 @@
 // Turns the site's answer to a job that fails validation into problems: which field, and what is wrong with it.
 import type { Problem } from '../posting/posting.ts';
-import { childrenOf, expandReferences, foldName, isNamed, readXml, textOf, type XmlElement } from './xml-tree.ts';
+import {
+  childrenOf,
+  expandReferences,
+  foldName,
+  isNamed,
+  legibleText,
+  readXml,
+  textOf,
+  type XmlElement,
+} from './xml-tree.ts';
 
 // The interface does not show the structure of validation errors (site-interface.md, section 7, rule 3), so that every
 // reasonable one is read:
@@ -21,10 +30,11 @@ const MAX_VALUE_LENGTH = 200;
 const MAX_DEPTH_OF_ERRORS = 3;
 
 const errorName = /^((validation|field|model|form)-?)?errors?(-?(messages?|list|details?))?$/;
-const messageNames = ['message', 'messages', 'msg', 'full-message', 'full-messages'];
+const messageNames = ['message', 'messages', 'msg', 'full-message', 'full-messages', 'faultstring'];
 const detailNames = [...messageNames, 'description', 'detail', 'details', 'reason', 'text'];
 const fieldNames = ['field', 'attribute', 'attr', 'property', 'path', 'name', 'element', 'param', 'on', 'key'];
-const remarkNames = ['code', 'status', 'type', 'id'];
+const remarkNames = ['code', 'status', 'type', 'id', 'faultcode', 'faultactor'];
+const failureNames = ['failure', 'fault', 'exception', 'problem'];
 
 /**
  * Reads the problems from an answer's body. Where the body is no readable errors document, its own text, without markup
@@ -34,18 +44,37 @@ export function decodeProblems(body: string): readonly Problem[] {
   const root = readXml(body);
   const problems = root ? readErrors(root) : [];
   if (problems.length > 0) return problems;
-  const text = root && !isNamed(root, 'html') ? textOf(root) : withoutMarkup(body);
+  const text = root && !isNamed(root, 'html') ? legibleText(root) : withoutMarkup(body);
   return [problem({ message: text })].filter((one) => one.message !== '');
 }
 
 /** The problems of an `errors` or `error` document, the elements lying at its root or somewhat deeper; otherwise none. */
 export function readErrors(root: XmlElement): readonly Problem[] {
   if (isNamed(root, 'html')) return [];
-  return findErrors(root, MAX_DEPTH_OF_ERRORS)
-    .flatMap((element) => readElement(element, {}))
-    .filter((one) => one.message !== '')
-    .slice(0, MAX_PROBLEMS);
+  return findErrors(root, MAX_DEPTH_OF_ERRORS).flatMap(readErrorElement).slice(0, MAX_PROBLEMS);
 }
+
+/** The problems that one element tells of, as `error` and `errors` do; none where it says that there is none. */
+export const readErrorElement = (element: XmlElement): readonly Problem[] =>
+  readElement(element, {}).filter((one) => !isNothing(one.message));
+
+/** Whether a text says that nothing is wrong, as in `<errors>0</errors>`. */
+export const isNothing = (text: string): boolean =>
+  /^(0*|false|no|none|null|nil|ok|success|n\/a|-)$/i.test(text.trim());
+
+/** Whether an element says what happened, in words. */
+export const isTold = (element: XmlElement): boolean =>
+  isNamed(element, ...messageNames, 'detail', 'details', 'reason');
+
+/** What the elements made for words say, wherever in the document they are; otherwise all of its text. */
+export function readTold(root: XmlElement): readonly Problem[] {
+  const told = findTold(root).flatMap((element) => readTexts(element, {}));
+  const all = told.length > 0 ? told : [problem({ message: legibleText(root) })];
+  return all.filter((one) => one.message !== '').slice(0, MAX_PROBLEMS);
+}
+
+const findTold = (element: XmlElement): readonly XmlElement[] =>
+  isTold(element) ? [element] : childrenOf(element).flatMap(findTold);
 
 const isError = (element: XmlElement): boolean => errorName.test(foldName(element.name).toLowerCase());
 
@@ -68,12 +97,12 @@ function readElement(element: XmlElement, context: Omit<Problem, 'message'>): Pr
   };
   const inner = { field: readField(part(fieldNames)) ?? context.field, value: part(['value']) ?? context.value };
   const told = plural ? messageNames : detailNames;
-  const text = textOf(element).trim();
+  const text = legibleText(element);
   const isText = children.length === 0 || (!plural && hasOwnText(element));
   if (isText) return [problem({ ...inner, message: text === '' ? (part(told) ?? '') : text })];
   const own = children.flatMap((child) => {
     if (isNamed(child, ...told)) return readTexts(child, inner);
-    if (isError(child)) return readElement(child, inner);
+    if (isError(child) || isNamed(child, ...failureNames)) return readElement(child, inner);
     if (!plural && isNamed(child, 'value', ...fieldNames, ...remarkNames)) return [];
     return readTexts(child, { field: readField(child.name) });
   });
@@ -90,7 +119,9 @@ const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
 // Each text that lies in an element is one message: `<messages><message>a</message><message>b</message></messages>`.
 function readTexts(element: XmlElement, context: Omit<Problem, 'message'>): Problem[] {
   const children = childrenOf(element);
-  if (children.length === 0) return [problem({ ...context, message: textOf(element) })];
+  const named = fieldNames.find((name) => element.attributes.has(name));
+  const field = context.field ?? readField(named && element.attributes.get(named));
+  if (children.length === 0) return [problem({ ...context, field, message: textOf(element) })];
   return children.flatMap((child) => (isError(child) ? readElement(child, context) : readTexts(child, context)));
 }
 

@@ -110,6 +110,23 @@ export const childrenOf = (element: XmlElement): readonly XmlElement[] =>
 export const textOf = (element: XmlElement): string =>
   element.content.map((node) => (typeof node === 'string' ? node : textOf(node))).join('');
 
+/**
+ * The text in an element for people: the texts of neighbouring elements are set apart, white space is folded.
+ * @param isLeftOut elements whose text is not wanted.
+ */
+export function legibleText(element: XmlElement, isLeftOut: (child: XmlElement) => boolean = () => false): string {
+  const parts = element.content.flatMap((node) => {
+    if (typeof node !== 'string') return isLeftOut(node) ? [] : [legibleText(node, isLeftOut)];
+    return [node.replace(/\s+/g, ' ')];
+  });
+  // Text beside elements is a sentence with markup in it.
+  const isSentence = element.content.some((node) => typeof node === 'string' && node.trim() !== '');
+  const joined = isSentence
+    ? parts.reduce((before, part) => (/\w$/.test(before) && /^\w/.test(part) ? `${before} ${part}` : before + part), '')
+    : parts.filter((part) => part.trim() !== '').join('; ');
+  return joined.trim();
+}
+
 /** Whether an element has this name, however it is cased and whether its words are joined by `_` or `-`. */
 export const isNamed = (element: XmlElement, ...names: readonly string[]): boolean =>
   names.includes(foldName(element.name).toLowerCase());

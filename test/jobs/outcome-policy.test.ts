@@ -71,6 +71,14 @@ describe('resultOf', () => {
     expect(resultOf(OUTCOMES[kind], attempt(operation), policy, 0.5)).toMatchObject(expected);
   });
 
+  it('notes with an update that is refused by a word of the answer alone that it may have been done', () => {
+    const doubtful = { ...OUTCOMES.rejected, perhapsDone: true } as Outcome;
+    expect(resultOf(doubtful, attempt('update'), policy)).toMatchObject(back('rejected', { mayLandMs: 0 }));
+    expect(resultOf(OUTCOMES.rejected, attempt('update'), policy)).not.toMatchObject(
+      back('rejected', { mayLandMs: 0 }),
+    );
+  });
+
   it.each(['unknown', 'misconfigured'] as const)('gives up on %s after the last attempt', (kind) => {
     expect(resultOf(OUTCOMES[kind], attempt('update', 2), policy)).toMatchObject(back('ready'));
     expect(resultOf(OUTCOMES[kind], attempt('update', 3), policy)).toMatchObject(back('failed'));

@@ -21,6 +21,8 @@ const errors = '<errors><error field="title">is blank</error></errors>';
 const generic = '<error>Internal Server Error</error>';
 const rails500 = '<hash><status>500</status><error>Internal Server Error</error></hash>';
 const page = '<!DOCTYPE html><html><body>Log in</body></html>';
+const soapFault =
+  '<s:Envelope xmlns:s="u"><s:Body><s:Fault><faultcode>s:Client</faultcode><faultstring>Title is blank</faultstring></s:Fault></s:Body></s:Envelope>';
 const location = '/jobs/12';
 const cut = 'closed';
 
@@ -94,6 +96,55 @@ const rows: readonly Row[] = [
     'accepted',
     'accepted',
   ],
+  ['201 with Location and a SOAP fault', answer(201, { location, body: soapFault }), 'unknown', 'rejected', 'rejected'],
+  ...(
+    [
+      ['a SOAP fault', soapFault],
+      ['a job that holds errors', '<job><title>x</title><errors><title>is blank</title></errors></job>'],
+      ['a job with an error', '<job error="Title is blank"><title>x</title></job>'],
+      ['valid="false"', '<validation-result valid="false"><message>Title is blank</message></validation-result>'],
+      ['success denied', '<result><ok>0</ok></result>'],
+      ['a failed status', '<result><status>error</status><message>Title is blank</message></result>'],
+      ['a failed status deep inside', '<r><head><status>Failed</status></head></r>'],
+      ['a status by number', '<response code="422 Unprocessable Entity"/>'],
+      ['a failure', '<validation-failure><field>title</field><message>is blank</message></validation-failure>'],
+      ['an empty failure', '<failure/>'],
+      ['an error with a code beside it', '<result><error-code>17</error-code></result>'],
+      ['a mere false', '<saved>false</saved>'],
+      ['a problem document', '<problem xmlns="urn:ietf:rfc:7807"><title>Bad job</title><detail>x</detail></problem>'],
+      ['a title that is none of a job', '<r><title>Sorry</title><status>error</status><message>x</message></r>'],
+    ] as const
+  ).flatMap(([name, body]) =>
+    [200, 201].map((status) => same(`${status} with ${name}`, answer(status, { body }), 'rejected')),
+  ),
+  ...(
+    [
+      ['words of failure in XML', '<result><message>Title is required</message></result>'],
+      ['words of failure in text', 'ERROR: title is blank'],
+      ['words of failure in JSON', '{"ok":false,"error":"title"}'],
+      ['words of failure beside a job', '<r><note>could not be saved</note><job><title>x</title></job></r>'],
+      ['words of failure in broken XML', '<r><note>could not be saved</r>'],
+    ] as const
+  ).map(([name, body]): Row => [`200 with ${name}`, answer(200, { body }), 'unknown', 'rejected', 'rejected']),
+  ...(
+    [
+      ['a status', '<status>updated</status>'],
+      ['a status by number', '<hash><status>200</status><code>0</code></hash>'],
+      ['a hash', '<hash><id type="integer">12</id><updated-at>2026-01-01T00:00:00Z</updated-at></hash>'],
+      ['unknown XML', '<foo bar="1"><baz/></foo>'],
+      ['a mere true', '<success>true</success>'],
+      ['no errors', '<result><message>Saved, 0 errors</message><errors>0</errors><error-code>0</error-code></result>'],
+      ['an empty failure', '<result><ok>yes</ok><failure/><failures type="array"/></result>'],
+      ['only a list of failures that is empty', '<failures type="array"/>'],
+      ['a warning', '<result><warning>The field salary is missing here and was rejected</warning></result>'],
+      ['a default', '<default>1</default>'],
+      ['a job in another name', '<posting><title>x</title><text>You must handle errors.</text></posting>'],
+      ['a job with a status', '<r><job><title>Chef</title><status>rejected</status><text>must fail</text></job></r>'],
+      ['a job that breaks off', '<?xml version="1.0"?>\n<job><text>errors'],
+      ['counts', '<result><created>0</created><updated>1</updated></result>'],
+    ] as const
+  ).map(([name, body]): Row => [`200 with ${name}`, answer(200, { body }), 'unknown', 'accepted', 'accepted']),
+  same('500 with a SOAP fault', answer(500, { body: soapFault }), 'unknown'),
   ['200 cut off', answer(200, { body: '', trouble: cut }), 'unknown', 'unknown', 'unknown'],
   [
     '200 with a page',
@@ -181,6 +232,34 @@ describe('judge (design, section 7: Outcomes)', () => {
     ['a page', answer(400, { body: page }), [{ message: 'Log in' }]],
     ['no body', answer(400), [{ message: 'The site answered 400 and gave no reason' }]],
     ['errors', answer(403, { body: errors }), [{ field: 'title', message: 'is blank' }]],
+    ['a SOAP fault', answer(200, { body: soapFault }), [{ message: 'Title is blank' }]],
+    [
+      'SOAP 1.2',
+      answer(200, {
+        body: '<Envelope><Body><Fault><Code><Value>Sender</Value></Code><Reason><Text>Title is blank</Text></Reason></Fault></Body></Envelope>',
+      }),
+      [{ message: 'Title is blank' }],
+    ],
+    [
+      'a message about a field',
+      answer(200, { body: '<v valid="false"><message field="title">is blank</message></v>' }),
+      [{ field: 'title', message: 'is blank' }],
+    ],
+    [
+      'failures',
+      answer(200, {
+        body: '<failures><failure>a</failure><failure><field>title</field><message>b</message></failure></failures>',
+      }),
+      [{ message: 'a' }, { field: 'title', message: 'b' }],
+    ],
+    ['a mark alone', answer(200, { body: '<result success="false"/>' }), [{ message: 'success: false' }]],
+    ['an empty failure', answer(200, { body: '<Failure/>' }), [{ message: 'Failure' }]],
+    ['an attribute', answer(200, { body: '<job error="Title is blank"/>' }), [{ message: 'Title is blank' }]],
+    [
+      'XML of any kind',
+      answer(422, { body: '<r><code>17</code><note>no <b>title</b></note></r>' }),
+      [{ message: '17; no title' }],
+    ],
   ])('gives the reason of a refusal: %s', (_name, reply, problems) => {
     expect(judge('create', reply)).toMatchObject({ problems });
   });

@@ -9,6 +9,8 @@ They are the table \`outcomeRules\` in \`src/site/outcome.ts\`, from which this 
 
 - \`created\`, \`accepted\`, \`gone\`: done. A job that is gone is created anew on update, and is what a delete wanted.
 - \`rejected\`, \`forbidden\`: refused for this posting; it waits for a change of its record or for a person.
+  Under 2xx a word that speaks of failure is enough for that: a change wrongly taken for done is never made good, one
+  wrongly in review is seen. Such an update or delete may have been done all the same, and is treated so by later ones.
 - \`unauthorized\`, \`misconfigured\`: no request of this kind can succeed; the site is paused.
 - \`throttled\`, \`unreachable\`: certainly not done; sent again later.
 - \`unknown\`: may have been done. An update or a delete is sent again; a create is in doubt and is never simply sent again.

@@ -1,0 +1,105 @@
+// Sites that say no in words of their own under 2xx: nothing of that is taken for done, and nothing is sent over and over.
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
+import { feedXml, posting } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror | undefined;
+let site: ScriptedSite | undefined;
+afterEach(async () => {
+  await mirror?.close();
+  await site?.[Symbol.asyncDispose]();
+});
+
+/** A mirror of a site that makes jobs 1, 2, … unless `answer` says something else. */
+async function openOdd(answer: (got: Got) => Reply | undefined): Promise<Mirror> {
+  let made = 0;
+  const opened = await openSite((got) => {
+    const odd = answer(got);
+    if (odd !== undefined || got.method !== 'POST') return odd ?? [200, {}, ''];
+    made++;
+    return [201, { location: `/jobs/${made}` }, `<job><id>${made}</id></job>`];
+  });
+  site = opened;
+  mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined, reference_field: undefined } });
+  return mirror;
+}
+
+async function review(open: Mirror) {
+  const { db } = await open.books();
+  return db.query<{ state: string; message: string }>(
+    `select key, state, reason->>'message' as message from change order by key`,
+  );
+}
+
+const requests = (method: string) => (site?.got ?? []).filter((got) => got.method === method).length;
+const soapFault =
+  '<Envelope><Body><Fault><faultcode>Client</faultcode><faultstring>State is invalid</faultstring></Fault></Body></Envelope>';
+
+describe('a create', () => {
+  it.each([
+    ['a SOAP fault', 200, soapFault],
+    ['a job that holds errors and no ID', 201, '<job><title/><errors><error>State is invalid</error></errors></job>'],
+    ['a result that is none', 200, '<result><status>error</status><message>State is invalid</message></result>'],
+  ])('answered with %s is rejected with its words, and not sent again', async (_name, status, body) => {
+    const open = await openOdd(({ method }) => (method === 'POST' ? [status, {}, body] : undefined));
+    await open.writeFeed(feedXml([posting('a')]));
+    expect(await open.sync()).toMatchObject({ status: 'review', rejected: 1, in_doubt: 0 });
+    expect(await review(open)).toEqual([{ key: 'a', state: 'rejected', message: 'State is invalid' }]);
+    expect(await open.sync()).toMatchObject({ rejected: 1, requests: 0 });
+    expect(requests('POST')).toBe(1);
+  });
+});
+
+describe('an update', () => {
+  it.each([
+    [
+      'a result that is none',
+      '<validation-result valid="false"><message>State is invalid</message></validation-result>',
+    ],
+    ['a word of failure', '<answer><text>The job could not be saved</text></answer>'],
+  ])('answered with 200 and %s is not taken for done', async (_name, body) => {
+    const open = await openOdd(({ method }) => (method === 'PUT' ? [200, {}, body] : undefined));
+    await open.writeFeed(feedXml([posting('a'), posting('b')]));
+    await open.sync();
+    await open.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
+    expect(await open.sync()).toMatchObject({ status: 'review', updated: 0, rejected: 1 });
+    expect(await review(open)).toEqual([{ key: 'a', state: 'rejected', message: body.replace(/<[^>]*>/g, '') }]);
+  });
+
+  it.each(['<ok/>', '<status>updated</status>', '<posting><title>Other</title></posting>', 'OK', ''])(
+    'answered with 200 and %j is done',
+    async (body) => {
+      const open = await openOdd(({ method }) => (method === 'PUT' ? [200, {}, body] : undefined));
+      await open.writeFeed(feedXml([posting('a'), posting('b')]));
+      await open.sync();
+      await open.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
+      expect(await open.sync()).toMatchObject({ status: 'mirrored', updated: 1 });
+    },
+  );
+
+  it('refused by a word of the answer alone may have been done: a feed that takes it back is sent', async () => {
+    let words = '<answer>Saved, but the mail failed</answer>';
+    const open = await openOdd(({ method }) => (method === 'PUT' ? [200, {}, words] : undefined));
+    await open.writeFeed(feedXml([posting('a'), posting('b')]));
+    await open.sync();
+    await open.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
+    expect(await open.sync()).toMatchObject({ rejected: 1 });
+    words = '<ok/>';
+    await open.writeFeed(feedXml([posting('a'), posting('b')]));
+    expect(await open.sync()).toMatchObject({ status: 'mirrored', rejected: 0 });
+    const puts = (site?.got ?? []).filter(({ method }) => method === 'PUT').map(({ body }) => body.includes('Other'));
+    expect(puts).toEqual([true, false]);
+  });
+});
+
+it('a delete answered with 200 and a word of failure is not taken for done', async () => {
+  const open = await openOdd(({ method }) =>
+    method === 'DELETE' ? [200, {}, '<r>You must not delete it</r>'] : undefined,
+  );
+  await open.writeFeed(feedXml([posting('a'), posting('b')]));
+  await open.sync();
+  await open.writeFeed(feedXml([posting('b')]));
+  expect(await open.sync()).toMatchObject({ status: 'review', deleted: 0 });
+  expect(await review(open)).toEqual([{ key: 'a', state: 'rejected', message: 'You must not delete it' }]);
+});
