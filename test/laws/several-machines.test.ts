@@ -1,0 +1,59 @@
+// Several worker processes share one site's changes: each is sent once, within one rate, whoever comes and goes.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect } from 'vitest';
+import { limiterFor } from '../../src/queue/rate-limit.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { heal } from './heal.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it, QUEUES } from './law-test.ts';
+import { checkLaws } from './laws.ts';
+
+const RATE = 40;
+const POSTINGS = postings(400);
+
+/** Waits until so many requests have come to the site, and notes which workers are seen with one of them. */
+async function watch(installation: Installation, requests: number, workers: Set<number>): Promise<void> {
+  const { db } = await installation.books();
+  for (let looks = 0; installation.sandbox.requests.recent().length < requests && looks < 1_200; looks++) {
+    for (const row of await db.query<{ worker: number }>(
+      `select distinct attempt_worker as worker from change where state = 'sending'`,
+    ))
+      workers.add(row.worker);
+    await sleep(25);
+  }
+}
+
+describe.each(QUEUES)('with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
+  it.skipIf(!available)('workers come, go and die in the middle of a run', { timeout: 120_000 }, async ({ open }) => {
+    const installation = await open({
+      queue,
+      site: { limits: `{ requests_per_second: ${RATE}, concurrency: 4, timeout_seconds: 2 }` },
+    });
+    await installation.writeFeed(feedXml(POSTINGS));
+    const workers = new Set<number>();
+    const first = installation.spawn(['work']);
+    const sync = installation.spawn(['sync', '--json']);
+    await watch(installation, 60, workers);
+    const second = installation.spawn(['work']);
+    const third = installation.spawn(['work']);
+    await watch(installation, 180, workers);
+    first.child.kill('SIGKILL');
+    await watch(installation, 260, workers);
+    second.child.kill('SIGTERM');
+    await watch(installation, POSTINGS.length, workers);
+    const { status, output } = await sync.ended;
+    expect({ status, output }).toMatchObject({ status: 0 });
+    expect(await second.ended).toMatchObject({ status: 0 });
+    third.child.kill('SIGTERM');
+    expect(await third.ended).toMatchObject({ status: 0 });
+    // Who asks first gets the next change, so that nobody's share is certain; but one alone did not do it all.
+    expect(workers.size).toBeGreaterThan(1);
+
+    const times = installation.sandbox.requests.recent().map(({ at }) => at.getTime());
+    const busiest = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
+    // Two windows of each may meet back to back, and a request is seen a moment after it was counted.
+    expect(busiest).toBeLessThanOrEqual(RATE + 4 * (limiterFor(RATE)?.max ?? 0));
+    await heal(installation);
+    await checkLaws(installation, POSTINGS);
+  });
+});
