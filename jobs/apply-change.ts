@@ -1,5 +1,6 @@
 // Applies the change of one posting: reads wanted and actual state, sends one request, records the outcome.
 
+import { type Deadline, deadlineIn } from '../src/site/deadline.ts';
 import type { Exchange, Outcome } from '../src/site/exchange.ts';
 import type { Attempt, PostingRef } from '../src/store/attempt.ts';
 import { isPassing } from '../src/store/database.ts';
@@ -18,7 +19,7 @@ export const SEND_WITHIN_MS = 5_000;
  * outcome is in the books; rejects only where the books can't be reached before anything was sent, or on `signal`.
  */
 export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: AbortSignal): Promise<void> {
-  const notAfter = Date.now() + SEND_WITHIN_MS;
+  const notAfter = deadlineIn(SEND_WITHIN_MS);
   const claim = await desk.claim(posting);
   if (claim.kind !== 'attempt') return;
   const { attempt } = claim;
@@ -37,7 +38,7 @@ export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: A
 }
 
 /** What can't even be written as a request has an outcome too, and ends in review instead of being tried for ever. */
-async function send(attempt: Attempt, desk: SiteDesk, notAfter: number, signal: AbortSignal): Promise<Exchange> {
+async function send(attempt: Attempt, desk: SiteDesk, notAfter: Deadline, signal: AbortSignal): Promise<Exchange> {
   try {
     return await desk.client.send(attempt.request, { notAfter, signal });
   } catch (error) {

@@ -1,5 +1,6 @@
 // Tends what no queue job would come back to: orphaned attempts, doubts, strays, paused sites and old rows.
 
+import { deadlineIn } from '../src/site/deadline.ts';
 import { noteFailedProbe, readSiteState, resumeSite } from '../src/store/site-state.ts';
 import { dueStrays, forgetStray, postponeStray } from '../src/store/stray.ts';
 import { giveBackOrphans } from '../src/store/worker-presence.ts';
@@ -59,7 +60,7 @@ async function probe(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
 /** Deletes jobs that we made and that no posting owns. */
 async function deleteStrays(desk: SiteDesk, signal: AbortSignal): Promise<void> {
   for (const siteJobId of await dueStrays(desk.db, desk.site, STRAYS_AT_ONCE)) {
-    const notAfter = Date.now() + SEND_WITHIN_MS;
+    const notAfter = deadlineIn(SEND_WITHIN_MS);
     const { outcome } = await desk.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
     const done = outcome.kind === 'accepted' || outcome.kind === 'gone';
     if (done) await forgetStray(desk.db, desk.site, siteJobId);

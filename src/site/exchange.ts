@@ -2,6 +2,7 @@
 
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
+import type { Deadline } from './deadline.ts';
 
 /** One request to the site, one job per document (site-interface.md, section 4). */
 export type SiteRequest =
@@ -80,9 +81,9 @@ export type Listing =
 export interface SiteClient {
   /**
    * Sends one request and judges the answer. Never throws for what the site or the network does.
-   * `notAfter` is checked again right before the bytes leave: past it nothing is sent and the outcome is `unreachable`.
+   * `notAfter` is looked at right before the bytes leave: past it nothing is sent and the outcome is `unreachable`.
    */
-  send(request: SiteRequest, timing: { readonly notAfter: number; readonly signal?: AbortSignal }): Promise<Exchange>;
+  send(request: SiteRequest, timing: { readonly notAfter: Deadline; readonly signal?: AbortSignal }): Promise<Exchange>;
   /** Shows one job (GET). `undefined`: the site says it is not there. Throws if that can't be told. */
   show(id: SiteJobId, signal?: AbortSignal): Promise<SiteJob | undefined>;
   /** Reads the list action page by page, handing over each job once. */

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import { readBodyText } from './body-text.ts';
+import type { Deadline } from './deadline.ts';
 import type { SiteOptions } from './exchange.ts';
 import { describeTrouble } from './trouble.ts';
 
@@ -12,8 +13,8 @@ export interface Wire {
   readonly body?: string;
   /** Bytes of the answer's body at most, unpacked; what is above is not read. */
   readonly maxBytes: number;
-  /** Milliseconds since the epoch; past it the request is not begun any more. */
-  readonly notAfter?: number;
+  /** Past it the request is not begun any more. */
+  readonly notAfter?: Deadline;
   readonly signal?: AbortSignal;
 }
 
@@ -122,7 +123,7 @@ function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: 
         onRequestStart(controller) {
           if (begun) settle('the connection closed before an answer');
           // A process that was stopped for a while finds out here that its time is over.
-          else if (Date.now() > (wire.notAfter ?? Number.POSITIVE_INFINITY)) settle('its time was over');
+          else if (wire.notAfter?.passed()) settle('its time was over');
           if (settled) controller.abort(new Error('not to be sent'));
           else begun = controller;
         },

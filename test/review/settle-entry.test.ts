@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
 import { type PersonsVerdict, type SettleOptions, settleEntry } from '../../src/review/settle-entry.ts';
 import { createSiteClient } from '../../src/site/client.ts';
+import { deadlineIn } from '../../src/site/deadline.ts';
 import type { SiteClient } from '../../src/site/exchange.ts';
 import { settler } from '../../src/store/settle.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
@@ -24,7 +25,7 @@ afterEach(async () => {
 /** Sends the create of a posting whose change is in doubt, as the attempt may have done. */
 async function makeJob(key: string): Promise<SiteJobId> {
   const fields = (await stage.change(key))?.fields ?? {};
-  const { outcome } = await client.send({ kind: 'create', fields }, { notAfter: Date.now() + 5_000 });
+  const { outcome } = await client.send({ kind: 'create', fields }, { notAfter: deadlineIn(5_000) });
   if (outcome.kind !== 'created') throw new Error(`the site answered ${outcome.kind}`);
   return outcome.siteJob.siteJobId;
 }

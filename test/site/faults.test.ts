@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { deadlineIn } from '../../src/site/deadline.ts';
 import type { Exchange, SiteClient } from '../../src/site/exchange.ts';
 import {
   anyTime,
@@ -74,10 +75,10 @@ describe('certainly not sent: unreachable', () => {
   it('past its notAfter', async () => {
     await using site = await openSite([201, xml, job]);
     await using client = openClient(site.url);
-    const { outcome } = await client.send(create, { notAfter: Date.now() - 1 });
+    const { outcome } = await client.send(create, { notAfter: deadlineIn(-1) });
     expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: its time was over' });
-    expect((await client.send(create, { notAfter: Date.now() + 60_000 })).outcome.kind).toBe('created');
-    expect((await client.send(create, { notAfter: Date.now() - 1 })).outcome.kind).toBe('unreachable');
+    expect((await client.send(create, { notAfter: deadlineIn(60_000) })).outcome.kind).toBe('created');
+    expect((await client.send(create, { notAfter: deadlineIn(-1) })).outcome.kind).toBe('unreachable');
     expect(site.got).toHaveLength(1);
   });
 
@@ -119,11 +120,22 @@ describe('certainly not sent: unreachable', () => {
     expect(methods).toEqual(['PUT', 'DELETE']);
   });
 
-  it('its time is over before it gets a connection, as after a process was stopped: not sent', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
+  const hour = 3_600_000;
+  it.each([
+    ['as after a process was stopped', () => vi.advanceTimersByTime(hour)],
+    ['while the machine slept, and its steady clock with it', () => vi.setSystemTime(Date.now() + hour)],
+    [
+      'and the clock was set back by a day',
+      () => {
+        vi.advanceTimersByTime(hour);
+        vi.setSystemTime(Date.now() - 24 * hour);
+      },
+    ],
+  ])('its time is over before it gets a connection, %s: not sent', async (_name, pass) => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
     const { outcome, methods } = await whileConnectionIsTaken(
-      (client) => client.send(create, { notAfter: Date.now() + 1000 }),
-      () => vi.setSystemTime(Date.now() + 3_600_000),
+      (client) => client.send(create, { notAfter: deadlineIn(1000) }),
+      pass,
     );
     expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: its time was over' });
     expect(methods).toEqual(['PUT', 'DELETE']);

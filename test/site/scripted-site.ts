@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { createSiteClient } from '../../src/site/client.ts';
+import { deadlineIn } from '../../src/site/deadline.ts';
 import type { SiteClient, SiteOptions, SiteRequest } from '../../src/site/exchange.ts';
 
 export const TOKEN = 'canary+7f3a/9c=ü';
@@ -100,4 +101,4 @@ export const update: SiteRequest = { kind: 'update', siteJobId: siteJobId('12'),
 export const remove: SiteRequest = { kind: 'delete', siteJobId: siteJobId('12') };
 
 /** Any time will do. */
-export const anyTime = { notAfter: Number.POSITIVE_INFINITY };
+export const anyTime = { notAfter: deadlineIn(Number.POSITIVE_INFINITY) };
