@@ -1,6 +1,5 @@
 // Settles creates in doubt: reads the site's list once for all of them, then adopts, sends again, or asks a person.
 import { clueOf, type DoubtfulCreate, likeness } from '../src/plan/match-doubt.ts';
-import type { Reason } from '../src/plan/wish.ts';
 import type { SiteJob } from '../src/site/exchange.ts';
 import {
   adoptDoubt,
@@ -38,10 +37,11 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.settleAfterMs));
   const byClue = groupByClue(doubts, policy.referenceField);
   const listing = await client.list((siteJob) => collect(byClue, siteJob, policy.referenceField), signal);
+  // Called off, it says nothing of the list.
+  if (signal.aborted) return 0;
   if (listing.kind === 'unreadable') {
     desk.log.warn({ site, doubts: due.length, message: listing.message }, 'list not readable, doubts remain');
-    const reason = explain(`the site's list could not be read: ${listing.message}`);
-    await explainDoubts(db, due, reason, policy.doubts.settleAfterMs);
+    await explainDoubts(db, due, listing.message, policy.doubts.settleAfterMs);
     return 0;
   }
   crossStep('doubt-listed');
@@ -100,6 +100,7 @@ async function settleEach(desk: SiteDesk, doubts: readonly OpenDoubt[], signal: 
   const taken = new Set<string>();
   let settled = 0;
   for (const open of doubts) {
+    if (signal.aborted) break;
     const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
     const matches = await confirm(desk, open, free, signal);
     if (matches === undefined) continue;
@@ -135,6 +136,7 @@ async function confirm(
         const shown = await desk.client.show(candidate.siteJobId, signal);
         verdict = shown === undefined ? 'other' : likeness(open, shown, referenceField);
       } catch (error) {
+        if (signal.aborted) return undefined;
         desk.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
         await postpone(desk, open, `job ${candidate.siteJobId}, which it may have made, could not be shown`);
         return undefined;
@@ -176,7 +178,7 @@ async function askPerson(desk: SiteDesk, open: OpenDoubt, matches: readonly Site
 }
 
 async function postpone(desk: SiteDesk, open: OpenDoubt, message: string): Promise<void> {
-  await explainDoubts(desk.db, [open.doubt], explain(message), desk.policy.doubts.settleAfterMs);
+  await explainDoubts(desk.db, [open.doubt], message, desk.policy.doubts.settleAfterMs);
 }
 
 /** No such job. After enough looks the site has surely not made it: what is wished now may be sent. */
@@ -191,5 +193,3 @@ async function notFound(desk: SiteDesk, doubt: Doubt): Promise<number> {
 }
 
 const namesOf = ({ attempt }: Doubt) => ({ site: attempt.site, feed: attempt.feed, key: attempt.key });
-
-const explain = (message: string): Reason => ({ kind: 'unknown', message, problems: [{ message }] });

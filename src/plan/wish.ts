@@ -8,6 +8,8 @@ export interface Reason {
   readonly kind: string;
   readonly message: string;
   readonly problems: readonly Problem[];
+  /** Of a doubt: what the last look for its job came to, where it settled nothing. */
+  readonly note?: string;
 }
 
 /** What the site is known to have for a posting: the mapping, with the hashes of what was last accepted. */

@@ -1,5 +1,4 @@
 // Reads creates in doubt and writes how they were settled: adopted, to be sent again, or left to a person.
-import type { Reason } from '../plan/wish.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -105,24 +104,33 @@ export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number)
   return rows.length > 0;
 }
 
-/** Notes that the list was read and showed no job for these doubts. */
+/** Counts that the list was read and showed no job for these doubts. */
 export async function noteLook(db: Queryable, doubts: readonly Doubt[]): Promise<void> {
-  await db.query(`update change set looks = looks + 1 where state = 'in_doubt' and attempt_token = any($1::uuid[])`, [
-    doubts.map((doubt) => doubt.attempt.token),
-  ]);
+  await db.query(
+    `update change set looks = looks + 1, reason = reason - 'note' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
+    [doubts.map((doubt) => doubt.attempt.token)],
+  );
 }
 
-/** Notes why these doubts can't be settled for now. They are looked at again after `againMs`: the list may be long. */
+/**
+ * Notes why these doubts can't be settled for now, beside the reason why they are in doubt. They are looked at again after
+ * `againMs`: the list may be long.
+ */
 export async function explainDoubts(
   db: Queryable,
   doubts: readonly Doubt[],
-  reason: Reason,
+  note: string,
   againMs: number,
 ): Promise<void> {
   await db.query(
-    `update change set reason = $2, not_before = clock_timestamp() + make_interval(secs => $3)
+    `update change set reason = coalesce(reason, $2) || $3, not_before = clock_timestamp() + make_interval(secs => $4)
      where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
-    [doubts.map((doubt) => doubt.attempt.token), toJsonb(reason), againMs / 1000],
+    [
+      doubts.map((doubt) => doubt.attempt.token),
+      changeReason('unknown', 'whether the site has made the job is not known'),
+      toJsonb({ note }),
+      againMs / 1000,
+    ],
   );
 }
 

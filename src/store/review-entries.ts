@@ -62,7 +62,7 @@ async function readEntries(db: Queryable, ids: readonly number[], filter: EntryF
   const rows = await db.query(
     `select entry.*, (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
      from (select c.id, c.feed, c.site, c.key, c.state as kind, coalesce(c.attempt_operation, c.operation) as operation,
-             c.since, c.reason->>'message' as reason
+             c.since, nullif(concat_ws('; ', c.reason->>'message', c.reason->>'note'), '') as reason
            from ${CHANGES} and c.id = any($3::bigint[])
        union all
        select p.id, p.feed, (select f.site from feed_state f where f.feed = p.feed), p.key, p.kind, null, p.since,

@@ -68,6 +68,7 @@ function toJson(entry: EntryDetails, escalated: boolean, actions: readonly Possi
     escalated,
     reason: change.reason?.message ?? null,
     problems: change.reason?.problems ?? [],
+    note: change.reason?.note ?? null,
     attempts: change.attempts,
     sent_at: change.attempt?.startedAt ?? null,
     sent_fields: change.attempt?.fields ?? null,

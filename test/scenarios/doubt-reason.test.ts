@@ -1,0 +1,76 @@
+// A create in doubt keeps the reason why it is in doubt, whatever comes of the looks for its job.
+import { EventEmitter, once } from 'node:events';
+import { afterEach, expect, it } from 'vitest';
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import { feedSetups } from '../../src/cli/feed-setups.ts';
+import type { Fields } from '../../src/posting/posting.ts';
+import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
+import { feedXml, posting } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+let site: ScriptedSite;
+afterEach(async () => {
+  await mirror.close();
+  await site[Symbol.asyncDispose]();
+});
+
+const REASON = 'The site answered 500: database is down';
+const SHORT = {
+  limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
+  doubts: '{ settle_after_seconds: 0.6 }',
+};
+
+/** A site that fails at each create, and whose list and jobs are as `get` says. */
+async function openDoubtful(get: (got: Got) => Reply | undefined, more: Fields = {}): Promise<void> {
+  site = await openSite((got) => (got.method === 'POST' ? [500, {}, 'database is down'] : get(got)));
+  mirror = await openMirror({ site: { base_url: site.url.href, ...SHORT, ...more } });
+  await mirror.writeFeed(feedXml([posting('a')]));
+}
+
+async function doubts() {
+  const { db } = await mirror.books();
+  return db.query(`select state, reason->>'message' as message, reason->>'note' as note from change`);
+}
+
+it('beside a list that can not be read', async () => {
+  await openDoubtful(() => [502, {}, 'no list']);
+  expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
+  const list = `The list at ${site.url.origin}/jobs.xml could not be read`;
+  expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note: `${list}: the site answered 502` }]);
+});
+
+it('beside jobs that a person has to tell apart, until a look finds none of them', async () => {
+  const job = '<job><id>7</id><number>a</number><created-at>2020-01-01T00:00:00Z</created-at></job>';
+  let listed = `<jobs>${job}</jobs>`;
+  await openDoubtful((got) => [200, {}, got.url.startsWith('/jobs.xml') ? listed : job], {
+    doubts: '{ settle_after_seconds: 0.6, looks: 4 }',
+  });
+  expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
+  expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note: expect.stringContaining(': 7; say') }]);
+  listed = '<jobs/>';
+  await expect.poll(doubts, { timeout: 10_000 }).toEqual([{ state: 'in_doubt', message: REASON, note: null }]);
+});
+
+it('where the look is called off, as at the end of a process', async () => {
+  const arrivals = new EventEmitter();
+  const patient = {
+    limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 30 }',
+    doubts: '{ settle_after_seconds: 31 }',
+  };
+  await openDoubtful(() => {
+    arrivals.emit('list');
+    return undefined;
+  }, patient);
+  const { db, config, log } = await mirror.books();
+  const [setup] = feedSetups(config, ['acme']);
+  if (setup === undefined) throw new Error('the configuration has no feed acme');
+  await pullFeed(setup, { db, log, signal: new AbortController().signal });
+  const listing = once(arrivals, 'list');
+  await mirror.engine();
+  await expect.poll(doubts, { timeout: 10_000 }).toMatchObject([{ state: 'in_doubt' }]);
+  await db.query(`update change set attempt_started = attempt_started - interval '1 minute'`);
+  await listing;
+  await mirror.stopEngine(0);
+  expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note: null }]);
+});
