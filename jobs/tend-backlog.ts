@@ -46,14 +46,14 @@ export async function probeIfPaused(desk: SiteDesk, signal: AbortSignal): Promis
 
 /** Asks a paused site with one harmless GET, less and less often, and resumes it when it answers. */
 async function probe(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
-  const answer = await desk.client.probe(signal);
-  if (answer === 'accepted') {
+  const { kind: answer, message, mayResume } = await desk.client.probe(signal);
+  if (mayResume) {
     await resumeSite(desk.db, desk.site);
     desk.log.info({ site: desk.site }, 'site resumed: it answers again');
     return true;
   }
   await noteFailedProbe(desk.db, desk.site, PROBE_FIRST_MS, PROBE_MAX_MS);
-  desk.log.warn({ site: desk.site, answer }, 'site stays paused');
+  desk.log.warn({ site: desk.site, answer, message }, 'site stays paused');
   return false;
 }
 

@@ -30,6 +30,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
   const prefix = options.baseUrl.pathname.replace(/\/+$/, '');
   const urlOf = (path: string): URL => new URL(`${prefix}${path}`, options.baseUrl.origin);
   const listUrl = options.listPath === undefined ? undefined : urlOf(options.listPath.replace(/^\/*/, '/'));
+  const { maxListPageBytes = MAX_LIST_PAGE_BYTES } = options;
   const get = (url: URL, maxBytes: number, signal?: AbortSignal): Promise<Answer> =>
     transport.exchange({ method: 'GET', url, maxBytes, signal });
 
@@ -53,9 +54,12 @@ export function createSiteClient(options: SiteOptions): SiteClient {
     show: async (id, signal) => readShown(id, await get(urlOf(jobPath(id)), MAX_ANSWER_BYTES, signal), options.baseUrl),
     async list(take, signal) {
       if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
-      return readList(listUrl, (url) => get(url, options.maxListPageBytes ?? MAX_LIST_PAGE_BYTES, signal), take);
+      return readList(listUrl, (url) => get(url, maxListPageBytes, signal), take);
     },
-    probe: async (signal) => judgeProbe(await get(listUrl ?? urlOf(CREATE_PATH), 0, signal)),
+    async probe(signal) {
+      const probed = { url: listUrl ?? urlOf(CREATE_PATH), isList: listUrl !== undefined };
+      return judgeProbe(await get(probed.url, maxListPageBytes, signal), probed);
+    },
     close: () => transport.close(),
   };
 }

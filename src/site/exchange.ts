@@ -78,6 +78,16 @@ export type Listing =
   | { readonly kind: 'listed'; readonly pages: number }
   | { readonly kind: 'unreadable'; readonly message: string };
 
+/** What one harmless GET showed. */
+export interface Probe {
+  /** `accepted`: the interface is there, as far as a GET can prove it. */
+  readonly kind: Exclude<Outcome['kind'], 'created' | 'gone' | 'rejected'>;
+  /** What was seen, and what to do about it. */
+  readonly message: string;
+  /** Whether a site that was paused may be sent to again. */
+  readonly mayResume: boolean;
+}
+
 export interface SiteClient {
   /**
    * Sends one request and judges the answer. Never throws for what the site or the network does.
@@ -88,7 +98,7 @@ export interface SiteClient {
   show(id: SiteJobId, signal?: AbortSignal): Promise<SiteJob | undefined>;
   /** Reads the list action page by page, handing over each job once. */
   list(take: (siteJob: SiteJob) => void, signal?: AbortSignal): Promise<Listing>;
-  /** One harmless GET, to see whether the token is accepted again. */
-  probe(signal?: AbortSignal): Promise<Outcome['kind']>;
+  /** One harmless GET, to see whether the interface is there and takes the token. */
+  probe(signal?: AbortSignal): Promise<Probe>;
   close(): Promise<void>;
 }

@@ -137,6 +137,17 @@ describe('check', () => {
     });
   });
 
+  it('takes no page for the interface, and says what was seen', async () => {
+    await open();
+    await mirror.sandbox.setFaults([{ name: 'html', on: ['list'] }]);
+    const { out, status } = await run('check', '--online');
+    expect(status).toBe(1);
+    expect(out).toMatch(/asked now: .*\/jobs\.xml: 200, text\/html, .*; check base_url and list_path/);
+    expect((await run('check', '--online', '--json')).json()[0]?.sites).toMatchObject([
+      { answer: 'misconfigured', answer_message: expect.stringContaining('200, text/html') },
+    ]);
+  });
+
   it('says everything that is wrong, with file and line', async () => {
     await open({ site: { colour: 'blue' }, feed: { site: 'bord' } });
     const { errors, status } = await run('check');

@@ -1,13 +1,16 @@
 // Every rule of site-interface.md that a client has to keep, over real HTTP. Each test names its rule.
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import {
   anyTime,
   closedUrl,
   create,
   openClient,
+  openRawSite,
   openSite,
+  openTlsSite,
+  type RawSite,
   type Reply,
   remove,
   TOKEN,
@@ -199,26 +202,81 @@ describe('section 7: errors', () => {
 });
 
 describe('probe', () => {
+  const page = '<!DOCTYPE html><html><head><title>Sign\n in</title></head></html>';
+  const html = { 'content-type': 'text/html; charset=utf-8' };
+  const jobs = '<jobs type="array"><job><id>1</id></job></jobs>';
+
   it.each([
-    [200, 'accepted'],
-    [404, 'accepted'],
-    [401, 'unauthorized'],
-    [403, 'forbidden'],
-    [429, 'throttled'],
-    [503, 'throttled'],
-    [500, 'unknown'],
-    [302, 'misconfigured'],
-  ])('%i: %s, by one harmless GET', async (status, kind) => {
-    await using site = await openSite([status, {}, '<jobs/>']);
+    ['a list', [200, xml, jobs], 'accepted', true, '200, application/xml, the element jobs: a list of jobs'],
+    ['an empty list', [200, xml, '<nil-classes type="array"/>'], 'accepted', true, 'a list of jobs'],
+    ['a page', [200, html, page], 'misconfigured', false, '200, text/html, the page "Sign in": not the XML'],
+    ['a page said to be XML', [200, xml, page], 'misconfigured', false, 'the page "Sign in"'],
+    ['a page without a title', [200, html, '<p>hello</p>'], 'misconfigured', false, 'a page without a title'],
+    ['a missing page', [404, html, page], 'misconfigured', false, '404, text/html, the page "Sign in"'],
+    ['no such list', [404, {}, ''], 'misconfigured', true, '404, no content type, empty'],
+    ['other XML', [200, xml, '<status>up</status>'], 'misconfigured', true, 'the element status: not the XML'],
+    ['one job', [200, xml, job], 'misconfigured', true, 'the element job: not the XML'],
+    ['text', [200, { 'content-type': 'text/plain' }, 'up'], 'misconfigured', true, '200, text/plain: not the XML'],
+    ['401', [401, xml, jobs], 'unauthorized', false, 'does not accept the token (401): it was changed'],
+    ['403', [403, xml, jobs], 'forbidden', false, 'may not read there'],
+    ['429', [429, {}, ''], 'throttled', false, 'asks to wait'],
+    ['503', [503, {}, ''], 'throttled', false, 'asks to wait'],
+    ['500', [500, html, page], 'unknown', false, '500, text/html, the page "Sign in"'],
+    ['a login', [302, { location: '/login?next=x' }, ''], 'misconfigured', false, '/login. Redirects are not followed'],
+    ['a redirect without a target', [304, {}, ''], 'misconfigured', false, 'leads to nowhere'],
+  ] as const)('of a list action, %s', async (_name, reply, kind, mayResume, message) => {
+    await using site = await openSite(reply as Reply);
     await using client = openClient(new URL('/board', site.url), { listPath: 'mine.xml?open=1' });
-    expect(await client.probe()).toBe(kind);
+    expect(await client.probe()).toEqual({ kind, mayResume, message: expect.stringContaining(message) });
     expect(site.got.map(({ method, url }) => [method, url])).toEqual([['GET', '/board/mine.xml?open=1']]);
   });
-});
 
-it('probe: nothing there', async () => {
-  await using client = openClient(await closedUrl());
-  expect(await client.probe()).toBe('unreachable');
+  it.each([
+    ['a list', [200, xml, jobs], 'accepted', true, '200, application/xml, the element jobs: no more'],
+    ['an empty answer', [200, {}, ''], 'accepted', true, 'no more can be proven without list_path'],
+    ['nothing to read there', [404, { 'content-type': 'text/plain' }, 'no'], 'accepted', true, 'without list_path'],
+    ['another method wanted', [405, {}, ''], 'accepted', true, 'without list_path'],
+    ['a page', [200, html, page], 'misconfigured', true, '200, text/html, the page "Sign in": a page proves nothing'],
+    ['a missing page', [404, html, page], 'misconfigured', true, '404, text/html, the page "Sign in"'],
+    ['401', [401, {}, ''], 'unauthorized', false, '(401)'],
+    ['a login', [302, { location: '/login' }, ''], 'misconfigured', false, 'leads to http://127.0.0.1'],
+  ] as const)('without a list action, %s', async (_name, reply, kind, mayResume, message) => {
+    await using site = await openSite(reply as Reply);
+    await using client = openClient(site.url);
+    expect(await client.probe()).toEqual({ kind, mayResume, message: expect.stringContaining(message) });
+    expect(site.got.map(({ method, url }) => [method, url])).toEqual([['GET', '/jobs.xml']]);
+  });
+
+  it('of a list that breaks off', async () => {
+    await using site = await openSite([200, { ...xml, 'content-encoding': 'gzip' }, 'no gzip']);
+    await using client = openClient(site.url, { listPath: '/jobs.xml' });
+    expect(await client.probe()).toMatchObject({ kind: 'unknown', message: expect.stringContaining('unpacked') });
+  });
+
+  it.each([
+    ['a refused connection', 'ECONNREFUSED', async () => closedUrl()],
+    ['an unknown host', 'host name', async () => new URL('http://no-such-host.invalid')],
+    ['a certificate that nobody signed', 'self-signed', async () => tls.url],
+    ['a handshake that never ends', '300 ms', async () => new URL(silent.url.href.replace('http:', 'https:'))],
+    ['no answer', '300 ms', async () => silent.url],
+  ])('says the cause in the words of a request: %s', async (_name, words, place) => {
+    await using client = openClient(await place(), { timeoutMs: 300 });
+    const { outcome } = await client.send(create, anyTime);
+    const message = 'message' in outcome ? outcome.message : '';
+    expect(message).toContain(words);
+    expect(await client.probe()).toEqual({ kind: 'unreachable', mayResume: false, message });
+  });
+
+  let tls: RawSite;
+  let silent: RawSite;
+  beforeAll(async () => {
+    tls = await openTlsSite();
+    silent = await openRawSite(() => {});
+  });
+  afterAll(async () => {
+    await tls[Symbol.asyncDispose]();
+    await silent[Symbol.asyncDispose]();
+  });
 });
 
 it('a field name that is no element name is a mistake of the configuration: thrown, nothing sent', async () => {

@@ -305,7 +305,7 @@ describe('redirects are never followed, and credentials go nowhere', () => {
         expect(outcome).toEqual({ kind: 'misconfigured', message: expect.stringContaining(new URL(location).origin) });
       }
       expect((await client.list(() => {})).kind).toBe('unreadable');
-      expect(await client.probe()).toBe('misconfigured');
+      expect(await client.probe()).toMatchObject({ kind: 'misconfigured', mayResume: false });
       expect(site.got).toHaveLength(5);
     }
     expect(other.connections()).toBe(0);

@@ -1,11 +1,13 @@
 // Turns a small script into a real HTTP site on loopback that notes every request it gets, for the tests of the client.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { createSiteClient } from '../../src/site/client.ts';
 import { deadlineIn } from '../../src/site/deadline.ts';
 import type { SiteClient, SiteOptions, SiteRequest } from '../../src/site/exchange.ts';
+import { certificate, key } from './tls-identity.ts';
 
 export const TOKEN = 'canary+7f3a/9c=ü';
 
@@ -62,6 +64,17 @@ export async function openRawSite(treat: (socket: Socket) => void): Promise<RawS
   });
   const url = await listen(server);
   return { url, connections: () => sockets.length, [Symbol.asyncDispose]: () => closeServer(server, sockets) };
+}
+
+/** A server with a certificate that nobody vouches for. */
+export async function openTlsSite(): Promise<RawSite> {
+  let connections = 0;
+  const server = createTlsServer({ cert: certificate, key }, (_request, response) => response.end());
+  server.on('connection', () => {
+    connections++;
+  });
+  const url = new URL((await listen(server)).href.replace('http:', 'https:'));
+  return { url, connections: () => connections, [Symbol.asyncDispose]: () => closeServer(server, []) };
 }
 
 async function listen(server: Server): Promise<URL> {

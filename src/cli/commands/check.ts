@@ -4,18 +4,18 @@ import { CronExpressionParser } from 'cron-parser';
 import type { Config, FeedConfig, SiteConfig } from '../../config/config.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { createSiteClient } from '../../site/client.ts';
-import type { Outcome } from '../../site/exchange.ts';
+import type { Probe } from '../../site/exchange.ts';
 import { readConfig } from '../books.ts';
 import { ExitStatus } from '../exit-status.ts';
-import { printJson, printLines } from '../print.ts';
+import { plainText, printJson, printLines } from '../print.ts';
 import { formatTime } from '../times.ts';
 
-type Answers = ReadonlyMap<SiteName, Outcome['kind']>;
+type Answers = ReadonlyMap<SiteName, Probe>;
 
 export function checkCommand(): Command {
   return new Command('check')
     .description('check the configuration, and say how it is understood')
-    .option('--online', 'ask each site with one harmless GET whether it takes the token')
+    .option('--online', 'ask each site with one harmless GET whether its interface is there and takes the token')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action(async (options: { config?: string; json?: boolean; online?: boolean }) => {
@@ -23,13 +23,13 @@ export function checkCommand(): Command {
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
       if (options.json === true) await printJson(toJson(config, answers));
       else await printLines(describe(config, answers));
-      const wrong = [...answers.values()].some((answer) => answer !== 'accepted');
+      const wrong = [...answers.values()].some(({ kind }) => kind !== 'accepted');
       process.exitCode = wrong ? ExitStatus.failed : ExitStatus.done;
     });
 }
 
 async function probeSites({ sites }: Config): Promise<Answers> {
-  const answers = new Map<SiteName, Outcome['kind']>();
+  const answers = new Map<SiteName, Probe>();
   for (const { name, options } of sites.values()) {
     const client = createSiteClient(options);
     try {
@@ -52,10 +52,7 @@ function describe(config: Config, answers: Answers): string[] {
   ];
 }
 
-function describeSite(
-  { name, options, requestsPerSecond, stateField }: SiteConfig,
-  answer?: Outcome['kind'],
-): string[] {
+function describeSite({ name, options, requestsPerSecond, stateField }: SiteConfig, answer?: Probe): string[] {
   const doubts =
     options.listPath === undefined
       ? 'creates in doubt wait for a person: there is no list_path'
@@ -65,21 +62,18 @@ function describeSite(
     `site ${name}: ${options.baseUrl.href}`,
     `  at most ${requestsPerSecond} requests a second, ${options.concurrency} at once, ${options.timeoutMs / 1000} s each`,
     `  the state stands in ${stateField.name}, as ${stateField.values}; ${doubts}`,
-    ...(answer === undefined ? [] : [`  asked now: ${ANSWERS[answer]}`]),
+    ...(answer === undefined ? [] : [`  asked now: ${ANSWERS[answer.kind]}: ${plainText(answer.message)}`]),
   ];
 }
 
-const ANSWERS: Readonly<Record<Outcome['kind'], string>> = {
-  created: 'it answers, and takes the token',
+const ANSWERS: Readonly<Record<Probe['kind'], string>> = {
   accepted: 'it answers, and takes the token',
-  gone: 'it answers, and takes the token',
-  rejected: 'it answers, but refuses the request',
-  forbidden: 'it answers, but the user may not read there (403)',
-  unauthorized: 'it does not take the token (401)',
-  throttled: 'it asks to wait',
+  forbidden: 'it takes the token, but not for this',
+  unauthorized: 'it does not take the token',
+  throttled: 'it has no time',
   unreachable: 'it is out of reach',
-  unknown: 'it answers with an error of its own',
-  misconfigured: 'it redirects elsewhere: is base_url right?',
+  unknown: 'nothing is proven',
+  misconfigured: 'the interface does not show itself',
 };
 
 function describeFeed(feed: FeedConfig): string[] {
@@ -118,7 +112,8 @@ function toJson(config: Config, answers: Answers): object {
       base_url: options.baseUrl.href,
       reference_field: options.referenceField ?? null,
       list_path: options.listPath ?? null,
-      answer: answers.get(name) ?? null,
+      answer: answers.get(name)?.kind ?? null,
+      answer_message: answers.get(name)?.message ?? null,
     })),
     feeds: [...config.feeds.values()].map((feed) => ({
       feed: feed.name,
