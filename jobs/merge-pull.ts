@@ -1,25 +1,28 @@
 // Ends a pull that was read: proves it complete or not, finds what is gone, lets the guard judge, and commits the backlog.
 import type { FeedReading } from '../src/feed/feed-reading.ts';
 import { judgeDeletes } from '../src/plan/delete-guard.ts';
-import type { Reason, Wish } from '../src/plan/wish.ts';
-import type { PostingKey } from '../src/posting/identifiers.ts';
+import type { Reason } from '../src/plan/wish.ts';
 import { refuseOvertaken } from '../src/store/feed-state.ts';
 import { seizeFeed } from '../src/store/locks.ts';
 import type { PullBooks } from '../src/store/pull-books.ts';
 import { commitPull, type PullFindings } from '../src/store/pull-commit.ts';
 import {
+  clearUnseen,
+  collectMissing,
+  collectUnmetWishes,
+  extendGrace,
+  markUnseen,
+  wishAbsent,
+} from '../src/store/pull-gone.ts';
+import {
   countStillWished,
   countUnmappedAbsent,
   deleteLoad,
   dropUnmade,
-  extendGrace,
-  forgetRecords,
   mergeCarried,
   mergeWishes,
-  type UnmetPosting,
-  unmetPostings,
-  unmetWishes,
 } from '../src/store/pull-merge.ts';
+import { takeOver } from '../src/store/pull-takeover.ts';
 import { clearRecordProblems, noteRecordProblems } from '../src/store/record-problems.ts';
 import { crossStep } from './fault-hook.ts';
 import type { FeedSetup } from './feed-setup.ts';
@@ -67,10 +70,11 @@ export async function prepareMerge(
   ];
   const complete = shortfalls.length === 0;
   await seizeFeed(books.session, books.subject.feed);
+  await takeOver(books);
   await mergeWishes(books);
   // What was accepted while the feed streamed is not open any more: the site has it.
   const carriedOpen = await mergeCarried(books);
-  const gone = complete ? await removeGone(setup, books, desk) : { missing: 0, grace: 0, holdReason: undefined };
+  const gone = complete ? await removeGone(setup, books, desk) : await keepUnseen(books, desk);
   const stillWished = ledger.wished === 0 ? 0 : await countStillWished(books, (hash) => ledger.hasMetWish(hash));
   const findings: PullFindings = {
     complete,
@@ -86,38 +90,41 @@ export async function prepareMerge(
   return { findings, holdReason: gone.holdReason };
 }
 
+interface Gone {
+  readonly missing: number;
+  readonly grace: number;
+  readonly holdReason: string | undefined;
+}
+
+/** Of a feed that is not proven complete nothing is gone; what it did not show counts towards another pull. */
+async function keepUnseen(books: PullBooks, { ledger }: RecordDesk): Promise<Gone> {
+  await collectUnmetWishes(books, 'all', (hash) => ledger.hasMetWish(hash));
+  await markUnseen(books);
+  return { missing: 0, grace: 0, holdReason: undefined };
+}
+
 /** Wishes the deletes that follow from a complete feed, held where they are too many. */
-async function removeGone(
-  setup: FeedSetup,
-  books: PullBooks,
-  desk: RecordDesk,
-): Promise<{ readonly missing: number; readonly grace: number; readonly holdReason: string | undefined }> {
-  const { ledger } = desk;
-  await dropUnmade(books, await unmetWishes(books, (hash) => ledger.hasMet(hash)));
+async function removeGone(setup: FeedSetup, books: PullBooks, { ledger }: RecordDesk): Promise<Gone> {
+  const { missingPulls } = setup.guard;
+  const hasMet = (hash: Buffer) => ledger.hasMet(hash);
+  await clearUnseen(books);
+  await collectUnmetWishes(books, 'unmapped', hasMet);
+  await dropUnmade(books);
 
-  const isMet = ({ wanted, wishedNow, wishRecordHash }: UnmetPosting) =>
-    wanted === 'present' && (wishedNow || (wishRecordHash !== undefined && ledger.hasMet(wishRecordHash)));
-  const missing = (await unmetPostings(books, [...ledger.unmetRecords()])).filter((posting) => !isMet(posting));
-  const fresh = missing.filter((posting) => posting.wanted !== 'absent');
-  const inGrace = fresh.filter((posting) => posting.missingPulls + 1 < setup.guard.missingPulls);
-  await extendGrace(books, keysOf(inGrace));
+  const { missing, inGrace, due } = await collectMissing(books, ledger.unmetRecords(), hasMet, missingPulls);
+  if (inGrace > 0) await extendGrace(books, missingPulls);
 
-  const due = fresh.filter((posting) => posting.missingPulls + 1 >= setup.guard.missingPulls);
-  const load = { ...(await deleteLoad(books)), added: due.length, emptied: ledger.seen === 0 };
+  const load = { ...(await deleteLoad(books)), added: due, emptied: ledger.seen === 0 };
   const verdict = judgeDeletes(setup.guard, load);
   const reason: Reason | undefined =
     verdict.kind === 'hold' ? { kind: 'guard', message: verdict.reason, problems: [] } : undefined;
-  const wishes = due.map(
-    ({ key }): Wish => ({ wanted: 'absent', key, operation: 'delete', resting: reason ? 'held' : 'ready', reason }),
-  );
-  await books.addContested(wishes);
-  await mergeWishes(books);
-  await forgetRecords(books, keysOf(due));
+  if (due > 0) {
+    await wishAbsent(books, missingPulls, reason);
+    await mergeWishes(books);
+  }
   const unmade = await countUnmappedAbsent(books);
-  return { missing: missing.length + unmade, grace: inGrace.length, holdReason: reason?.message };
+  return { missing: missing + unmade, grace: inGrace, holdReason: reason?.message };
 }
-
-const keysOf = (postings: readonly { readonly key: PostingKey }[]): PostingKey[] => postings.map(({ key }) => key);
 
 function unreadableShortfall(count: number): string[] {
   if (count === 0) return [];
@@ -127,5 +134,6 @@ function unreadableShortfall(count: number): string[] {
 
 function tooFewShortfall(seen: number, minRecords: number | undefined): string[] {
   if (minRecords === undefined || seen >= minRecords) return [];
-  return [`${seen} records are fewer than the ${minRecords} that the configuration expects at least`];
+  const records = seen === 1 ? '1 record is' : `${seen} records are`;
+  return [`${records} fewer than the ${minRecords} that the configuration expects at least`];
 }

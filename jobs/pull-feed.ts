@@ -20,6 +20,8 @@ export interface PullContext {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: FeedProgress) => void;
+  /** Told the pull's number as soon as it has one. */
+  readonly onPull?: (pull: number) => void;
 }
 
 /** How a pull ended, before anything was sent. */
@@ -41,6 +43,7 @@ export async function pullFeed(setup: FeedSetup, context: PullContext): Promise<
   if (lock === undefined) return { kind: 'busy' };
   try {
     const pull = await startPull(db, feed, site);
+    context.onPull?.(pull);
     await closeAbandonedPulls(db, feed, pull);
     crossStep('pull-started');
     try {

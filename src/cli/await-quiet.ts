@@ -8,7 +8,7 @@ import type { Engine } from './engine.ts';
 /** Why the wait ended. */
 export type Rest =
   | { readonly kind: 'quiet' }
-  /** Something is still to be sent; `message` says why it was not, and what to do. */
+  /** Something was still to be sent; `message` says why it was not waited for, and what to do. */
   | { readonly kind: 'waiting'; readonly message: string };
 
 export interface AwaitOptions {
@@ -16,6 +16,8 @@ export interface AwaitOptions {
   /** Called now and then, with what moved. */
   readonly onLook?: () => Promise<void> | void;
 }
+
+export const INTERRUPTED = 'interrupted: what is left is sent by the next run';
 
 const LOOK_MS = 100;
 const LONGEST_LOOK_MS = 1_000;
@@ -40,8 +42,7 @@ export async function awaitQuiet(
   let movedAt = performance.now();
   let doubtsSince: number | undefined;
   for (let lookMs = LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.2)) {
-    if (options.signal.aborted)
-      return { kind: 'waiting', message: 'interrupted: what is left is sent by the next run' };
+    if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
     const standing = await readStanding(books.db, feeds);
     if (standing.settled !== settled) {
       settled = standing.settled;
@@ -71,7 +72,7 @@ async function whyWait(
   if (standing.sending) return undefined;
   const state = await readSiteState(books.db, site);
   if (state.pausedSince !== undefined) {
-    return `site ${site} is paused: ${state.pauseCause}. When it is mended, go on with: jobmirror resume ${site}`;
+    return `site ${site} is paused: ${state.pauseCause}; when it is mended, go on with: jobmirror resume ${site}`;
   }
   if (state.unreachableStreak >= UNREACHABLE_LIMIT) {
     return `site ${site} is out of reach: ${state.lastMessage}. What is left is sent by the next run`;
@@ -84,7 +85,7 @@ async function whyWait(
     return `the next attempt is due in ${Math.round((standing.nextDueMs ?? 0) / 1000)} s. It is left to the next run`;
   }
   if (standstillMs > STANDSTILL_MS) {
-    return `nothing moved for ${Math.round(standstillMs / 1000)} s, though changes are due: see jobmirror status`;
+    return `nothing moved for ${Math.round(standstillMs / 1000)} s, though changes are due; see how all stands: jobmirror status`;
   }
   return undefined;
 }

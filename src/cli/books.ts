@@ -42,7 +42,7 @@ export async function openBooksFor(config: Config, options: { readonly quiet?: b
     await migrate(server.url);
   } catch (cause) {
     await server.leave();
-    throw new UserError(`the database can't be used: ${(cause as Error).message}`, { cause });
+    throw new UserError(`database: ${placeOf(server.url)} can't be used: ${(cause as Error).message}`, { cause });
   }
   const db = openDatabase(server.url, {
     max: 10,
@@ -57,6 +57,12 @@ export async function openBooksFor(config: Config, options: { readonly quiet?: b
       await server.leave();
     },
   };
+}
+
+/** A server and its database, without user and password. */
+function placeOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `Postgres at ${host}${pathname}`;
 }
 
 /** The Postgres server of a configuration. `url` holds its password. */

@@ -9,6 +9,13 @@ export function commandWriter(configFile: string | undefined): WriteCommand {
   return (words) => `${ownCommand()} ${[...words, ...suffix].map(quote).join(' ')}`;
 }
 
+/**
+ * Completes the commands in a text that the books keep, or that is made where nobody knows how this command was called:
+ * each stands there as `: jobmirror …`, and ends with the sentence or before the next semicolon.
+ */
+export const completeCommands = (text: string, write: WriteCommand): string =>
+  text.replace(/: jobmirror ([^;]+?)(?=\.?(?:;|$))/g, (_, words: string) => `: ${write(words.split(' '))}`);
+
 /** What stands before the arguments: `jobmirror` where it is installed, else npm or node, as it was called. */
 function ownCommand(): string {
   const program = resolve(process.argv[1] ?? '');

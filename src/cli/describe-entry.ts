@@ -16,8 +16,9 @@ export function describeEntry(entry: EntryDetails, escalated: boolean): string[]
   return [
     `entry ${change.id}: ${state}, since ${formatTime(change.since)} (${formatSpan(change.ageMs)})`,
     `posting ${plainText(change.key)} of feed ${change.feed}, site ${change.site}: ${wish}`,
-    ...describeLive(live),
+    ...describeLive(live, change),
     ...(change.reason === undefined ? [] : [`reason: ${plainText(change.reason.message)}`]),
+    ...(change.reason?.note === undefined ? [] : [`last look for its job: ${plainText(change.reason.note)}`]),
     ...describeProblems(change.reason?.problems ?? []),
     ...describeAttempt(change),
     ...describeFields(change.fields, live?.fields),
@@ -39,8 +40,11 @@ function describeRecord(record: RecordEntry): string[] {
   ];
 }
 
-function describeLive(live: LiveJob | undefined): string[] {
-  if (live === undefined) return ['the site has no job for it'];
+function describeLive(live: LiveJob | undefined, { attempt }: OpenChangeRow): string[] {
+  if (live === undefined) {
+    if (attempt === undefined) return ['the site has no job for it'];
+    return ['whether the site has a job for it is not known: the answer to its create is missing'];
+  }
   const url = live.url === undefined ? '' : `, ${plainText(live.url)}`;
   return [`the site has job ${plainText(live.siteJobId)}${url}, since ${formatTime(live.since)}`];
 }

@@ -1,9 +1,11 @@
 // Turns how sites and feeds stand into lines for people: first what waits for somebody, then the numbers.
+import { plural } from '../review/plural.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
 import { standingOf } from '../review/site-standing.ts';
 import type { FeedOverview } from '../store/overview.ts';
 import type { PullRow } from '../store/pull.ts';
 import type { SiteState } from '../store/site-state.ts';
+import { completeCommands } from './command-line.ts';
 import { oneLine, plainText } from './print.ts';
 import { formatTable } from './table.ts';
 import { formatSpan, formatTime } from './times.ts';
@@ -22,9 +24,9 @@ export interface MarkedFeed extends FeedOverview {
 }
 
 export function describeSite({ state, strays }: SiteOverview, write: WriteCommand): string[] {
-  const surplus = strays === 0 ? [] : [`  ${strays} surplus jobs of ours are still to be deleted`];
+  const surplus = strays === 0 ? [] : [`  still to be deleted: ${plural(strays, 'surplus job')} of ours`];
   return [
-    `site ${state.site}: ${siteSentence({ state, strays })}`,
+    `site ${state.site}: ${completeCommands(siteSentence({ state, strays }), write)}`,
     ...resumeLines({ state, strays }, write),
     ...surplus,
   ];
@@ -32,13 +34,14 @@ export function describeSite({ state, strays }: SiteOverview, write: WriteComman
 
 function siteSentence({ state }: SiteOverview): string {
   const wait = formatSpan(state.waitsMs);
+  const next = state.waitsMs < 1_000 ? 'the next try is now' : `the next try is in ${wait}`;
   const last = state.lastMessage === undefined ? '' : `: ${oneLine(state.lastMessage, 300)}`;
   const standing = standingOf(state);
   switch (standing) {
     case 'paused':
       return `PAUSED since ${formatTime(state.pausedSince ?? new Date())}: ${plainText(state.pauseCause ?? '')}`;
     case 'out_of_reach':
-      return `out of reach, ${state.unreachableStreak} times in a row; the next try is in ${wait}${last}`;
+      return `out of reach, ${plural(state.unreachableStreak, 'time')} in a row; ${next}${last}`;
     case 'waiting':
       return `nothing is sent for ${wait}${last}`;
     case 'sending':
@@ -53,9 +56,11 @@ function resumeLines({ state }: SiteOverview, write: WriteCommand): string[] {
   const probe =
     state.probeInMs === undefined
       ? ['  it is not asked by itself: a person has to see that the cause is gone']
-      : [`  asked again in ${formatSpan(state.probeInMs)}, by a running worker; ${state.probes} probes so far`];
+      : [`  asked again ${probeTime(state.probeInMs)}, by a running worker; ${plural(state.probes, 'probe')} so far`];
   return [...probe, `  go on at once:  ${write(['resume', state.site])}`];
 }
+
+const probeTime = (inMs: number): string => (inMs < 1_000 ? 'now' : `in ${formatSpan(inMs)}`);
 
 /** What needs a person, feed by feed, then one table of all. */
 export function describeFeeds(feeds: readonly MarkedFeed[], write: WriteCommand): string[] {
@@ -70,28 +75,31 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
     const reason = feed.holdReason === undefined ? '' : `: ${plainText(feed.holdReason)}`;
     const approve = write(['review', 'approve', feed.feed, '--count', String(feed.held)]);
     lines.push(
-      `${mark}${feed.feed}: ${feed.held} deletes held for ${formatSpan(feed.heldForMs ?? 0)}${reason}`,
+      `${mark}${feed.feed}: ${plural(feed.held, 'delete')} held for ${formatSpan(feed.heldForMs ?? 0)}${reason}`,
       `  see them:     ${write(['review', 'list', feed.feed, '--kind', 'held'])}`,
       `  delete them:  ${approve}`,
     );
   }
   if (feed.in_doubt > 0) {
     lines.push(
-      `${mark}${feed.feed}: ${feed.in_doubt} creates in doubt, the oldest for ${formatSpan(feed.inDoubtForMs ?? 0)}`,
+      `${mark}${feed.feed}: ${plural(feed.in_doubt, 'create')} in doubt, the oldest for ${formatSpan(feed.inDoubtForMs ?? 0)}`,
       `  see them:     ${write(['review', 'list', feed.feed, '--kind', 'in_doubt'])}`,
     );
   }
   const others = feed.rejected + feed.failed + feed.unreadable + feed.duplicates;
   if (others > 0) {
-    lines.push(`${feed.feed}: ${others} more entries for review:  ${write(['review', 'list', feed.feed])}`);
+    const more = plural(others, 'more entry', 'more entries');
+    lines.push(`${feed.feed}: ${more} for review:  ${write(['review', 'list', feed.feed])}`);
   }
-  if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull));
+  if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull, write));
   return lines.length === 0 ? [] : [...lines, ''];
 }
 
-function describeTrouble({ feed }: MarkedFeed, pull: PullRow): string[] {
-  const why = [pull.message ?? [], ...pull.shortfalls].flat();
-  return pull.status === 'running' ? [] : why.map((text) => `${feed}: pull ${pull.id}: ${plainText(text)}`);
+/** Why a pull failed or is not complete. What hindered its sending may be over: how that stands is said of the site. */
+function describeTrouble({ feed }: MarkedFeed, pull: PullRow, write: WriteCommand): string[] {
+  const failure = pull.status === 'failed' && pull.message !== undefined ? [pull.message] : [];
+  const why = pull.status === 'running' ? [] : [...failure, ...pull.shortfalls];
+  return why.map((text) => `${feed}: pull ${pull.id}: ${completeCommands(plainText(text), write)}`);
 }
 
 const COLUMNS = [

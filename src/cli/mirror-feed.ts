@@ -2,15 +2,20 @@
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { countUnsent } from '../store/standing.ts';
-import { awaitQuiet } from './await-quiet.ts';
+import { awaitQuiet, INTERRUPTED } from './await-quiet.ts';
 import type { Books } from './books.ts';
 import type { Engine } from './engine.ts';
-import { formatBytes, formatSeconds, type Progress } from './progress.ts';
-import { type PullReport, reportPull } from './pull-report.ts';
+import { UserError } from './exit-status.ts';
+import { formatBytes, formatSeconds, type Progress, seldom } from './progress.ts';
+import { type Hindrance, type PullReport, reportPull } from './pull-report.ts';
 
 export interface MirrorOptions {
   readonly signal: AbortSignal;
   readonly progress?: Progress;
+  /** Told the pull's number as soon as it has one. */
+  readonly onPull?: (pull: number) => void;
+  /** Ends the sending of this process; asked for after an interruption, so that what was in flight is in the report. */
+  readonly stopSending?: () => Promise<void>;
 }
 
 const BUSY_RETRY_MS = 1_000;
@@ -28,16 +33,15 @@ export async function mirrorFeed(
 ): Promise<PullReport> {
   const startedAt = performance.now();
   const end = await pullWhenFree(books, setup, options);
-  const engine = await sending();
-  engine.wake();
-  const waiting = await sendAll(books, engine, setup, options);
-  return reportPull(books.db, setup.feed, end, waiting, performance.now() - startedAt);
+  const hindrance = await sendAll(books, sending, setup, options);
+  if (options.signal.aborted) await options.stopSending?.();
+  return reportPull(books.db, setup.feed, end, hindrance, performance.now() - startedAt);
 }
 
 async function pullWhenFree(
   books: Books,
   setup: FeedSetup,
-  { signal, progress }: MirrorOptions,
+  { signal, progress, onPull }: MirrorOptions,
 ): Promise<Exclude<PullEnd, { kind: 'busy' }>> {
   const startedAt = performance.now();
   for (;;) {
@@ -45,6 +49,7 @@ async function pullWhenFree(
       db: books.db,
       log: books.log,
       signal,
+      onPull,
       onProgress: ({ bytes, records, compressedBytes, totalCompressedBytes }) => {
         const seconds = (performance.now() - startedAt) / 1000;
         const share = totalCompressedBytes === undefined ? undefined : compressedBytes / totalCompressedBytes;
@@ -61,22 +66,37 @@ async function pullWhenFree(
   }
 }
 
+/** Sends until nothing is left that makes sense to wait for. A queue that can't be used leaves everything to the next run. */
 async function sendAll(
   books: Books,
-  engine: Engine,
+  sending: () => Promise<Engine>,
   setup: FeedSetup,
   { signal, progress }: MirrorOptions,
-): Promise<string | undefined> {
+): Promise<Hindrance | undefined> {
+  // What was stopped is not started again.
+  if (signal.aborted) return { worth: 'if_unsent', message: INTERRUPTED };
+  let engine: Engine;
+  try {
+    engine = await sending();
+  } catch (error) {
+    if (error instanceof UserError) return { worth: 'always', message: error.message };
+    throw error;
+  }
+  engine.wake();
+  const onLook = progress === undefined ? undefined : await showSending(books, setup, progress);
+  const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal, onLook });
+  return rest.kind === 'waiting' ? { worth: 'if_unsent', message: rest.message } : undefined;
+}
+
+/** Gives what shows how many changes are left. A million are not counted at every look. */
+async function showSending({ db }: Books, { feed }: FeedSetup, progress: Progress): Promise<() => Promise<void>> {
   const startedAt = performance.now();
-  const first = progress === undefined ? 0 : await countUnsent(books.db, [setup.feed]);
-  const onLook = async () => {
-    if (progress === undefined) return;
-    const left = await countUnsent(books.db, [setup.feed]);
+  const first = await countUnsent(db, [feed]);
+  return seldom(async () => {
+    const left = await countUnsent(db, [feed]);
     const seconds = (performance.now() - startedAt) / 1000;
     const rate = (first - left) / seconds;
     const estimate = rate > 0 ? `, ${formatSeconds(left / rate)} left` : '';
-    progress.show(`${setup.feed}: sending, ${left} of ${first} left, ${rate.toFixed(0)}/s${estimate}`);
-  };
-  const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal, onLook });
-  return rest.kind === 'waiting' ? rest.message : undefined;
+    progress.show(`${feed}: sending, ${left} of ${first} left, ${rate.toFixed(0)}/s${estimate}`);
+  });
 }

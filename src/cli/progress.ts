@@ -35,6 +35,20 @@ export function startProgress(stream: NodeJS.WriteStream | WriteStream = process
   };
 }
 
+/** How much of the time may go into a look that only shows how far it is. */
+const SHARE_OF_TIME = 0.05;
+
+/** Gives `look`, skipped where it would take more than its share of the time, however long one takes. */
+export function seldom(look: () => Promise<void>, now: () => number = () => performance.now()): () => Promise<void> {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const begin = now();
+    if (begin < nextAt) return;
+    await look();
+    nextAt = now() + (now() - begin) / SHARE_OF_TIME;
+  };
+}
+
 /** Bytes for people, such as `12.3 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

@@ -1,8 +1,10 @@
 // Turns a pull into the names under which scripts find its parts.
+import type { WriteCommand } from '../review/possible-actions.ts';
 import type { PullRow } from '../store/pull.ts';
+import { completeCommands } from './command-line.ts';
 
 /** The names are those of `sync --json` where both say the same. */
-export function pullJson(pull: PullRow): object {
+export function pullJson(pull: PullRow, write: WriteCommand): object {
   return {
     pull: pull.id,
     feed: pull.feed,
@@ -18,7 +20,7 @@ export function pullJson(pull: PullRow): object {
     grace: pull.grace,
     bytes: pull.bytes,
     duration_ms: pull.durationMs ?? null,
-    shortfalls: pull.shortfalls,
-    message: pull.message ?? null,
+    shortfalls: pull.shortfalls.map((text) => completeCommands(text, write)),
+    message: pull.message === undefined ? null : completeCommands(pull.message, write),
   };
 }

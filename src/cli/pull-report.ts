@@ -1,9 +1,12 @@
 // Turns how a feed's pull ended into what is printed of it, and into an exit status.
 import type { PullEnd } from '../../jobs/pull-feed.ts';
 import type { FeedName } from '../posting/identifiers.ts';
+import { plural } from '../review/plural.ts';
+import type { WriteCommand } from '../review/possible-actions.ts';
 import type { Database } from '../store/database.ts';
 import { finishPull, type PullStatus } from '../store/pull.ts';
-import { type PullSummary, summarisePull } from '../store/pull-summary.ts';
+import { type PullStanding, type PullSummary, summarisePull } from '../store/pull-summary.ts';
+import { completeCommands } from './command-line.ts';
 import { ExitStatus } from './exit-status.ts';
 
 /** One line of `sync --json` (README, "What sync prints"). */
@@ -11,38 +14,65 @@ export interface PullReport extends Omit<PullSummary, 'pull'> {
   readonly pull: number | null;
   readonly status: Exclude<PullStatus, 'running'>;
   readonly duration_ms: number;
-  /** What a person should know; absent where all went well. */
+  /** What a person should know; absent where all went well. Its commands are completed where it is printed. */
   readonly message?: string;
 }
 
-/**
- * Summarises a pull after its changes were sent as far as they could be, and ends its row.
- * @param waiting why changes are still to be sent, if any are.
- */
+/** Why the changes of a pull may not all be sent. */
+export interface Hindrance {
+  /** `always`: of use to a person even where nothing was left to send. */
+  readonly worth: 'always' | 'if_unsent';
+  readonly message: string;
+}
+
+/** Summarises a pull after its changes were sent as far as they could be, and ends its row. */
 export async function reportPull(
   db: Database,
   feed: FeedName,
   end: Exclude<PullEnd, { kind: 'busy' }>,
-  waiting: string | undefined,
+  hindrance: Hindrance | undefined,
   durationMs: number,
 ): Promise<PullReport> {
-  const duration_ms = Math.round(durationMs);
-  if (end.kind === 'failed') {
-    return { ...NOTHING, feed, pull: end.pull, status: 'failed', duration_ms, message: end.message };
-  }
-  const summary = await summarisePull(db, end.pull);
-  const status = statusOf(summary, end.kind);
-  await finishPull(db, end.pull, status);
-  const message = [...summary.shortfalls, ...(waiting === undefined ? [] : [waiting])].join('; ');
-  return { ...summary, status, duration_ms, ...(message === '' ? {} : { message }) };
+  if (end.kind === 'failed') return failedReport(feed, end.pull, end.message, durationMs);
+  const standing = await summarisePull(db, end.pull);
+  const status = statusOf(standing, end.kind);
+  const notes = [...takenOverNote(standing), ...hindranceNote(standing, hindrance)];
+  await finishPull(db, end.pull, status, notes.length === 0 ? undefined : notes.join('; '));
+  const { summary } = standing;
+  const message = [...summary.shortfalls, ...notes].join('; ');
+  return { ...summary, status, duration_ms: Math.round(durationMs), ...(message === '' ? {} : { message }) };
 }
 
-function statusOf(summary: PullSummary, kind: 'committed' | 'not_modified'): PullReport['status'] {
+/** The report of a pull that came to nothing. @param pull its number; `null` where it could not begin. */
+export const failedReport = (feed: FeedName, pull: number | null, message: string, durationMs: number): PullReport => ({
+  ...NOTHING,
+  feed,
+  pull,
+  status: 'failed',
+  duration_ms: Math.round(durationMs),
+  message,
+});
+
+/** What a pull left to a later one is judged by what has become of it since: the counts are those of the takeover. */
+function statusOf({ summary, unsent }: PullStanding, kind: 'committed' | 'not_modified'): PullReport['status'] {
   if (!summary.complete) return 'incomplete';
-  if (summary.pending + summary.pending_deletes > 0) return 'pending';
+  if (unsent > 0) return 'pending';
   if (summary.review > 0) return 'review';
   return kind === 'not_modified' ? 'not_modified' : 'mirrored';
 }
+
+function takenOverNote({ summary, takenOverBy }: PullStanding): string[] {
+  const { feed, pending, in_doubt, pending_deletes } = summary;
+  const left = pending + in_doubt + pending_deletes;
+  if (takenOverBy === undefined || left === 0) return [];
+  const what = plural(left, 'change');
+  return [
+    `pull ${takenOverBy} of the feed took over while ${what} of this one were open, and counts them: jobmirror pulls ${feed}`,
+  ];
+}
+
+const hindranceNote = ({ unsent }: PullStanding, hindrance: Hindrance | undefined): string[] =>
+  hindrance !== undefined && (unsent > 0 || hindrance.worth === 'always') ? [hindrance.message] : [];
 
 export function exitStatusOf(report: PullReport): ExitStatus {
   switch (report.status) {
@@ -85,6 +115,7 @@ const NOTHING = {
   review: 0,
 } as const;
 
+/** Counts in the order in which they are shown, with the words behind one and behind several. */
 const PARTS = [
   ['created', 'created'],
   ['updated', 'updated'],
@@ -96,34 +127,46 @@ const PARTS = [
   ['failed', 'failed'],
   ['pending', 'still to send'],
   ['pending_deletes', 'still to delete'],
-  ['failed_deletes', 'deletes refused'],
+  ['failed_deletes', 'delete refused', 'deletes refused'],
   ['grace', 'missing, within grace'],
   ['kept', 'kept by a reviewer'],
-  ['duplicates', 'duplicates'],
+  ['duplicates', 'duplicate', 'duplicates'],
   ['unreadable', 'unreadable'],
-] as const satisfies readonly (readonly [keyof PullReport, string])[];
+] as const satisfies readonly (readonly [keyof PullReport, one: string, many?: string])[];
+
+/** The report with the commands in it as they can be given. */
+export const withCommands = (report: PullReport, write: WriteCommand): PullReport => ({
+  ...report,
+  shortfalls: report.shortfalls.map((text) => completeCommands(text, write)),
+  ...(report.message === undefined ? {} : { message: completeCommands(report.message, write) }),
+});
 
 /** The report for people: one line of counts, then what they should know and do. */
-export function describeReport(report: PullReport): string {
+export function describeReport(written: PullReport, write: WriteCommand): string {
+  const report = withCommands(written, write);
   const lines = [describeCounts(report)];
   if (report.message !== undefined) lines.push(`  ${report.message}`);
   if (report.status === 'incomplete') lines.push('  The feed is not proven complete, so nothing was deleted.');
   if (report.held > 0) {
-    lines.push(`  ${report.held} deletes wait for approval: jobmirror review approve ${report.feed}`);
+    const wait = report.held === 1 ? '1 delete waits' : `${report.held} deletes wait`;
+    lines.push(`  ${wait} for approval: ${write(['review', 'approve', report.feed])}`);
   }
   if (report.review > 0) {
-    lines.push(`  ${report.review} wait for review: jobmirror review list ${report.feed}`);
+    const wait = report.review === 1 ? '1 entry waits' : `${report.review} entries wait`;
+    lines.push(`  ${wait} for review: ${write(['review', 'list', report.feed])}`);
   }
   return lines.join('\n');
 }
 
 /** The counts alone, those that are not 0. */
 export function describeCounts(report: PullReport): string {
-  const counts = PARTS.filter(([name]) => report[name] > 0).map(([name, words]) => `${report[name]} ${words}`);
+  const counts = PARTS.filter(([name]) => report[name] > 0).map(([name, one, many = one]) =>
+    plural(report[name], one, many),
+  );
   const seconds = (report.duration_ms / 1000).toFixed(1);
   return (
     `${report.feed}: ${STATUS_WORDS[report.status]}: ${report.seen} seen${counts.length > 0 ? `, ${counts.join(', ')}` : ''}; ` +
-    `${report.requests} requests in ${seconds} s`
+    `${plural(report.requests, 'request')} in ${seconds} s`
   );
 }
 

@@ -5,8 +5,8 @@ import type { Books } from './books.ts';
 const EVERY_MS = 10 * 60_000;
 
 export function startRetention({ config, db, log }: Books): { stop(): Promise<void> } {
-  const { requestsDays, failuresDays, pullsDays } = config.retention;
-  const days = { requests: requestsDays, failures: failuresDays, pulls: pullsDays };
+  const { requestsDays, failuresDays, auditDays, pullsDays } = config.retention;
+  const days = { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays };
   const stopping = new AbortController();
   let round: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {

@@ -75,8 +75,8 @@ async function pullAndReport(
   engine.wake();
   const report = async () => {
     const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal });
-    const waiting = rest.kind === 'waiting' ? rest.message : undefined;
-    const summary = await reportPull(books.db, setup.feed, end, waiting, performance.now() - startedAt);
+    const hindrance = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
+    const summary = await reportPull(books.db, setup.feed, end, hindrance, performance.now() - startedAt);
     const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';
     books.log[level](summary, 'pull ended');
   };

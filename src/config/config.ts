@@ -16,7 +16,12 @@ export interface Config {
   readonly log: { readonly level: LogLevel };
   /** Where `start` answers `/healthz`. */
   readonly listen: { readonly host: string; readonly port: number };
-  readonly retention: { readonly requestsDays: number; readonly failuresDays: number; readonly pullsDays: number };
+  readonly retention: {
+    readonly requestsDays: number;
+    readonly failuresDays: number;
+    readonly auditDays: number;
+    readonly pullsDays: number;
+  };
   readonly sites: ReadonlyMap<SiteName, SiteConfig>;
   readonly feeds: ReadonlyMap<FeedName, FeedConfig>;
   /** What is not wrong but should be looked at, a line each. */

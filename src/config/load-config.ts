@@ -75,6 +75,7 @@ function makeConfig(path: string, written: WrittenConfig, { sites, feeds, warnin
     retention: {
       requestsDays: retention.requests_days,
       failuresDays: retention.failures_days,
+      auditDays: retention.audit_days,
       pullsDays: retention.pulls_days,
     },
     sites,

@@ -29,6 +29,7 @@ const listenSchema = z.strictObject({
 const retentionSchema = z.strictObject({
   requests_days: positiveSchema.default(30).describe('What was sent to the site and answered.'),
   failures_days: positiveSchema.default(90).describe('Failed attempts. What waits for review stays, however old.'),
+  audit_days: positiveSchema.default(365).describe('Who did what in review.'),
   pulls_days: positiveSchema.default(90).describe('The counts of each pull.'),
 });
 

@@ -31,15 +31,28 @@ export class AccountingError extends Error {
   override name = 'AccountingError';
 }
 
-/** Checks both sums of law 2. Throws {@link AccountingError} with all numbers. */
-export function checkAccounts(seen: SeenCounts, gone: GoneCounts): void {
+/**
+ * Checks both sums of law 2. Throws {@link AccountingError} with all numbers.
+ * @param gone `undefined` for a feed that is not proven complete: no posting counts as gone then.
+ */
+export function checkAccounts(seen: SeenCounts, gone: GoneCounts | undefined): void {
   const { seen: total, ...parts } = seen;
-  const { gone: missing, ...ends } = gone;
+  const { gone: missing, ...ends } = gone ?? NOTHING_GONE;
   const problems = [unequal('seen', total, parts), unequal('gone', missing, ends)].filter((text) => text !== undefined);
   if (problems.length > 0) {
     throw new AccountingError(`the counts of the pull do not add up, please report this: ${problems.join('; ')}`);
   }
 }
+
+const NOTHING_GONE: GoneCounts = {
+  gone: 0,
+  deleted: 0,
+  held: 0,
+  grace: 0,
+  kept: 0,
+  pendingDeletes: 0,
+  failedDeletes: 0,
+};
 
 function unequal(name: string, total: number, parts: Readonly<Record<string, number>>): string | undefined {
   const sum = Object.values(parts).reduce((a, b) => a + b, 0);

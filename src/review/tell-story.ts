@@ -1,6 +1,7 @@
 // Turns all that the books know of one posting into sentences: why it is, or is not, on the site as it is.
 import type { OpenChangeRow } from '../store/open-change.ts';
 import type { FailureRow, PostingStory } from '../store/posting-story.ts';
+import { plural } from './plural.ts';
 import { type PossibleAction, possibleActions, type WriteCommand } from './possible-actions.ts';
 
 /** How times are written, for people. */
@@ -22,8 +23,11 @@ export function tellStory(story: PostingStory, words: TimeWords, write: WriteCom
   ];
 }
 
-function tellLive({ live, feed, key }: PostingStory, { at }: TimeWords): string[] {
-  if (live === undefined) return [`Posting ${key} of feed ${feed} is not on the site.`];
+function tellLive({ live, change, feed, key }: PostingStory, { at }: TimeWords): string[] {
+  if (live === undefined) {
+    if (change?.attempt === undefined) return [`Posting ${key} of feed ${feed} is not on the site.`];
+    return [`Whether posting ${key} of feed ${feed} is on the site is not known.`];
+  }
   const url = live.url === undefined ? '' : `, ${live.url}`;
   const missing =
     live.missingPulls === 0
@@ -59,7 +63,10 @@ function tellSettled({ lastPull, edits }: PostingStory, { at }: TimeWords): stri
 
 function tellChange(change: OpenChangeRow, words: TimeWords, write: WriteCommand): string[] {
   const since = `since ${words.at(change.since)}, for ${words.span(change.ageMs)}`;
-  const why = change.reason === undefined ? '' : `: ${change.reason.message}`;
+  const why = [change.reason?.message ?? [], change.reason?.note ?? []]
+    .flat()
+    .map((text, at) => `${at === 0 ? ':' : ';'} ${text}`)
+    .join('');
   return [`${stateSentence(change, words)} (entry ${change.id}, ${since})${why}.`, ...actionLines(change, write)];
 }
 
@@ -121,8 +128,6 @@ function failureSentence({ kind, problems }: FailureRow): string {
   const reasons = problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
   return reasons.length === 0 ? kind : reasons.join('; ');
 }
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const SHOWN = 100;
 const short = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

@@ -11,14 +11,19 @@ export interface OpenCounts {
   readonly held: number;
   readonly kept: number;
   readonly pendingDeletes: number;
+  /** Those of them whose create is in doubt: they wait for that to be settled, by a person mostly. */
+  readonly doubtfulDeletes: number;
   /** Deletes that the site refused, or that failed as often as they may. */
   readonly failedDeletes: number;
   /** Postings within their grace whose wish waits. */
   readonly grace: number;
 }
 
-/** Counts the open changes of a feed by what they mean for its accounts. Discarded rejections stay rejections. */
-export async function countOpen(db: Queryable, feed: FeedName): Promise<OpenCounts> {
+/**
+ * Counts the open changes of a feed by what they mean for its accounts. Discarded rejections stay rejections.
+ * @param except a pull whose own wishes are left out: it has written them, but not taken the feed over yet.
+ */
+export async function countOpen(db: Queryable, feed: FeedName, except?: number): Promise<OpenCounts> {
   const [row] = await db.query(
     `select
        count(*) filter (where seen and state in ('ready', 'sending', 'held')) as pending,
@@ -28,10 +33,12 @@ export async function countOpen(db: Queryable, feed: FeedName): Promise<OpenCoun
        count(*) filter (where wanted = 'absent' and state = 'held') as held,
        count(*) filter (where wanted = 'absent' and state = 'discarded') as kept,
        count(*) filter (where wanted = 'absent' and state in ('ready', 'sending', 'in_doubt')) as "pendingDeletes",
+       count(*) filter (where wanted = 'absent' and state = 'in_doubt') as "doubtfulDeletes",
        count(*) filter (where wanted = 'absent' and state in ('rejected', 'failed')) as "failedDeletes",
        count(*) filter (where wanted = 'present' and gone) as grace
-     from (select wanted, gone, state, wanted = 'present' and not gone as seen from change where feed = $1) c`,
-    [feed],
+     from (select wanted, gone, state, wanted = 'present' and not gone and not unseen as seen from change
+           where feed = $1 and ($2::bigint is null or pull is distinct from $2)) c`,
+    [feed, except ?? null],
   );
   return row as OpenCounts;
 }

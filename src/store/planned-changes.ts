@@ -1,7 +1,9 @@
 // Reads the changes of a feed as they would be sent, with what each field is and becomes.
+import pg from 'pg';
 import { nextRequest } from '../plan/next-request.ts';
 import { type FeedName, type PostingKey, postingKey, siteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
+import { inBatches } from './cursor.ts';
 import type { Queryable, Session } from './database.ts';
 
 /** One change. `from` or `to` is null where the field is not there before or after. */
@@ -18,32 +20,30 @@ const PAGE = 500;
 
 /** Streams the changes that are ready or held, in the order in which they would be sent. */
 export async function* plannedChanges(session: Session, feed: FeedName): AsyncGenerator<PlannedChange> {
-  const name = 'planned';
-  await session.query(
-    `declare ${name} no scroll cursor for
-     select c.key, c.wanted, c.fields, c.content_hash, c.state, m.site_job_id, m.content_hash as actual_hash,
+  const changes = inBatches(
+    session,
+    'planned',
+    `select c.key, c.wanted, c.fields, c.content_hash, c.state, m.site_job_id, m.content_hash as actual_hash,
        d.fields as actual_fields, u.fields as unsure
      from change c left join mapping m on m.feed = c.feed and m.key = c.key
      left join document d on d.feed = c.feed and d.key = c.key
      left join unanswered u on u.feed = c.feed and u.key = c.key
-     where c.feed = '${feed.replaceAll("'", "''")}' and c.state in ('ready', 'held') and not c.gone
+     where c.feed = ${pg.escapeLiteral(feed)} and c.state in ('ready', 'held') and not c.gone
      order by case c.operation when 'delete' then 0 when 'create' then 1 else 2 end, c.id`,
+    PAGE,
   );
-  for (;;) {
-    const rows = await session.query(`fetch ${PAGE} from ${name}`);
+  for await (const rows of changes) {
     for (const row of rows) {
       const change = describe(feed, row);
       if (change !== undefined) yield change;
     }
-    if (rows.length < PAGE) break;
   }
-  await session.query(`close ${name}`);
 }
 
-/** How many of the feed's postings are rejected. */
+/** How many of the feed's postings that were seen are rejected. */
 export async function countPlanned(db: Queryable, feed: FeedName): Promise<{ readonly rejected: number }> {
   const [row] = await db.query<{ rejected: number }>(
-    `select count(*) as rejected from change where feed = $1 and state = 'rejected'`,
+    `select count(*) as rejected from change where feed = $1 and state = 'rejected' and not unseen`,
     [feed],
   );
   return { rejected: row?.rejected ?? 0 };

@@ -4,6 +4,7 @@ import type { FeedStateUpdate } from './feed-state.ts';
 import { writeFeedState } from './feed-state.ts';
 import { countOpen } from './open-counts.ts';
 import type { PullBooks } from './pull-books.ts';
+import { takeOver } from './pull-takeover.ts';
 
 /** What a pull found, counted while the feed streamed and merged. */
 export interface PullFindings {
@@ -31,14 +32,12 @@ export async function commitPull(
 ): Promise<void> {
   const { pull, feed, site } = books.subject;
   const open = await countOpen(books.session, feed);
-  if (findings.complete) {
-    const { seen, unchanged, duplicates, unreadable, gone } = findings;
-    const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
-    checkAccounts(
-      { seen, unchanged, created: 0, updated: 0, rejected, in_doubt, pending, failed, duplicates, unreadable },
-      { gone, deleted: 0, held, kept, grace: findings.grace, pendingDeletes, failedDeletes },
-    );
-  }
+  const { complete, seen, unchanged, duplicates, unreadable, gone, grace } = findings;
+  const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
+  checkAccounts(
+    { seen, unchanged, created: 0, updated: 0, rejected, in_doubt, pending, failed, duplicates, unreadable },
+    complete ? { gone, deleted: 0, held, kept, grace, pendingDeletes, failedDeletes } : undefined,
+  );
   await books.session.query(
     `update pull set committed_at = now(), complete = $2, shortfalls = $3, seen = $4, unchanged = $5, duplicates = $6,
        unreadable = $7, gone = $8, grace = $9, bytes = $10 where id = $1`,
@@ -63,6 +62,7 @@ export async function commitPull(
 /** Closes the books of a pull whose feed is as it was at the last complete pull, whose counts it takes over. */
 export async function commitUnmodified(books: PullBooks): Promise<void> {
   const { pull, feed } = books.subject;
+  await takeOver(books);
   const open = await countOpen(books.session, feed);
   const waiting = open.pending + open.in_doubt + open.rejected + open.failed;
   const gone = open.held + open.kept + open.pendingDeletes + open.failedDeletes;

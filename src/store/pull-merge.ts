@@ -2,7 +2,6 @@
 import pg from 'pg';
 import type { DeleteLoad } from '../plan/delete-guard.ts';
 import { HASH_BYTES } from '../posting/hash.ts';
-import { type PostingKey, postingKey } from '../posting/identifiers.ts';
 import { streamHashes } from './hash-rows.ts';
 import type { PullBooks } from './pull-books.ts';
 
@@ -18,7 +17,7 @@ const REPLACE_WISH = `
   sent_revision = case when change.attempt_token is null or change.sent_revision is not null then change.sent_revision
     else change.revision end,
   wanted = excluded.wanted, operation = excluded.operation, fields = excluded.fields,
-  record_hash = excluded.record_hash, content_hash = excluded.content_hash, invalid = excluded.invalid, gone = false,
+  record_hash = excluded.record_hash, content_hash = excluded.content_hash, invalid = excluded.invalid, gone = false, unseen = false,
   pull = excluded.pull, revision = nextval('revision_number'), resting = excluded.resting, approved = false,
   state = case when change.attempt_token is null then excluded.resting else change.state end,
   since = case when change.attempt_token is null then now() else change.since end,
@@ -48,106 +47,21 @@ export async function mergeCarried(books: PullBooks): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** A mapped posting that the pull did not see with the mapping's own record. */
-export interface UnmetPosting {
-  readonly key: PostingKey;
-  readonly missingPulls: number;
-  /** The open change of the posting, if there is one. */
-  readonly wanted: 'present' | 'absent' | undefined;
-  readonly wishRecordHash: Buffer | undefined;
-  /** The open change is of this very pull. */
-  readonly wishedNow: boolean;
-}
-
-/** The mapped postings with these record hashes, with their open changes. */
-export async function unmetPostings(books: PullBooks, recordHashes: readonly Buffer[]): Promise<UnmetPosting[]> {
-  if (recordHashes.length === 0) return [];
-  const rows = await books.session.query(
-    `select m.key, m.missing_pulls, c.wanted, c.record_hash, coalesce(c.pull = $3, false) as wished_now
-     from mapping m left join change c on c.feed = m.feed and c.key = m.key
-     where m.feed = $1 and m.record_hash = any($2::bytea[])`,
-    [books.subject.feed, recordHashes, books.subject.pull],
-  );
-  return rows.map((row) => ({
-    key: postingKey(row.key),
-    missingPulls: row.missing_pulls,
-    wanted: row.wanted ?? undefined,
-    wishRecordHash: row.record_hash ?? undefined,
-    wishedNow: row.wished_now,
-  }));
-}
-
 /**
- * Keys of postings that are wished by earlier pulls, are not mapped, and that this pull neither carried on nor met.
- * @param hasMet whether the pull met the record with this hash.
+ * Drops the collected wishes for postings that went away before they were made. Where an attempt is in flight or in doubt,
+ * the wish becomes "absent" and waits for it.
  */
-export async function unmetWishes(books: PullBooks, hasMet: (recordHash: Buffer) => boolean): Promise<PostingKey[]> {
-  const { feed, pull } = books.subject;
-  const unmet: Buffer[] = [];
-  await streamHashes(
-    books.session,
-    `select c.record_hash, 0::int2 from change c left join mapping m on m.feed = c.feed and m.key = c.key
-     where c.feed = ${pg.escapeLiteral(feed)} and c.wanted = 'present' and m.key is null and c.pull is distinct from ${pull}
-       and not exists (select from carried r where r.key = c.key)`,
-    (bytes, at) => {
-      const hash = bytes.subarray(at, at + HASH_BYTES);
-      if (!hasMet(hash)) unmet.push(Buffer.from(hash));
-    },
+export async function dropUnmade({ session, subject: { feed, pull } }: PullBooks): Promise<void> {
+  await session.query(
+    'delete from change c using unmet_wish w where c.feed = $1 and c.key = w.key and c.attempt_token is null',
+    [feed],
   );
-  if (unmet.length === 0) return [];
-  const rows = await books.session.query<{ key: string }>(
-    `select c.key from change c left join mapping m on m.feed = c.feed and m.key = c.key
-     where c.feed = $1 and c.wanted = 'present' and m.key is null and c.pull is distinct from $2
-       and not exists (select from carried r where r.key = c.key) and c.record_hash = any($3::bytea[])`,
-    [feed, pull, unmet],
-  );
-  return rows.map((row) => postingKey(row.key));
-}
-
-/**
- * Drops the wishes for postings that went away before they were made. Where an attempt is in flight or in doubt, the
- * wish becomes "absent" and waits for it.
- */
-export async function dropUnmade(books: PullBooks, keys: readonly PostingKey[]): Promise<void> {
-  if (keys.length === 0) return;
-  const { feed, pull } = books.subject;
-  await books.session.query('delete from change where feed = $1 and key = any($2::text[]) and attempt_token is null', [
-    feed,
-    keys,
-  ]);
-  await books.session.query(
+  await session.query(
     `insert into change (feed, key, site, wanted, operation, pull, state, resting)
-     select feed, key, site, 'absent', 'delete', $3, 'ready', 'ready' from change where feed = $1 and key = any($2::text[])
+     select c.feed, c.key, c.site, 'absent', 'delete', $2, 'ready', 'ready'
+     from change c join unmet_wish w on w.key = c.key where c.feed = $1
      on conflict (feed, key) do update set ${REPLACE_WISH}`,
-    [feed, keys, pull],
-  );
-}
-
-/** Counts a missing pull for postings within their grace; what was wished for them waits. */
-export async function extendGrace(books: PullBooks, keys: readonly PostingKey[]): Promise<void> {
-  if (keys.length === 0) return;
-  const values = [books.subject.feed, keys];
-  await books.session.query(
-    'update mapping set missing_pulls = missing_pulls + 1 where feed = $1 and key = any($2::text[])',
-    values,
-  );
-  await forgetRecords(books, keys);
-  await books.session.query(
-    `update change set gone = true where feed = $1 and key = any($2::text[]) and wanted = 'present'`,
-    values,
-  );
-}
-
-/**
- * Gives the mappings of postings that went missing a record hash that no record can have. Where the configured key
- * changed, the same record belongs to another posting now, and must not be taken for this one.
- */
-export async function forgetRecords(books: PullBooks, keys: readonly PostingKey[]): Promise<void> {
-  if (keys.length === 0) return;
-  await books.session.query(
-    `update mapping set record_hash = decode(md5('missing ' || feed || ' ' || key), 'hex')
-     where feed = $1 and key = any($2::text[])`,
-    [books.subject.feed, keys],
+    [feed, pull],
   );
 }
 

@@ -2,7 +2,6 @@
 import { checkAccounts } from '../plan/accounting.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Database } from './database.ts';
-import { readFeedState } from './feed-state.ts';
 import { countOpen, countTally } from './open-counts.ts';
 import { findPull } from './pull.ts';
 
@@ -35,15 +34,27 @@ export interface PullSummary {
   readonly review: number;
 }
 
-/** Summarises a committed pull as things stand now. Throws an AccountingError where law 2 does not hold. */
-export async function summarisePull(db: Database, pull: number): Promise<PullSummary> {
+/** How a committed pull stands. */
+export interface PullStanding {
+  readonly summary: PullSummary;
+  /** Changes of the feed that are to be sent or are being sent, whichever pull they count towards by now. */
+  readonly unsent: number;
+  /** A later pull to which the summary's open changes count since then. */
+  readonly takenOverBy: number | undefined;
+}
+
+/**
+ * Summarises a committed pull as things stand now; one that a later pull has taken over, as things stood then. Throws an
+ * AccountingError where law 2 does not hold.
+ */
+export async function summarisePull(db: Database, pull: number): Promise<PullStanding> {
   return db.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read read only');
     const row = await findPull(tx, pull);
     if (row === undefined) throw new Error(`there is no pull ${pull}`);
-    const open = await countOpen(tx, row.feed);
+    const now = await countOpen(tx, row.feed);
+    const open = row.takenOver?.leftOpen ?? now;
     const tally = await countTally(tx, pull);
-    const state = await readFeedState(tx, row.feed);
     const [waiting] = await tx.query<{ n: number }>(
       `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
          + (select count(*) from record_problem where feed = $1 and not discarded) as n`,
@@ -54,14 +65,11 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSum
     const { seen, duplicates, unreadable, grace } = row;
     const unchanged = row.unchanged + nothing;
     const gone = row.gone - dropped;
-    // Once a newer pull has merged, the open changes are counted towards that one.
-    if (row.complete && state?.currentPull === pull) {
-      checkAccounts(
-        { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable },
-        { gone, deleted, held, kept, grace, pendingDeletes, failedDeletes },
-      );
-    }
-    return {
+    checkAccounts(
+      { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable },
+      row.complete ? { gone, deleted, held, kept, grace, pendingDeletes, failedDeletes } : undefined,
+    );
+    const summary = {
       feed: row.feed,
       pull,
       complete: row.complete,
@@ -87,5 +95,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSum
       shortfalls: row.shortfalls,
       review: waiting?.n ?? 0,
     };
+    const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes;
+    return { summary, unsent, takenOverBy: row.takenOver?.by };
   });
 }

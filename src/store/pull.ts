@@ -1,6 +1,7 @@
 // Keeps the table of pulls: one row a pull, with its counts and how it ended.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from './database.ts';
+import type { OpenCounts } from './open-counts.ts';
 
 export type PullStatus = 'running' | 'mirrored' | 'not_modified' | 'incomplete' | 'failed' | 'pending' | 'review';
 
@@ -23,6 +24,8 @@ export interface PullRow {
   readonly grace: number;
   readonly bytes: number;
   readonly durationMs: number | undefined;
+  /** A later pull that has taken the feed over, and what this one had left open then. */
+  readonly takenOver: { readonly by: number; readonly leftOpen: OpenCounts } | undefined;
 }
 
 /** Opens a pull; its id is the pull's number from now on. */
@@ -44,17 +47,34 @@ export async function failPull(db: Queryable, pull: number, message: string, byt
   );
 }
 
-/** Ends a pull whose changes were sent as far as they could be. */
-export async function finishPull(db: Queryable, pull: number, status: PullStatus): Promise<void> {
+/** Ends a pull whose changes were sent as far as they could be. @param message what a person should know of that. */
+export async function finishPull(
+  db: Queryable,
+  pull: number,
+  status: PullStatus,
+  message: string | undefined,
+): Promise<void> {
   await db.query(
-    `update pull set status = $2, finished_at = now(), duration_ms = extract(epoch from now() - started_at) * 1000
+    `update pull set status = $2, message = $3, finished_at = now(),
+       duration_ms = extract(epoch from now() - started_at) * 1000
      where id = $1`,
-    [pull, status],
+    [pull, status, message ?? null],
+  );
+}
+
+/** Ends a pull that could not be seen through, unless it has ended: what it committed is still to be sent. */
+export async function giveUpPull(db: Queryable, pull: number, message: string): Promise<void> {
+  await db.query(
+    `update pull set status = case when committed_at is null then 'failed' else 'pending' end, message = $2,
+       finished_at = now(), duration_ms = extract(epoch from now() - started_at) * 1000
+     where id = $1 and status = 'running'`,
+    [pull, message],
   );
 }
 
 const COLUMNS = `id, feed, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
-  complete, shortfalls, message, seen, unchanged, duplicates, unreadable, gone, grace, bytes, duration_ms as "durationMs"`;
+  complete, shortfalls, message, seen, unchanged, duplicates, unreadable, gone, grace, bytes, duration_ms as "durationMs",
+  taken_over_by as "takenOverBy", left_open as "leftOpen"`;
 
 export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {
   const [row] = await db.query(`select ${COLUMNS} from pull where id = $1`, [pull]);
@@ -84,12 +104,12 @@ export async function closeAbandonedPulls(db: Queryable, feed: FeedName, current
 }
 
 /**
- * Removes pulls, requests and failures beyond their retention, until none is left or `signal` aborts: `limit` rows a
- * statement, so that none holds locks for long, however many rows a busy day has left.
+ * Removes pulls, requests, failures and acts of people beyond their retention, until none is left or `signal` aborts:
+ * `limit` rows a statement, so that none holds locks for long, however many rows a busy day has left.
  */
 export async function forgetOldRows(
   db: Queryable,
-  days: { readonly requests: number; readonly failures: number; readonly pulls: number },
+  days: { readonly requests: number; readonly failures: number; readonly audit: number; readonly pulls: number },
   signal: AbortSignal,
   limit = 10_000,
 ): Promise<void> {
@@ -107,6 +127,7 @@ export async function forgetOldRows(
   };
   await forget('request', 'at', days.requests);
   await forget('failure', 'at', days.failures);
+  await forget('audit', 'at', days.audit);
   await forget('deletion', 'deleted_at', Math.max(2, days.requests));
   await forget(
     'pull',
@@ -117,8 +138,9 @@ export async function forgetOldRows(
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
-const tidy = (row: any): PullRow => ({
+const tidy = ({ takenOverBy, leftOpen, ...row }: any): PullRow => ({
   ...row,
+  takenOver: takenOverBy === null ? undefined : { by: takenOverBy, leftOpen },
   committedAt: row.committedAt ?? undefined,
   finishedAt: row.finishedAt ?? undefined,
   message: row.message ?? undefined,

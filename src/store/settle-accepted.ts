@@ -123,7 +123,8 @@ async function removeMappings(tx: Queryable, settlements: readonly Settlement[])
 
 /**
  * Removes the changes whose wish was sent; a newer wish stays, rested as it says. Gives those removed, as `feed key`,
- * that count: a posting that went missing meanwhile is counted as missing.
+ * that count: a posting that went missing meanwhile is counted as missing, and one that the current pull did not see not
+ * at all.
  */
 async function closeChanges(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
   const open = settlements.filter(({ result }) => result.kind !== 'vanished');
@@ -133,10 +134,10 @@ async function closeChanges(tx: Queryable, settlements: readonly Settlement[]): 
     list.map(({ attempt }) => attempt.token),
     list.map(({ attempt }) => attempt.revision),
   ];
-  const rows = await tx.query<{ feed: string; key: string; gone: boolean }>(
+  const rows = await tx.query<{ feed: string; key: string; counts: boolean }>(
     `delete from change c using unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token and c.revision = a.revision
-     returning c.feed, c.key, c.gone`,
+     returning c.feed, c.key, not c.gone and not c.unseen as counts`,
     values(open),
   );
   await tx.query(
@@ -148,7 +149,7 @@ async function closeChanges(tx: Queryable, settlements: readonly Settlement[]): 
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
     [...values(settlements).slice(0, 3), settlements.map(({ result }) => result.kind === 'vanished')],
   );
-  return new Set(rows.filter((row) => !row.gone).map((row) => `${row.feed} ${row.key}`));
+  return new Set(rows.filter((row) => row.counts).map((row) => `${row.feed} ${row.key}`));
 }
 
 /** The site answered a create with a job that is another posting's: nothing of it is ours to change, a person decides. */

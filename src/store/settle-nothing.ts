@@ -19,20 +19,22 @@ export async function settleNothing(db: Database, idle: readonly IdleChange[]): 
       tx,
       idle.map((change) => change.feed),
     );
-    const rows = await tx.query<{ feed: string; key: string; wanted: string }>(
+    const rows = await tx.query<{ feed: string; key: string; wanted: string; unseen: boolean }>(
       `with gone as (
          delete from change c using unnest($1::text[], $2::text[], $3::bigint[]) i(feed, key, revision)
          where c.feed = i.feed and c.key = i.key and c.revision = i.revision and c.state = 'ready' and not c.gone
-         returning c.feed, c.key, c.wanted, c.record_hash),
+         returning c.feed, c.key, c.wanted, c.record_hash, c.unseen),
        noted as (
          update mapping m set record_hash = g.record_hash, missing_pulls = 0 from gone g
          where m.feed = g.feed and m.key = g.key and g.wanted = 'present')
-       select feed, key, wanted from gone`,
+       select feed, key, wanted, unseen from gone`,
       [idle.map((change) => change.feed), idle.map((change) => change.key), idle.map((change) => change.revision)],
     );
+    // What the current pull did not see does not count towards it.
+    const counted = rows.filter((row) => !row.unseen);
     await addTally(
       tx,
-      rows.map((row) => ({ feed: row.feed, outcome: row.wanted === 'present' ? 'nothing' : 'dropped' })),
+      counted.map((row) => ({ feed: row.feed, outcome: row.wanted === 'present' ? 'nothing' : 'dropped' })),
     );
     return new Set(rows.map((row) => `${row.feed} ${row.key}`));
   });

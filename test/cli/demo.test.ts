@@ -31,9 +31,9 @@ it('proves with --once what it did, in plain lines, and removes everything', { t
   expect(lines.filter((line) => line.startsWith('    corrandale: '))).toEqual([
     expect.stringContaining(': 60 seen, 60 created; 60 requests in'),
     expect.stringContaining(
-      ': 64 seen, 6 created, 8 updated, 5 deleted, 46 unchanged, 3 rejected, 1 duplicates; 19 requests in',
+      ': 64 seen, 6 created, 8 updated, 5 deleted, 46 unchanged, 3 rejected, 1 duplicate; 19 requests in',
     ),
-    expect.stringContaining(': 64 seen, 60 unchanged, 3 rejected, 1 duplicates; 0 requests in'),
+    expect.stringContaining(': 64 seen, 60 unchanged, 3 rejected, 1 duplicate; 0 requests in'),
   ]);
   // No colour and no logs: no escape sequences, and on standard error at most the progress that a slow machine gets to see.
   expect(demo.out()).not.toContain('\u001b');

@@ -88,7 +88,7 @@ describe('a good configuration', () => {
       dataDir: join(folder, '.jobmirror'),
       log: { level: 'info' },
       listen: { host: '127.0.0.1', port: 8080 },
-      retention: { requestsDays: 30, failuresDays: 90, pullsDays: 90 },
+      retention: { requestsDays: 30, failuresDays: 90, auditDays: 365, pullsDays: 90 },
       warnings: [],
     });
     const site = config.sites.get(siteName('board'));

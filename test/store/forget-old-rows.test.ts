@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { forgetOldRows } from '../../src/store/pull.ts';
 import { freshDatabase } from '../support/database.ts';
 
-const DAYS = { requests: 30, failures: 30, pulls: 30 };
+const DAYS = { requests: 30, failures: 30, audit: 30, pulls: 30 };
 
 describe('old rows', async () => {
   const database = await freshDatabase();
@@ -34,6 +34,15 @@ describe('old rows', async () => {
     await addRequests(31, ['old']);
     await forgetOldRows(db, DAYS, AbortSignal.abort(), 10);
     expect(await requests()).toEqual(['old', 'young']);
+  });
+
+  it('of the audit go too', async () => {
+    await db.query(
+      `insert into audit (at, actor, action) select now() - make_interval(days => d), 'ann', 'day ' || d
+       from unnest(array[31, 29]) d`,
+    );
+    await forgetOldRows(db, DAYS, new AbortController().signal, 1);
+    expect(await db.query('select action from audit')).toEqual([{ action: 'day 29' }]);
   });
 
   it('of pulls go, but for the current one of a feed', async () => {

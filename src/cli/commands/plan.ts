@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import { Command } from 'commander';
 import { planFeed } from '../../../jobs/plan-feed.ts';
+import { plural } from '../../review/plural.ts';
 import { openBooksFor, readConfig } from '../books.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { describeChange } from '../describe-change.ts';
 import { ExitStatus, UserError, worst } from '../exit-status.ts';
 import { feedSetups } from '../feed-setups.ts';
@@ -21,6 +23,7 @@ export function planCommand(): Command {
       const stopping = stopSignal();
       const books = await openBooksFor(config, { quiet: true });
       const progress = startProgress();
+      const write = commandWriter(options.config);
       try {
         const statuses: ExitStatus[] = [];
         for (const setup of setups) {
@@ -40,17 +43,19 @@ export function planCommand(): Command {
           progress.clear();
           if (end.kind === 'busy') throw new UserError(`feed ${setup.feed} is being pulled right now; try again later`);
           if (end.kind === 'failed') {
-            process.stderr.write(`${setup.feed}: ${end.message}\n`);
+            process.stderr.write(`${setup.feed}: ${completeCommands(end.message, write)}\n`);
             statuses.push(ExitStatus.failed);
             continue;
           }
           process.stderr.write(
             `${setup.feed}: ${end.seen} seen: ${counts.create} to create, ${counts.update} to update, ` +
               `${counts.delete} to delete, ${end.unchanged} unchanged, ${end.rejected} rejected, ` +
-              `${end.duplicates} duplicates, ${end.unreadable} unreadable\n`,
+              `${plural(end.duplicates, 'duplicate')}, ${end.unreadable} unreadable\n`,
           );
           if (end.holdReason !== undefined) process.stderr.write(`  deletes would be held: ${end.holdReason}\n`);
-          for (const shortfall of end.shortfalls) process.stderr.write(`  nothing would be deleted: ${shortfall}\n`);
+          for (const shortfall of end.shortfalls) {
+            process.stderr.write(`  nothing would be deleted: ${completeCommands(shortfall, write)}\n`);
+          }
           statuses.push(end.shortfalls.length > 0 ? ExitStatus.failed : ExitStatus.done);
         }
         process.exitCode = worst(statuses);

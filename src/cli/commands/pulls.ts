@@ -1,6 +1,8 @@
 // `jobmirror pulls`: the newest pulls, with what each saw and what came of it.
 import { Command } from 'commander';
+import type { WriteCommand } from '../../review/possible-actions.ts';
 import { type CountedPull, countedPulls } from '../../store/overview.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { oneLine, printJson, printLine, printLines } from '../print.ts';
@@ -23,20 +25,26 @@ export function pullsCommand(): Command {
       withBooks(options, async ({ db, config }) => {
         const feed = name === undefined ? undefined : await knownFeed(db, config, name);
         const pulls = await countedPulls(db, feed, options.limit);
+        const write = commandWriter(options.config);
         if (options.json === true) {
-          for (const pull of pulls) await printJson(toJson(pull));
+          for (const pull of pulls) await printJson(toJson(pull, write));
         } else if (pulls.length === 0) {
           await printLine('Nothing was pulled yet.');
         } else {
-          await printLines(formatTable(COLUMNS, pulls.map(rowOf)));
+          await printLines(
+            formatTable(
+              COLUMNS,
+              pulls.map((pull) => rowOf(pull, write)),
+            ),
+          );
         }
       }),
     );
 }
 
-function toJson(pull: CountedPull): object {
+function toJson(pull: CountedPull, write: WriteCommand): object {
   const { created, updated, deleted, requests } = pull;
-  return { ...pullJson(pull), created, updated, deleted, requests };
+  return { ...pullJson(pull, write), created, updated, deleted, requests };
 }
 
 const COLUMNS = [
@@ -55,7 +63,7 @@ const COLUMNS = [
   { title: 'MESSAGE' },
 ] as const;
 
-const rowOf = (pull: CountedPull): string[] => [
+const rowOf = (pull: CountedPull, write: WriteCommand): string[] => [
   String(pull.id),
   pull.feed,
   formatTime(pull.startedAt),
@@ -68,5 +76,5 @@ const rowOf = (pull: CountedPull): string[] => [
   String(pull.requests),
   formatBytes(pull.bytes),
   pull.durationMs === undefined ? '-' : (pull.durationMs / 1000).toFixed(1),
-  oneLine([pull.message ?? [], ...pull.shortfalls].flat().join('; ')),
+  oneLine(completeCommands([pull.message ?? [], ...pull.shortfalls].flat().join('; '), write)),
 ];

@@ -2,13 +2,14 @@
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { escalates } from '../../review/escalation.ts';
+import type { WriteCommand } from '../../review/possible-actions.ts';
 import { standingOf } from '../../review/site-standing.ts';
 import { type FeedOverview, readOverview } from '../../store/overview.ts';
 import { readSiteState } from '../../store/site-state.ts';
 import { countStrays } from '../../store/stray.ts';
 import { countWorkers } from '../../store/worker-presence.ts';
 import type { Books } from '../books.ts';
-import { commandWriter } from '../command-line.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { describeFeeds, describeSite, type MarkedFeed, type SiteOverview } from '../describe-status.ts';
 import { printJson, printLines } from '../print.ts';
 import { pullJson } from '../pull-json.ts';
@@ -24,12 +25,12 @@ export function statusCommand(): Command {
         const workers = await countWorkers(books.db);
         const sites = await readSites(books);
         const feeds = await readFeeds(books);
+        const write = commandWriter(options.config);
         if (options.json === true) {
-          for (const site of sites) await printJson(siteJson(site, workers));
-          for (const feed of feeds) await printJson(feedJson(feed));
+          for (const site of sites) await printJson(siteJson(site, workers, write));
+          for (const feed of feeds) await printJson(feedJson(feed, write));
           return;
         }
-        const write = commandWriter(options.config);
         await printLines([
           workers === 0
             ? 'no process sends at the moment'
@@ -65,14 +66,14 @@ function hasEscalated({ site, heldForMs, inDoubtForMs }: FeedOverview, config: C
   return held || (inDoubtForMs !== undefined && escalates({ kind: 'in_doubt', site, ageMs: inDoubtForMs }, config));
 }
 
-function siteJson({ state, strays }: SiteOverview, workers: number): object {
+function siteJson({ state, strays }: SiteOverview, workers: number, write: WriteCommand): object {
   const from = (ms: number | undefined) => (ms === undefined ? null : new Date(Date.now() + Math.max(0, ms)));
   return {
     kind: 'site',
     site: state.site,
     state: standingOf(state),
     paused_since: state.pausedSince ?? null,
-    pause_cause: state.pauseCause ?? null,
+    pause_cause: state.pauseCause === undefined ? null : completeCommands(state.pauseCause, write),
     next_probe: from(state.probeInMs),
     waits_until: state.waitsMs > 0 ? from(state.waitsMs) : null,
     unreachable_streak: state.unreachableStreak,
@@ -84,7 +85,7 @@ function siteJson({ state, strays }: SiteOverview, workers: number): object {
 
 const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1000));
 
-function feedJson(feed: MarkedFeed): object {
+function feedJson(feed: MarkedFeed, write: WriteCommand): object {
   return {
     kind: 'feed',
     feed: feed.feed,
@@ -103,6 +104,6 @@ function feedJson(feed: MarkedFeed): object {
     hold_reason: feed.holdReason ?? null,
     held_for_seconds: seconds(feed.heldForMs),
     in_doubt_for_seconds: seconds(feed.inDoubtForMs),
-    last_pull: feed.lastPull === undefined ? null : pullJson(feed.lastPull),
+    last_pull: feed.lastPull === undefined ? null : pullJson(feed.lastPull, write),
   };
 }

@@ -1,17 +1,26 @@
 // `jobmirror sync`: pulls feeds once, has their changes sent, and prints one summary a feed.
 import { Command } from 'commander';
 import type { FeedSetup } from '../../../jobs/feed-setup.ts';
-import { openBooksFor, readConfig } from '../books.ts';
+import { giveUpPull } from '../../store/pull.ts';
+import { type Books, openBooksFor, readConfig } from '../books.ts';
+import { commandWriter } from '../command-line.ts';
 import { type Engine, startEngine } from '../engine.ts';
-import { ExitStatus, worst } from '../exit-status.ts';
+import { ExitStatus, UserError, worst } from '../exit-status.ts';
 import { feedSetups } from '../feed-setups.ts';
 import { mirrorFeed } from '../mirror-feed.ts';
-import { startProgress } from '../progress.ts';
-import { describeReport, exitStatusOf, type PullReport } from '../pull-report.ts';
+import { printJson } from '../print.ts';
+import { type Progress, startProgress } from '../progress.ts';
+import { describeReport, exitStatusOf, failedReport, type PullReport, withCommands } from '../pull-report.ts';
 import { STOP_WITHIN_MS, stopSignal } from '../stop-signal.ts';
 
 /** Feeds that are mirrored side by side. */
 const FEEDS_AT_ONCE = 2;
+
+interface SyncOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+}
 
 export function syncCommand(): Command {
   return new Command('sync')
@@ -20,44 +29,111 @@ export function syncCommand(): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object a feed')
     .option('--verbose', 'log every change to standard error')
-    .action(async (names: string[], options: { config?: string; json?: boolean; verbose?: boolean }) => {
+    .action(async (names: string[], options: SyncOptions) => {
       const config = await readConfig(options);
       const setups = feedSetups(config, names);
       const stopping = stopSignal();
-      const books = await openBooksFor(config, { quiet: options.verbose !== true });
-      const progress = startProgress();
-      let engine: Promise<Engine> | undefined;
-      const sending = () => {
-        engine ??= startEngine(books, new Set(setups.map((setup) => setup.site)));
-        return engine;
-      };
+      let statuses: ExitStatus[] = [];
       try {
-        const statuses = await eachFeed(setups, async (setup) => {
-          const report = await mirrorFeed(books, sending, setup, { signal: stopping.signal, progress });
-          progress.clear();
-          print(report, options.json === true);
-          return exitStatusOf(report);
-        });
-        process.exitCode = worst(statuses);
+        const books = await openBooksFor(config, { quiet: options.verbose !== true });
+        try {
+          statuses = await syncAll(books, setups, stopping.signal, options);
+        } finally {
+          await books.close();
+        }
+      } catch (error) {
+        // Whoever reads the JSON gets a line for each feed, also where the database can't be used.
+        if (options.json !== true || statuses.length > 0) throw error;
+        for (const { feed } of setups) await printJson(failedReport(feed, null, (error as Error).message, 0));
+        statuses = [ExitStatus.failed];
       } finally {
-        progress.clear();
-        await (await engine?.catch(() => undefined))?.stop(STOP_WITHIN_MS);
-        await books.close();
         stopping.release();
       }
+      process.exitCode = worst(statuses);
     });
 }
 
-function print(report: PullReport, json: boolean): void {
-  if (json) {
-    process.stdout.write(`${JSON.stringify(report)}\n`);
-    return;
+async function syncAll(
+  books: Books,
+  setups: readonly FeedSetup[],
+  signal: AbortSignal,
+  options: SyncOptions,
+): Promise<ExitStatus[]> {
+  const progress = startProgress();
+  const sending = sender(books, setups);
+  try {
+    return await eachFeed(setups, async (setup) => {
+      const report = await syncFeed(books, sending, setup, signal, progress);
+      progress.clear();
+      await print(report, options);
+      return exitStatusOf(report);
+    });
+  } finally {
+    progress.clear();
+    await sending.stop();
   }
-  const stream = report.status === 'failed' ? process.stderr : process.stdout;
-  stream.write(`${describeReport(report)}\n`);
 }
 
-/** Each feed fails alone: one that throws is reported, and the others go on. */
+/** What sends in this process, for all feeds: started when the first one asks, and stopped once. */
+interface Sender {
+  start(): Promise<Engine>;
+  stop(): Promise<void>;
+}
+
+function sender(books: Books, setups: readonly FeedSetup[]): Sender {
+  let engine: Promise<Engine> | undefined;
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    // One that could not be started has nothing to stop, and its feeds have reported why.
+    const started = await engine?.catch(() => undefined);
+    await started?.stop(STOP_WITHIN_MS);
+  };
+  return {
+    start() {
+      engine ??= startEngine(books, new Set(setups.map((setup) => setup.site)));
+      return engine;
+    },
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/** Mirrors one feed. Each feed fails alone: whatever one throws becomes its report, and the others go on. */
+async function syncFeed(
+  books: Books,
+  sending: Sender,
+  setup: FeedSetup,
+  signal: AbortSignal,
+  progress: Progress,
+): Promise<PullReport> {
+  const startedAt = performance.now();
+  let pull: number | null = null;
+  const onPull = (number: number) => {
+    pull = number;
+  };
+  try {
+    signal.throwIfAborted();
+    const options = { signal, progress, onPull, stopSending: () => sending.stop() };
+    return await mirrorFeed(books, () => sending.start(), setup, options);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof UserError || signal.aborted))
+      books.log.error({ err: error, feed: setup.feed }, 'sync failed');
+    // The database may be what fails; the next pull of the feed then ends this one's row.
+    if (pull !== null) await giveUpPull(books.db, pull, message).catch(() => undefined);
+    return failedReport(setup.feed, pull, message, performance.now() - startedAt);
+  }
+}
+
+async function print(report: PullReport, { json, config }: SyncOptions): Promise<void> {
+  const write = commandWriter(config);
+  if (json === true) return printJson(withCommands(report, write));
+  const stream = report.status === 'failed' ? process.stderr : process.stdout;
+  stream.write(`${describeReport(report, write)}\n`);
+}
+
 async function eachFeed(
   setups: readonly FeedSetup[],
   mirror: (setup: FeedSetup) => Promise<ExitStatus>,
@@ -65,14 +141,7 @@ async function eachFeed(
   const queue = [...setups];
   const statuses: ExitStatus[] = [];
   const lane = async () => {
-    for (let setup = queue.shift(); setup !== undefined; setup = queue.shift()) {
-      try {
-        statuses.push(await mirror(setup));
-      } catch (error) {
-        process.stderr.write(`${setup.feed}: ${error instanceof Error ? error.message : String(error)}\n`);
-        statuses.push(ExitStatus.failed);
-      }
-    }
+    for (let setup = queue.shift(); setup !== undefined; setup = queue.shift()) statuses.push(await mirror(setup));
   };
   await Promise.all(Array.from({ length: FEEDS_AT_ONCE }, lane));
   return statuses;

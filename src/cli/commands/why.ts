@@ -1,9 +1,10 @@
 // `jobmirror why`: why one posting is, or is not, on the site as it is.
 import { Command } from 'commander';
 import { postingKey } from '../../posting/identifiers.ts';
+import type { WriteCommand } from '../../review/possible-actions.ts';
 import { tellStory } from '../../review/tell-story.ts';
 import { type PostingStory, readStory } from '../../store/posting-story.ts';
-import { commandWriter } from '../command-line.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { plainText, printJson, printLines } from '../print.ts';
 import { pullJson } from '../pull-json.ts';
@@ -21,14 +22,15 @@ export function whyCommand(): Command {
       withBooks(options, async ({ db, config }) => {
         const feed = await knownFeed(db, config, name);
         const story = await readStory(db, feed, postingKey(key.trim()));
-        if (options.json === true) return printJson(toJson(story));
+        const write = commandWriter(options.config);
+        if (options.json === true) return printJson(toJson(story, write));
         const words = { at: formatTime, span: formatSpan };
-        return printLines(tellStory(story, words, commandWriter(options.config)).map(plainText));
+        return printLines(tellStory(story, words, write).map((line) => completeCommands(plainText(line), write)));
       }),
     );
 }
 
-function toJson({ live, change, lastPull, ...story }: PostingStory): object {
+function toJson({ live, change, lastPull, ...story }: PostingStory, write: WriteCommand): object {
   return {
     feed: story.feed,
     key: story.key,
@@ -55,6 +57,7 @@ function toJson({ live, change, lastPull, ...story }: PostingStory): object {
             attempts: change.attempts,
             reason: change.reason?.message ?? null,
             problems: change.reason?.problems ?? [],
+            note: change.reason?.note ?? null,
           },
     edits: story.edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
     notes: story.notes,
@@ -62,6 +65,6 @@ function toJson({ live, change, lastPull, ...story }: PostingStory): object {
     failures: story.failures,
     duplicates: story.duplicates.map((row) => row.id),
     acts: story.acts,
-    last_pull: lastPull === undefined ? null : pullJson(lastPull),
+    last_pull: lastPull === undefined ? null : pullJson(lastPull, write),
   };
 }

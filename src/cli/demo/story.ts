@@ -4,6 +4,7 @@ import { createSiteClient } from '../../site/client.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import type { PlannedChange } from '../../store/planned-changes.ts';
 import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../store/review-entries.ts';
+import { commandWriter, pathFromHere } from '../command-line.ts';
 import { CHANGE_SIGNS, describeChange } from '../describe-change.ts';
 import { ExitStatus, UserError } from '../exit-status.ts';
 import { mirrorFeed } from '../mirror-feed.ts';
@@ -137,7 +138,9 @@ async function mirror({ stage, signal }: Telling): Promise<PullReport> {
   try {
     const report = await mirrorFeed(stage.books, async () => stage.engine, stage.setup, { signal, progress });
     signal.throwIfAborted();
-    if (exitStatusOf(report) === ExitStatus.failed) throw new UserError(describeReport(report));
+    if (exitStatusOf(report) === ExitStatus.failed) {
+      throw new UserError(describeReport(report, commandWriter(pathFromHere(stage.configPath))));
+    }
     return report;
   } finally {
     progress.clear();

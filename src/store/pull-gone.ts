@@ -1,0 +1,180 @@
+// Finds the mapped postings that a complete pull did not see, and wishes them absent: in tables, as they may be a million.
+import pg from 'pg';
+import type { Reason } from '../plan/wish.ts';
+import { RowCopier } from './copy-rows.ts';
+import { inBatches } from './cursor.ts';
+import { toJsonb } from './jsonb.ts';
+import type { PullBooks } from './pull-books.ts';
+
+/** How many postings are missing. */
+export interface MissingCounts {
+  /** All of them, those that are wished absent already among them. */
+  readonly missing: number;
+  /** Not missing for long enough. */
+  readonly inGrace: number;
+  /** To be deleted from now on. */
+  readonly due: number;
+}
+
+const BATCH = 10_000;
+
+/**
+ * Collects the missing postings in the temporary table `missing`.
+ * @param unmet the record hashes of mappings and open changes that the pull did not meet. @param hasMet whether it met the
+ * record with this hash. @param missingPulls complete pulls in a row in which a posting must be missing.
+ */
+export async function collectMissing(
+  books: PullBooks,
+  unmet: Iterable<Buffer>,
+  hasMet: (recordHash: Buffer) => boolean,
+  missingPulls: number,
+): Promise<MissingCounts> {
+  const { session, subject } = books;
+  await session.query('create temporary table unmet (record_hash bytea) on commit drop');
+  await session.query(
+    `create temporary table missing (key text primary key, missing_pulls smallint not null,
+       wished_absent boolean not null, wish_record_hash bytea) on commit drop`,
+  );
+  if ((await copyHashes(books, unmet)) === 0) return { missing: 0, inGrace: 0, due: 0 };
+  await session.query('analyze unmet');
+  await session.query(
+    `insert into missing
+     select m.key, m.missing_pulls, coalesce(c.wanted = 'absent', false), case when c.wanted = 'present' then c.record_hash end
+     from mapping m join unmet u on u.record_hash = m.record_hash left join change c on c.feed = m.feed and c.key = m.key
+     where m.feed = $1 and not coalesce(c.wanted = 'present' and c.pull = $2, false)`,
+    [subject.feed, subject.pull],
+  );
+  await takeOutMet(books, hasMet);
+  await session.query('analyze missing');
+  const [counts] = await session.query<MissingCounts>(
+    `select count(*) as missing, count(*) filter (where ${IN_GRACE}) as "inGrace", count(*) filter (where ${DUE}) as due
+     from missing`,
+    [missingPulls],
+  );
+  return counts as MissingCounts;
+}
+
+const IN_GRACE = 'not wished_absent and missing_pulls + 1 < $1';
+const DUE = 'not wished_absent and missing_pulls + 1 >= $1';
+
+async function copyHashes({ session }: PullBooks, hashes: Iterable<Buffer>): Promise<number> {
+  const copier = new RowCopier(session);
+  let count = 0;
+  let batch: [Buffer][] = [];
+  const flush = async () => {
+    await copier.copy('unmet', { record_hash: 'bytea' }, batch);
+    count += batch.length;
+    batch = [];
+  };
+  for (const hash of hashes) {
+    batch.push([hash]);
+    if (batch.length === BATCH) await flush();
+  }
+  await flush();
+  return count;
+}
+
+/** A posting whose mapping's record was not met may have been met by the record of its open change. */
+async function takeOutMet({ session }: PullBooks, hasMet: (recordHash: Buffer) => boolean): Promise<void> {
+  const select = 'select key, wish_record_hash as hash from missing where wish_record_hash is not null';
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'wished', select, BATCH)) {
+    const met = rows.filter(({ hash }) => hasMet(hash)).map(({ key }) => key);
+    if (met.length > 0) await session.query('delete from missing where key = any($1::text[])', [met]);
+  }
+}
+
+/** Counts a missing pull for postings within their grace; what was wished for them waits. */
+export async function extendGrace({ session, subject }: PullBooks, missingPulls: number): Promise<void> {
+  const values = [missingPulls, subject.feed];
+  await session.query(
+    `update mapping m set missing_pulls = m.missing_pulls + 1, record_hash = ${NO_RECORD}
+     from (select key from missing where ${IN_GRACE}) x where m.feed = $2 and m.key = x.key`,
+    values,
+  );
+  await session.query(
+    `update change c set gone = true
+     from (select key from missing where ${IN_GRACE}) x where c.feed = $2 and c.key = x.key and c.wanted = 'present'`,
+    values,
+  );
+}
+
+/** Wishes absent what is due, to be merged. @param reason why all of it is held; `undefined`: it is not. */
+export async function wishAbsent(
+  { session, subject }: PullBooks,
+  missingPulls: number,
+  reason: Reason | undefined,
+): Promise<void> {
+  await session.query(
+    `insert into wish (feed, key, site, wanted, operation, invalid, pull, state, resting, reason)
+     select $2, key, $3, 'absent', 'delete', false, $4, $5, $5, $6 from missing where ${DUE}`,
+    [
+      missingPulls,
+      subject.feed,
+      subject.site,
+      subject.pull,
+      reason === undefined ? 'ready' : 'held',
+      reason === undefined ? null : toJsonb(reason),
+    ],
+  );
+  await session.query(
+    `update mapping m set record_hash = ${NO_RECORD}
+     from (select key from missing where ${DUE}) x where m.feed = $2 and m.key = x.key`,
+    [missingPulls, subject.feed],
+  );
+}
+
+/**
+ * A record hash that no record can have, for mappings of postings that went missing. Where the configured key changed, the
+ * same record belongs to another posting now, and must not be taken for this one.
+ */
+const NO_RECORD = `decode(md5('missing ' || m.feed || ' ' || m.key), 'hex')`;
+
+/** Whose wishes {@link collectUnmetWishes} looks at. */
+export type WishScope =
+  /** Postings that the site has no job of, as far as the books know. */
+  | 'unmapped'
+  /** All but those that are missing, within their grace. */
+  | 'all';
+
+const SCOPES: Readonly<Record<WishScope, string>> = {
+  unmapped: 'and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)',
+  all: 'and not c.gone',
+};
+
+/**
+ * Collects, in the temporary table `unmet_wish`, the postings that are wished by earlier pulls and that this pull neither
+ * carried on nor met. @param hasMet whether the pull met the record with this hash.
+ */
+export async function collectUnmetWishes(
+  { session, subject: { feed, pull } }: PullBooks,
+  scope: WishScope,
+  hasMet: (recordHash: Buffer) => boolean,
+): Promise<void> {
+  await session.query('create temporary table unmet_wish (key text primary key) on commit drop');
+  const select = `select c.key, c.record_hash as hash from change c
+    where c.feed = ${pg.escapeLiteral(feed)} and c.wanted = 'present' and c.pull is distinct from ${pull}
+      and not exists (select from carried r where r.key = c.key) ${SCOPES[scope]}`;
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'earlier_wish', select, BATCH)) {
+    const unmet = rows.filter(({ hash }) => !hasMet(hash)).map(({ key }) => key);
+    if (unmet.length > 0) await session.query('insert into unmet_wish select unnest($1::text[])', [unmet]);
+  }
+  await session.query('analyze unmet_wish');
+}
+
+/** Marks what an incomplete pull did not see, and nothing else: those changes are sent, but not of its seeing. */
+export async function markUnseen({ session, subject }: PullBooks): Promise<void> {
+  await session.query(
+    `update change c set unseen = false
+     where c.feed = $1 and c.unseen and not exists (select from unmet_wish w where w.key = c.key)`,
+    [subject.feed],
+  );
+  await session.query(
+    'update change c set unseen = true from unmet_wish w where c.feed = $1 and c.key = w.key and not c.unseen',
+    [subject.feed],
+  );
+}
+
+/** A complete pull has seen all that it leaves open, or knows it to be gone. */
+export async function clearUnseen({ session, subject }: PullBooks): Promise<void> {
+  await session.query('update change set unseen = false where feed = $1 and unseen', [subject.feed]);
+}

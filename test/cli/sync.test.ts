@@ -1,0 +1,122 @@
+// `jobmirror sync` as a process: what it prints where it is stopped, where the queue or the database is away, and to whom.
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+import { startProgram } from './program.ts';
+import { type ProgramResult, runProgram } from './run-program.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
+afterEach(() => mirror.close());
+
+async function open(options: MirrorOptions = {}): Promise<void> {
+  mirror = await openMirror(options);
+  await mirror.writeFeed(feedXml(postings(4)));
+}
+
+/** Nobody listens there. */
+const AWAY = '127.0.0.1:1';
+
+it('reports what was in flight at Ctrl-C as what became of it', async () => {
+  await open();
+  await mirror.sandbox.setFaults([{ name: 'latency', ms: 1500 }]);
+  const args = ['sync', '--json', '--config', mirror.configPath];
+  const running = startProgram(args, { cwd: mirror.folder, env: mirror.env });
+  await vi.waitFor(() => expect(mirror.sandbox.requests.total()).toBeGreaterThanOrEqual(4), { timeout: 60_000 });
+  running.process.kill('SIGINT');
+  expect(await running.ended).toEqual({ status: 0, signal: null });
+  const report = JSON.parse(running.out());
+  expect(report).toMatchObject({ status: 'mirrored', created: 4, pending: 0 });
+  expect(report).not.toHaveProperty('message');
+  expect(await mirror.sandbox.inspect.count()).toBe(4);
+});
+
+describe('with --json prints a line for each feed', () => {
+  it('where the queue is away, and ends the pull with the reason', async () => {
+    await open({ queue: `redis://${AWAY}` });
+    const { status, json } = await run('sync', '--json');
+    const message = expect.stringContaining(`queue: Redis at redis://${AWAY} can't be used`);
+    expect(json()).toEqual([
+      expect.objectContaining({ feed: 'acme', pull: 1, status: 'pending', pending: 4, message }),
+    ]);
+    expect(status).toBe(1);
+    expect((await run('pulls', '--json')).json()).toEqual([expect.objectContaining({ status: 'pending', message })]);
+  });
+
+  it('where the database is away, naming the setting', async () => {
+    await open();
+    const config = await readFile(mirror.configPath, 'utf8');
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the configuration.
+    await writeFile(mirror.configPath, config.replace('${DATABASE_URL}', `postgres://${AWAY}/jobmirror`));
+    const { status, json } = await run('sync', '--json');
+    const message = expect.stringMatching(/^database: .*can't be used: .*ECONNREFUSED/);
+    expect(json()).toEqual([expect.objectContaining({ feed: 'acme', pull: null, status: 'failed', message })]);
+    expect(status).toBe(1);
+  });
+
+  it('where its pull breaks off', async () => {
+    await open();
+    const { db } = await mirror.books();
+    await db.query('alter table record_problem rename to elsewhere');
+    const { status, json } = await run('sync', '--json');
+    const message = expect.stringContaining('record_problem');
+    expect(json()).toEqual([expect.objectContaining({ feed: 'acme', pull: 1, status: 'failed', message })]);
+    expect(status).toBe(1);
+  });
+});
+
+describe('prints commands that can be given as they stand', () => {
+  it('for what is held and what waits', async () => {
+    await open();
+    await run('sync');
+    await mirror.writeFeed(feedXml([]));
+    const { out, status } = await run('sync');
+    expect(status).toBe(2);
+    expect(out).toContain(`review approve acme --config ${mirror.configPath}`);
+    expect(out).toContain(`4 entries wait for review: node`);
+    expect(out).toContain(`review list acme --config ${mirror.configPath}`);
+  });
+
+  it('for a pause, whose cause the books keep without the path', async () => {
+    await open({ site: { canary: '{ requests: 2, percent: 10 }', limits: '{ concurrency: 1, timeout_seconds: 5 }' } });
+    await mirror.sandbox.setFaults([{ name: '403' }]);
+    const { out, status } = await run('sync');
+    expect(status).toBe(1);
+    expect(out).toContain(`review list --config ${mirror.configPath}; when it is mended`);
+    expect(out).toContain(`resume board --config ${mirror.configPath}\n`);
+    const [line] = (await run('sync', '--json')).json<{ message: string }>();
+    expect(line?.message).toContain(`resume board --config ${mirror.configPath}`);
+    expect((await run('status')).out).toContain(`wrong with: node`);
+    const { db } = await mirror.books();
+    const [state] = await db.query('select pause_cause from site_state');
+    expect(state?.pause_cause).toMatch(/: jobmirror review list$/);
+    expect(JSON.stringify(await db.query('select message from pull'))).not.toContain(mirror.folder);
+  });
+
+  it('for a feed that is not proven complete', async () => {
+    await open();
+    await mirror.writeFeed(feedXml([posting('p1'), posting(' ')]));
+    const { out, status } = await run('sync');
+    expect(status).toBe(1);
+    expect(out).toContain(`review list --config ${mirror.configPath}\n`);
+    expect(out).toContain(', 1 unreadable; 1 request in');
+    expect((await run('status')).out).toMatch(/1 record could not be read .*review list --config/);
+    expect((await run('why', 'acme', 'p1')).out).toMatch(/1 record could not be read .*review list --config/);
+  });
+});
+
+it('a doubt is shown as what nobody knows', async () => {
+  await open({ site: { list_path: undefined } });
+  await mirror.writeFeed(feedXml([posting('a')]));
+  await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
+  await run('sync');
+  const [entry] = (await run('review', 'list', '--json')).json();
+  const { out } = await run('review', 'show', String(entry?.id));
+  expect(out).toContain('whether the site has a job for it is not known');
+  expect(out).not.toContain('has no job');
+  expect((await run('why', 'acme', 'a')).out).toContain('Whether posting a of feed acme is on the site is not known.');
+});

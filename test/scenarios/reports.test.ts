@@ -1,0 +1,106 @@
+// What a report says where a pull does not run alone, is not complete, or leaves something in doubt: every count has its place.
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import { feedSetups } from '../../src/cli/feed-setups.ts';
+import { exitStatusOf, type PullReport, reportPull } from '../../src/cli/pull-report.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+/** Where the records of a report are said to be, together. */
+const placed = (report: PullReport): number =>
+  report.unchanged +
+  report.created +
+  report.updated +
+  report.rejected +
+  report.in_doubt +
+  report.pending +
+  report.failed +
+  report.duplicates +
+  report.unreadable;
+
+/** The feed up to the first bytes of this posting. */
+const cutAt = (key: string, whole: string): string => whole.slice(0, whole.indexOf(`<![CDATA[${key}]]>`));
+
+describe('a pull that a later one takes over', () => {
+  it('has all its records counted, and names the pull that counts what was left', async () => {
+    mirror = await openMirror();
+    await mirror.sandbox.setFaults([{ name: 'latency', ms: 200 }]);
+    await mirror.writeFeed(feedXml(postings(60)));
+    const first = mirror.sync();
+    await vi.waitFor(async () => expect(await mirror.sandbox.inspect.count()).toBeGreaterThan(8), { timeout: 20_000 });
+    await mirror.writeFeed(feedXml(postings(60).map((p) => ({ ...p, title: `Newer ${p.key}` }))));
+    const second = await mirror.sync();
+    const report = await first;
+    expect(report).toMatchObject({ pull: 1, complete: true, seen: 60, status: 'mirrored' });
+    expect(placed(report)).toBe(60);
+    expect(report.pending).toBeGreaterThan(0);
+    expect(report.message).toMatch(/^pull 2 of the feed took over while \d+ changes of this one were open, and counts/);
+    expect(second).toMatchObject({ pull: 2, status: 'mirrored', pending: 0 });
+    expect(placed(second)).toBe(60);
+    const { db } = await mirror.books();
+    expect(await db.query('select status, message from pull where id = 1')).toEqual([
+      { status: 'mirrored', message: report.message },
+    ]);
+  });
+
+  it('says nothing of it where nothing was left', async () => {
+    mirror = await openMirror();
+    await mirror.writeFeed(feedXml(postings(3)));
+    const { db, log, config } = await mirror.books();
+    const [setup] = feedSetups(config, []);
+    if (setup === undefined) throw new Error('no feed');
+    const end = await pullFeed(setup, { db, log, signal: new AbortController().signal });
+    if (end.kind === 'busy') throw new Error('busy');
+    (await mirror.engine()).wake();
+    await vi.waitFor(async () => expect(await db.query('select from change')).toEqual([]), { timeout: 20_000 });
+    expect(await mirror.sync()).toMatchObject({ pull: 2, unchanged: 3 });
+    const report = await reportPull(db, setup.feed, end, undefined, 0);
+    expect(report).toMatchObject({ pull: 1, status: 'mirrored', created: 3, pending: 0 });
+    expect(report.message).toBeUndefined();
+  });
+});
+
+describe('a pull that is not complete', () => {
+  it('counts no posting that it did not see', async () => {
+    mirror = await openMirror();
+    const whole = feedXml([posting('a'), posting('b', { state: 'Jalisco' })]);
+    await mirror.writeFeed(whole);
+    expect(await mirror.sync()).toMatchObject({ status: 'review', rejected: 1 });
+    await mirror.writeFeed(cutAt('b', whole));
+    expect(await mirror.sync()).toMatchObject({ status: 'incomplete', seen: 1, unchanged: 1, rejected: 0, review: 1 });
+    // The whole feed again: what was not seen for once counts as before.
+    await mirror.writeFeed(whole);
+    expect(await mirror.sync()).toMatchObject({ status: 'review', seen: 2, unchanged: 1, rejected: 1 });
+  });
+
+  it('counts nothing as its own that is sent for an earlier one', async () => {
+    mirror = await openMirror();
+    await mirror.sandbox.setFaults([{ name: '401' }]);
+    const whole = feedXml(postings(3));
+    await mirror.writeFeed(whole);
+    expect(await mirror.sync()).toMatchObject({ status: 'pending', pending: 3 });
+    await mirror.stopEngine();
+    await mirror.sandbox.setFaults([]);
+    await mirror.writeFeed(cutAt('p3', whole));
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'incomplete', seen: 2, created: 2, pending: 0 });
+    expect(placed(report)).toBe(2);
+    expect((await mirror.siteJobs()).size).toBe(3);
+  });
+});
+
+it('a doubt whose posting is gone waits for review, and for nothing else', async () => {
+  mirror = await openMirror({ site: { list_path: undefined } });
+  await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1, created: 1 });
+  const { db } = await mirror.books();
+  const [doubt] = await db.query(`select key from change where state = 'in_doubt'`);
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')].filter(({ key }) => key !== doubt?.key)));
+  const report = await mirror.sync();
+  expect(report).toMatchObject({ status: 'review', gone: 1, pending_deletes: 1, unchanged: 1 });
+  expect(exitStatusOf(report)).toBe(2);
+});
