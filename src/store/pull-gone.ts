@@ -41,7 +41,8 @@ export async function collectMissing(
     `insert into missing
      select m.key, m.missing_pulls, coalesce(c.wanted = 'absent', false), case when c.wanted = 'present' then c.record_hash end
      from mapping m join unmet u on u.record_hash = m.record_hash left join change c on c.feed = m.feed and c.key = m.key
-     where m.feed = $1 and not coalesce(c.wanted = 'present' and c.pull = $2, false)`,
+     where m.feed = $1 and not coalesce(c.wanted = 'present' and c.pull = $2, false)
+     on conflict do nothing`,
     [subject.feed, subject.pull],
   );
   await takeOutMet(books, hasMet);
