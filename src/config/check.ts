@@ -31,11 +31,9 @@ function complaintsOf(issue: Issue, above: SettingPath, schema: z.ZodType, sourc
       // The member that the value's kind fits is the one that was meant: its complaints say more than "none fits".
       const meant = issue.errors.find((issues) => issues.every((inner) => !isWrongKind(inner)));
       if (meant !== undefined) return meant.flatMap((inner) => complaintsOf(inner, path, schema, source));
-      const kinds = issue.errors
-        .flat()
-        .filter(isWrongKind)
-        .map(({ expected }) => kindName(expected));
-      return [source.complain(path, `must be ${[...new Set(kinds)].join(', or ')}`)];
+      const wrong = issue.errors.flat().filter(isWrongKind);
+      const kinds = [...new Set(wrong.map(({ expected }) => kindName(expected)))].join(', or ');
+      return [source.complain(path, wrong.every(isOfNothing) ? `is missing; it must be ${kinds}` : `must be ${kinds}`)];
     }
     default:
       return [source.complain(path, describe(issue))];
@@ -44,6 +42,8 @@ function complaintsOf(issue: Issue, above: SettingPath, schema: z.ZodType, sourc
 
 const isWrongKind = (issue: Issue): issue is Extract<Issue, { code: 'invalid_type' }> =>
   issue.code === 'invalid_type' && issue.path.length === 0;
+
+const isOfNothing = (issue: Issue): boolean => issue.message.endsWith('received undefined');
 
 function unknownName(name: string, known: readonly string[]): string {
   const guess = nearest(name, known);
@@ -54,7 +54,7 @@ function unknownName(name: string, known: readonly string[]): string {
 function describe(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.message.endsWith('received undefined')
+      return isOfNothing(issue)
         ? `is missing; it must be ${kindName(issue.expected)}`
         : `must be ${kindName(issue.expected)}${issue.expected === 'string' ? ' (put a number in quotes)' : ''}`;
     case 'invalid_value':

@@ -440,6 +440,11 @@ describe('mistakes', () => {
       withLines({}).replace('    source: acme.xml\n', ''),
       'jobmirror.yaml:7:5 feeds.acme.source: is missing; it must be text',
     ],
+    [
+      'no key in a format of its own',
+      withLines({ feed: ['format: { records: a/b, fields: { title: t } }'] }),
+      /feeds.acme.format.key: is missing; it must be text, or a list/,
+    ],
     ['no feeds', 'sites: {}\n', /feeds: is missing; it must be a group of settings/],
     ['an empty group', 'sites:\nfeeds: {}\n', /sites: must be a group of settings/],
     [
