@@ -1,5 +1,6 @@
 // Makes one process the one that dispatches and tends a site's backlog, and replaces it when it dies or stands still.
 import type { Database, Session } from './database.ts';
+import { endSilentHolder } from './silent-holder.ts';
 
 /** A candidacy for one lock, by asking again and again. */
 export interface Leadership {
@@ -8,8 +9,6 @@ export interface Leadership {
   resign(): Promise<void>;
 }
 
-/** A leader shows that it runs by asking; one that has not asked for this long stands still and is replaced. */
-const SILENT_SECONDS = 15;
 /** How often the lock is looked at; in between the answer stands. */
 const LOOK_EVERY_MS = 1_000;
 
@@ -30,7 +29,7 @@ export function standForLead(db: Database, key: string): Leadership {
     } else {
       const [row] = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
       leads = row?.got === true;
-      if (!leads) await removeSilentLeader(session, key);
+      if (!leads) await endSilentHolder(session, key);
     }
     lookedAt = performance.now();
     return leads;
@@ -51,17 +50,4 @@ export function standForLead(db: Database, key: string): Leadership {
       await open?.end().catch(() => undefined);
     },
   };
-}
-
-/** Ends the connection of a leader that is alive to the server but has said nothing for too long: a stopped process. */
-async function removeSilentLeader(session: Session, key: string): Promise<void> {
-  await session.query(
-    `select pg_terminate_backend(l.pid)
-     from pg_locks l join pg_stat_activity a on a.pid = l.pid
-     where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-       and l.database = (select oid from pg_database where datname = current_database())
-       and ((l.classid::bigint << 32) | l.objid::bigint) = $1::bigint
-       and a.state = 'idle' and a.state_change < clock_timestamp() - make_interval(secs => $2)`,
-    [key, SILENT_SECONDS],
-  );
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Database, Queryable, Session } from './database.ts';
+import { endSilentHolder, keepSpeaking } from './silent-holder.ts';
 
 /** A 64-bit lock key out of a purpose and a name, as decimal text. */
 export function lockKey(purpose: 'pull' | 'merge' | 'lead', name: string): string {
@@ -26,7 +27,10 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
-/** Tries to take a session-level lock on a connection of its own; `undefined`: somebody else has it. */
+/**
+ * Tries to take a session-level lock on a connection of its own; `undefined`: somebody else has it. Somebody who stands
+ * still loses it, so that one of the next tries succeeds.
+ */
 export async function tryLock(database: Database, key: string): Promise<HeldLock | undefined> {
   let lost = false;
   const session: Session = await database.session(() => {
@@ -34,11 +38,23 @@ export async function tryLock(database: Database, key: string): Promise<HeldLock
   });
   try {
     const [row] = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
-    if (row?.got === true) return { held: () => !lost, release: () => session.end().catch(() => undefined) };
+    if (row?.got === true) return heldBy(session, () => !lost);
+    await endSilentHolder(session, key);
   } catch (error) {
     await session.end().catch(() => undefined);
     throw error;
   }
   await session.end();
   return undefined;
+}
+
+function heldBy(session: Session, held: () => boolean): HeldLock {
+  const stopSpeaking = keepSpeaking(session);
+  return {
+    held,
+    async release() {
+      stopSpeaking();
+      await session.end().catch(() => undefined);
+    },
+  };
 }

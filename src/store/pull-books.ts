@@ -7,7 +7,9 @@ import { type Cell, RowCopier } from './copy-rows.ts';
 import type { Database, Session } from './database.ts';
 import { loadRecordIndex } from './index-loader.ts';
 import { toJsonb } from './jsonb.ts';
+import { lockKey } from './locks.ts';
 import { NoteBook } from './posting-notes.ts';
+import { markHand } from './silent-holder.ts';
 
 /** Which feed a pull is of. */
 export interface PullSubject {
@@ -62,6 +64,7 @@ export class PullBooks {
   static async open(db: Database, subject: PullSubject): Promise<PullBooks> {
     const session = await db.session();
     try {
+      await markHand(session, lockKey('pull', subject.feed));
       await session.query('begin');
       await session.query(
         `create temporary table wish on commit drop as select ${Object.keys(WISH_COLUMNS).join(', ')} from change with no data`,

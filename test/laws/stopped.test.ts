@@ -36,6 +36,31 @@ describe('a process that is stopped', { concurrent: true }, () => {
   );
 });
 
+describe('a pull that is stopped', { concurrent: true }, () => {
+  it.for(['pull-started', 'records-read', 'wishes-merged'] as const)(
+    'at %s gives way to the next one, and keeps nothing when it goes on',
+    { timeout: 120_000 },
+    async (step, { open }) => {
+      const installation = await open();
+      await installation.writeFeed(feedXml(postings(3)));
+      await installation.sync();
+      await installation.writeFeed(feedXml([...postings(2), posting('p3', { title: 'Older' }), posting('older')]));
+      const stopped = installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: `${step}:stop` });
+      await untilStopped(stopped.child.pid ?? 0);
+
+      const newer = [...postings(2), posting('p3', { title: 'Newer' }), posting('newer')];
+      await installation.writeFeed(feedXml(newer));
+      expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 1, updated: 1 });
+      await checkLaws(installation, newer);
+
+      stopped.child.kill('SIGCONT');
+      const { status, output } = await stopped.ended;
+      expect({ status, output }).toMatchObject({ status: 1, output: expect.stringContaining('acme: ') });
+      await checkLaws(installation, newer);
+    },
+  );
+});
+
 /** There is no event for it: the system is asked, as `ps` does. */
 async function untilStopped(pid: number): Promise<void> {
   for (;;) {
