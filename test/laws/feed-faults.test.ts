@@ -1,15 +1,12 @@
 // Feeds that lie, seen through the whole chain: nothing is deleted without proof, and not too much with it (law 3).
 import { gzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
-import { pullFeed } from '../../jobs/pull-feed.ts';
-import { feedSetups } from '../../src/cli/feed-setups.ts';
 import { type Framing, respond, serveRaw } from '../feed/raw-server.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
-import { randomOf } from './random.ts';
 
 const deletes = ({ sandbox }: Installation): number =>
   sandbox.requests.recent().filter(({ method }) => method === 'DELETE').length;
@@ -45,32 +42,6 @@ describe('a feed over HTTP', { concurrent: true }, () => {
       await checkLaws(installation, postings(11));
     },
   );
-});
-
-describe('a feed from a file', () => {
-  it('cut at any byte deletes nothing', { timeout: 1_800_000 }, async ({ open }) => {
-    const cuts = Number(process.env.CUT_FEEDS ?? 80);
-    const installation = await open();
-    await installation.writeFeed(feedXml(postings(12)));
-    await installation.sync();
-    const { db, log, config } = await installation.books();
-    const [setup] = feedSetups(config, ['acme']);
-    if (setup === undefined) throw new Error('no feed');
-    const random = randomOf(1);
-    // Fewer than are live, in another order, and now and then one that is new.
-    const whole = Buffer.from(feedXml(random.some([...postings(9), posting('new')], 10)));
-    const end = whole.lastIndexOf('>');
-    for (let cut = 0; cut < cuts; cut++) {
-      await installation.writeFeed(whole.subarray(0, random.number(end)));
-      const pulled = await pullFeed(setup, { db, log, signal: new AbortController().signal });
-      if (pulled.kind === 'committed') expect(pulled.complete).toBe(false);
-      else expect(pulled.kind).toBe('failed');
-    }
-    expect(await db.query(`select key from change where wanted = 'absent'`)).toEqual([]);
-    await installation.writeFeed(feedXml([...postings(12), posting('new')]));
-    await heal(installation);
-    expect(deletes(installation)).toBe(0);
-  });
 });
 
 describe('a feed that', { concurrent: true }, () => {
