@@ -14,19 +14,24 @@ export const PROBE_MAX_MS = 15 * 60_000;
 /** Answers in a row that no request can get past, before the site is paused. */
 const MISCONFIGURED_LIMIT = 3;
 
-/** Desks whose site answered as it should since the last trouble; spares a write for each success. */
-const well = new WeakSet<SiteDesk>();
+/** For this long a success is not noted again: spares a write for each. Another process may have met trouble meanwhile. */
+const WELL_MS = 1_000;
+
+/** Until when a site needs no note that it answers as it should. */
+const wellUntil = new WeakMap<SiteDesk, number>();
 
 export async function heedOutcome(outcome: Outcome, attempt: Attempt, desk: SiteDesk): Promise<void> {
   const { db, site } = desk;
   switch (outcome.kind) {
     case 'created':
     case 'accepted':
-    case 'gone':
-      if (well.has(desk)) return;
-      await noteReachable(db, site);
-      well.add(desk);
+      if ((wellUntil.get(desk) ?? 0) > performance.now()) return;
+      await noteReachable(db, site, desk.address);
+      wellUntil.set(desk, performance.now() + WELL_MS);
       return;
+    case 'gone':
+      // That a job is not there proves nothing of the address.
+      return noteReachable(db, site, undefined);
     case 'unauthorized':
       return pause(
         desk,
@@ -36,11 +41,11 @@ export async function heedOutcome(outcome: Outcome, attempt: Attempt, desk: Site
     case 'throttled':
       return throttleSite(db, site, outcome.retryAfterMs ?? desk.policy.retry.firstDelayMs, 'the site asked to wait');
     case 'unreachable':
-      well.delete(desk);
+      wellUntil.delete(desk);
       await noteUnreachable(db, site, outcome.message, UNREACHABLE_FIRST_MS, UNREACHABLE_MAX_MS);
       return;
     case 'misconfigured':
-      well.delete(desk);
+      wellUntil.delete(desk);
       if ((await noteMisconfigured(db, site, outcome.message)) >= MISCONFIGURED_LIMIT) {
         await pause(desk, outcome.message, PROBE_FIRST_MS);
       }

@@ -25,6 +25,8 @@ export interface SitePolicy {
 /** Everything that sends to one site, in one process. */
 export interface SiteDesk {
   readonly site: SiteName;
+  /** Where the site is, as the books know it: see `addressOf`. */
+  readonly address: string;
   readonly policy: SitePolicy;
   readonly client: SiteClient;
   readonly db: Database;

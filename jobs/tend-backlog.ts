@@ -28,6 +28,8 @@ export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<
   const orphans = await giveBackOrphans(desk.db, desk.site, deadlineMs, patience.settleAfterMs);
   if (orphans > 0) desk.log.warn({ site: desk.site, orphans }, 'attempts of ended workers given back');
   const state = await readSiteState(desk.db, desk.site);
+  // Another process is configured with this address; what is known of the site is about another place.
+  if (state.address !== undefined && state.address !== desk.address) return { orphans, doubts: 0, resumed: false };
   if (state.pausedSince !== undefined) {
     const due = state.probeInMs !== undefined && state.probeInMs <= 0;
     return { orphans, doubts: 0, resumed: due && (await probe(desk, signal)) };

@@ -1,5 +1,6 @@
 // Joins queue, books and sites into what sends: for each site a worker, a dispatcher and somebody who tends its backlog.
 import { applyChange } from '../../jobs/apply-change.ts';
+import { guardAddress } from '../../jobs/guard-address.ts';
 import type { SiteDesk, SitePolicy } from '../../jobs/site-desk.ts';
 import { probeIfPaused, tendBacklog } from '../../jobs/tend-backlog.ts';
 import type { SiteConfig } from '../config/config.ts';
@@ -9,6 +10,7 @@ import { type Dispatcher, startDispatcher, windowFor } from '../queue/dispatcher
 import type { RunningWorker } from '../queue/running-worker.ts';
 import { openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
 import { createSiteClient } from '../site/client.ts';
+import { addressOf } from '../site/site-address.ts';
 import { type BacklogCursor, readReady } from '../store/backlog.ts';
 import { claimer } from '../store/claim.ts';
 import { readInstallation } from '../store/installation.ts';
@@ -40,7 +42,8 @@ export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | u
   const presence = await enterAsWorker(db, (error) =>
     log.warn({ err: error }, 'presence lost, it will be taken again'),
   );
-  const claim = claimer(db, presence.worker);
+  const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
+  const claim = claimer(db, presence.worker, addresses);
   const settle = settler(db);
   const stations: Station[] = [];
   async function stop(graceMs: number): Promise<void> {
@@ -51,7 +54,8 @@ export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | u
     for (const site of config.sites.values()) {
       if (sites !== undefined && !sites.has(site.name)) continue;
       const client = createSiteClient(site.options);
-      const desk = { site: site.name, policy: policyOf(site), client, db, claim, settle, log };
+      const address = addressOf(site.options.baseUrl);
+      const desk = { site: site.name, address, policy: policyOf(site), client, db, claim, settle, log };
       const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
       stations.push(await openStation(backend, desk, site, feeds));
     }
@@ -98,6 +102,7 @@ async function openStation(
   feeds: readonly FeedName[],
 ): Promise<Station> {
   const { db, log } = desk;
+  await guardAddress(desk);
   await probeIfPaused(desk, AbortSignal.timeout(site.options.timeoutMs));
   const queue: SiteQueue = await openSiteQueue(backend, site.name);
   const worker = await startWorking(backend, desk, site).catch(async (error) => {

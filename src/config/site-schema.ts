@@ -89,7 +89,9 @@ const canarySchema = z.strictObject({
 
 export const siteSchema = z
   .strictObject({
-    base_url: baseUrlSchema.describe('Address of the site; a path in it stands before every path of the interface.'),
+    base_url: baseUrlSchema.describe(
+      'Address of the site; a path in it stands before every path of the interface. Once jobs were made there, another one is used only after `resume SITE --moved`.',
+    ),
     token: tokenSchema
       .optional()
       .describe(`The authentication token of the user to act as: \`\${NAME}\`, from the environment.`),

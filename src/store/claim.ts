@@ -17,13 +17,24 @@ export type Claim =
   /** Not now: somebody else has it, it waits, or there is no such change any more. */
   | { readonly kind: 'not_due' };
 
-/** Gives the function that claims postings for one worker; concurrent calls share statements and commits. */
-export function claimer(db: Database, worker: number): (posting: PostingRef) => Promise<Claim> {
-  return microBatch((postings: readonly PostingRef[]) => claimAll(db, worker, postings));
+/** Where each site is, as this process is configured. */
+export type Addresses = ReadonlyMap<SiteName, string>;
+
+/**
+ * Gives the function that claims postings for one worker; concurrent calls share statements and commits. Nothing is
+ * claimed for a site whose jobs were made at another address.
+ */
+export function claimer(db: Database, worker: number, addresses: Addresses): (posting: PostingRef) => Promise<Claim> {
+  return microBatch((postings: readonly PostingRef[]) => claimAll(db, worker, addresses, postings));
 }
 
-async function claimAll(db: Database, worker: number, postings: readonly PostingRef[]): Promise<Claim[]> {
-  const found = await readDue(db, postings);
+async function claimAll(
+  db: Database,
+  worker: number,
+  addresses: Addresses,
+  postings: readonly PostingRef[],
+): Promise<Claim[]> {
+  const found = await readDue(db, addresses, postings);
   await putOffUntilLanded(
     db,
     found.filter((change) => change.tooEarly),
@@ -59,7 +70,7 @@ interface DueChange extends PostingRef {
   readonly tooEarly: boolean;
 }
 
-async function readDue(db: Database, postings: readonly PostingRef[]): Promise<DueChange[]> {
+async function readDue(db: Database, addresses: Addresses, postings: readonly PostingRef[]): Promise<DueChange[]> {
   const rows = await db.query(
     `select c.feed, c.key, c.site, c.wanted, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as unsure,
@@ -70,9 +81,16 @@ async function readDue(db: Database, postings: readonly PostingRef[]): Promise<D
      left join document d on d.feed = m.feed and d.key = m.key
      left join unanswered u on u.feed = m.feed and u.key = m.key
      left join site_state s on s.site = c.site
+     left join unnest($3::text[], $4::text[]) here(site, address) on here.site = c.site
      where c.state = 'ready' and not c.gone and c.not_before <= now()
-       and (s.site is null or (s.paused_since is null and s.not_before <= now()))`,
-    [postings.map((posting) => posting.feed), postings.map((posting) => posting.key)],
+       and (s.site is null or (s.paused_since is null and s.not_before <= now()
+         and coalesce(s.address = here.address, true)))`,
+    [
+      postings.map((posting) => posting.feed),
+      postings.map((posting) => posting.key),
+      [...addresses.keys()],
+      [...addresses.values()],
+    ],
   );
   return rows.map((row) => {
     const present = row.wanted === 'present';

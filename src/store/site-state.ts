@@ -13,9 +13,13 @@ export interface SiteState {
   /** Milliseconds until a paused site is probed; negative: due. */
   readonly probeInMs: number | undefined;
   readonly probes: number;
+  /** Where its jobs were made; `undefined`: none was yet. */
+  readonly address: string | undefined;
+  /** It is paused because a process was configured with this other address. */
+  readonly movedTo: string | undefined;
 }
 
-const SELECT = `select site, paused_since, pause_cause, unreachable_streak, last_message, probes,
+const SELECT = `select site, paused_since, pause_cause, unreachable_streak, last_message, probes, address, moved_to,
     greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 as waits_ms,
     (extract(epoch from next_probe - clock_timestamp()) * 1000)::float8 as probe_in_ms
   from site_state`;
@@ -54,7 +58,7 @@ export async function pauseSite(
 export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean> {
   const rows = await db.query(
     `update site_state s set paused_since = null, pause_cause = null, next_probe = null, probes = 0, not_before = '-infinity',
-       unreachable_streak = 0, misconfigured_streak = 0, resumed_at = now()
+       unreachable_streak = 0, misconfigured_streak = 0, moved_to = null, resumed_at = now()
      from (select site, paused_since from site_state where site = $1 for update) old
      where s.site = old.site returning old.paused_since is not null as was_paused`,
     [site],
@@ -131,12 +135,17 @@ export async function noteMisconfigured(db: Queryable, site: SiteName, message: 
   return row?.misconfigured_streak ?? 1;
 }
 
-/** Notes that the site answered as it should; writes only where something stood against it. */
-export async function noteReachable(db: Queryable, site: SiteName): Promise<void> {
+/**
+ * Notes that the site answered as it should; writes only where something stood against it.
+ * @param address where it did what was asked, if it did: the site's own address from then on, if none is known yet.
+ */
+export async function noteReachable(db: Queryable, site: SiteName, address: string | undefined): Promise<void> {
   await db.query(
-    `update site_state set unreachable_streak = 0, misconfigured_streak = 0
-     where site = $1 and (unreachable_streak > 0 or misconfigured_streak > 0)`,
-    [site],
+    `insert into site_state as s (site, address) values ($1, $2)
+     on conflict (site) do update set unreachable_streak = 0, misconfigured_streak = 0,
+       address = coalesce(s.address, excluded.address)
+     where s.unreachable_streak > 0 or s.misconfigured_streak > 0 or (s.address is null and excluded.address is not null)`,
+    [site, address],
   );
 }
 
@@ -150,4 +159,6 @@ const tidy = (row: any): SiteState => ({
   lastMessage: row.last_message ?? undefined,
   probeInMs: row.probe_in_ms ?? undefined,
   probes: row.probes ?? 0,
+  address: row.address ?? undefined,
+  movedTo: row.moved_to ?? undefined,
 });

@@ -35,7 +35,7 @@ export interface Stage {
 export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
   const mirror = await openMirror(options);
   const books = await mirror.books();
-  const claims = claimer(books.db, 1);
+  const claims = claimer(books.db, 1, new Map());
   const settle = settler(books.db);
 
   async function claim(key: string): Promise<Attempt> {

@@ -59,7 +59,7 @@ it('is the same the second time', async () => {
 
 it('turns a create that waits into an update, also one that a worker has just looked at', async () => {
   await stage.pull([posting('a')]);
-  const claims = claimer(stage.books.db, 1);
+  const claims = claimer(stage.books.db, 1, new Map());
   const session = await stage.books.db.session();
   await session.query('begin');
   await session.query(`select from change where key = 'a' for update`);

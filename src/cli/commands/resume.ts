@@ -1,9 +1,13 @@
 // `jobmirror resume`: has a paused site sent to again, at once.
 import { Command } from 'commander';
+import { describeMove } from '../../../jobs/guard-address.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
+import { addressOf } from '../../site/site-address.ts';
 import { noteAct } from '../../store/audit.ts';
+import { findMove, setAddress } from '../../store/site-address.ts';
 import { resumeSite, trustGone } from '../../store/site-state.ts';
 import { actorName } from '../actor.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { UserError } from '../exit-status.ts';
 import { printJson, printLine } from '../print.ts';
 import { withBooks } from '../with-books.ts';
@@ -13,6 +17,7 @@ interface ResumeOptions {
   readonly json?: boolean;
   readonly as?: string;
   readonly emptied?: boolean;
+  readonly moved?: boolean;
 }
 
 export function resumeCommand(): Command {
@@ -20,20 +25,29 @@ export function resumeCommand(): Command {
     .description('have a paused site sent to again')
     .argument('<site>', 'name of the site')
     .option('--emptied', 'the site was really emptied: what it says is gone is taken for gone, for a day')
+    .option('--moved', 'it is the same site, with the same jobs, at the address that base_url has now')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action((name: string, options: ResumeOptions) =>
       withBooks(options, async ({ db, config }) => {
-        const site = config.sites.get(name as SiteName)?.name;
-        if (site === undefined) {
+        const configured = config.sites.get(name as SiteName);
+        if (configured === undefined) {
           throw new UserError(`there is no site ${name}; sites: ${[...config.sites.keys()].join(', ') || 'none'}`);
         }
+        const site = configured.name;
+        const address = addressOf(configured.options.baseUrl);
+        const moved = options.moved === true;
+        const move = moved ? undefined : await findMove(db, site, address);
+        if (move !== undefined)
+          throw new UserError(completeCommands(describeMove(site, move), commandWriter(options.config)));
         const wasPaused = await db.transaction(async (tx) => {
           const paused = await resumeSite(tx, site);
           const emptied = options.emptied === true;
           if (emptied) await trustGone(tx, site);
-          await noteAct(tx, { actor: actorName(options.as), action: 'resume', detail: { site, paused, emptied } });
+          if (moved) await setAddress(tx, site, address);
+          const detail = { site, paused, emptied, ...(moved ? { moved_to: address } : {}) };
+          await noteAct(tx, { actor: actorName(options.as), action: 'resume', detail });
           return paused;
         });
         if (options.json === true) return printJson({ site, was_paused: wasPaused });

@@ -1,0 +1,38 @@
+// Stops before anything is sent to a place that is not where the jobs of the site were made.
+import type { SiteName } from '../src/posting/identifiers.ts';
+import { findMove, type Move, pauseMovedSite, setAddress } from '../src/store/site-address.ts';
+import { readSiteState, resumeSite } from '../src/store/site-state.ts';
+import type { SiteDesk } from './site-desk.ts';
+
+/**
+ * Pauses a site whose address is another one than that of its jobs, until a person says that it is the same site: their
+ * IDs may belong to anybody's jobs there (law 4). Resumes it where base_url was set back.
+ */
+export async function guardAddress({ db, site, address, log }: SiteDesk): Promise<void> {
+  const state = await readSiteState(db, site);
+  if (state.address === undefined) return;
+  if (state.address === address) {
+    if (state.movedTo === undefined) return;
+    await resumeSite(db, site);
+    log.info({ site, address }, 'site resumed: base_url is as it was');
+    return;
+  }
+  const move = await findMove(db, site, address);
+  if (move === undefined) {
+    await setAddress(db, site, address);
+    return;
+  }
+  const cause = describeMove(site, move);
+  await pauseMovedSite(db, site, address, cause);
+  log.error({ site, cause }, 'site paused');
+}
+
+/** What is known of a move, and the ways to go on. */
+export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): string {
+  const doubts = inDoubt === 0 ? '' : `, and ${inDoubt} more whose outcome is unknown`;
+  return (
+    `base_url leads to ${to}, and the jobs of the site were made at ${from}: ${jobs} there are${doubts}; ` +
+    `if it is the same site at a new address, say so with: jobmirror resume ${site} --moved; ` +
+    'if it is another site, set base_url back and give the other one a name of its own'
+  );
+}
