@@ -1,0 +1,48 @@
+// Finds a secret in whatever form it travels: plain, Base64 and URL-encoded, alone or inside a longer text.
+
+/** One find, for people: which form stood where, and what stood around it. */
+export interface Find {
+  readonly where: string;
+  readonly form: string;
+  readonly around: string;
+}
+
+/** Looks for a secret in bytes. The forms are spelt out here once more, so that what removes secrets is not its own judge. */
+export function canarySearch(secret: string): (where: string, content: string | Buffer) => Find[] {
+  const forms = formsOf(secret);
+  return (where, content) => {
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    return forms.flatMap(({ name, text }) => {
+      const at = bytes.indexOf(text);
+      if (at === -1) return [];
+      const around = bytes.subarray(Math.max(0, at - 60), at + text.length + 20).toString('latin1');
+      return [{ where, form: name, around }];
+    });
+  };
+}
+
+function formsOf(secret: string): { name: string; text: string }[] {
+  const plain = [
+    ['plain', secret],
+    ['in JSON', JSON.stringify(secret).slice(1, -1)],
+    ['in XML', secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')],
+    ['URL-encoded', encodeURIComponent(secret)],
+    ['URL-encoded in lower case', encodeURIComponent(secret).replace(/%../g, (octet) => octet.toLowerCase())],
+    ['form-encoded', new URLSearchParams({ x: secret }).toString().slice(2)],
+    ['Base64', Buffer.from(secret).toString('base64')],
+    ['Base64 of Basic credentials', Buffer.from(`${secret}:X`).toString('base64')],
+    ['hexadecimal', Buffer.from(secret).toString('hex')],
+  ] as const;
+  // In the Base64 of a longer text the secret lies in the groups of three in one of three ways; the characters at its
+  // ends hold bits of its neighbours, too.
+  const inner = [0, 1, 2].map((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)])
+      .toString('base64')
+      .replace(/=+$/, '');
+    return [`Base64 after ${offset} bytes`, text.slice(offset === 0 ? 0 : offset + 1, -1)] as const;
+  });
+  return [...plain, ...inner].flatMap(([name, text]) => [
+    { name, text },
+    { name: `${name}, for URLs`, text: text.replaceAll('+', '-').replaceAll('/', '_') },
+  ]);
+}

@@ -1,0 +1,239 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own ${NAME} is what is written.
+// Runs every command of an installation whose secrets are easily found again, and keeps all that is said meanwhile.
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
+import { startProgram } from '../cli/program.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { runSql } from '../support/sql.ts';
+import { canarySearch, type Find } from './canary.ts';
+import type { Installation, Running } from './installation.ts';
+import { watchProcesses } from './process-watch.ts';
+import { type TellingSite, TOLD_KEYS } from './telling-site.ts';
+
+/** Other processes on the machine may run the same test. */
+const mark = randomBytes(4).toString('hex');
+
+/** The token of the sites, and a header of a feed; with characters that each encoding writes in its own way. */
+export const SECRETS = { BOARD_TOKEN: `c4nary/T0ken+of&the<site>%7E?${mark}~`, FEED_KEY: `c4nary+K3y/of%the&${mark}?` };
+
+/** Everything that can be searched: where it was, and what it was. */
+export type Traces = (readonly [where: string, content: string | Buffer])[];
+
+/** Plays everything on an installation of its own database; `site` is a second site beside the sandbox. */
+export async function playEverything(
+  installation: Installation,
+  site: TellingSite,
+  redisUrl: string | undefined,
+): Promise<{ readonly traces: Traces; readonly seen: readonly Find[] }> {
+  const traces: Traces = [];
+  const given = new Set<number>([process.pid]);
+  const searches = Object.values(SECRETS).map(canarySearch);
+  const watch = watchProcesses(
+    (where, content) => searches.flatMap((search) => search(where, content)),
+    () => given,
+  );
+  const begin = (command: readonly string[]): Running => {
+    const running = installation.spawn(command, SECRETS);
+    given.add(running.child.pid ?? 0);
+    void running.ended.then(({ output }) => traces.push([`jobmirror ${command.join(' ')}`, output]));
+    return running;
+  };
+  const run = async (...command: string[]): Promise<string> => (await begin(command).ended).output;
+  const monitor = redisUrl === undefined ? undefined : await monitorRedis(redisUrl, traces);
+  await writeConfig(installation, site, redisUrl ?? 'database');
+
+  await fail(installation, site);
+  for (const command of ['check', 'plan --json', 'sync --json --verbose', 'sync']) await run(...command.split(' '));
+
+  const started = begin(['start']);
+  const health = await untilSaid(started, /"health":"([^"]*)"/);
+  const server = await openEmbeddedServer(join(installation.folder, 'data'));
+  await readPages(health, traces);
+  await reviewAll(run);
+  await readPages(health, traces);
+  await end(started);
+  const working = begin(['work']);
+  await untilSaid(working, /"msg":"(started|working)/);
+  await end(working);
+
+  await playSandbox(given, traces);
+  await mistake(installation, run);
+  traces.push(...(await dumpDatabase(server.url())));
+  await server.leave();
+  traces.push(...(await filesBelow(installation.folder)));
+  monitor?.disconnect();
+  if (redisUrl !== undefined) traces.push(await dumpRedis(redisUrl));
+  return { traces, seen: watch.stop() };
+}
+
+async function writeConfig({ folder, configPath, sandbox }: Installation, site: TellingSite, queue: string) {
+  // As root, the database's own user has to enter it.
+  await chmod(folder, 0o711);
+  const common = [
+    '    token: ${BOARD_TOKEN}',
+    '    reference_field: number',
+    '    list_path: /jobs.xml',
+    '    limits: { requests_per_second: 1000, concurrency: 1, timeout_seconds: 1 }',
+    '    doubts: { settle_after_seconds: 1.2 }',
+    '    retry: { attempts: 2, first_delay_seconds: 0.05, max_delay_seconds: 0.1 }',
+    '    canary: { requests: 0 }',
+  ];
+  const lines = [
+    'database: embedded',
+    'data_dir: data',
+    `queue: ${queue}`,
+    'log: { level: trace }',
+    'listen: { port: 0 }',
+    'sites:',
+    ...['  board:', `    base_url: ${sandbox.url}`, ...common],
+    ...['  teller:', `    base_url: ${site.url}`, ...common],
+    'feeds:',
+    '  acme: { source: feed.xml, format: indeed, site: board, schedule: "* * * * * *" }',
+    `  told: { source: ${site.url}/feed.xml, format: indeed, site: teller, headers: { X-Key: "\${FEED_KEY}" } }`,
+  ];
+  await writeFile(configPath, `${lines.join('\n')}\n`);
+}
+
+/** Feeds and faults that leave something of every kind behind. */
+async function fail(installation: Installation, site: TellingSite): Promise<void> {
+  const { sandbox, owner } = installation;
+  await sandbox.ensureUser(owner, undefined, SECRETS.BOARD_TOKEN);
+  await installation.writeFeed(feedXml([...postings(12), posting('abroad', { state: 'Jalisco' })]));
+  await sandbox.setFaults([
+    { name: '500', made: true, on: ['create'], count: 1 },
+    { name: 'malformed', on: ['create'], after: 2, count: 1 },
+    { name: '403', on: ['create'], after: 3, count: 1 },
+    { name: 'reset-during', on: ['create'], after: 4, count: 1 },
+    { name: 'redirect-host', on: ['create'], after: 5, count: 1 },
+    { name: 'timeout', on: ['create'], after: 6, count: 1 },
+  ]);
+  site.feed = feedXml(TOLD_KEYS.map((key) => posting(key)));
+}
+
+async function reviewAll(run: (...command: string[]) => Promise<string>): Promise<void> {
+  for (const command of ['status', 'status --json', 'pulls --json', 'review list', 'mappings export'])
+    await run(...command.split(' '));
+  for (const key of ['located', 'identified', 'broken', 'refused']) await run('why', 'told', key);
+  const listed = await run('review', 'list', '--json');
+  const entries = listed.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
+  const shown = entries.filter(({ kind }, at) => entries.findIndex((entry) => entry.kind === kind) === at);
+  for (const { id } of shown) await run('review', 'show', String(id), '--json');
+  await run('resume', 'teller', '--json');
+  await run('review', 'retry', 'told');
+  for (const { id } of entries.slice(0, 1)) await run('review', 'settle', String(id), '--missing', '--no-send');
+  await run('review', 'discard', 'told');
+}
+
+/** Mistakes that a person makes while it is set up, each of which is reported somehow. */
+async function mistake(installation: Installation, run: (...command: string[]) => Promise<string>): Promise<void> {
+  const config = await readFile(installation.configPath, 'utf8');
+  const mistakes = [
+    config.replaceAll(installation.sandbox.url, 'http://127.0.0.1:1'),
+    config.replace('concurrency: 1', 'concurrency: 1, secret: "${BOARD_TOKEN}"'),
+    config.replace('token: ${BOARD_TOKEN}', 'token: "${BOARD_TOKEN}\\n"'),
+    config.replace('X-Key: "${FEED_KEY}"', 'X-Key: "${FEED_KEY}\\n"'),
+  ];
+  for (const mistaken of mistakes) {
+    await writeFile(installation.configPath, mistaken);
+    await run('sync');
+  }
+  await writeFile(installation.configPath, config);
+}
+
+/**
+ * The site's own command. It keeps the tokens of its users, and shows each theirs, as any site does: so its database is
+ * one of its own, which is not searched. What it says and shows to others is.
+ */
+async function playSandbox(given: Set<number>, traces: Traces): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-site-'));
+  await chmod(folder, 0o711);
+  const env = { JOBMIRROR_SANDBOX_TOKEN: SECRETS.BOARD_TOKEN };
+  const sandbox = startProgram(['sandbox', '--port', '0', '--account', 'ann@example.com'], { cwd: folder, env });
+  given.add(sandbox.process.pid ?? 0);
+  const [, url = ''] = await sandbox.printed(/The sandbox is at (\S+)[\s\S]*Ctrl-C/);
+  const authorization = `Basic ${Buffer.from(`${SECRETS.BOARD_TOKEN}:X`).toString('base64')}`;
+  for (const body of ['<job>', '<job><title>Nurse</title></job>']) {
+    await fetch(`${url}/jobs.xml`, { method: 'POST', headers: { authorization }, body });
+  }
+  await readPages(url, traces);
+  sandbox.process.kill('SIGTERM');
+  await sandbox.ended;
+  traces.push(['jobmirror sandbox', sandbox.out() + sandbox.errors()]);
+  await rm(folder, { recursive: true });
+}
+
+const PAGES = ['/', '/healthz', '/metrics', '/review', '/jobs', '/jobs.xml', '/requests', '/account', '/nowhere'];
+
+async function readPages(url: string, traces: Traces): Promise<void> {
+  const { origin } = new URL(url);
+  for (const page of PAGES) {
+    const answer = await fetch(`${origin}${page}`, { redirect: 'manual' });
+    traces.push([`${page} of ${origin}`, JSON.stringify([...answer.headers]) + (await answer.text())]);
+  }
+}
+
+/** Resolves with what the pattern's group found in the output. */
+async function untilSaid({ child, ended }: Running, pattern: RegExp): Promise<string> {
+  let output = '';
+  const said = new Promise<string>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (piece: Buffer) => {
+        output += piece.toString();
+        const found = pattern.exec(output);
+        if (found !== null) resolve(found[1] ?? '');
+      });
+    }
+  });
+  const early = ended.then(() => Promise.reject(new Error(`it ended without ${pattern}: ${output}`)));
+  return Promise.race([said, early]);
+}
+
+async function end({ child, ended }: Running): Promise<void> {
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** Every row of every table of every schema. */
+async function dumpDatabase(url: string): Promise<Traces> {
+  const tables = await runSql<{ name: string }>(
+    url,
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('information_schema')`,
+  );
+  const dump: Traces = [];
+  for (const { name } of tables) {
+    const rows = await runSql<{ row: string }>(url, `select t::text as row from ${name} t`);
+    dump.push([`table ${name}`, rows.map(({ row }) => row).join('\n')]);
+  }
+  const running = await runSql<{ row: string }>(url, 'select t::text as row from pg_stat_activity t');
+  dump.push(['statements', running.map(({ row }) => row).join('\n')]);
+  return dump;
+}
+
+/** All files, those of the database and its log among them, which hold what was removed from the tables, too. */
+async function filesBelow(folder: string): Promise<Traces> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Promise.all(files.map(async (path) => [`file ${path}`, await readFile(path)] as const));
+}
+
+/** Sees every command that Redis gets, also what is gone at the end. */
+async function monitorRedis(url: string, traces: Traces): Promise<Redis> {
+  const client = new Redis(url);
+  await client.config('SET', 'rdbcompression', 'no');
+  const monitor = await client.monitor();
+  client.disconnect();
+  monitor.on('monitor', (_time: string, args: string[]) => traces.push(['a command to Redis', args.join(' ')]));
+  return monitor;
+}
+
+async function dumpRedis(url: string): Promise<Traces[number]> {
+  const client = new Redis(url);
+  await client.save();
+  const [, folder = ''] = (await client.config('GET', 'dir')) as string[];
+  client.disconnect();
+  return ['dump of Redis', await readFile(join(folder, 'dump.rdb'))];
+}

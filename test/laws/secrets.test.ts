@@ -1,0 +1,49 @@
+// Runs everything with secrets that are easily found again, and searches all that is left, shown or said (law 7).
+import { describe, expect } from 'vitest';
+import { canarySearch } from './canary.ts';
+import { lawTest as it, QUEUES } from './law-test.ts';
+import { playEverything, SECRETS } from './secret-stage.ts';
+import { startTellingSite } from './telling-site.ts';
+
+describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
+  it.skipIf(!available)(
+    'token and feed key stand in no log, database, queue, page or process list',
+    { timeout: 600_000 },
+    async ({ open, onTestFinished }) => {
+      const installation = await open({ queue });
+      const site = await startTellingSite();
+      onTestFinished(() => site.close());
+      const { traces, seen } = await playEverything(installation, site, installation.redis?.url);
+
+      // Without these nothing would be shown: the secrets went out, were told back, and were taken out of what is kept.
+      const all = traces.map(([, content]) => content.toString()).join('\n');
+      expect(site.keys).toContain(SECRETS.FEED_KEY);
+      expect(all).toContain('Title: not for [token removed]');
+
+      const found = Object.values(SECRETS).flatMap((secret) => {
+        const search = canarySearch(secret);
+        return traces.flatMap(([where, content]) => search(where, content));
+      });
+      expect([...found, ...seen]).toEqual([]);
+    },
+  );
+});
+
+describe('the search', () => {
+  const search = canarySearch('c4nary/T0ken+?');
+  it.for([
+    'c4nary/T0ken+?',
+    'x=c4nary%2FT0ken%2B%3F',
+    Buffer.from('c4nary/T0ken+?').toString('base64'),
+    Buffer.from('c4nary/T0ken+?:X').toString('base64'),
+    Buffer.from('ab c4nary/T0ken+? cd').toString('base64'),
+    Buffer.from('abc c4nary/T0ken+?').toString('base64url'),
+    Buffer.from('c4nary/T0ken+?').toString('hex'),
+  ])('finds %s', (text) => {
+    expect(search('here', `before${text}after`)).not.toEqual([]);
+  });
+
+  it('finds nothing in other texts', () => {
+    expect(search('here', 'canary and token')).toEqual([]);
+  });
+});
