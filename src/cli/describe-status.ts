@@ -1,9 +1,12 @@
 // Turns how sites and feeds stand into lines for people: first what waits for somebody, then the numbers.
+
+import { describeMove } from '../../jobs/guard-address.ts';
 import { plural } from '../review/plural.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
 import { standingOf } from '../review/site-standing.ts';
 import type { FeedOverview } from '../store/overview.ts';
 import type { PullRow } from '../store/pull.ts';
+import type { Move } from '../store/site-address.ts';
 import type { SiteState } from '../store/site-state.ts';
 import { completeCommands } from './command-line.ts';
 import { oneLine, plainText } from './print.ts';
@@ -15,6 +18,8 @@ export interface SiteOverview {
   readonly state: SiteState;
   /** Surplus jobs that are still to be deleted. */
   readonly strays: number;
+  /** Its jobs were made at another address than the configured one. */
+  readonly move: Move | undefined;
 }
 
 /** A feed's overview, and whether what it holds or doubts has waited too long. */
@@ -23,16 +28,17 @@ export interface MarkedFeed extends FeedOverview {
   readonly escalated: boolean;
 }
 
-export function describeSite({ state, strays }: SiteOverview, write: WriteCommand): string[] {
+export function describeSite({ state, strays, move }: SiteOverview, write: WriteCommand): string[] {
   const surplus = strays === 0 ? [] : [`  still to be deleted: ${plural(strays, 'surplus job')} of ours`];
   return [
-    `site ${state.site}: ${completeCommands(siteSentence({ state, strays }), write)}`,
-    ...resumeLines({ state, strays }, write),
+    `site ${state.site}: ${completeCommands(siteSentence(state, move), write)}`,
+    ...(move === undefined ? resumeLines(state, write) : []),
     ...surplus,
   ];
 }
 
-function siteSentence({ state }: SiteOverview): string {
+function siteSentence(state: SiteState, move: Move | undefined): string {
+  if (move !== undefined) return `NOT SENT TO: ${describeMove(state.site, move)}`;
   const wait = formatSpan(state.waitsMs);
   const next = state.waitsMs < 1_000 ? 'the next try is now' : `the next try is in ${wait}`;
   const last = state.lastMessage === undefined ? '' : `: ${oneLine(state.lastMessage, 300)}`;
@@ -51,7 +57,7 @@ function siteSentence({ state }: SiteOverview): string {
   }
 }
 
-function resumeLines({ state }: SiteOverview, write: WriteCommand): string[] {
+function resumeLines(state: SiteState, write: WriteCommand): string[] {
   if (state.pausedSince === undefined) return [];
   const probe =
     state.probeInMs === undefined

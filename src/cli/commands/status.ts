@@ -4,7 +4,9 @@ import type { Config } from '../../config/config.ts';
 import { escalates } from '../../review/escalation.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
 import { standingOf } from '../../review/site-standing.ts';
+import { addressOf } from '../../site/site-address.ts';
 import { type FeedOverview, readOverview } from '../../store/overview.ts';
+import { findMove } from '../../store/site-address.ts';
 import { readSiteState } from '../../store/site-state.ts';
 import { countStrays } from '../../store/stray.ts';
 import { countWorkers } from '../../store/worker-presence.ts';
@@ -44,8 +46,12 @@ export function statusCommand(): Command {
 
 async function readSites({ db, config }: Books): Promise<SiteOverview[]> {
   const sites: SiteOverview[] = [];
-  for (const site of config.sites.keys()) {
-    sites.push({ state: await readSiteState(db, site), strays: await countStrays(db, site) });
+  for (const { name, options } of config.sites.values()) {
+    sites.push({
+      state: await readSiteState(db, name),
+      strays: await countStrays(db, name),
+      move: await findMove(db, name, addressOf(options.baseUrl)),
+    });
   }
   return sites;
 }
@@ -66,7 +72,7 @@ function hasEscalated({ site, heldForMs, inDoubtForMs }: FeedOverview, config: C
   return held || (inDoubtForMs !== undefined && escalates({ kind: 'in_doubt', site, ageMs: inDoubtForMs }, config));
 }
 
-function siteJson({ state, strays }: SiteOverview, workers: number, write: WriteCommand): object {
+function siteJson({ state, strays, move }: SiteOverview, workers: number, write: WriteCommand): object {
   const from = (ms: number | undefined) => (ms === undefined ? null : new Date(Date.now() + Math.max(0, ms)));
   return {
     kind: 'site',
@@ -78,6 +84,8 @@ function siteJson({ state, strays }: SiteOverview, workers: number, write: Write
     waits_until: state.waitsMs > 0 ? from(state.waitsMs) : null,
     unreachable_streak: state.unreachableStreak,
     last_message: state.lastMessage ?? null,
+    address: state.address ?? null,
+    moved_to: move?.to ?? null,
     strays,
     workers,
   };
