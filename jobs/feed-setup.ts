@@ -13,4 +13,6 @@ export interface FeedSetup {
   readonly guard: DeleteGuard;
   /** With fewer records the feed is not taken for complete. */
   readonly minRecords: number | undefined;
+  /** All feeds of the configuration, this one among them. */
+  readonly configured: ReadonlySet<FeedName>;
 }

@@ -16,6 +16,7 @@ import type { FeedSetup } from './feed-setup.ts';
 import { prepareMerge } from './merge-pull.ts';
 import type { PullContext } from './pull-feed.ts';
 import { RecordDesk } from './record-desk.ts';
+import { refuseFeed } from './refuse-feed.ts';
 
 /** What planning a feed came to. */
 export type PlanEnd =
@@ -62,6 +63,8 @@ async function planInto(spool: string, setup: FeedSetup, context: PullContext): 
   const { db, signal, onProgress } = context;
   const { feed, site, source, reader } = setup;
   const state = await readFeedState(db, feed);
+  const refusal = await refuseFeed(db, state, setup);
+  if (refusal !== undefined) return { kind: 'failed', message: refusal };
   const books = await PullBooks.open(db, { pull: NO_PULL, feed, site });
   try {
     const index = await books.loadIndex(state?.fingerprint !== reader.fingerprint);

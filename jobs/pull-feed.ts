@@ -5,7 +5,7 @@ import { type FeedProgress, readFeed } from '../src/feed/read-feed.ts';
 import { PullLedger } from '../src/plan/pull-ledger.ts';
 import { RecordIndex } from '../src/plan/record-index.ts';
 import type { Database } from '../src/store/database.ts';
-import { type FeedState, readFeedState, refuseOvertaken } from '../src/store/feed-state.ts';
+import { readFeedState, refuseOvertaken } from '../src/store/feed-state.ts';
 import { lockKey, seizeFeed, tryLock } from '../src/store/locks.ts';
 import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull.ts';
 import { PullBooks } from '../src/store/pull-books.ts';
@@ -14,6 +14,7 @@ import { crossStep } from './fault-hook.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { mergePull } from './merge-pull.ts';
 import { RecordDesk } from './record-desk.ts';
+import { refuseFeed } from './refuse-feed.ts';
 
 export interface PullContext {
   readonly db: Database;
@@ -64,8 +65,8 @@ async function readAndMerge(setup: FeedSetup, context: PullContext, pull: number
   const { db, signal, onProgress } = context;
   const { feed, site, source, reader } = setup;
   const state = await readFeedState(db, feed);
-  const moved = state === undefined ? undefined : movedMessage(state, setup);
-  if (moved !== undefined) return fail(db, pull, moved, 0);
+  const refusal = await refuseFeed(db, state, setup);
+  if (refusal !== undefined) return fail(db, pull, refusal, 0);
 
   const trusted = state?.fingerprint === reader.fingerprint;
   const books = await PullBooks.open(db, { pull, feed, site });
@@ -114,13 +115,4 @@ async function conclude(
 async function fail(db: Database, pull: number, message: string, bytes: number): Promise<PullEnd> {
   await failPull(db, pull, message, bytes);
   return { kind: 'failed', pull, message };
-}
-
-/** Law 4: job IDs of one site mean nothing on another. */
-function movedMessage(state: FeedState, { feed, site }: FeedSetup): string | undefined {
-  if (state.site === site) return undefined;
-  return (
-    `feed ${feed} was mirrored into site ${state.site} so far, and its job IDs are that site's: ` +
-    `set "site" back to ${state.site}, or mirror into ${site} under a new feed name`
-  );
 }

@@ -1,7 +1,7 @@
 // Turns how sites and feeds stand into lines for people: first what waits for somebody, then the numbers.
 
 import { describeMove } from '../../jobs/guard-address.ts';
-import { plural } from '../review/plural.ts';
+import { plural } from '../plan/plural.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
 import { standingOf } from '../review/site-standing.ts';
 import type { FeedOverview } from '../store/overview.ts';
@@ -9,6 +9,7 @@ import type { PullRow } from '../store/pull.ts';
 import type { Move } from '../store/site-address.ts';
 import type { SiteState } from '../store/site-state.ts';
 import { completeCommands } from './command-line.ts';
+import { describeLeft } from './left-behind.ts';
 import { oneLine, plainText } from './print.ts';
 import { formatTable } from './table.ts';
 import { formatSpan, formatTime } from './times.ts';
@@ -77,6 +78,10 @@ export function describeFeeds(feeds: readonly MarkedFeed[], write: WriteCommand)
 function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
   const mark = feed.escalated ? 'ESCALATED: ' : '';
   const lines: string[] = [];
+  if (!feed.configured && !feed.retired) {
+    const unsent = feed.ready + feed.sending + feed.in_doubt;
+    if (feed.live + unsent > 0) lines.push(completeCommands(describeLeft({ ...feed, unsent }), write));
+  }
   if (feed.held > 0) {
     const reason = feed.holdReason === undefined ? '' : `: ${plainText(feed.holdReason)}`;
     const approve = write(['review', 'approve', feed.feed, '--count', String(feed.held)]);
@@ -122,7 +127,7 @@ const COLUMNS = [
 ] as const;
 
 const rowOf = (feed: MarkedFeed): string[] => [
-  feed.configured ? feed.feed : `${feed.feed} (not configured)`,
+  feed.configured ? feed.feed : `${feed.feed} (${feed.retired ? 'retired' : 'not configured'})`,
   feed.site,
   ...[
     feed.live,

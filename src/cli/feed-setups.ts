@@ -13,17 +13,19 @@ export function feedSetups(config: Config, names: readonly string[]): FeedSetup[
     throw new UserError(`there is no feed ${unknown.join(', ')} in ${config.path}; feeds there: ${known}`);
   }
   const wanted = names.length === 0 ? [...config.feeds.values()] : uniqueFeeds(config, names);
-  return wanted.map(setupOf);
+  const configured = new Set(config.feeds.keys());
+  return wanted.map((feed) => setupOf(feed, configured));
 }
 
 const uniqueFeeds = (config: Config, names: readonly string[]): FeedConfig[] =>
   [...new Set(names)].flatMap((name) => config.feeds.get(name as FeedName) ?? []);
 
-const setupOf = (feed: FeedConfig): FeedSetup => ({
+const setupOf = (feed: FeedConfig, configured: ReadonlySet<FeedName>): FeedSetup => ({
   feed: feed.name,
   site: feed.siteName,
   source: feed.source,
   reader: compileReader(feed.mapping),
   guard: feed.guard,
   minRecords: feed.minRecords,
+  configured,
 });

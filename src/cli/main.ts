@@ -8,6 +8,7 @@ import { packageRoot } from '../config/package-root.ts';
 import { EmbeddedPostgresError } from '../store/embedded/embedded-error.ts';
 import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
+import { feedsCommand } from './commands/feeds.ts';
 import { mappingsCommand } from './commands/mappings.ts';
 import { planCommand } from './commands/plan.ts';
 import { pullsCommand } from './commands/pulls.ts';
@@ -42,6 +43,7 @@ const commands = [
   whyCommand(),
   resumeCommand(),
   mappingsCommand(),
+  feedsCommand(),
   sandboxCommand(),
 ];
 

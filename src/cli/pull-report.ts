@@ -1,7 +1,7 @@
 // Turns how a feed's pull ended into what is printed of it, and into an exit status.
 import type { PullEnd } from '../../jobs/pull-feed.ts';
+import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import { plural } from '../review/plural.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
 import type { Database } from '../store/database.ts';
 import { finishPull, type PullStatus } from '../store/pull.ts';

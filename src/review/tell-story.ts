@@ -1,7 +1,8 @@
 // Turns all that the books know of one posting into sentences: why it is, or is not, on the site as it is.
+
+import { plural } from '../plan/plural.ts';
 import type { OpenChangeRow } from '../store/open-change.ts';
 import type { FailureRow, PostingStory } from '../store/posting-story.ts';
-import { plural } from './plural.ts';
 import { type PossibleAction, possibleActions, type WriteCommand } from './possible-actions.ts';
 
 /** How times are written, for people. */

@@ -53,7 +53,7 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
   await db.query(
     `insert into feed_state (feed, site, current_pull, etag, last_modified, fingerprint, hold_reason, hold_since)
      values ($1, $2, $3, $4, $5, $6, $7, case when $7::text is null then null else now() end)
-     on conflict (feed) do update set current_pull = excluded.current_pull, etag = excluded.etag,
+     on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null, etag = excluded.etag,
        last_modified = excluded.last_modified,
        fingerprint = coalesce(excluded.fingerprint, feed_state.fingerprint),
        hold_reason = case when $8 then coalesce(excluded.hold_reason, feed_state.hold_reason) end,

@@ -156,6 +156,10 @@ async function writeMappings(session: Session, actor: string): Promise<ImportEnd
        operation = case when c.wanted = 'present' then 'update' else 'delete' end
      from imported i where c.feed = i.feed and c.key = i.key`,
   );
+  // From now on the books know the feed, also if it is not pulled before it gets another name.
+  await session.query(
+    'insert into feed_state (feed, site) select distinct feed, site from imported on conflict (feed) do nothing',
+  );
   // The next pull must read the feed, changed or not.
   await session.query(
     'update feed_state set etag = null, last_modified = null where feed in (select feed from imported)',

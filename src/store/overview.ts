@@ -22,6 +22,8 @@ export interface FeedOverview {
   readonly inDoubtForMs: number | undefined;
   readonly holdReason: string | undefined;
   readonly lastPull: PullRow | undefined;
+  /** A person took it out of service. */
+  readonly retired: boolean;
 }
 
 type Counts = Pick<FeedOverview, 'ready' | 'sending' | 'in_doubt' | 'held' | 'rejected' | 'failed'>;
@@ -31,17 +33,20 @@ export async function readOverview(
   db: Queryable,
   configured: ReadonlyMap<FeedName, SiteName>,
 ): Promise<FeedOverview[]> {
-  const known = await db.query<{ feed: FeedName; site: SiteName }>('select feed, site from feed_state');
+  const known = await db.query<{ feed: FeedName; site: SiteName; retired: boolean }>(
+    'select feed, site, retired_at is not null as retired from feed_state',
+  );
+  const retired = new Set(known.filter((row) => row.retired).map((row) => row.feed));
   // Where the books name another site than the configuration, what they have is that site's.
   const sites = new Map([...configured, ...known.map(({ feed, site }) => [feed, site] as const)]);
   const overviews: FeedOverview[] = [];
   for (const feed of [...sites.keys()].sort()) {
-    overviews.push(await readFeed(db, feed, sites.get(feed) as SiteName));
+    overviews.push({ ...(await readFeed(db, feed, sites.get(feed) as SiteName)), retired: retired.has(feed) });
   }
   return overviews;
 }
 
-async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<FeedOverview> {
+async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<Omit<FeedOverview, 'retired'>> {
   const [lastPull] = await listPulls(db, feed, 1);
   const [live] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [feed]);
   const { counts, ages } = await countChanges(db, feed, site);

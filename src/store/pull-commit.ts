@@ -72,7 +72,7 @@ export async function commitUnmodified(books: PullBooks): Promise<void> {
      from feed_state f join pull l on l.id = f.current_pull where f.feed = $4 and pull.id = $1`,
     [pull, waiting, gone, feed],
   );
-  await books.session.query('update feed_state set current_pull = $1 where feed = $2', [pull, feed]);
+  await books.session.query('update feed_state set current_pull = $1, retired_at = null where feed = $2', [pull, feed]);
   await books.session.query('commit');
   await books.session.end();
 }

@@ -3,9 +3,12 @@ import { Command } from 'commander';
 import { CronExpressionParser } from 'cron-parser';
 import type { Config, FeedConfig, SiteConfig } from '../../config/config.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
+import type { WriteCommand } from '../../review/possible-actions.ts';
 import { createSiteClient } from '../../site/client.ts';
 import type { Probe } from '../../site/exchange.ts';
 import { readConfig } from '../books.ts';
+import { type BooksCheck, checkBooks } from '../check-books.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { ExitStatus } from '../exit-status.ts';
 import { plainText, printJson, printLines } from '../print.ts';
 import { formatTime } from '../times.ts';
@@ -21,10 +24,11 @@ export function checkCommand(): Command {
     .action(async (options: { config?: string; json?: boolean; online?: boolean }) => {
       const config = await readConfig(options);
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
-      if (options.json === true) await printJson(toJson(config, answers));
-      else await printLines(describe(config, answers));
+      const books = completed(await checkBooks(config), commandWriter(options.config));
+      if (options.json === true) await printJson(toJson(config, answers, books));
+      else await printLines(describe(config, answers, books));
       const wrong = [...answers.values()].some(({ kind }) => kind !== 'accepted');
-      process.exitCode = wrong ? ExitStatus.failed : ExitStatus.done;
+      process.exitCode = wrong || books.problems.length > 0 ? ExitStatus.failed : ExitStatus.done;
     });
 }
 
@@ -41,14 +45,20 @@ async function probeSites({ sites }: Config): Promise<Answers> {
   return answers;
 }
 
-function describe(config: Config, answers: Answers): string[] {
+const completed = ({ problems, warnings }: BooksCheck, write: WriteCommand): BooksCheck => ({
+  problems: problems.map((text) => completeCommands(text, write)),
+  warnings: warnings.map((text) => completeCommands(text, write)),
+});
+
+function describe(config: Config, answers: Answers, books: BooksCheck): string[] {
   return [
-    `${config.path} is right.`,
+    books.problems.length === 0 ? `${config.path} is right.` : `${config.path} does not go with the books: see below.`,
     `database: ${config.database.kind === 'embedded' ? `embedded, in ${config.dataDir}` : 'Postgres'}`,
     `queue: ${config.queue.kind === 'database' ? 'in the database' : 'Redis'}`,
     ...[...config.sites.values()].flatMap((site) => describeSite(site, answers.get(site.name))),
     ...[...config.feeds.values()].flatMap(describeFeed),
-    ...config.warnings.map((warning) => `warning: ${warning}`),
+    ...[...config.warnings, ...books.warnings].map((warning) => `warning: ${warning}`),
+    ...books.problems.map((problem) => `problem: ${problem}`),
   ];
 }
 
@@ -102,7 +112,7 @@ function placeOf({ source: { location } }: FeedConfig): string {
 const nextRun = ({ schedule, timeZone }: FeedConfig): Date | undefined =>
   schedule === undefined ? undefined : CronExpressionParser.parse(schedule, { tz: timeZone }).next().toDate();
 
-function toJson(config: Config, answers: Answers): object {
+function toJson(config: Config, answers: Answers, books: BooksCheck): object {
   return {
     path: config.path,
     database: config.database.kind,
@@ -124,6 +134,7 @@ function toJson(config: Config, answers: Answers): object {
       next_run: nextRun(feed) ?? null,
       fields: Object.keys(feed.mapping.fields),
     })),
-    warnings: config.warnings,
+    warnings: [...config.warnings, ...books.warnings],
+    problems: books.problems,
   };
 }

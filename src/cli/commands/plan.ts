@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Command } from 'commander';
 import { planFeed } from '../../../jobs/plan-feed.ts';
-import { plural } from '../../review/plural.ts';
+import { plural } from '../../plan/plural.ts';
 import { openBooksFor, readConfig } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { describeChange } from '../describe-change.ts';

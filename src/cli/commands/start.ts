@@ -5,6 +5,7 @@ import { type Books, openBooksFor, readConfig } from '../books.ts';
 import { startEngine } from '../engine.ts';
 import { feedSetups } from '../feed-setups.ts';
 import { startHealth } from '../health.ts';
+import { leftBehind } from '../left-behind.ts';
 import { startRetention } from '../retention.ts';
 import { runSchedules } from '../schedules.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal } from '../stop-signal.ts';
@@ -39,6 +40,7 @@ async function runUntilStopped(books: Books, setups: readonly FeedSetup[], stopp
     ends.push(() => schedules.stop(STOP_WITHIN_MS));
     const retention = startRetention(books);
     ends.push(() => retention.stop());
+    for (const text of await leftBehind(books)) books.log.warn(text);
     books.log.info({ feeds: setups.length, sites: [...engine.desks.keys()], health: health.url }, 'started');
     await stopping.stopped;
   } finally {

@@ -99,6 +99,7 @@ function feedJson(feed: MarkedFeed, write: WriteCommand): object {
     feed: feed.feed,
     site: feed.site,
     configured: feed.configured,
+    retired: feed.retired,
     escalated: feed.escalated,
     live: feed.live,
     ready: feed.ready,

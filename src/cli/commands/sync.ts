@@ -3,10 +3,11 @@ import { Command } from 'commander';
 import type { FeedSetup } from '../../../jobs/feed-setup.ts';
 import { giveUpPull } from '../../store/pull.ts';
 import { type Books, openBooksFor, readConfig } from '../books.ts';
-import { commandWriter } from '../command-line.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { type Engine, startEngine } from '../engine.ts';
 import { ExitStatus, UserError, worst } from '../exit-status.ts';
 import { feedSetups } from '../feed-setups.ts';
+import { leftBehind } from '../left-behind.ts';
 import { mirrorFeed } from '../mirror-feed.ts';
 import { printJson } from '../print.ts';
 import { type Progress, startProgress } from '../progress.ts';
@@ -38,6 +39,9 @@ export function syncCommand(): Command {
         const books = await openBooksFor(config, { quiet: options.verbose !== true });
         try {
           statuses = await syncAll(books, setups, stopping.signal, options);
+          for (const text of await leftBehind(books)) {
+            process.stderr.write(`${completeCommands(text, commandWriter(options.config))}\n`);
+          }
         } finally {
           await books.close();
         }

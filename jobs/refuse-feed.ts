@@ -1,0 +1,39 @@
+// Says why a feed must not be pulled or planned as it is configured, by what the books have of it and of other feeds.
+import { plural } from '../src/plan/plural.ts';
+import type { FeedName } from '../src/posting/identifiers.ts';
+import type { Queryable } from '../src/store/database.ts';
+import type { FeedState } from '../src/store/feed-state.ts';
+import { type LeftFeed, possibleFormerNames } from '../src/store/left-feeds.ts';
+import type { FeedSetup } from './feed-setup.ts';
+
+/**
+ * A message for people; `undefined`: it may be pulled. Job IDs of one site mean nothing on another (law 4), and a feed under
+ * a new name has none, so that all its postings would be made again (law 1).
+ */
+export async function refuseFeed(
+  db: Queryable,
+  state: FeedState | undefined,
+  { feed, site, configured }: FeedSetup,
+): Promise<string | undefined> {
+  if (state !== undefined && state.site !== site) {
+    return (
+      `feed ${feed} was mirrored into site ${state.site} so far, and its job IDs are that site's: ` +
+      `set "site" back to ${state.site}, or mirror into ${site} under a new feed name`
+    );
+  }
+  const former = await possibleFormerNames(db, feed, site, configured);
+  return former.length === 0 ? undefined : refuseNewName(feed, former);
+}
+
+/** Why a feed that is new is not pulled while others that have no configuration any more could be it. */
+export function refuseNewName(feed: FeedName, former: readonly LeftFeed[]): string {
+  const names = former.map(({ feed: left, site, live }) => `${left} (${plural(live, 'live job')} on site ${site})`);
+  return [
+    `feed ${feed} is new, and the configuration does not name any more what was mirrored so far: ${names.join(', ')}`,
+    'under a new name all its postings would be created a second time',
+    ...former.flatMap(({ feed: left }) => [
+      `if ${feed} is the new name of ${left}: jobmirror feeds rename ${left} ${feed}`,
+      `if it is not, and the jobs of ${left} are to stay as they are: jobmirror feeds retire ${left}`,
+    ]),
+  ].join('; ');
+}

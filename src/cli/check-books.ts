@@ -1,0 +1,56 @@
+// Compares a configuration with the books that there are: feeds that seem to have got another name, sites that seem to be others.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeMove } from '../../jobs/guard-address.ts';
+import { refuseNewName } from '../../jobs/refuse-feed.ts';
+import type { Config } from '../config/config.ts';
+import { addressOf } from '../site/site-address.ts';
+import { type Database, openDatabase } from '../store/database.ts';
+import { leftFeeds, possibleFormerNames } from '../store/left-feeds.ts';
+import { migrate } from '../store/migrate.ts';
+import { findMove } from '../store/site-address.ts';
+import { openServer } from './books.ts';
+import { describeLeft } from './left-behind.ts';
+
+export interface BooksCheck {
+  /** Why feeds will not be pulled, or sites not be sent to. */
+  readonly problems: readonly string[];
+  /** What a person should know. */
+  readonly warnings: readonly string[];
+}
+
+const NOTHING: BooksCheck = { problems: [], warnings: [] };
+
+/** Makes no books where there are none. Books that can't be looked at are a warning: the configuration may be right. */
+export async function checkBooks(config: Config): Promise<BooksCheck> {
+  if (config.database.kind === 'embedded' && !existsSync(join(config.dataDir, 'postgres'))) return NOTHING;
+  try {
+    const server = await openServer(config, () => undefined);
+    const db = openDatabase(server.url, { max: 1 });
+    try {
+      const [found] = await db.query<{ any: boolean }>(`select to_regclass('migration') is not null as any`);
+      if (found?.any !== true) return NOTHING;
+      await migrate(server.url);
+      return await compare(config, db);
+    } finally {
+      await db.close();
+      await server.leave();
+    }
+  } catch (error) {
+    return { problems: [], warnings: [`the books can't be looked at: ${(error as Error).message}`] };
+  }
+}
+
+async function compare({ feeds, sites }: Config, db: Database): Promise<BooksCheck> {
+  const problems: string[] = [];
+  for (const { name, options } of sites.values()) {
+    const move = await findMove(db, name, addressOf(options.baseUrl));
+    if (move !== undefined) problems.push(`site ${name}: ${describeMove(name, move)}`);
+  }
+  for (const { name, siteName } of feeds.values()) {
+    const former = await possibleFormerNames(db, name, siteName, feeds.keys());
+    if (former.length > 0) problems.push(refuseNewName(name, former));
+  }
+  const left = (await leftFeeds(db, feeds.keys())).filter(({ live, unsent }) => live + unsent > 0);
+  return { problems, warnings: problems.length > 0 ? [] : left.map(describeLeft) };
+}

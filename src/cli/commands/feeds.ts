@@ -1,0 +1,80 @@
+// `jobmirror feeds`: gives a feed that was renamed in the configuration its jobs, or takes one out of service.
+import { Command } from 'commander';
+import { plural } from '../../plan/plural.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { renameFeed, retireFeed } from '../../store/rename-feed.ts';
+import { actorName } from '../actor.ts';
+import { UserError } from '../exit-status.ts';
+import { knownFeed } from '../feed-name.ts';
+import { printJson, printLine } from '../print.ts';
+import { withBooks } from '../with-books.ts';
+
+interface FeedsOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+}
+
+export function feedsCommand(): Command {
+  const feeds = new Command('feeds').description(
+    'feeds that have another name now, or are not to be mirrored any more',
+  );
+  for (const part of [renameCommand(), retireCommand()]) {
+    feeds.addCommand(
+      part
+        .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
+        .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+        .option('--json', 'print one JSON object')
+        .exitOverride()
+        .showHelpAfterError('(see --help)'),
+    );
+  }
+  return feeds;
+}
+
+function renameCommand(): Command {
+  return new Command('rename')
+    .description('after a feed got another name in the configuration: its jobs belong to the new name')
+    .argument('<old>', 'the name that it had')
+    .argument('<new>', 'the name that it has in the configuration now')
+    .action((old: string, name: string, options: FeedsOptions) =>
+      withBooks(options, async ({ db, config }) => {
+        const from = await knownFeed(db, config, old);
+        refuseConfigured(config.feeds.has(from), from);
+        const to = config.feeds.get(name as FeedName);
+        if (to === undefined) throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
+        const end = await renameFeed(db, from, { feed: to.name, site: to.siteName }, actorName(options.as));
+        if (end.kind === 'busy') {
+          throw new UserError(`feed ${end.feed} is being pulled right now; try again when that has ended`);
+        }
+        if (end.kind === 'refused') throw new UserError(`${end.message}. Nothing was changed`);
+        const { mappings, changes } = end;
+        if (options.json === true) return printJson({ from, to: to.name, mappings, changes });
+        const open = changes === 0 ? '' : ` and ${plural(changes, 'open change')}`;
+        return printLine(`Feed ${from} is ${to.name} now, with ${plural(mappings, 'job')}${open}.`);
+      }),
+    );
+}
+
+function retireCommand(): Command {
+  return new Command('retire')
+    .description(
+      'after a feed was taken out of the configuration: its jobs stay as they are, and nothing is sent for it',
+    )
+    .argument('<feed>', 'name of the feed')
+    .action((name: string, options: FeedsOptions) =>
+      withBooks(options, async ({ db, config }) => {
+        const feed = await knownFeed(db, config, name);
+        refuseConfigured(config.feeds.has(feed), feed);
+        if (!(await retireFeed(db, feed, actorName(options.as)))) throw new UserError(`the books know no feed ${feed}`);
+        if (options.json === true) return printJson({ feed, retired: true });
+        return printLine(
+          `Feed ${feed} is out of service; its jobs stay. Once it is in the configuration again, it goes on as before.`,
+        );
+      }),
+    );
+}
+
+function refuseConfigured(configured: boolean, feed: FeedName): void {
+  if (configured) throw new UserError(`feed ${feed} is in the configuration: take it out, or rename it, there first`);
+}

@@ -1,0 +1,21 @@
+// Says of feeds that the configuration does not name any more what becomes of their jobs and changes.
+import { plural } from '../plan/plural.ts';
+import { type LeftFeed, leftFeeds } from '../store/left-feeds.ts';
+import type { Books } from './books.ts';
+
+/** A sentence for each of these feeds of which changes wait that nobody sends; commands in it are to be completed. */
+export async function leftBehind({ db, config }: Books): Promise<string[]> {
+  const left = await leftFeeds(db, config.feeds.keys());
+  return left.filter(({ unsent }) => unsent > 0).map(describeLeft);
+}
+
+export const describeLeft = ({ feed, live, unsent }: Pick<LeftFeed, 'feed' | 'live' | 'unsent'>): string =>
+  [
+    `feed ${feed} is not in the configuration any more: ${jobsStay(live)}, and ` +
+      (unsent === 1 ? '1 change of it is not sent' : `${unsent} changes of it are not sent`),
+    `if it has another name now: jobmirror feeds rename ${feed} NAME`,
+    `if that is as it should be: jobmirror feeds retire ${feed}`,
+  ].join('; ');
+
+const jobsStay = (live: number): string =>
+  `${plural(live, 'job')} of it ${live === 1 ? 'stays as it is' : 'stay as they are'}`;

@@ -1,0 +1,102 @@
+// Gives all that the books have of one feed to another name, or takes a feed out of service; in one transaction.
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import { noteAct } from './audit.ts';
+import type { Database, Queryable } from './database.ts';
+import { type HeldLock, lockKey, seizeFeed, tryLock } from './locks.ts';
+
+export type RenameEnd =
+  | { readonly kind: 'renamed'; readonly mappings: number; readonly changes: number }
+  /** Nothing was written: this feed is being pulled. */
+  | { readonly kind: 'busy'; readonly feed: FeedName }
+  /** Nothing was written. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** What a feed has of which each posting or record stands once: a new name that was pulled in vain may have some. */
+const KEYED_TABLES = ['feed_state', 'document', 'unanswered', 'record_problem', 'override', 'posting_note'] as const;
+
+/** All tables whose rows are of a feed. */
+export const FEED_TABLES = [
+  ...KEYED_TABLES,
+  'mapping',
+  'change',
+  'deletion',
+  'failure',
+  'request',
+  'stray',
+  'audit',
+  'pull',
+] as const;
+
+/** Renames a feed that nobody pulls or sends for. The new name must have no mapping and no open change. */
+export async function renameFeed(
+  db: Database,
+  from: FeedName,
+  to: { readonly feed: FeedName; readonly site: SiteName },
+  actor: string,
+): Promise<RenameEnd> {
+  const locks: HeldLock[] = [];
+  try {
+    for (const feed of [from, to.feed].sort()) {
+      const lock = await tryLock(db, lockKey('pull', feed));
+      if (lock === undefined) return { kind: 'busy', feed };
+      locks.push(lock);
+    }
+    return await db.transaction(async (tx) => {
+      for (const feed of [from, to.feed].sort()) await seizeFeed(tx, feed);
+      const message = await whyNotRename(tx, from, to);
+      if (message !== undefined) return { kind: 'refused', message };
+      for (const table of KEYED_TABLES) await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
+      for (const table of FEED_TABLES) await tx.query(`update ${table} set feed = $2 where feed = $1`, [from, to.feed]);
+      // Validators belong to an address, and that may be another one now.
+      await tx.query('update feed_state set etag = null, last_modified = null, retired_at = null where feed = $1', [
+        to.feed,
+      ]);
+      const [counts] = await tx.query<{ mappings: number; changes: number }>(
+        `select (select count(*) from mapping where feed = $1) as mappings,
+           (select count(*) from change where feed = $1) as changes`,
+        [to.feed],
+      );
+      const { mappings = 0, changes = 0 } = counts ?? {};
+      await noteAct(tx, { actor, action: 'rename feed', feed: to.feed, detail: { from, mappings, changes } });
+      return { kind: 'renamed', mappings, changes };
+    });
+  } finally {
+    for (const lock of locks) await lock.release();
+  }
+}
+
+async function whyNotRename(
+  tx: Queryable,
+  from: FeedName,
+  to: { readonly feed: FeedName; readonly site: SiteName },
+): Promise<string | undefined> {
+  const [old] = await tx.query<{ site: SiteName }>('select site from feed_state where feed = $1', [from]);
+  if (old === undefined) return `the books know no feed ${from}`;
+  if (old.site !== to.site) {
+    return `feed ${from} was mirrored into site ${old.site}, and feed ${to.feed} is for site ${to.site}: job IDs of one mean nothing on the other`;
+  }
+  const [state] = await tx.query<{ taken: boolean; sending: boolean }>(
+    `select exists(select from mapping where feed = $2) or exists(select from change where feed = $2) as taken,
+       exists(select from change where feed = $1 and state = 'sending') as sending`,
+    [from, to.feed],
+  );
+  if (state?.taken === true) return `feed ${to.feed} has jobs or changes of its own already`;
+  // An answer that comes in finds its change by the feed's name.
+  if (state?.sending === true) {
+    return `changes of feed ${from} are being sent: end the command that does, and try again a minute later`;
+  }
+  return undefined;
+}
+
+/** Takes a feed out of service: its jobs stay as they are, and nothing is sent for it. Gives whether the books know it. */
+export async function retireFeed(db: Database, feed: FeedName, actor: string): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const rows = await tx.query(
+      'update feed_state set retired_at = coalesce(retired_at, now()) where feed = $1 returning feed',
+      [feed],
+    );
+    if (rows.length === 0) return false;
+    await noteAct(tx, { actor, action: 'retire feed', feed });
+    return true;
+  });
+}

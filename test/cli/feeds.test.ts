@@ -1,0 +1,146 @@
+// A feed that gets another name in the configuration, or is taken out of it: no job is made twice, and none is forgotten.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FEED_TABLES } from '../../src/store/rename-feed.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type ProgramResult, runProgram } from './run-program.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
+beforeEach(async () => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml(postings(3)));
+});
+afterEach(() => mirror.close());
+
+/** Alters the configuration, as an editor would. */
+async function edit(from: string, to: string): Promise<void> {
+  const text = await readFile(mirror.configPath, 'utf8');
+  expect(text).toContain(from);
+  await writeFile(mirror.configPath, text.replace(from, to));
+}
+
+/** The name of a feed stands alone in its line. */
+const rename = (from: string, to: string): Promise<void> => edit(`\n  ${from}:\n`, `\n  ${to}:\n`);
+
+async function syncOnce() {
+  const report = await mirror.sync();
+  await mirror.stopEngine();
+  return report;
+}
+
+describe('a feed under a new name', () => {
+  it('is not pulled before a person says that it is the same; then it has the jobs that it had', async () => {
+    await syncOnce();
+    await rename('acme', 'acme-jobs');
+    mirror.sandbox.requests.clear();
+
+    const checked = await run('check');
+    expect(checked.status).toBe(1);
+    expect(checked.out).toContain('problem: feed acme-jobs is new');
+    expect(checked.out).toContain(`feeds rename acme acme-jobs --config ${mirror.configPath}; if it is not`);
+    expect((await run('plan')).errors).toContain('feeds rename acme acme-jobs --config');
+    const refused = await run('sync', '--json');
+    expect(refused.status).toBe(1);
+    const message = expect.stringMatching(/acme \(3 live jobs on site board\).* feeds retire acme --config .*\.yaml$/);
+    expect(refused.json()).toEqual([expect.objectContaining({ feed: 'acme-jobs', status: 'failed', message })]);
+    expect(mirror.sandbox.requests.recent()).toEqual([]);
+
+    const { out } = await run('feeds', 'rename', 'acme', 'acme-jobs', '--as', 'ann');
+    expect(out).toBe('Feed acme is acme-jobs now, with 3 jobs.\n');
+    expect((await run('check')).status).toBe(0);
+    await mirror.writeFeed(feedXml([...postings(2), posting('new')]));
+    const synced = await run('sync', '--json');
+    expect(synced.status).toBe(0);
+    expect(synced.json()).toEqual([expect.objectContaining({ unchanged: 2, created: 1, deleted: 1 })]);
+    expect(await mirror.sandbox.inspect.count()).toBe(3);
+    expect((await run('why', 'acme-jobs', 'p1')).out).toContain('It is on site board');
+    const { db } = await mirror.books();
+    expect(
+      await db.query(`select actor, feed, detail->>'from' as old from audit where action = 'rename feed'`),
+    ).toEqual([{ actor: 'ann', feed: 'acme-jobs', old: 'acme' }]);
+  });
+
+  it('is pulled as a new one once the old one is retired, which may come back', async () => {
+    await syncOnce();
+    await rename('acme', 'other');
+    await writeFile(join(mirror.folder, 'other.xml'), feedXml([posting('o1')]));
+    await edit('source: feed.xml', 'source: other.xml');
+    expect((await run('sync')).status).toBe(1);
+    expect((await run('status')).out).toContain('acme is not in the configuration any more: 3 jobs of it stay');
+    expect((await run('feeds', 'retire', 'acme')).out).toContain('Feed acme is out of service; its jobs stay.');
+    expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ created: 1, deleted: 0 })]);
+    expect(await mirror.sandbox.inspect.count()).toBe(4);
+    const { out } = await run('status');
+    expect(out).toMatch(/^acme \(retired\)/m);
+    expect(out).not.toContain('not in the configuration');
+
+    await rename('other', 'acme');
+    await edit('source: other.xml', 'source: feed.xml');
+    expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ feed: 'acme', unchanged: 3 })]);
+    const { db } = await mirror.books();
+    expect(await db.query('select feed from feed_state where retired_at is not null')).toEqual([]);
+  });
+});
+
+it('a feed that was taken out while changes of it waited is named by sync and status', async () => {
+  await mirror.sandbox.setFaults([{ name: '401' }]);
+  expect(await syncOnce()).toMatchObject({ status: 'pending', pending: 3 });
+  await rename('acme', 'other');
+  const { errors } = await run('sync');
+  expect(errors).toContain(
+    'feed acme is not in the configuration any more: 0 jobs of it stay as they are, and 3 changes',
+  );
+  expect(errors).toContain(`feeds retire acme --config ${mirror.configPath}`);
+  expect((await run('status')).out).toContain('3 changes of it are not sent');
+});
+
+describe('a rename is refused', () => {
+  const refused = async (...names: readonly string[]) => {
+    const { status, errors } = await run('feeds', 'rename', ...names);
+    expect(status).toBe(1);
+    return errors;
+  };
+
+  it('for a feed that is configured, and for names that are not', async () => {
+    await syncOnce();
+    expect(await refused('acme', 'other')).toContain('feed acme is in the configuration');
+    expect(await refused('globex', 'acme')).toContain('there is no feed globex; feeds: acme');
+    await rename('acme', 'other');
+    expect(await refused('acme', 'globex')).toContain('there is no feed globex in');
+  });
+
+  it('for a name that has jobs of its own, while a change is being sent, and for another site', async () => {
+    await syncOnce();
+    await rename('acme', 'other');
+    const { db } = await mirror.books();
+    await db.query(
+      `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('other', 'k', 'board', 'x', '', '')`,
+    );
+    expect(await refused('acme', 'other')).toContain('feed other has jobs or changes of its own already');
+    await db.query(`delete from mapping where feed = 'other'`);
+    await db.query(
+      `insert into change (feed, key, site, wanted, operation, state, attempt_token, attempt_operation, attempt_started)
+       values ('acme', 'k', 'board', 'absent', 'delete', 'sending', gen_random_uuid(), 'delete', now())`,
+    );
+    expect(await refused('acme', 'other')).toContain('are being sent');
+    await db.query('delete from change');
+    await db.query(`update feed_state set site = 'elsewhere'`);
+    expect(await refused('acme', 'other')).toContain('was mirrored into site elsewhere');
+    expect(await db.query('select distinct feed from mapping')).toEqual([{ feed: 'acme' }]);
+  });
+});
+
+it('a rename leaves no table out', async () => {
+  const { db } = await mirror.books();
+  const rows = await db.query<{ name: string }>(
+    `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'feed'
+       and table_name in (select table_name from information_schema.tables where table_type = 'BASE TABLE')`,
+  );
+  expect([...FEED_TABLES].sort()).toEqual(rows.map(({ name }) => name).sort());
+});
