@@ -7,6 +7,7 @@ import type { SiteConfig } from '../config/config.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
 import { type Dispatcher, startDispatcher, windowFor } from '../queue/dispatcher.ts';
+import { LostJobError } from '../queue/reported-error.ts';
 import type { RunningWorker } from '../queue/running-worker.ts';
 import { openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
 import { createSiteClient } from '../site/client.ts';
@@ -79,7 +80,7 @@ async function openBackend({ config, db, log }: Books): Promise<QueueBackend> {
     queue: config.queue.kind === 'redis' ? config.queue.url.reveal() : 'database',
     databaseUrl: db.url,
     installation: await readInstallation(db),
-    onError: (error: Error) => log.warn({ err: error }, 'queue not reachable, it will be tried again'),
+    onError: (error: Error) => log.warn({ err: error }, whatAboutQueue(error)),
   };
   try {
     return await openQueueBackend(options);
@@ -87,6 +88,11 @@ async function openBackend({ config, db, log }: Books): Promise<QueueBackend> {
     throw new UserError((cause as Error).message, { cause });
   }
 }
+
+const whatAboutQueue = (error: Error): string =>
+  error instanceof LostJobError
+    ? 'the queue was emptied: what is still to be sent is added again from the backlog'
+    : 'queue not reachable, it will be tried again';
 
 /** Everything of one site. */
 interface Station {

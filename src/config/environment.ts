@@ -7,6 +7,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const REFERENCE = /\$\{([^}]*)\}?/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const CONTROL_CHARACTER = /\p{Cc}/u;
+/** The same, but for what a text of several lines holds. */
+const STEERING_CHARACTER = /(?![\t\n])\p{Cc}/u;
 const NUMBER_OR_BOOLEAN = /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false)$/;
 
 export interface Filling {
@@ -29,7 +31,9 @@ export function fillFromEnvironment(
   const used = new Map<string, string>();
   visitTexts(source, (node) => {
     const { text, problems } = expand(node.text, env, used);
-    if (CONTROL_CHARACTER.test(text)) {
+    if (isPostingText(node.path)) {
+      if (STEERING_CHARACTER.test(text)) problems.push('holds a control character other than line breaks and tabs');
+    } else if (CONTROL_CHARACTER.test(text)) {
       problems.push('holds a line break or another control character, which no setting may; write it on one line');
     }
     complaints.push(...problems.map((message) => source.complain(node.path, message)));
@@ -37,6 +41,11 @@ export function fillFromEnvironment(
   });
   return { complaints, used };
 }
+
+const POSTING_TEXTS: ReadonlySet<unknown> = new Set(['join', 'template', 'value', 'default']);
+
+/** Whether a text becomes part of a posting's fields, and not of a line or a header. */
+const isPostingText = (path: SettingPath): boolean => path.at(-3) === 'fields' && POSTING_TEXTS.has(path.at(-1));
 
 /** A message that shows a variable's name where it would have shown its value. */
 export function hideValues(message: string, used: ReadonlyMap<string, string>): string {

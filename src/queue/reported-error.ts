@@ -1,4 +1,10 @@
 // Turns what the queue's libraries emit into errors that are safe to log: no secrets, and no floods.
+import { ErrorCode } from 'bullmq';
+
+/** The queue was emptied while a job was in work. Nothing is lost by that: the backlog has its change, or it was sent. */
+export class LostJobError extends Error {
+  override name = 'LostJobError';
+}
 
 /**
  * A plain copy of an error: name, message and code, with each secret replaced. The original is not kept as its cause:
@@ -8,6 +14,7 @@ export function reportedError(thrown: unknown, secrets: readonly string[]): Erro
   const original = thrown instanceof Error ? thrown : new Error(String(thrown));
   let message = original.message;
   for (const secret of secrets) if (secret !== '') message = message.replaceAll(secret, '***');
+  if ('code' in original && original.code === ErrorCode.JobNotExist) return new LostJobError(message);
   const copy: Error & { code?: unknown } = new Error(message);
   copy.name = original.name;
   if ('code' in original && typeof original.code === 'string') copy.code = original.code;

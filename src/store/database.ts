@@ -41,7 +41,11 @@ const types: pg.CustomTypesConfig = {
 export function openDatabase(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Database {
   const settings = { connectionString: url, types, application_name: 'jobmirror', connectionTimeoutMillis: 15_000 };
   const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true });
-  pool.on('error', (error) => options.onError?.(error));
+  pool.on('error', (error: Error & { client?: unknown }) => {
+    // The driver hangs the whole connection on it, password and all, which no log needs.
+    delete error.client;
+    options.onError?.(error);
+  });
   return {
     url,
     query: (text, values) => run(pool, text, values),

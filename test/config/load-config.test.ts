@@ -79,6 +79,19 @@ describe('a good configuration', () => {
     expect(config.feeds.get(feedName('acme'))?.source.location).toBe('-');
   });
 
+  test('may have line breaks in what becomes text of a posting', async () => {
+    const rule = '{ from: [description, benefits], join: "\\n\\n", default: "As\\tagreed" }';
+    const config = await load(withLines({ feed: [`fields: { description: ${rule} }`] }));
+    expect(config.feeds.get(feedName('acme'))?.mapping.fields.description).toMatchObject({
+      source: { join: '\n\n' },
+      default: 'As\tagreed',
+    });
+    const steering = 'fields: { description: { value: "\\e[2J" } }';
+    expect(await complaintsOf(withLines({ feed: [steering] }))).toEqual([
+      'jobmirror.yaml:10:37 feeds.acme.fields.description.value: holds a control character other than line breaks and tabs',
+    ]);
+  });
+
   test('gets every default', async () => {
     const config = await load(MINIMAL);
     expect(config).toMatchObject({

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
 import { startDispatcher } from '../../src/queue/dispatcher.ts';
+import { LostJobError } from '../../src/queue/reported-error.ts';
 import { openSiteQueue, startApplyWorker } from '../../src/queue/site-queue.ts';
 import { runSql, withDatabase } from '../support/sql.ts';
 import { collector } from './gate.ts';
@@ -64,12 +65,16 @@ describe.each(backends)('on $title', ({ start, missing }) => {
     async () => {
       const home = await start();
       toEnd.push(home.dispose);
-      const site = await run(await home.open(() => undefined));
+      const troubles: Error[] = [];
+      const site = await run(await home.open((error) => troubles.push(error)));
       toEnd.push(site.end);
       await site.first;
       await home.wipe();
       await site.all;
       expect(site.finished).toHaveLength(TOTAL);
+      // A job that was in work then is told from a queue that can't be reached.
+      const gone = troubles.filter(({ message }) => message.includes('Missing key'));
+      expect(gone.every((error) => error instanceof LostJobError)).toBe(true);
     },
     60_000,
   );

@@ -18,7 +18,7 @@ const QUEUES = [
   { queue: 'redis', available: redis.available, note: redis.note },
 ];
 
-describe.each(QUEUES)('with the queue in $queue$note', ({ queue, available }) => {
+describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
   async function open(options: Parameters<typeof openMirror>[0] = {}): Promise<Mirror> {
     if (queue === 'redis') server = await redis.start();
     mirror = await openMirror({ ...options, queue: server?.url ?? 'database' });
