@@ -19,6 +19,8 @@ export const SEND_WITHIN_MS = 5_000;
  * outcome is in the books; rejects only where the books can't be reached before anything was sent, or on `signal`.
  */
 export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: AbortSignal): Promise<void> {
+  // Before the intent is committed: from then on time counts.
+  await desk.turns.take(signal);
   const notAfter = deadlineIn(SEND_WITHIN_MS);
   const claim = await desk.claim(posting);
   if (claim.kind !== 'attempt') return;

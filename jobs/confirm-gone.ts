@@ -1,5 +1,6 @@
 // Checks a site that says "no such job" before its word is taken: a wrong address would say so of every job.
-import type { Outcome } from '../src/site/exchange.ts';
+import type { SiteJobId } from '../src/posting/identifiers.ts';
+import type { Outcome, SiteJob } from '../src/site/exchange.ts';
 import type { Attempt } from '../src/store/attempt.ts';
 import { otherJobIds } from '../src/store/mapping-sample.ts';
 import { trustsGone } from '../src/store/site-state.ts';
@@ -26,7 +27,7 @@ export async function confirmGone(
   const { siteJobId: claimed } = attempt.request;
   try {
     // Taken for gone, a job that is there would be made a second time, or never be deleted (law 1).
-    if ((await desk.client.show(claimed, signal)) !== undefined) {
+    if ((await look(desk, claimed, signal)) !== undefined) {
       return { kind: 'unknown', message: `the site says that job ${claimed} is gone, and shows it` };
     }
   } catch (error) {
@@ -37,7 +38,7 @@ export async function confirmGone(
   if (others.length === 0 || (await trustsGone(desk.db, desk.site))) return outcome;
   for (const siteJobId of others) {
     try {
-      if ((await desk.client.show(siteJobId, signal)) === undefined) continue;
+      if ((await look(desk, siteJobId, signal)) === undefined) continue;
     } catch (error) {
       return { kind: 'unknown', message: `the job seems gone, but the site could not be asked for others: ${error}` };
     }
@@ -50,4 +51,10 @@ export async function confirmGone(
       `neither job ${claimed} nor any of ${others.length} others that were made there is on the site: ` +
       `check base_url; if the site was really emptied, say so with: jobmirror resume ${desk.site} --emptied`,
   };
+}
+
+/** The attempt is under way and must not wait: the turn is paid for by what is sent next. */
+function look(desk: SiteDesk, id: SiteJobId, signal: AbortSignal): Promise<SiteJob | undefined> {
+  desk.turns.spend();
+  return desk.client.show(id, signal);
 }

@@ -36,7 +36,11 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   if (due.length === 0) return 0;
   const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.settleAfterMs));
   const byClue = groupByClue(doubts, policy.referenceField);
-  const listing = await client.list((siteJob) => collect(byClue, siteJob, policy.referenceField), signal);
+  const listing = await client.list(
+    (siteJob) => collect(byClue, siteJob, policy.referenceField),
+    signal,
+    desk.turns.take,
+  );
   // Called off, it says nothing of the list.
   if (signal.aborted) return 0;
   if (listing.kind === 'unreadable') {
@@ -133,6 +137,7 @@ async function confirm(
     let verdict = likeness(open, candidate, referenceField);
     if (verdict === 'perhaps') {
       try {
+        await desk.turns.take(signal);
         const shown = await desk.client.show(candidate.siteJobId, signal);
         verdict = shown === undefined ? 'other' : likeness(open, shown, referenceField);
       } catch (error) {

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { SiteName } from '../src/posting/identifiers.ts';
 import type { SiteClient } from '../src/site/exchange.ts';
+import type { Turns } from '../src/site/turns.ts';
 import type { PostingRef } from '../src/store/attempt.ts';
 import type { Claim } from '../src/store/claim.ts';
 import type { Database } from '../src/store/database.ts';
@@ -29,6 +30,8 @@ export interface SiteDesk {
   readonly address: string;
   readonly policy: SitePolicy;
   readonly client: SiteClient;
+  /** Each request takes a turn, so that those that nobody queued count too. */
+  readonly turns: Turns;
   readonly db: Database;
   readonly claim: (posting: PostingRef) => Promise<Claim>;
   readonly settle: (settlement: Settlement) => Promise<Settled>;

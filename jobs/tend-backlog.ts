@@ -48,6 +48,7 @@ export async function probeIfPaused(desk: SiteDesk, signal: AbortSignal): Promis
 
 /** Asks a paused site with one harmless GET, less and less often, and resumes it when it answers. */
 async function probe(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
+  desk.turns.spend();
   const { kind: answer, message, mayResume } = await desk.client.probe(signal);
   if (mayResume) {
     await resumeSite(desk.db, desk.site);
@@ -62,6 +63,7 @@ async function probe(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
 /** Deletes jobs that we made and that no posting owns. */
 async function deleteStrays(desk: SiteDesk, signal: AbortSignal): Promise<void> {
   for (const siteJobId of await dueStrays(desk.db, desk.site, STRAYS_AT_ONCE)) {
+    await desk.turns.take(signal);
     const notAfter = deadlineIn(SEND_WITHIN_MS);
     const { outcome } = await desk.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
     const done = outcome.kind === 'accepted' || outcome.kind === 'gone';

@@ -12,6 +12,7 @@ import type { RunningWorker } from '../queue/running-worker.ts';
 import { openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
 import { createSiteClient } from '../site/client.ts';
 import { addressOf } from '../site/site-address.ts';
+import { turnsOf } from '../site/turns.ts';
 import { type BacklogCursor, readReady } from '../store/backlog.ts';
 import { claimer } from '../store/claim.ts';
 import { readInstallation } from '../store/installation.ts';
@@ -56,7 +57,8 @@ export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | u
       if (sites !== undefined && !sites.has(site.name)) continue;
       const client = createSiteClient(site.options);
       const address = addressOf(site.options.baseUrl);
-      const desk = { site: site.name, address, policy: policyOf(site), client, db, claim, settle, log };
+      const turns = turnsOf(site.requestsPerSecond);
+      const desk = { site: site.name, address, policy: policyOf(site), client, turns, db, claim, settle, log };
       const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
       stations.push(await openStation(backend, desk, site, feeds));
     }

@@ -44,7 +44,9 @@ const limitsSchema = z.strictObject({
     .positive()
     .max(100_000)
     .default(10)
-    .describe('Requests a second, over all workers together.'),
+    .describe(
+      'Requests a second, over all workers together. What is read to settle doubts takes its turn among the requests of the process that reads.',
+    ),
   concurrency: z.int().min(1).max(256).default(4).describe('Requests at the same time, in each worker.'),
   timeout_seconds: secondsSchema
     .max(600)

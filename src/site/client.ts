@@ -52,9 +52,13 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       return { outcome, ...record(wire, answer, scrub), durationMs: Math.round(performance.now() - startedAt) };
     },
     show: async (id, signal) => readShown(id, await get(urlOf(jobPath(id)), MAX_ANSWER_BYTES, signal), options.baseUrl),
-    async list(take, signal) {
+    async list(take, signal, turn) {
       if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
-      return readList(listUrl, (url) => get(url, maxListPageBytes, signal), take);
+      const getPage = async (url: URL): Promise<Answer> => {
+        await turn?.(signal);
+        return get(url, maxListPageBytes, signal);
+      };
+      return readList(listUrl, getPage, take);
     },
     async probe(signal) {
       const probed = { url: listUrl ?? urlOf(CREATE_PATH), isList: listUrl !== undefined };

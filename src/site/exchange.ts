@@ -96,8 +96,12 @@ export interface SiteClient {
   send(request: SiteRequest, timing: { readonly notAfter: Deadline; readonly signal?: AbortSignal }): Promise<Exchange>;
   /** Shows one job (GET). `undefined`: the site says it is not there. Throws if that can't be told. */
   show(id: SiteJobId, signal?: AbortSignal): Promise<SiteJob | undefined>;
-  /** Reads the list action page by page, handing over each job once. */
-  list(take: (siteJob: SiteJob) => void, signal?: AbortSignal): Promise<Listing>;
+  /** Reads the list action page by page, handing over each job once. `turn` is awaited before each page. */
+  list(
+    take: (siteJob: SiteJob) => void,
+    signal?: AbortSignal,
+    turn?: (signal?: AbortSignal) => Promise<void>,
+  ): Promise<Listing>;
   /** One harmless GET, to see whether the interface is there and takes the token. */
   probe(signal?: AbortSignal): Promise<Probe>;
   close(): Promise<void>;
