@@ -21,8 +21,11 @@ export interface Database extends Queryable {
   readonly url: string;
   /** Runs `work` in one transaction; an error rolls it back and is thrown on. */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
-  /** Opens a connection beside the pool. `onLost` is called once if it breaks. */
-  session(onLost?: (error: Error) => void): Promise<Session>;
+  /**
+   * Opens a connection beside the pool. `onLost` is called once if it breaks. A query that has no answer after
+   * `queryTimeoutMs` throws; whether the server has done it is not known, so the session is of no more use then.
+   */
+  session(onLost?: (error: Error) => void, options?: { readonly queryTimeoutMs?: number }): Promise<Session>;
   close(): Promise<void>;
 }
 
@@ -72,8 +75,8 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
         client.release(broken);
       }
     },
-    async session(onLost) {
-      const client = new pg.Client({ ...settings, keepAlive: true });
+    async session(onLost, { queryTimeoutMs } = {}) {
+      const client = new pg.Client({ ...settings, keepAlive: true, query_timeout: queryTimeoutMs });
       client.on('error', (error) => onLost?.(error));
       await client.connect();
       return {

@@ -1,0 +1,86 @@
+// Leading: one at a time, and never by one whose connection says nothing any more.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { standForLead } from '../../src/store/leadership.ts';
+import { lockKey } from '../../src/store/locks.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+
+const KEY = lockKey('lead', 'board');
+let fresh: FreshDatabase;
+let direct: Database;
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  direct = openDatabase(fresh.url);
+});
+afterEach(async () => {
+  await direct.close();
+  await fresh.drop();
+});
+
+/** A way to the server on which everything can be held up, without a word, as a network does that drops packets. */
+async function openWay(url: string) {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set<Socket>();
+  let isHeldUp = false;
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (bytes) => isHeldUp || to.write(bytes));
+      from.on('error', () => undefined);
+      from.on('close', () => to.destroy());
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const through = new URL(url);
+  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: through.href,
+    holdUp: (held: boolean) => {
+      isHeldUp = held;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+it('is for one at a time, and free once that one resigns', async () => {
+  const [one, other] = [standForLead(direct, KEY), standForLead(direct, KEY)];
+  expect(await one.holds()).toBe(true);
+  expect(await other.holds()).toBe(false);
+  await one.resign();
+  await expect.poll(() => other.holds(), { timeout: 10_000 }).toBe(true);
+  await other.resign();
+});
+
+it('ends where the server does not answer, and may be won again', { timeout: 30_000 }, async () => {
+  const way = await openWay(fresh.url);
+  const db = openDatabase(way.url);
+  const lead = standForLead(db, KEY);
+  const other = standForLead(direct, KEY);
+  try {
+    expect(await lead.holds()).toBe(true);
+    way.holdUp(true);
+    const asked = async () => lead.holds().catch((error: Error) => error.message);
+    await expect.poll(asked, { timeout: 15_000 }).toContain('timeout');
+    // Its connection is given up, so that the server frees the lock.
+    await expect.poll(() => other.holds(), { timeout: 10_000 }).toBe(true);
+    way.holdUp(false);
+    expect(await lead.holds()).toBe(false);
+    await other.resign();
+    await expect.poll(() => lead.holds(), { timeout: 10_000 }).toBe(true);
+  } finally {
+    await Promise.all([lead.resign(), other.resign()]);
+    await db.close();
+    await way.close();
+  }
+});
