@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { completeCommands } from '../../src/cli/command-line.ts';
+import { describeSite } from '../../src/cli/describe-status.ts';
+import { siteName } from '../../src/posting/identifiers.ts';
+
+const write = (words: readonly string[]): string => `jobmirror ${words.join(' ')} --config c.yaml`;
+
+const STATE = {
+  site: siteName('board'),
+  pausedSince: undefined,
+  pauseCause: undefined,
+  waitsMs: 0,
+  unreachableStreak: 0,
+  lastMessage: undefined,
+  probeInMs: undefined,
+  probes: 0,
+} as const;
+const linesOf = (state: object, strays = 0): string[] =>
+  describeSite({ state: { ...STATE, ...state }, strays } as Parameters<typeof describeSite>[0], write);
+
+describe('a site', () => {
+  it.each([
+    [{ unreachableStreak: 1 }, 'site board: out of reach, 1 time in a row; the next try is now'],
+    [{ unreachableStreak: 2, waitsMs: 4_000 }, 'site board: out of reach, 2 times in a row; the next try is in 4 s'],
+    [{ pausedSince: new Date(), probeInMs: 0, probes: 1 }, '  asked again now, by a running worker; 1 probe so far'],
+    [{ pausedSince: new Date(), probeInMs: 9_000 }, '  asked again in 9 s, by a running worker; 0 probes so far'],
+  ])('%o', (state, line) => {
+    expect(linesOf(state)).toContain(line);
+  });
+
+  it('is said to have one surplus job, and several', () => {
+    expect(linesOf({}, 1)).toContain('  still to be deleted: 1 surplus job of ours');
+    expect(linesOf({}, 2)).toContain('  still to be deleted: 2 surplus jobs of ours');
+  });
+});
+
+it.each([
+  ['see: jobmirror review list', 'see: jobmirror review list --config c.yaml'],
+  ['it is so: jobmirror resume board.', 'it is so: jobmirror resume board --config c.yaml.'],
+  ['a: jobmirror b c; d: jobmirror e', 'a: jobmirror b c --config c.yaml; d: jobmirror e --config c.yaml'],
+  ['update jobmirror, please', 'update jobmirror, please'],
+])('commands in texts of the books are completed: %s', (text, completed) => {
+  expect(completeCommands(text, write)).toBe(completed);
+});
