@@ -1,5 +1,6 @@
 // Waits until everything that can be sent for some feeds is sent, or until waiting any longer makes no sense.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import { patiently } from '../store/patience.ts';
 import { readSiteState } from '../store/site-state.ts';
 import { readStanding, type Standing } from '../store/standing.ts';
 import type { Books } from './books.ts';
@@ -43,12 +44,12 @@ export async function awaitQuiet(
   let doubtsSince: number | undefined;
   for (let lookMs = LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
-    const standing = await readStanding(books.db, feeds);
+    const standing = await patiently(() => readStanding(books.db, feeds), options.signal);
     if (standing.settled !== settled) {
       settled = standing.settled;
       movedAt = performance.now();
     }
-    await options.onLook?.();
+    await patiently(async () => options.onLook?.(), options.signal);
     const unsent = standing.due || standing.sending || standing.nextDueMs !== undefined;
     if (!unsent) {
       if (!standing.inDoubt || !mayDoubtsSettle(engine, site)) return { kind: 'quiet' };
@@ -56,7 +57,7 @@ export async function awaitQuiet(
       if (performance.now() - doubtsSince > doubtPatienceMs(engine, site)) return { kind: 'quiet' };
     } else {
       doubtsSince = undefined;
-      const message = await whyWait(books, site, standing, performance.now() - movedAt);
+      const message = await whyWait(books, site, standing, performance.now() - movedAt, options.signal);
       if (message !== undefined) return { kind: 'waiting', message };
     }
     await new Promise((resolve) => setTimeout(resolve, lookMs));
@@ -68,9 +69,10 @@ async function whyWait(
   site: SiteName,
   standing: Standing,
   standstillMs: number,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   if (standing.sending) return undefined;
-  const state = await readSiteState(books.db, site);
+  const state = await patiently(() => readSiteState(books.db, site), signal);
   if (state.pausedSince !== undefined) {
     return `site ${site} is paused: ${state.pauseCause}; when it is mended, go on with: jobmirror resume ${site}`;
   }

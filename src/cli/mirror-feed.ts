@@ -1,6 +1,7 @@
 // Mirrors one feed once: pulls it, has its changes sent, and reports what became of each posting.
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
+import { patiently } from '../store/patience.ts';
 import { countUnsent } from '../store/standing.ts';
 import { awaitQuiet, INTERRUPTED } from './await-quiet.ts';
 import type { Books } from './books.ts';
@@ -35,7 +36,8 @@ export async function mirrorFeed(
   const end = await pullWhenFree(books, setup, options);
   const hindrance = await sendAll(books, sending, setup, options);
   if (options.signal.aborted) await options.stopSending?.();
-  return reportPull(books.db, setup.feed, end, hindrance, performance.now() - startedAt);
+  const report = () => reportPull(books.db, setup.feed, end, hindrance, performance.now() - startedAt);
+  return patiently(report, options.signal);
 }
 
 async function pullWhenFree(

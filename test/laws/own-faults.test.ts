@@ -1,31 +1,24 @@
 // Faults of our own surroundings: two at once, Redis and Postgres that go and come back, no connection left, poison.
-import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import pg from 'pg';
 import { describe, expect } from 'vitest';
-import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
+import type { Database } from '../../src/store/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { redisForTests } from '../support/redis.ts';
-import { runSql } from '../support/sql.ts';
 import { heal } from './heal.ts';
+import { inTheMiddle } from './in-the-middle.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
+import { openPrivateServer } from './private-server.ts';
 
 const redis = redisForTests();
 const FEED = postings(60);
 
-/** Begins to mirror, slowly, and resolves in the middle of it; `ended` when it is over, however it ended. */
-async function inTheMiddle(installation: Installation): Promise<{ ended: Promise<unknown> }> {
-  await installation.sandbox.setFaults([{ name: 'latency', ms: 100 }]);
-  await installation.writeFeed(feedXml(FEED));
-  let left = 12;
-  const reached = installation.sandbox.requests.next(() => --left === 0);
-  const ended = installation.sync().catch((error: unknown) => error);
-  await reached;
-  return { ended };
+/** In the middle of mirroring; `ended` when it is over, however it ended. */
+async function mirroring(installation: Installation): Promise<{ readonly ended: Promise<unknown> }> {
+  const begin = () => ({ ended: installation.sync().catch((error: unknown) => error) });
+  return (await inTheMiddle(installation, FEED, begin)).begun;
 }
 
 const creates = ({ sandbox }: Installation): number =>
@@ -45,7 +38,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 
   it.skipIf(!available)('no connection left in the pool only takes time', { timeout: 60_000 }, async ({ open }) => {
     const installation = await open({ queue });
-    const { ended } = await inTheMiddle(installation);
+    const { ended } = await mirroring(installation);
     const { db } = await installation.books();
     const held = Array.from({ length: 10 }, () => db.transaction((tx) => tx.query('select pg_sleep(1.5)')));
     await Promise.all(held);
@@ -60,7 +53,7 @@ describe(`Redis${redis.note}`, () => {
     { timeout: 90_000 },
     async ({ open, onTestFinished }) => {
       const installation = await open({ queue: 'redis' });
-      const { ended } = await inTheMiddle(installation);
+      const { ended } = await mirroring(installation);
       await installation.redis?.kill();
       const second = await redis.start(installation.redis?.port);
       onTestFinished(() => second.stop());
@@ -73,7 +66,7 @@ describe(`Redis${redis.note}`, () => {
 
   it.skipIf(!redis.available)('emptied in the middle', { timeout: 90_000 }, async ({ open }) => {
     const installation = await open({ queue: 'redis' });
-    const { ended } = await inTheMiddle(installation);
+    const { ended } = await mirroring(installation);
     const client = new Redis(installation.redis?.url ?? '');
     await client.flushall();
     client.disconnect();
@@ -89,38 +82,110 @@ describe('Postgres', () => {
     { timeout: 120_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
       if (!available) skip();
-      const folder = await mkdtemp(join(tmpdir(), 'jobmirror-laws-'));
-      await chmod(folder, 0o711);
-      const server = await openEmbeddedServer(folder);
-      onTestFinished(async () => {
-        await server.leave();
-        await rm(folder, { recursive: true, force: true });
-      });
-      const installation = await open({ queue, databaseUrl: server.url() });
-      const { ended } = await inTheMiddle(installation);
-      process.kill(await postmasterOf(server.url()), 'SIGQUIT');
-      await ended;
-      await untilBack(server.url());
+      const server = await openPrivateServer();
+      onTestFinished(() => server.close());
+      const installation = await open({ queue, databaseUrl: server.url });
+      const { ended } = await mirroring(installation);
+      await server.crash();
+      expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length });
       await heal(installation);
       await checkLaws(installation, FEED);
       await installation.stopEngine();
     },
   );
+
+  it.for(QUEUES)(
+    'stopped at once under a sync of the command line, with the queue in $queue $note',
+    { timeout: 120_000 },
+    async ({ queue, available }, { open, skip, onTestFinished }) => {
+      if (!available) skip();
+      const server = await openPrivateServer();
+      onTestFinished(() => server.close());
+      const installation = await open({ queue, databaseUrl: server.url });
+      const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync']));
+      await server.crash();
+      const { status, output } = await begun.ended;
+      expect({ status, output }).toMatchObject({ status: 0, output: expect.stringMatching(/^acme: .* 60 created/m) });
+      await heal(installation);
+      await checkLaws(installation, FEED);
+      await installation.stopEngine();
+    },
+  );
+
+  it('without a connection to spare only takes time', { timeout: 120_000 }, async ({ open, onTestFinished }) => {
+    const server = await openPrivateServer({ max_connections: '40' });
+    onTestFinished(() => server.close());
+    const installation = await open({ databaseUrl: server.url });
+    const { ended } = await mirroring(installation);
+    const taken = await takeAllConnections(server.url);
+    expect(taken.length).toBeGreaterThan(5);
+    const { db } = await installation.books();
+    // As many as the pool may open are asked for at once: those beyond what it has are refused.
+    await Promise.allSettled(Array.from({ length: 10 }, () => db.query('select pg_sleep(1)')));
+    await Promise.all(taken.map((client) => client.end()));
+    expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length, in_doubt: 0 });
+    await checkLaws(installation, FEED);
+    await installation.stopEngine();
+  });
+
+  it.for(QUEUES)(
+    'with a full disk only takes time, with the queue in $queue $note',
+    { timeout: 120_000 },
+    async ({ queue, available }, { open, skip }) => {
+      if (!available) skip();
+      const installation = await open({ queue });
+      const { ended } = await mirroring(installation);
+      const { db } = await installation.books();
+      await fillDisk(db);
+      await untilStruck(db, 5);
+      await freeDisk(db);
+      expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length, in_doubt: 0 });
+      expect(creates(installation)).toBe(FEED.length);
+      await checkLaws(installation, FEED);
+    },
+  );
 });
 
-/** Its members start it again; there is no event for it. */
-async function untilBack(url: string): Promise<void> {
-  while ((await runSql(url, 'select 1 as one').catch(() => [])).length === 0)
-    await new Promise((go) => setTimeout(go, 100));
+/** Opens connections until the server refuses one. */
+async function takeAllConnections(url: string): Promise<pg.Client[]> {
+  const taken: pg.Client[] = [];
+  for (;;) {
+    const client = new pg.Client(url);
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      taken.push(client);
+    } catch (error) {
+      expect(error).toMatchObject({ code: '53300' });
+      return taken;
+    }
+  }
 }
 
-/** The server itself is the parent of its checkpointer. */
-async function postmasterOf(url: string): Promise<number> {
-  const [row] = await runSql<{ pid: number }>(
-    url,
-    `select pid from pg_stat_activity where backend_type = 'checkpointer'`,
+const FILLING = ['change', 'mapping', 'document', 'request', 'failure'];
+
+/** What Postgres says when a table can't grow any more; a sequence counts it, as it is not rolled back. */
+async function fillDisk(db: Database): Promise<void> {
+  await db.query('create sequence struck');
+  await db.query(
+    `create function no_space() returns trigger language plpgsql as $$ begin
+       perform nextval('struck');
+       raise exception 'could not extend file: No space left on device' using errcode = '53100';
+     end $$`,
   );
-  return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(row?.pid)], { encoding: 'utf8' }));
+  for (const table of FILLING)
+    await db.query(
+      `create trigger full_disk before insert or update on ${table} for each statement execute function no_space()`,
+    );
+}
+
+async function untilStruck(db: Database, times: number): Promise<void> {
+  const count = async () => (await db.query<{ n: number }>('select last_value as n from struck'))[0]?.n;
+  await expect.poll(count, { timeout: 20_000 }).toBeGreaterThanOrEqual(times);
+}
+
+async function freeDisk(db: Database): Promise<void> {
+  await db.query('drop function no_space cascade');
 }
 
 describe('a change that can not be processed', () => {

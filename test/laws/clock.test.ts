@@ -1,0 +1,40 @@
+// A process whose clock jumps by a day in the middle, forward or back: what has to be timed goes by other clocks.
+import { describe, expect } from 'vitest';
+import { postings } from '../support/indeed-feed.ts';
+import { heal } from './heal.ts';
+import { inTheMiddle } from './in-the-middle.ts';
+import { lawTest as it, QUEUES } from './law-test.ts';
+import { checkLaws } from './laws.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const FEED = postings(60);
+const CASES = QUEUES.flatMap((queue) => [
+  { ...queue, jump: 'forward', shiftMs: DAY_MS },
+  { ...queue, jump: 'back', shiftMs: -DAY_MS },
+]);
+
+describe('a clock that jumps by a day', { concurrent: true }, () => {
+  it.for(CASES)(
+    '$jump in the middle, with the queue in $queue $note',
+    { timeout: 120_000 },
+    async ({ queue, available, shiftMs }, { open, skip }) => {
+      if (!available) skip();
+      const installation = await open({ queue });
+      const env = {
+        NODE_OPTIONS: `--import ${new URL('shift-clock.mjs', import.meta.url).href}`,
+        CLOCK_SHIFT_MS: String(shiftMs),
+      };
+      const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync'], env));
+      // From here on also with doubts and retries, whose times are counted.
+      await installation.sandbox.setFaults([
+        { name: '500', made: true, on: ['create'], count: 3 },
+        { name: '429', on: ['create'], after: 5, count: 3 },
+      ]);
+      begun.child.kill('SIGUSR2');
+      const { status, output } = await begun.ended;
+      expect({ status, output }).toMatchObject({ status: 0 });
+      await heal(installation);
+      await checkLaws(installation, FEED);
+    },
+  );
+});

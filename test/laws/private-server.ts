@@ -1,0 +1,49 @@
+// A Postgres server for one test alone, to be stopped, filled or starved.
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
+import type { ServerSettings } from '../../src/store/embedded/settings.ts';
+import { runSql } from '../support/sql.ts';
+
+export interface PrivateServer {
+  readonly url: string;
+  /** Ends it at once, as a crash does; its member starts it again. Resolves when it is back. */
+  crash(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openPrivateServer(settings: ServerSettings = {}): Promise<PrivateServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-laws-'));
+  // As root, the server's own user has to enter it.
+  await chmod(folder, 0o711);
+  const server = await openEmbeddedServer(folder, { settings });
+  const url = server.url();
+  return {
+    url,
+    async crash() {
+      process.kill(await postmasterOf(url), 'SIGQUIT');
+      await untilBack(url);
+    },
+    async close() {
+      await server.leave();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** There is no event for it. */
+async function untilBack(url: string): Promise<void> {
+  while ((await runSql(url, 'select 1 as one').catch(() => [])).length === 0)
+    await new Promise((go) => setTimeout(go, 100));
+}
+
+/** The server itself is the parent of its checkpointer. */
+async function postmasterOf(url: string): Promise<number> {
+  const [row] = await runSql<{ pid: number }>(
+    url,
+    `select pid from pg_stat_activity where backend_type = 'checkpointer'`,
+  );
+  return Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(row?.pid)], { encoding: 'utf8' }));
+}
