@@ -1,5 +1,5 @@
 // The commands that look, and those that keep the books in order: status, pulls, resume, check, mappings.
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -89,6 +89,26 @@ describe('status', () => {
   });
 });
 
+it('resume of a site at another address wants to be told that it is the same', async () => {
+  await open();
+  await sync(postings(3));
+  await mirror.stopEngine();
+  const text = await readFile(mirror.configPath, 'utf8');
+  await writeFile(mirror.configPath, text.replace('127.0.0.1', 'localhost'));
+  expect((await run('status')).out).toMatch(/base_url leads to localhost:.*resume board --moved --config/s);
+  expect(await run('check')).toMatchObject({
+    status: 1,
+    out: expect.stringContaining('problem: site board: base_url'),
+  });
+  const { errors, status } = await run('resume', 'board');
+  expect(status).toBe(1);
+  expect(errors).toMatch(/: 3 there are; .*resume board --moved --config/);
+  expect(await run('resume', 'board', '--moved')).toMatchObject({ status: 0 });
+  expect((await run('check')).status).toBe(0);
+  await mirror.writeFeed(feedXml(postings(4)));
+  expect(await run('sync')).toMatchObject({ status: 0, out: expect.stringContaining('1 created') });
+});
+
 it('resume names the sites there are', async () => {
   await open();
   expect(await run('resume', 'bord')).toMatchObject({
@@ -139,7 +159,7 @@ describe('check', () => {
 
   it('takes no page for the interface, and says what was seen', async () => {
     await open();
-    await mirror.sandbox.setFaults([{ name: 'html', on: ['list'] }]);
+    await mirror.sandbox.setFaults([{ name: 'html', status: 200, on: ['list'] }]);
     const { out, status } = await run('check', '--online');
     expect(status).toBe(1);
     expect(out).toMatch(/asked now: .*\/jobs\.xml: 200, text\/html, .*; check base_url and list_path/);

@@ -25,7 +25,7 @@ it('a page in place of its list does not resume it, the list does', async () => 
   await mirror.sandbox.setFaults([{ name: '401' }]);
   await mirror.sync();
   await mirror.stopEngine();
-  await mirror.sandbox.setFaults([{ name: 'html', on: ['list'] }]);
+  await mirror.sandbox.setFaults([{ name: 'html', status: 200, on: ['list'] }]);
   expect(await mirror.sync()).toMatchObject({ created: 0, pending: 3 });
   expect(await isPaused()).toBe(true);
   await mirror.stopEngine();
