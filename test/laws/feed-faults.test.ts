@@ -1,6 +1,10 @@
 // Feeds that lie, seen through the whole chain: nothing is deleted without proof, and not too much with it (law 3).
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import { feedSetups } from '../../src/cli/feed-setups.ts';
 import { type Framing, respond, serveRaw } from '../feed/raw-server.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
@@ -42,6 +46,45 @@ describe('a feed over HTTP', { concurrent: true }, () => {
       await checkLaws(installation, postings(11));
     },
   );
+});
+
+/** Takes out the record that this stands in, so that the file is as long, and as well-formed, as before. */
+function blank(path: string, text: string): void {
+  const xml = readFileSync(path, 'utf8');
+  const start = xml.lastIndexOf('<job>', xml.indexOf(text));
+  const end = xml.indexOf('</job>', start) + '</job>'.length;
+  writeFileSync(path, `${xml.slice(0, start)}${' '.repeat(end - start)}${xml.slice(end)}`);
+}
+
+describe('a feed that is rewritten while it is read', { concurrent: true }, () => {
+  const long = (count: number) => postings(count).map((each) => ({ ...each, description: '<p>x</p>'.repeat(2_000) }));
+
+  it.for([
+    ['in place, with fewer postings', (path: string, xml: string) => writeFileSync(path, xml)],
+    [
+      'in place, well-formed together with what was read',
+      (path: string) => blank(path, '<referencenumber><![CDATA[p119]]'),
+    ],
+    ['cut off', (path: string) => truncateSync(path, 600_000)],
+  ] as const)('%s, deletes nothing', { timeout: 60_000 }, async ([_how, rewrite], { open }) => {
+    const installation = await open();
+    await installation.writeFeed(feedXml(long(120)));
+    await installation.sync();
+    const { db, log, config } = await installation.books();
+    const [setup] = feedSetups(config, ['acme']);
+    if (setup === undefined) throw new Error('no feed');
+    let rewritten = false;
+    const onProgress = () => {
+      if (!rewritten) rewrite(join(installation.folder, 'feed.xml'), feedXml(long(110)));
+      rewritten = true;
+    };
+    const end = await pullFeed(setup, { db, log, signal: new AbortController().signal, onProgress });
+    expect(end).toMatchObject({ kind: 'committed', complete: false });
+    expect(await db.query(`select key from change where wanted = 'absent'`)).toEqual([]);
+
+    await installation.writeFeed(feedXml(long(110)));
+    expect(await installation.sync()).toMatchObject({ status: 'mirrored', deleted: 10 });
+  });
 });
 
 describe('a feed that', { concurrent: true }, () => {
