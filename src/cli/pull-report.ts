@@ -45,9 +45,9 @@ export async function reportPull(
 
 /** The report of a pull that came to nothing. @param pull its number; `null` where it could not begin. */
 export const failedReport = (feed: FeedName, pull: number | null, message: string, durationMs: number): PullReport => ({
-  ...NOTHING,
   feed,
   pull,
+  ...NOTHING,
   status: 'failed',
   duration_ms: Math.round(durationMs),
   message,
@@ -65,10 +65,8 @@ function takenOverNote({ summary, takenOverBy }: PullStanding): string[] {
   const { feed, pending, in_doubt, pending_deletes } = summary;
   const left = pending + in_doubt + pending_deletes;
   if (takenOverBy === undefined || left === 0) return [];
-  const what = plural(left, 'change');
-  return [
-    `pull ${takenOverBy} of the feed took over while ${what} of this one were open, and counts them: jobmirror pulls ${feed}`,
-  ];
+  const open = left === 1 ? '1 change of this one was open' : `${left} changes of this one were open`;
+  return [`pull ${takenOverBy} of the feed took over while ${open}, and counts them: jobmirror pulls ${feed}`];
 }
 
 const hindranceNote = ({ unsent }: PullStanding, hindrance: Hindrance | undefined): string[] =>

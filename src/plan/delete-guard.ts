@@ -37,7 +37,8 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
   if (load.added === 0) return { kind: 'within' };
   const base = load.live + load.done;
   if (load.emptied) {
-    return { kind: 'hold', reason: `the feed is empty: all ${load.added} live jobs of it would be deleted` };
+    const jobs = load.added === 1 ? 'its only live job' : `all ${load.added} live jobs of it`;
+    return { kind: 'hold', reason: `the feed is empty: ${jobs} would be deleted` };
   }
   const total = load.added + load.recent;
   const share = base === 0 ? 100 : (total / base) * 100;

@@ -93,7 +93,8 @@ async function heldOtherwise(
   const held = await countHeld(tx, feeds);
   if (held === expectHeld) return undefined;
   const look = write(['review', 'list', ...feeds.slice(0, 1)]);
-  return `${held} deletes are held now, not ${expectHeld}; look again: ${look}. Nothing was approved.`;
+  const deletes = held === 1 ? '1 delete is' : `${held} deletes are`;
+  return `${deletes} held now, not ${expectHeld}; look again: ${look}. Nothing was approved.`;
 }
 
 async function reportFeeds(

@@ -1,4 +1,5 @@
 // Reads creates in doubt and writes how they were settled: adopted, to be sent again, or left to a person.
+import { plural } from '../plan/plural.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -91,7 +92,10 @@ const SPENT = 'attempts >= $4::float8 and sent_revision is null';
  * @param attempts how often one wish is tried before a person has to look; Infinity where a person said to try again.
  */
 export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number): Promise<boolean> {
-  const given = changeReason('unknown', `tried ${doubt.attempt.number} times, and the site never made the job`);
+  const given = changeReason(
+    'unknown',
+    `tried ${plural(doubt.attempt.number, 'time')}, and the site never made the job`,
+  );
   const values = [doubt.attempt.feed, doubt.attempt.key, doubt.attempt.token, attempts, given];
   const rows = await db.query(
     `update change set state = case when ${SPENT} then 'failed' else resting end, since = now(), not_before = '-infinity',

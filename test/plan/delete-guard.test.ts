@@ -28,6 +28,13 @@ describe('judgeDeletes', () => {
     expect(judgeDeletes(guard, given).kind).toBe(kind);
   });
 
+  it.each([
+    [1, 'the feed is empty: its only live job would be deleted'],
+    [4, 'the feed is empty: all 4 live jobs of it would be deleted'],
+  ])('says of an emptied feed with jobs: %i', (added, reason) => {
+    expect(judgeDeletes(guard, load({ added, live: added, emptied: true }))).toEqual({ kind: 'hold', reason });
+  });
+
   it('says the counts and the limit', () => {
     const verdict = judgeDeletes(guard, load({ added: 30, recent: 10, done: 10, live: 90 }));
     expect(verdict).toEqual({

@@ -1,6 +1,7 @@
 // `jobmirror mappings`: lists, exports and imports which posting is which job of the site.
 import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
+import { plural } from '../../plan/plural.ts';
 import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/mapping-file.ts';
 import { type ImportEnd, importMappings } from '../../store/mapping-import.ts';
 import { countMappings, listMappings, type MappingRow } from '../../store/mapping-list.ts';
@@ -92,9 +93,9 @@ function importCommand(): Command {
         );
         const { added, known } = judge(end, file);
         if (options.json === true) return printJson({ added, known });
-        const before = known === 0 ? '' : `, ${known} were there already`;
+        const before = known === 0 ? '' : `, ${known === 1 ? '1 was' : `${known} were`} there already`;
         const next = added === 0 ? '' : ' The next sync sends all fields of these postings.';
-        return printLine(`${added} mappings imported${before}.${next}`);
+        return printLine(`${plural(added, 'mapping')} imported${before}.${next}`);
       });
     });
 }
