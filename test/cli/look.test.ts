@@ -100,9 +100,20 @@ it('resume of a site at another address wants to be told that it is the same', a
     status: 1,
     out: expect.stringContaining('problem: site board: base_url'),
   });
-  const { errors, status } = await run('resume', 'board');
-  expect(status).toBe(1);
-  expect(errors).toMatch(/: 3 there are; .*resume board --moved --config/);
+  const { db } = await mirror.books();
+  await db.query(
+    `insert into change (feed, key, site, wanted, operation, fields, state, attempt_token)
+     values ('acme', 'x', 'board', 'present', 'create', '{}', 'in_doubt', gen_random_uuid())`,
+  );
+  const [entry] = await db.query<{ id: number }>('select id from change');
+  const refused = /: 3 there are, and 1 more whose outcome is unknown; .*resume board --moved --config/;
+  for (const command of [
+    ['resume', 'board'],
+    ['review', 'settle', String(entry?.id), '--exists', '7'],
+  ]) {
+    expect(await run(...command)).toMatchObject({ status: 1, errors: expect.stringMatching(refused) });
+  }
+  await db.query('delete from change');
   expect(await run('resume', 'board', '--moved')).toMatchObject({ status: 0 });
   expect((await run('check')).status).toBe(0);
   await mirror.writeFeed(feedXml(postings(4)));

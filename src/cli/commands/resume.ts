@@ -1,15 +1,14 @@
 // `jobmirror resume`: has a paused site sent to again, at once.
 import { Command } from 'commander';
-import { describeMove } from '../../../jobs/guard-address.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { addressOf } from '../../site/site-address.ts';
 import { noteAct } from '../../store/audit.ts';
-import { findMove, setAddress } from '../../store/site-address.ts';
+import { setAddress } from '../../store/site-address.ts';
 import { resumeSite, trustGone } from '../../store/site-state.ts';
 import { actorName } from '../actor.ts';
-import { commandWriter, completeCommands } from '../command-line.ts';
 import { UserError } from '../exit-status.ts';
 import { printJson, printLine } from '../print.ts';
+import { refuseMove } from '../refuse-move.ts';
 import { withBooks } from '../with-books.ts';
 
 interface ResumeOptions {
@@ -38,9 +37,7 @@ export function resumeCommand(): Command {
         const site = configured.name;
         const address = addressOf(configured.options.baseUrl);
         const moved = options.moved === true;
-        const move = moved ? undefined : await findMove(db, site, address);
-        if (move !== undefined)
-          throw new UserError(completeCommands(describeMove(site, move), commandWriter(options.config)));
+        if (!moved) await refuseMove({ db }, configured, options.config);
         const wasPaused = await db.transaction(async (tx) => {
           const paused = await resumeSite(tx, site);
           const emptied = options.emptied === true;

@@ -1,6 +1,6 @@
 // `jobmirror review settle`: says of one create in doubt whether the site has made the job.
 import { Command } from 'commander';
-import type { SiteName } from '../../posting/identifiers.ts';
+import type { SiteConfig } from '../../config/config.ts';
 import { type PersonsVerdict, settleEntry } from '../../review/settle-entry.ts';
 import { createSiteClient } from '../../site/client.ts';
 import { readJobId } from '../../site/job-address.ts';
@@ -9,6 +9,7 @@ import { actorName } from '../actor.ts';
 import type { Books } from '../books.ts';
 import { UserError } from '../exit-status.ts';
 import { entryNumber } from '../option-values.ts';
+import { refuseMove } from '../refuse-move.ts';
 import { reportAct } from '../report-actions.ts';
 import { withBooks } from '../with-books.ts';
 
@@ -51,7 +52,10 @@ function verdictOf({ exists, missing, anyway = false }: SettleOptions): PersonsV
 
 async function settle(books: Books, id: number, verdict: PersonsVerdict, options: SettleOptions): Promise<void> {
   const change = await findChange(books.db, id);
-  const site = openSite(books, change?.site);
+  const configured = change === undefined ? undefined : books.config.sites.get(change.site);
+  // What is looked for at another place proves nothing.
+  if (configured !== undefined) await refuseMove(books, configured, options.config);
+  const site = configured && openSite(configured);
   try {
     const report = await settleEntry(books.db, id, verdict, { actor: actorName(options.as), site });
     if (report.kind === 'refused') throw new UserError(`entry ${id}: ${report.message}`);
@@ -66,8 +70,7 @@ async function settle(books: Books, id: number, verdict: PersonsVerdict, options
   }
 }
 
-function openSite({ config }: Books, name: SiteName | undefined) {
-  const site = name === undefined ? undefined : config.sites.get(name);
-  if (site === undefined) return undefined;
-  return { client: createSiteClient(site.options), referenceField: site.options.referenceField };
-}
+const openSite = ({ options }: SiteConfig) => ({
+  client: createSiteClient(options),
+  referenceField: options.referenceField,
+});
