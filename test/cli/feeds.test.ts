@@ -88,6 +88,15 @@ describe('a feed under a new name', () => {
   });
 });
 
+it('check calls a configuration right whose books can not be looked at, and says so', async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the configuration.
+  await edit('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror');
+  const { status, json } = await run('check', '--json');
+  expect(status).toBe(0);
+  const warnings = [expect.stringMatching(/^the books can't be looked at: .*ECONNREFUSED/)];
+  expect(json()).toEqual([expect.objectContaining({ warnings, problems: [] })]);
+});
+
 it('a feed that was taken out while changes of it waited is named by sync and status', async () => {
   await mirror.sandbox.setFaults([{ name: '401' }]);
   expect(await syncOnce()).toMatchObject({ status: 'pending', pending: 3 });
