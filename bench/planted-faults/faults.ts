@@ -18,6 +18,7 @@ const next = 'test/plan/next-request.test.ts';
 const match = 'test/plan/match-doubt.test.ts';
 const unanswered = 'test/laws/unanswered.test.ts';
 const doubts = 'test/laws/doubts.test.ts';
+const moved = 'test/scenarios/moved-site.test.ts';
 
 export const plantedFaults: readonly PlantedFault[] = [
   // The delete guard.
@@ -146,10 +147,18 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/site/outcome.ts',
-    find: 'success(facts) && facts.siteJob !== undefined && facts.problems.length > 0 && unknown(facts)',
-    put: 'false',
+    find: 'facts.problems.length + facts.objections().length > 0 &&',
+    put: 'false &&',
     tests: [outcome],
   },
+  {
+    file: 'src/site/outcome.ts',
+    find: 'success(facts) && !facts.isHtml ? facts.objections() : []',
+    put: '[]',
+    tests: [outcome],
+  },
+  { file: 'src/site/outcome.ts', find: 'facts.hasMisgiving() && {', put: 'false && {', tests: [outcome] },
+  { file: 'jobs/outcome-policy.ts', find: 'outcome.perhapsDone ? { mayLandMs: 0 } : {}', put: '{}', tests: [policy] },
   {
     file: 'src/site/outcome.ts',
     find: '(is(facts, 429) || (is(facts, 503) && facts.retryAfterMs !== undefined)) && {',
@@ -203,10 +212,20 @@ export const plantedFaults: readonly PlantedFault[] = [
   { file: 'src/store/settle.ts', find: 'await noteUnanswered(tx, kept);', put: '', tests: [unanswered] },
   {
     file: 'jobs/confirm-gone.ts',
-    find: 'if ((await desk.client.show(claimed, signal)) !== undefined)',
+    find: 'if ((await look(desk, claimed, signal)) !== undefined)',
     put: 'if (false)',
     tests: [unanswered],
     named: 'live job',
+  },
+  // The address of a site, and the last moment of a request.
+  { file: 'src/store/claim.ts', find: 'coalesce(s.address = here.address, true)', put: 'true', tests: [moved] },
+  { file: 'jobs/tend-backlog.ts', find: 'state.address !== desk.address', put: 'false', tests: [moved] },
+  { file: 'src/cli/engine.ts', find: 'await guardAddress(desk);', put: '', tests: [moved] },
+  {
+    file: 'src/site/deadline.ts',
+    find: 'performance.now() > steady || ',
+    put: '',
+    tests: ['test/site/faults.test.ts'],
   },
   // The create protocol and its doubts.
   {

@@ -64,20 +64,23 @@ function findFailures(element: XmlElement, depth: number): Failure[] {
 function findDenial(element: XmlElement, depth: number): string | undefined {
   const marks: (readonly [name: string, value: string])[] = [...element.attributes];
   if (childrenOf(element).length === 0) marks.push([foldName(element.name).toLowerCase(), legibleText(element)]);
-  // What a job says of its status is about the job: it may be refused by an editor and saved all the same.
   const own = looksLikeJob(element);
   for (const [name, value] of marks) {
     const isStatus = !own && statusNames.includes(name) && failureStatus.test(value.trim());
     const denies = successNames.includes(name) && denial.test(value.trim());
     if (isStatus || denies) return `${name}: ${value.trim()}`;
   }
-  if (own || depth === 0) return undefined;
+  // What a job says of its status is about the job: it may be refused by an editor and saved all the same.
+  if (own) return childrenOf(element).some(isErrorStatus) ? 'status: error' : undefined;
+  if (depth === 0) return undefined;
   for (const child of childrenOf(element)) {
     const mark = findDenial(child, depth - 1);
     if (mark !== undefined) return mark;
   }
   return undefined;
 }
+
+const isErrorStatus = (child: XmlElement): boolean => isNamed(child, 'status') && /^error$/i.test(legibleText(child));
 
 function denialOfAll(root: XmlElement): string | undefined {
   const isDenied = childrenOf(root).length === 0 && /^(false|no)$/i.test(legibleText(root));

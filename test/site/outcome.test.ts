@@ -105,6 +105,7 @@ const rows: readonly Row[] = [
       ['valid="false"', '<validation-result valid="false"><message>Title is blank</message></validation-result>'],
       ['success denied', '<result><ok>0</ok></result>'],
       ['a failed status', '<result><status>error</status><message>Title is blank</message></result>'],
+      ['a failed status beside a title', '<result><title>Sorry</title><status>error</status></result>'],
       ['a failed status deep inside', '<r><head><status>Failed</status></head></r>'],
       ['a status by number', '<response code="422 Unprocessable Entity"/>'],
       ['a failure', '<validation-failure><field>title</field><message>is blank</message></validation-failure>'],
