@@ -111,6 +111,7 @@ const NOTHING = {
   bytes: 0,
   shortfalls: [],
   review: 0,
+  cleaned: 0,
 } as const;
 
 /** Counts in the order in which they are shown, with the words behind one and behind several. */
@@ -152,6 +153,11 @@ export function describeReport(written: PullReport, write: WriteCommand): string
   if (report.review > 0) {
     const wait = report.review === 1 ? '1 entry waits' : `${report.review} entries wait`;
     lines.push(`  ${wait} for review: ${write(['review', 'list', report.feed])}`);
+  }
+  if (report.cleaned_example !== undefined) {
+    const had = report.cleaned === 1 ? '1 posting has' : `${report.cleaned} postings have`;
+    const see = write(['why', report.feed, report.cleaned_example]);
+    lines.push(`  ${had} characters that XML can't carry; they are left out: ${see}`);
   }
   return lines.join('\n');
 }

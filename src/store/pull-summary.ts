@@ -1,8 +1,9 @@
 // Turns the tables into the summary of a feed's pull: what `sync --json` prints, and whether it adds up.
 import { checkAccounts } from '../plan/accounting.ts';
-import type { FeedName } from '../posting/identifiers.ts';
+import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Database } from './database.ts';
 import { countOpen, countTally } from './open-counts.ts';
+import { countNoted } from './posting-notes.ts';
 import { findPull } from './pull.ts';
 
 /** Counts of one pull (README, "What sync prints"). Seen: unchanged to unreadable; gone: deleted to failed_deletes. */
@@ -32,6 +33,10 @@ export interface PullSummary {
   readonly shortfalls: readonly string[];
   /** Entries of the feed that wait for a person. */
   readonly review: number;
+  /** Postings of the feed, as read last, in which something was changed on the way: characters removed. */
+  readonly cleaned: number;
+  /** Key of one of them. */
+  readonly cleaned_example?: PostingKey;
 }
 
 /** How a committed pull stands. */
@@ -60,6 +65,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
          + (select count(*) from record_problem where feed = $1 and not discarded) as n`,
       [row.feed],
     );
+    const noted = await countNoted(tx, row.feed);
     const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = tally;
     const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
     const { seen, duplicates, unreadable, grace } = row;
@@ -94,6 +100,8 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
       bytes: row.bytes,
       shortfalls: row.shortfalls,
       review: waiting?.n ?? 0,
+      cleaned: noted.count,
+      ...(noted.example === undefined ? {} : { cleaned_example: noted.example }),
     };
     const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes;
     return { summary, unsent, takenOverBy: row.takenOver?.by };

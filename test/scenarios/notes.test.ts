@@ -1,5 +1,6 @@
 // What a pull notes of records: characters that it removed, and problems beyond those that get an entry of their own.
 import { afterEach, expect, it } from 'vitest';
+import { describeReport } from '../../src/cli/pull-report.ts';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { countNoted, notesOf } from '../../src/store/posting-notes.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -15,7 +16,11 @@ it('characters that XML can not carry are noted until the feed has them no more'
   mirror = await openMirror();
   const odd = feedXml([...postings(2), posting('odd', { title: 'Nurse BELL' })]).replace('BELL', '\u0007\u0008');
   await mirror.writeFeed(odd);
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
+  const report = await mirror.sync();
+  expect(report).toMatchObject({ status: 'mirrored', created: 3, cleaned: 1, cleaned_example: 'odd' });
+  expect(describeReport(report, (words) => words.join(' '))).toContain(
+    "1 posting has characters that XML can't carry; they are left out: why acme odd",
+  );
   expect((await mirror.siteJobs()).get('odd')?.title).toBe('Nurse');
   const notes = [{ field: 'title', message: "2 characters that XML can't carry removed" }];
   expect(await noted('odd')).toMatchObject(notes);
