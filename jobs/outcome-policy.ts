@@ -56,6 +56,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       return again('unknown', outcome.message, attempt, policy, random, policy.doubts.settleAfterMs);
     case 'misconfigured':
       return again('misconfigured', outcome.message, attempt, policy, random, 0);
+    /* v8 ignore next -- @preserve: the types leave nothing else */
     default:
       return outcome satisfies never;
   }

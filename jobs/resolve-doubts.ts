@@ -58,7 +58,7 @@ function openDoubt(doubt: Doubt, settleAfterMs: number): OpenDoubt {
   const latest = started + settleAfterMs * (1 + doubt.looks * 0.5);
   return {
     doubt,
-    fields: doubt.attempt.result?.fields ?? {},
+    fields: doubt.attempt.result.fields,
     notBefore: new Date(started - CLOCK_SKEW_MS),
     notAfter: new Date(latest + CLOCK_SKEW_MS),
     candidates: [],
@@ -168,8 +168,7 @@ async function choose(
 ): Promise<SiteJob | 'ask' | undefined> {
   if (matches.length <= 1) return matches[0];
   const alike = await countDoubtsByContent(desk.db, desk.site);
-  const contentHash = open.doubt.attempt.result?.contentHash.toString('hex');
-  const doubts = contentHash === undefined ? 0 : (alike.get(contentHash) ?? 0);
+  const doubts = alike.get(open.doubt.attempt.result.contentHash.toString('hex')) ?? 0;
   return matches.length <= doubts ? matches[0] : 'ask';
 }
 

@@ -18,7 +18,7 @@ import type { Settled } from './settlement.ts';
 
 /** A create whose outcome is unknown, with what was sent. */
 export interface Doubt {
-  readonly attempt: Attempt;
+  readonly attempt: Attempt & { readonly result: NonNullable<Attempt['result']> };
   /** When the attempt was committed, by the database's clock. */
   readonly startedAt: Date;
   /** How often the list was read for it without finding a job. */

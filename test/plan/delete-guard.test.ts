@@ -23,6 +23,7 @@ describe('judgeDeletes', () => {
     ['few now, many in the last day', load({ added: 6, recent: 15, done: 15, live: 85 }), 'hold'],
     ['eroding: a day ago there were more', load({ added: 5, recent: 15, done: 15, live: 85 }), 'within'],
     ['few now, many held already', load({ added: 1, recent: 50 }), 'hold'],
+    ['more than the count, of jobs none of which counts as live', load({ added: 6, live: 0 }), 'hold'],
     ['an emptied feed, however small', load({ added: 1, live: 1, emptied: true }), 'hold'],
   ] as const)('%s', (_name, given, kind) => {
     expect(judgeDeletes(guard, given).kind).toBe(kind);

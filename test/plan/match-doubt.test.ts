@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ListedJob, likeness } from '../../src/plan/match-doubt.ts';
+import { clueOf, type ListedJob, likeness } from '../../src/plan/match-doubt.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute));
 const doubt = {
@@ -47,5 +47,15 @@ describe('likeness without a reference', () => {
       'match',
     );
     expect(likeness(without, job({ title: 'Doctor', 'location-state': 'Ohio' }, at(5)), 'number')).toBe('other');
+  });
+});
+
+describe('clueOf', () => {
+  it.each([
+    ['the reference, where there is one', 'number', 'n1'],
+    ['nothing, where the job shows no reference', 'id-number', undefined],
+    ['the title, where the site has no reference', undefined, 'Nurse'],
+  ] as const)('%s', (_name, referenceField, clue) => {
+    expect(clueOf(doubt.fields, referenceField)).toBe(clue);
   });
 });

@@ -79,6 +79,15 @@ describe('a key that stands twice', () => {
     expect(ledger).toMatchObject({ seen: 2, unchanged: 1, duplicates: 1 });
   });
 
+  it('first as changed, then as wished, before the first was parsed: the changed one stands', () => {
+    const ledger = ledgerWith(['a1', RecordMark.wished]);
+    const first = ledger.meetRecord(hashOf('a2'));
+    ledger.meetRecord(hashOf('a1'));
+    if (first === undefined) throw new Error('it is to be parsed');
+    expect(ledger.meetPosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
+    expect(ledger).toMatchObject({ seen: 2, wished: 0, unchanged: 0, duplicates: 1 });
+  });
+
   it('first as changed, then known, before the first was parsed: the changed one stands', () => {
     const ledger = ledgerWith(['a1', RecordMark.settled]);
     const first = ledger.meetRecord(hashOf('a2'));

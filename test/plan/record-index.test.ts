@@ -37,6 +37,25 @@ describe('RecordIndex', () => {
     expect(index.find(Buffer.alloc(16, 0xfe))).toBe(-1);
   });
 
+  it('finds them also after it has grown, and finds none that is not there', () => {
+    const alike = Array.from({ length: 300 }, (_, at) => {
+      const hash = Buffer.alloc(16, 0xff);
+      hash.writeUInt32LE(at, 12);
+      return hash;
+    });
+    const index = new RecordIndex(0);
+    for (const hash of alike) index.add(hash, RecordMark.settled);
+    expect(new Set(alike.map((hash) => index.find(hash))).size).toBe(300);
+    expect(index.find(Buffer.alloc(16, 0xff))).toBe(-1);
+  });
+
+  it('notes where a hash was seen first', () => {
+    const index = new RecordIndex(1);
+    const slot = index.add(hashOf('a'), RecordMark.settled);
+    for (const ordinal of [3, 5]) index.see(slot, ordinal);
+    expect(index.seenAt(slot)).toBe(3);
+  });
+
   it('keeps what was seen where it grows, and gives the hashes that were not met', () => {
     const index = new RecordIndex(0);
     const hashes = Array.from({ length: 200 }, (_, at) => hashOf(`r${at}`));

@@ -1,0 +1,170 @@
+// One posting, once: what is sent, what the books are told, and how long they are told it where they can't hear.
+import { describe, expect, it } from 'vitest';
+import { applyChange } from '../../jobs/apply-change.ts';
+import type { SiteDesk } from '../../jobs/site-desk.ts';
+import { siteJobId } from '../../src/posting/identifiers.ts';
+import type { Outcome } from '../../src/site/exchange.ts';
+import type { Settled, Settlement } from '../../src/store/settlement.ts';
+import { attemptOf, deskWith, exchangeOf, type LogLine, logInto } from './desk.ts';
+
+const CREATED: Outcome = { kind: 'created', siteJob: { siteJobId: siteJobId('7'), fields: {} } };
+const FULL = Object.assign(new Error('could not extend file'), { code: '53100' });
+const BROKEN = Object.assign(new Error('no such column'), { code: '42703' });
+
+interface Course {
+  readonly settlements: Settlement[];
+  readonly lines: LogLine[];
+  /** Rejects where the attempt could not be noted. */
+  readonly ended: Promise<void>;
+}
+
+/** Applies one change whose request comes to `outcome`; `troubles` meet the books' first answers. */
+function apply(
+  operation: 'create' | 'update' | 'delete',
+  outcome: Outcome | Error,
+  more: {
+    readonly status?: number;
+    readonly troubles?: readonly Error[];
+    readonly settled?: Settled;
+    readonly signal?: AbortSignal;
+  } = {},
+): Course {
+  const settlements: Settlement[] = [];
+  const lines: LogLine[] = [];
+  const troubles = [...(more.troubles ?? [])];
+  const attempt = attemptOf(operation);
+  const desk = deskWith({
+    claim: async () => ({ kind: 'attempt', attempt }),
+    client: {
+      async send() {
+        if (outcome instanceof Error) throw outcome;
+        return exchangeOf(outcome, more.status);
+      },
+      show: async () => undefined,
+    } as unknown as SiteDesk['client'],
+    async settle(settlement) {
+      const trouble = troubles.shift();
+      if (trouble !== undefined) throw trouble;
+      settlements.push(settlement);
+      return more.settled ?? 'settled';
+    },
+    log: logInto(lines),
+  });
+  const ended = applyChange(attempt, desk, more.signal ?? new AbortController().signal);
+  return { settlements, lines, ended };
+}
+
+describe('applyChange', () => {
+  it.each(['nothing', 'not_due'] as const)('sends nothing where the books give no attempt: %s', async (kind) => {
+    const desk = deskWith({ claim: async () => ({ kind }) });
+    await expect(applyChange(attemptOf('create'), desk, new AbortController().signal)).resolves.toBeUndefined();
+  });
+
+  it('notes what an accepted create came to', async () => {
+    const { settlements, lines, ended } = apply('create', CREATED, { status: 201 });
+    await ended;
+    expect(settlements).toMatchObject([
+      { result: { kind: 'created', siteJobId: '7' }, record: { outcome: 'created', status: 201 } },
+    ]);
+    expect(lines).toMatchObject([{ level: 30, msg: 'change accepted', siteJobId: '7', durationMs: 1 }]);
+  });
+
+  it.each(['create', 'update', 'delete'] as const)(
+    'has an outcome for a %s that can not be written',
+    async (operation) => {
+      const { settlements, ended } = apply(operation, new Error('no name of an element'));
+      await ended;
+      const to = operation === 'create' ? 'in_doubt' : 'ready';
+      expect(settlements).toMatchObject([{ result: { kind: 'returned', back: { to } } }]);
+      expect(JSON.stringify(settlements)).toContain('could not be sent: Error: no name of an element');
+    },
+  );
+
+  it('records no exchange where nothing left, and one where the site refused unread', async () => {
+    const refused = { kind: 'unreachable', message: 'refused' } as const;
+    for (const [status, record] of [
+      [undefined, undefined],
+      [503, { status: 503 }],
+    ] as const) {
+      const { settlements, ended } = apply('create', refused, { status });
+      await ended;
+      if (record === undefined) expect(settlements[0]?.record).toBeUndefined();
+      else expect(settlements[0]?.record).toMatchObject(record);
+    }
+  });
+
+  it('tells the books again and again where they are away for a moment', async () => {
+    const { settlements, lines, ended } = apply('create', CREATED, { troubles: [FULL, FULL] });
+    await ended;
+    expect(settlements).toHaveLength(1);
+    const waiting = { level: 40, msg: 'outcome not noted yet', siteJobId: '7' };
+    expect(lines).toMatchObject([waiting, waiting, { msg: 'change accepted' }]);
+  });
+
+  it('says the job ID before it gives up telling', async () => {
+    const broken = apply('create', CREATED, { troubles: [BROKEN] });
+    await expect(broken.ended).rejects.toThrow('no such column');
+    expect(broken.lines).toMatchObject([{ level: 50, msg: 'outcome not noted', siteJobId: '7' }]);
+
+    const stopped = apply('update', { kind: 'accepted' }, { troubles: [FULL], signal: AbortSignal.abort() });
+    await expect(stopped.ended).rejects.toThrow('could not extend file');
+    expect(stopped.lines).toMatchObject([{ level: 50, msg: 'outcome not noted' }]);
+    expect(stopped.lines[0]).not.toHaveProperty('siteJobId');
+  });
+
+  it.each(['owned_elsewhere', 'superseded'] as const)('makes it an error where the outcome was %s', async (settled) => {
+    const { lines, ended } = apply('create', CREATED, { settled });
+    await ended;
+    expect(lines).toMatchObject([{ level: 50, msg: `outcome ${settled}` }]);
+  });
+
+  it.each<[Outcome, object]>([
+    [{ kind: 'accepted' }, { level: 30, msg: 'change accepted' }],
+    [{ kind: 'gone' }, { level: 30, msg: 'site job was gone' }],
+    [
+      { kind: 'rejected', problems: [{ message: 'no' }] },
+      { level: 50, problems: [{ message: 'no' }] },
+    ],
+    [
+      { kind: 'forbidden', problems: [] },
+      { level: 50, msg: 'change forbidden' },
+    ],
+    [
+      { kind: 'unknown', message: 'timed out' },
+      { level: 40, message: 'timed out' },
+    ],
+    [
+      { kind: 'misconfigured', message: 'redirects' },
+      { level: 40, message: 'redirects' },
+    ],
+  ])('says what became of an update: %o', async (outcome, line) => {
+    const { lines, ended } = apply('update', outcome);
+    await ended;
+    expect(lines.at(-1)).toMatchObject(line);
+  });
+
+  it.each<Outcome>([{ kind: 'unauthorized' }, { kind: 'throttled', retryAfterMs: 1_000 }])(
+    'stops the site before the change is given back: %o',
+    async (outcome) => {
+      const order: string[] = [];
+      const attempt = attemptOf('update');
+      const desk = deskWith(
+        {
+          claim: async () => ({ kind: 'attempt', attempt }),
+          client: { send: async () => exchangeOf(outcome) } as unknown as SiteDesk['client'],
+          async settle() {
+            order.push('given back');
+            return 'settled';
+          },
+        },
+        () => {
+          order.push('stopped');
+          return [];
+        },
+      );
+      await applyChange(attempt, desk, new AbortController().signal);
+      expect(order[0]).toBe('stopped');
+      expect(order.at(-1)).toBe('given back');
+    },
+  );
+});

@@ -1,0 +1,87 @@
+// Kills a process at every named step, with other feeds and at another time for each seed: CRASH_SEEDS=200 plays as many,
+// FIRST_SEED on; SEED=123 plays one again.
+import { describe, expect } from 'vitest';
+import type { Step } from '../../jobs/fault-hook.ts';
+import { approveChanges } from '../../src/store/review-actions.ts';
+import { heal } from './heal.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it } from './law-test.ts';
+import { checkLaws } from './laws.ts';
+import { type Random, randomOf } from './random.ts';
+import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
+import { SIMULATED_SITE } from './simulation.ts';
+
+const STEPS: readonly Step[] = [
+  'pull-started',
+  'records-read',
+  'wishes-merged',
+  'pull-committed',
+  'intent-committed',
+  'answer-received',
+  'outcome-committed',
+  'doubt-listed',
+  'doubt-settled',
+];
+
+const given = process.env.SEED;
+const first = Number(process.env.FIRST_SEED ?? 1);
+const count = Number(process.env.CRASH_SEEDS ?? 2);
+const seeds = given === undefined ? Array.from({ length: count }, (_, at) => first + at) : [Number(given)];
+
+describe('a process killed at every step', { concurrent: true }, () => {
+  it.for(seeds)('with seed %i', { timeout: 900_000 }, async (seed, { open }) => {
+    const random = randomOf(seed);
+    const installation = await open({ site: SIMULATED_SITE });
+    const feed = simulateFeed(random, 8 + random.number(10));
+    await installation.writeFeed(feed.clean());
+    await installation.sync();
+    // Whoever is killed is the only one that sends.
+    await installation.stopEngine();
+    for (const step of random.some(STEPS, STEPS.length)) await crashAt(step, seed, installation, feed, random);
+  });
+});
+
+async function crashAt(
+  step: Step,
+  seed: number,
+  installation: Installation,
+  feed: SimulatedFeed,
+  random: Random,
+): Promise<void> {
+  const moved = feed.change();
+  // One is made in any case, so that the step is reached.
+  feed.renew([`made for ${step}`]);
+  await installation.writeFeed(feed.clean());
+  const doubtful = step.startsWith('doubt-');
+  const made = random.chance(50);
+  await installation.sandbox.setFaults(
+    doubtful
+      ? [{ name: '500', made, on: ['create'], count: 4 }]
+      : random.chance(40)
+        ? [{ name: 'reset-after', rate: 0.3, count: 3 }]
+        : [],
+  );
+  const nth = step === 'intent-committed' ? 1 + random.number(2) : 1;
+  const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(nth) };
+  const { signal, output } = await installation.spawn(['sync'], env).ended;
+  const again = `SEED=${seed} npx vitest run test/laws/crash-seeds.test.ts: ${moved}, killed at ${step}, time ${nth}`;
+  // With one change only there is no second time; and a sync on a busy machine does not wait for doubts for ever.
+  if (nth === 1 && !doubtful) expect({ signal, output }, again).toMatchObject({ signal: 'SIGKILL' });
+  try {
+    await settleAll(installation);
+    await checkLaws(installation, feed.postings);
+    await installation.stopEngine();
+  } catch (cause) {
+    throw new Error(`${again}\n${cause}`, { cause });
+  }
+}
+
+/** Heals, and approves what the guard holds, until everything is mirrored. */
+async function settleAll(installation: Installation): Promise<void> {
+  for (let healed = 0; healed < 8; healed++) {
+    const { status } = await heal(installation);
+    if (status === 'mirrored') return;
+    const { db } = await installation.books();
+    await db.transaction((tx) => approveChanges(tx, { ids: [], feeds: ['acme' as never] }, 'a reviewer'));
+  }
+}
