@@ -42,7 +42,7 @@ it('is noted with the first job that is made', async () => {
   const { db } = await mirror.books();
   await resumeSite(db, board);
   await mirror.sync();
-  expect((await state()).address).toBe(new URL(mirror.sandbox.url).host);
+  expect((await state()).address).toBe(new URL(mirror.sandbox.url).hostname);
 });
 
 describe('a site that has jobs', () => {
@@ -52,15 +52,14 @@ describe('a site that has jobs', () => {
     await moveTo('localhost');
     const report = await mirror.sync();
     expect(report).toMatchObject({ status: 'pending', created: 0, updated: 0 });
-    const { port } = new URL(mirror.sandbox.url);
     for (const words of [
-      `base_url leads to localhost:${port}`,
-      `made at 127.0.0.1:${port}: 4 there are;`,
+      'base_url leads to localhost,',
+      'made at 127.0.0.1: 4 there are;',
       'jobmirror resume board --moved',
     ]) {
       expect(report.message).toContain(words);
     }
-    expect(await state()).toMatchObject({ movedTo: `localhost:${port}`, probeInMs: undefined });
+    expect(await state()).toMatchObject({ movedTo: 'localhost', probeInMs: undefined });
     expect(mirror.sandbox.requests.total()).toBe(before);
   });
 

@@ -7,6 +7,11 @@ it.each([
   ['http://jobs.example.com:80/board', 'https://JOBS.example.com:443/board/', true],
   ['https://jobs.example.com', 'https://jobs.example.com:8443', false],
   ['https://jobs.example.com', 'https://jobs.example.com/board', false],
+  ['http://127.0.0.1:4000/', 'http://127.0.0.1:5000', true],
+  ['http://[::1]:4000', 'http://[::1]', true],
+  ['http://localhost:4000', 'http://localhost:4000/board', false],
+  ['http://localhost:4000', 'http://127.0.0.1:4000', false],
+  ['http://127.0.0.1.example.com:4000', 'http://127.0.0.1.example.com:5000', false],
   ['https://jobs.example.com', 'https://jobs.example.org', false],
 ])('%s and %s: the same site? %s', (one, other, same) => {
   expect(addressOf(new URL(one)) === addressOf(new URL(other))).toBe(same);
