@@ -2,6 +2,12 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect } from 'vitest';
+import { applyChange } from '../../jobs/apply-change.ts';
+import type { FeedSetup } from '../../jobs/feed-setup.ts';
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import { startEngine } from '../../src/cli/engine.ts';
+import { feedSetups } from '../../src/cli/feed-setups.ts';
+import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import type { Database } from '../../src/store/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -35,6 +41,33 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     expect(creates(installation)).toBe(FEED.length);
     await checkLaws(installation, FEED);
   });
+
+  it.skipIf(!available)(
+    'two workers with the same queue jobs send each once',
+    { timeout: 60_000 },
+    async ({ open }) => {
+      const installation = await open({ queue });
+      await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
+      await installation.writeFeed(feedXml(FEED));
+      const books = await installation.books();
+      const [setup] = feedSetups(books.config, ['acme']);
+      const first = await installation.engine();
+      const second = await startEngine(books, undefined);
+      const desks = [first, second].flatMap(({ desks }) => [...desks.values()]);
+      const unstopped = () => new AbortController().signal;
+      await pullFeed(setup as FeedSetup, { ...books, signal: unstopped() });
+      // Beside the engines' own workers, which may have them, too.
+      await Promise.all(
+        desks.flatMap((desk) =>
+          FEED.map(({ key }) => applyChange({ feed: feedName('acme'), key: postingKey(key) }, desk, unstopped())),
+        ),
+      );
+      await installation.sync();
+      expect(creates(installation)).toBe(FEED.length);
+      await second.stop(1_000);
+      await checkLaws(installation, FEED);
+    },
+  );
 
   it.skipIf(!available)('no connection left in the pool only takes time', { timeout: 60_000 }, async ({ open }) => {
     const installation = await open({ queue });
