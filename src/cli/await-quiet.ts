@@ -82,7 +82,8 @@ async function whyWait(
   if (state.waitsMs > LONGEST_THROTTLE_MS) {
     return `site ${site} asked to wait ${Math.round(state.waitsMs / 1000)} s. What is left is sent by the next run`;
   }
-  if (state.waitsMs > 0) return undefined;
+  // One that asks for a little more time again and again is waited for no longer than one that says it all at once.
+  if (state.waitsMs > 0 && standstillMs <= LONGEST_THROTTLE_MS) return undefined;
   if (!standing.due && (standing.nextDueMs ?? 0) > LONGEST_RETRY_WAIT_MS) {
     return `the next attempt is due in ${Math.round((standing.nextDueMs ?? 0) / 1000)} s. It is left to the next run`;
   }
