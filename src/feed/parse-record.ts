@@ -15,6 +15,8 @@ const NAME_START =
   ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}' +
   '\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
 const NAME = `[${NAME_START}][${NAME_START}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]*`;
+/** What most tags are: an ASCII name and nothing else; several times as fast to match as all that a tag can be. */
+const PLAIN_TAG = /<([A-Za-z_][A-Za-z0-9_.:-]*)>/y;
 const START_TAG = new RegExp(`<(${NAME})`, 'uy');
 const ATTRIBUTE = new RegExp(`[ \\t\\n]+(${NAME})[ \\t\\n]*=[ \\t\\n]*(?:"([^"<]*)"|'([^'<]*)')`, 'uy');
 const TAG_END = /[ \t\n]*(\/?)>/y;
@@ -90,8 +92,17 @@ function buildTree(xml: string): RecordTree {
     if (markup < 0) break;
     switch (xml[markup + 1]) {
       case '/': {
-        const name = matchAt(END_TAG, xml, markup)?.[1];
         const closed = open.pop();
+        // Mostly it is just what is expected, and needs no pattern.
+        if (closed !== undefined && xml.startsWith(closed.name, markup + 2)) {
+          const end = markup + 2 + closed.name.length;
+          if (xml[end] === '>') {
+            at = end + 1;
+            close(closed, markup);
+            break;
+          }
+        }
+        const name = matchAt(END_TAG, xml, markup)?.[1];
         if (closed === undefined || closed.name !== name) {
           const expected = closed === undefined ? 'nothing is open' : `"</${closed.name}>" is expected`;
           throw new MalformedXml(markup, `${excerpt(xml, markup)} where ${expected}`);
@@ -117,6 +128,13 @@ function buildTree(xml: string): RecordTree {
       default: {
         if (element === undefined && root !== undefined) throw new MalformedXml(markup, 'a second element follows');
         if (open.length >= MAX_DEPTH) throw new MalformedXml(markup, `elements are nested deeper than ${MAX_DEPTH}`);
+        const plain = matchAt(PLAIN_TAG, xml, markup)?.[1];
+        if (plain !== undefined) {
+          at = markup + plain.length + 2;
+          element = { name: plain, start: at, text: '', branch: undefined, hasChildren: false };
+          open.push(element);
+          break;
+        }
         const name = matchAt(START_TAG, xml, markup)?.[1];
         if (name === undefined)
           throw new MalformedXml(markup, `${excerpt(xml, markup)}: a bare "<" has to be written as &lt;`);

@@ -51,7 +51,10 @@ export class RecordIndex {
   /** Adds the hash that stands in `bytes` from `at` on, or finds it; an existing entry keeps its mark. */
   add(bytes: Buffer, mark: RecordMark, at = 0): Slot {
     if (this.#size + 1 > this.#capacity * MAX_LOAD) this.#grow();
-    const [a, b, c, d] = wordsOf(bytes, at);
+    const a = bytes.readUInt32LE(at);
+    const b = bytes.readUInt32LE(at + 4);
+    const c = bytes.readUInt32LE(at + 8);
+    const d = bytes.readUInt32LE(at + 12);
     let slot = this.#start(a);
     while (this.#marks[slot] !== 0) {
       if (this.#matches(slot, a, b, c, d)) return slot;
@@ -63,10 +66,15 @@ export class RecordIndex {
   }
 
   find(hash: Buffer): Slot {
-    const [a, b, c, d] = wordsOf(hash, 0);
-    let slot = this.#start(a);
+    const words = this.#words;
+    const first = hash.readUInt32LE(0);
+    let slot = this.#start(first);
     while (this.#marks[slot] !== 0) {
-      if (this.#matches(slot, a, b, c, d)) return slot;
+      // The other words are read only where the first one fits: this runs for each record of a feed.
+      const at = slot * WORDS;
+      if (words[at] === first && words[at + 1] === hash.readUInt32LE(4)) {
+        if (words[at + 2] === hash.readUInt32LE(8) && words[at + 3] === hash.readUInt32LE(12)) return slot;
+      }
       slot = slot + 1 === this.#capacity ? 0 : slot + 1;
     }
     return -1;
@@ -150,8 +158,4 @@ export class RecordIndex {
       this.#seenAt[slot] = old.seenAt[from] as number;
     }
   }
-}
-
-function wordsOf(bytes: Buffer, at: number): readonly [number, number, number, number] {
-  return [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4), bytes.readUInt32LE(at + 8), bytes.readUInt32LE(at + 12)];
 }

@@ -175,7 +175,8 @@ export class PullBooks {
       site,
       wish.wanted,
       wish.operation,
-      present === undefined ? null : toJsonb(present.fields),
+      // Without a second look: the reader has removed what jsonb would refuse.
+      present === undefined ? null : JSON.stringify(present.fields),
       present?.recordHash ?? null,
       present?.contentHash ?? null,
       wish.resting === 'rejected',
