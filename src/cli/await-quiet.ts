@@ -1,7 +1,7 @@
 // Waits until everything that can be sent for some feeds is sent, or until waiting any longer makes no sense.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { patiently } from '../store/patience.ts';
-import { readSiteState } from '../store/site-state.ts';
+import { readSiteState, type SiteState } from '../store/site-state.ts';
 import { readStanding, type Standing } from '../store/standing.ts';
 import type { Books } from './books.ts';
 import type { Engine } from './engine.ts';
@@ -73,9 +73,7 @@ async function whyWait(
 ): Promise<string | undefined> {
   if (standing.sending) return undefined;
   const state = await patiently(() => readSiteState(books.db, site), signal);
-  if (state.pausedSince !== undefined) {
-    return `site ${site} is paused: ${state.pauseCause}; when it is mended, go on with: jobmirror resume ${site}`;
-  }
+  if (state.pausedSince !== undefined) return describePause(site, state);
   if (state.unreachableStreak >= UNREACHABLE_LIMIT) {
     return `site ${site} is out of reach: ${state.lastMessage}. What is left is sent by the next run`;
   }
@@ -91,6 +89,12 @@ async function whyWait(
     return `nothing moved for ${Math.round(standstillMs / 1000)} s, though changes are due; see how all stands: jobmirror status`;
   }
   return undefined;
+}
+
+/** Why a paused site is, and how to go on; the cause of a site that moved says that itself. */
+export function describePause(site: SiteName, { pauseCause, movedTo }: SiteState): string {
+  const goOn = movedTo === undefined ? `; when it is mended, go on with: jobmirror resume ${site}` : '';
+  return `site ${site} is paused: ${pauseCause}${goOn}`;
 }
 
 function mayDoubtsSettle(engine: Engine, site: SiteName): boolean {

@@ -1,9 +1,11 @@
 // Mirrors one feed once: pulls it, has its changes sent, and reports what became of each posting.
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
+import { guardAddress } from '../../jobs/guard-address.ts';
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { patiently } from '../store/patience.ts';
+import { readSiteState } from '../store/site-state.ts';
 import { countUnsent } from '../store/standing.ts';
-import { awaitQuiet, INTERRUPTED } from './await-quiet.ts';
+import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
 import type { Books } from './books.ts';
 import type { Engine } from './engine.ts';
 import { UserError } from './exit-status.ts';
@@ -84,10 +86,16 @@ async function sendAll(
     if (error instanceof UserError) return { worth: 'always', message: error.message };
     throw error;
   }
+  const desk = engine.desks.get(setup.site);
+  // Known before the wait, so that a site at another address is not reported as mirrored where nothing is to be sent.
+  if (desk !== undefined) await patiently(() => guardAddress(desk), signal);
   engine.wake();
   const onLook = progress === undefined ? undefined : await showSending(books, setup, progress);
   const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal, onLook });
-  return rest.kind === 'waiting' ? { worth: 'if_unsent', message: rest.message } : undefined;
+  if (rest.kind === 'waiting') return { worth: 'if_unsent', message: rest.message };
+  const state = await patiently(() => readSiteState(books.db, setup.site), signal);
+  if (state.pausedSince === undefined) return undefined;
+  return { worth: state.movedTo === undefined ? 'always' : 'decisive', message: describePause(setup.site, state) };
 }
 
 /** Gives what shows how many changes are left. A million are not counted at every look. */

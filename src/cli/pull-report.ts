@@ -20,8 +20,11 @@ export interface PullReport extends Omit<PullSummary, 'pull'> {
 
 /** Why the changes of a pull may not all be sent. */
 export interface Hindrance {
-  /** `always`: of use to a person even where nothing was left to send. */
-  readonly worth: 'always' | 'if_unsent';
+  /**
+   * `always`: of use to a person even where nothing was left to send; `decisive`: even then the feed can't be called
+   * mirrored, as the jobs are at another address.
+   */
+  readonly worth: 'decisive' | 'always' | 'if_unsent';
   readonly message: string;
 }
 
@@ -35,7 +38,7 @@ export async function reportPull(
 ): Promise<PullReport> {
   if (end.kind === 'failed') return failedReport(feed, end.pull, end.message, durationMs);
   const standing = await summarisePull(db, end.pull);
-  const status = statusOf(standing, end.kind);
+  const status = statusOf(standing, end.kind, hindrance);
   const notes = [...takenOverNote(standing), ...hindranceNote(standing, hindrance)];
   await finishPull(db, end.pull, status, notes.length === 0 ? undefined : notes.join('; '));
   const { summary } = standing;
@@ -54,9 +57,13 @@ export const failedReport = (feed: FeedName, pull: number | null, message: strin
 });
 
 /** What a pull left to a later one is judged by what has become of it since: the counts are those of the takeover. */
-function statusOf({ summary, unsent }: PullStanding, kind: 'committed' | 'not_modified'): PullReport['status'] {
+function statusOf(
+  { summary, unsent }: PullStanding,
+  kind: 'committed' | 'not_modified',
+  hindrance: Hindrance | undefined,
+): PullReport['status'] {
   if (!summary.complete) return 'incomplete';
-  if (unsent > 0) return 'pending';
+  if (unsent > 0 || hindrance?.worth === 'decisive') return 'pending';
   if (summary.review > 0) return 'review';
   return kind === 'not_modified' ? 'not_modified' : 'mirrored';
 }
@@ -70,7 +77,7 @@ function takenOverNote({ summary, takenOverBy }: PullStanding): string[] {
 }
 
 const hindranceNote = ({ unsent }: PullStanding, hindrance: Hindrance | undefined): string[] =>
-  hindrance !== undefined && (unsent > 0 || hindrance.worth === 'always') ? [hindrance.message] : [];
+  hindrance !== undefined && (unsent > 0 || hindrance.worth !== 'if_unsent') ? [hindrance.message] : [];
 
 export function exitStatusOf(report: PullReport): ExitStatus {
   switch (report.status) {

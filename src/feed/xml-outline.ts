@@ -97,7 +97,7 @@ export class XmlOutline {
     else if (/^html$/i.test(name)) this.#refuseHtml();
     if (inner.replace(/"[^"]*"|'[^']*'/g, '').includes('[')) {
       this.refuse(
-        'the feed declares a document type with entities or elements of its own (<!DOCTYPE … [); that is refused',
+        'the feed declares a document type with entities or elements of its own (<!DOCTYPE … [); that is refused, ask for the feed without them',
       );
     }
   }
@@ -189,7 +189,8 @@ export class XmlOutline {
 
   #refuseHtml(): void {
     const title = /<title[^>]*>([^<]*)/i.exec(this.#opening.toString())?.[1]?.trim();
-    this.refuse(`HTML where an XML feed was expected${title ? `; the page's title is ${quote(title)}` : ''}`);
+    const titled = title ? `; the page's title is ${quote(title)}` : '';
+    this.refuse(`HTML where an XML feed was expected${titled}; see in a browser what stands at its address`);
   }
 
   #refuseNoXml(): void {

@@ -88,7 +88,7 @@ function namesOf({ mapping }: FeedConfig, change: OpenChangeRow): Set<string> {
 
 async function refuseMissing(db: Database, entry: number, write: WriteCommand): Promise<EditReport> {
   const [record] = await findEntries(db, [entry]);
-  return refused(record === undefined ? `there is no review entry ${entry}` : whyNot('retry', record, write));
+  return refused(record === undefined ? `there is no open review entry ${entry}` : whyNot('retry', record, write));
 }
 
 const refused = (message: string): EditReport => ({ kind: 'refused', message });

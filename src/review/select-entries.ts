@@ -18,7 +18,7 @@ export async function selectEntries(db: Queryable, config: Config, names: readon
   const found = new Set((await findEntries(db, ids)).map((entry) => entry.id));
   const known = new Set([...config.feeds.keys(), ...(feeds.length > 0 ? await knownFeeds(db) : [])]);
   const problems = [
-    ...ids.filter((id) => !found.has(id)).map((id) => `there is no review entry ${id}`),
+    ...ids.filter((id) => !found.has(id)).map((id) => `there is no open review entry ${id}`),
     ...feeds
       .filter((feed) => !known.has(feed))
       .map((feed) => `there is no feed ${feed}; feeds: ${[...known].join(', ')}`),

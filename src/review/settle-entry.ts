@@ -102,7 +102,7 @@ function within(verdict: PersonsVerdict, look: Look): DoubtVerdict {
 
 async function refuseOther(db: Database, entry: number): Promise<SettleReport> {
   const [found] = await findEntries(db, [entry]);
-  if (found === undefined) return refused(`there is no review entry ${entry}`);
+  if (found === undefined) return refused(`there is no open review entry ${entry}`);
   return refused(`it is not in doubt, but ${STATE_WORDS[found.state]}`);
 }
 

@@ -59,18 +59,23 @@ export class NoteBook {
   }
 }
 
+/** The posting is not on its way out: what was noted of one that is gone interests nobody. */
+const THERE = `(exists (select from mapping m where m.feed = n.feed and m.key = n.key)
+  or exists (select from change c where c.feed = n.feed and c.key = n.key))
+  and not exists (select from change c where c.feed = n.feed and c.key = n.key and c.wanted = 'absent')`;
+
 export async function notesOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<readonly Problem[]> {
-  const [row] = await db.query<{ notes: Problem[] }>('select notes from posting_note where feed = $1 and key = $2', [
-    feed,
-    key,
-  ]);
+  const [row] = await db.query<{ notes: Problem[] }>(
+    `select notes from posting_note n where feed = $1 and key = $2 and ${THERE}`,
+    [feed, key],
+  );
   return row?.notes ?? [];
 }
 
 /** How many postings of the feed have notes, and one of them. */
 export async function countNoted(db: Queryable, feed: FeedName): Promise<{ count: number; example?: PostingKey }> {
   const [row] = await db.query<{ count: number; example: PostingKey | null }>(
-    'select count(*) as count, min(key) as example from posting_note where feed = $1',
+    `select count(*) as count, min(key) as example from posting_note n where feed = $1 and ${THERE}`,
     [feed],
   );
   return { count: row?.count ?? 0, example: row?.example ?? undefined };

@@ -12,14 +12,19 @@ beforeAll(async () => {
 afterAll(() => mirror.close());
 
 it.each([
-  { args: ['retry', '4711'], error: 'there is no review entry 4711. Nothing was done.' },
+  { args: ['retry', '4711'], error: 'there is no open review entry 4711. Nothing was done.' },
   { args: ['approve', 'globex'], error: 'there is no feed globex; feeds: acme. Nothing was done.' },
-  { args: ['show', '4711'], error: 'there is no review entry 4711' },
+  { args: ['show', '4711'], error: 'there is no open review entry 4711' },
   { args: ['show', 'p1'], error: 'It must be the number of an entry' },
   { args: ['list', 'globex'], error: 'there is no feed globex; feeds: acme' },
   { args: ['list', '--kind', 'odd'], error: "argument 'odd' is invalid" },
   { args: ['settle', '1'], error: 'say either --exists JOBID or --missing' },
   { args: ['settle', '1', '--exists', '2', '--missing'], error: 'say either --exists JOBID or --missing' },
+  { args: ['settle', '1', '--exists', 'http://example.com/'], error: `"http://example.com/" can't be the ID of a job` },
+  {
+    args: ['settle', '4711', '--exists', 'http://example.com/jobs/12.xml'],
+    error: 'there is no open review entry 4711',
+  },
   { args: ['edit', '1', '--set', 'title'], error: 'It must be FIELD=VALUE.' },
   { args: ['edit', '1', '--set', 'a=1', '--set', 'a=2'], error: 'a is set twice.' },
   { args: ['approve', 'acme', '--count', 'all'], error: 'It must be a whole number.' },

@@ -203,7 +203,7 @@ describe('selectEntries', () => {
   it('names everything that is unknown, entries and feeds', async () => {
     expect(await selectEntries(stage.books.db, stage.books.config, ['99', 'acme', 'nobody'])).toEqual({
       kind: 'unknown',
-      message: 'there is no review entry 99; there is no feed nobody; feeds: acme. Nothing was done.',
+      message: 'there is no open review entry 99; there is no feed nobody; feeds: acme. Nothing was done.',
     });
   });
 

@@ -142,7 +142,7 @@ describe('refused', () => {
   it('an entry that there is not', async () => {
     expect(await editEntry(stage.books.db, stage.books.config, 99, { title: 'x' }, acting)).toEqual({
       kind: 'refused',
-      message: 'there is no review entry 99',
+      message: 'there is no open review entry 99',
     });
   });
 });

@@ -117,7 +117,7 @@ describe('refused', () => {
     });
     expect(await settleEntry(stage.books.db, 99, { kind: 'missing' }, { actor: 'tester', site: undefined })).toEqual({
       kind: 'refused',
-      message: 'there is no review entry 99',
+      message: 'there is no open review entry 99',
     });
   });
 });

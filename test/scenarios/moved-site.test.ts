@@ -63,6 +63,16 @@ describe('a site that has jobs', () => {
     expect(mirror.sandbox.requests.total()).toBe(before);
   });
 
+  it('is not called mirrored where nothing is to be sent either', async () => {
+    await openMirrored();
+    await mirror.sync();
+    await moveTo('localhost');
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'pending', unchanged: 5, requests: 0 });
+    expect(report.message).toContain('jobmirror resume board --moved');
+    expect(report.message).not.toContain('when it is mended');
+  });
+
   it('that was paused for another reason is not resumed by an answer of the other place', async () => {
     await openMirrored();
     await mirror.sandbox.setFaults([{ name: '401' }]);

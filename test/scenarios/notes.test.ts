@@ -42,7 +42,7 @@ it('the notes of a posting that is gone are gone too', async () => {
   await mirror.writeFeed(feedXml([...postings(2), posting('odd', { title: 'BELL' })]).replace('BELL', 'a\u0007'));
   await mirror.sync();
   await mirror.writeFeed(feedXml(postings(2)));
-  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', deleted: 1 });
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', deleted: 1, cleaned: 0 });
   await mirror.writeFeed(feedXml(postings(3)));
   await mirror.sync();
   expect(await noted('odd')).toEqual([]);

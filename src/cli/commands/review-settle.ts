@@ -1,9 +1,10 @@
 // `jobmirror review settle`: says of one create in doubt whether the site has made the job.
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
+import type { SiteJobId } from '../../posting/identifiers.ts';
 import { type PersonsVerdict, settleEntry } from '../../review/settle-entry.ts';
 import { createSiteClient } from '../../site/client.ts';
-import { readJobId } from '../../site/job-address.ts';
+import { readJobId, readJobUrl } from '../../site/job-address.ts';
 import { findChange } from '../../store/open-change.ts';
 import { actorName } from '../actor.ts';
 import type { Books } from '../books.ts';
@@ -27,7 +28,7 @@ export function reviewSettleCommand(): Command {
   return new Command('settle')
     .description('settle a create in doubt, after looking for the job on the site')
     .argument('<id>', 'number of the entry', entryNumber)
-    .option('--exists <job id>', 'the site has made the job, and this is its ID')
+    .option('--exists <job id>', 'the site has made the job, and this is its ID or its URL')
     .option('--missing', 'the site has not made the job: send it again')
     .option('--anyway', 'with --exists: adopt the job although it looks like another one')
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
@@ -45,7 +46,7 @@ function verdictOf({ exists, missing, anyway = false }: SettleOptions): PersonsV
     throw new UserError('say either --exists JOBID or --missing');
   }
   if (exists === undefined) return { kind: 'missing' };
-  const siteJobId = readJobId(exists);
+  const siteJobId = idOf(exists);
   if (siteJobId === undefined) throw new UserError(`"${exists}" can't be the ID of a job`);
   return { kind: 'exists', siteJobId, anyway };
 }
@@ -74,3 +75,10 @@ const openSite = ({ options }: SiteConfig) => ({
   client: createSiteClient(options),
   referenceField: options.referenceField,
 });
+
+/** An ID, also of a URL as other commands print it. */
+function idOf(text: string): SiteJobId | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return readJobId(text);
+  const { siteJobId, guessedId } = readJobUrl(text, new URL(text));
+  return siteJobId ?? guessedId;
+}

@@ -20,7 +20,7 @@ export function reviewShowCommand(): Command {
     .action((id: number, options: { config?: string; json?: boolean }) =>
       withBooks(options, async ({ db, config }) => {
         const entry = await readEntry(db, id);
-        if (entry === undefined) throw new UserError(`there is no review entry ${id}`);
+        if (entry === undefined) throw new UserError(`there is no open review entry ${id}`);
         const escalated = entry.kind === 'change' && escalates({ ...entry.change, kind: entry.change.state }, config);
         const actions = possibleActions(actionable(entry), commandWriter(options.config));
         if (options.json === true) return printJson(toJson(entry, escalated, actions));
