@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { readFeed } from '../src/feed/read-feed.ts';
 import { PullLedger } from '../src/plan/pull-ledger.ts';
-import { RecordIndex } from '../src/plan/record-index.ts';
 import { readFeedState } from '../src/store/feed-state.ts';
 import { lockKey, tryLock } from '../src/store/locks.ts';
 import { countPlanned, type PlannedChange, plannedChanges } from '../src/store/planned-changes.ts';
@@ -68,7 +67,7 @@ async function planInto(spool: string, setup: FeedSetup, context: PullContext): 
   const books = await PullBooks.open(db, { pull: NO_PULL, feed, site });
   try {
     const index = await books.loadIndex(state?.fingerprint !== reader.fingerprint);
-    const desk = await RecordDesk.open(setup, books, new PullLedger(index, new RecordIndex()), db);
+    const desk = await RecordDesk.open(setup, books, new PullLedger(index), db);
     const reading = await readFeed(source, desk, { signal, onProgress });
     signal.throwIfAborted();
     if (reading.kind === 'failed') return reading;

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { FeedReading } from '../src/feed/feed-reading.ts';
 import { type FeedProgress, readFeed } from '../src/feed/read-feed.ts';
 import { PullLedger } from '../src/plan/pull-ledger.ts';
-import { RecordIndex } from '../src/plan/record-index.ts';
 import type { Database } from '../src/store/database.ts';
 import { readFeedState, refuseOvertaken } from '../src/store/feed-state.ts';
 import { lockKey, seizeFeed, tryLock } from '../src/store/locks.ts';
@@ -71,7 +70,7 @@ async function readAndMerge(setup: FeedSetup, context: PullContext, pull: number
   const trusted = state?.fingerprint === reader.fingerprint;
   const books = await PullBooks.open(db, { pull, feed, site });
   try {
-    const ledger = new PullLedger(await books.loadIndex(!trusted), new RecordIndex());
+    const ledger = new PullLedger(await books.loadIndex(!trusted));
     const desk = await RecordDesk.open(setup, books, ledger, db);
     const validators = trusted ? { etag: state?.etag, lastModified: state?.lastModified } : {};
     const reading = await readFeed(source, desk, { validators, signal, onProgress });

@@ -1,5 +1,6 @@
 // Turns the records of one pull, as they stream by, into what has to be parsed and what is already accounted for.
 
+import { KeyIndex } from './key-index.ts';
 import type { Known } from './plan-posting.ts';
 import { type RecordIndex, RecordMark, type Slot } from './record-index.ts';
 
@@ -25,7 +26,7 @@ export type Meeting =
  */
 export class PullLedger {
   readonly #index: RecordIndex;
-  readonly #keys: RecordIndex;
+  readonly #keys = new KeyIndex();
   seen = 0;
   /** Known records whose postings are as the site has them. */
   unchanged = 0;
@@ -36,10 +37,8 @@ export class PullLedger {
   duplicates = 0;
   unreadable = 0;
 
-  /** @param keys an empty index, for the keys of parsed postings. */
-  constructor(index: RecordIndex, keys: RecordIndex) {
+  constructor(index: RecordIndex) {
     this.#index = index;
-    this.#keys = keys;
   }
 
   /** Meets a record by its hash. `undefined`: accounted for; otherwise it is to be parsed. */
@@ -65,10 +64,10 @@ export class PullLedger {
    */
   meetPosting(met: MetRecord, keyHash: Buffer, contentHash: Buffer, known: Known): Meeting {
     const content = contentHash.readUInt32LE(0) >>> 1;
-    const prior = this.#keys.find(keyHash);
-    if (prior >= 0) {
+    const prior = this.#keys.noted(keyHash);
+    if (prior !== undefined) {
       this.duplicates++;
-      return { kind: this.#keys.seenAt(prior) === content ? 'identical' : 'conflicting' };
+      return { kind: prior === content ? 'identical' : 'conflicting' };
     }
     const slots = this.#slotsOf(known);
     const fast = slots.find(({ slot }) => this.#index.seenAt(slot) !== undefined);
@@ -80,7 +79,7 @@ export class PullLedger {
       }
       this.#takeBack(fast.slot);
     }
-    this.#keys.see(this.#keys.add(keyHash, RecordMark.settled), content);
+    this.#keys.note(keyHash, content);
     for (const { slot } of slots) this.#index.account(slot);
     return { kind: fast === undefined ? 'first' : 'first_of_conflicting' };
   }

@@ -24,6 +24,8 @@ export interface Refresh {
   readonly recordHash: Buffer;
 }
 
+const UNKNOWN: Known = { mapping: undefined, open: undefined };
+
 const WISH_COLUMNS = {
   feed: 'text',
   key: 'text',
@@ -50,6 +52,8 @@ export class PullBooks {
   readonly session: Session;
   readonly notes: NoteBook;
   readonly #copier: RowCopier;
+  /** It stays so while the pull runs: who makes changes or mappings of a feed without any holds the feed's pull lock. */
+  #nothingKnown = false;
   /** Postings that the pull wishes something for, by where they were written. */
   fresh = 0;
   contested = 0;
@@ -77,7 +81,13 @@ export class PullBooks {
     }
   }
 
-  loadIndex(distrust: boolean): Promise<RecordIndex> {
+  async loadIndex(distrust: boolean): Promise<RecordIndex> {
+    const { feed } = this.subject;
+    const known = await this.session.query(
+      `select from mapping where feed = $1 union all select from change where feed = $1 limit 1`,
+      [feed],
+    );
+    this.#nothingKnown = known.length === 0;
     return loadRecordIndex(this.session, this.subject.feed, distrust);
   }
 
@@ -86,6 +96,7 @@ export class PullBooks {
    * while a first pull fills the tables there are no statistics, and the planner would go through all of the feed instead.
    */
   async lookUp(keys: readonly PostingKey[]): Promise<Known[]> {
+    if (this.#nothingKnown) return keys.map(() => UNKNOWN);
     const rows = await this.session.query(
       `select k.key, m.site_job_id, m.record_hash, m.content_hash, m.missing_pulls,
          c.wanted, c.record_hash as wish_record_hash, c.content_hash as wish_content_hash, c.invalid, c.gone

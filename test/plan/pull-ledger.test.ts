@@ -23,7 +23,7 @@ const MAPPED: Known = {
 function ledgerWith(...records: [string, RecordMark][]): PullLedger {
   const index = new RecordIndex(records.length);
   for (const [record, mark] of records) index.add(hashOf(record), mark);
-  return new PullLedger(index, new RecordIndex());
+  return new PullLedger(index);
 }
 
 describe('a record that is known', () => {
