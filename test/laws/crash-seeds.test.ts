@@ -9,19 +9,7 @@ import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
-import { SIMULATED_SITE } from './simulation.ts';
-
-const STEPS: readonly Step[] = [
-  'pull-started',
-  'records-read',
-  'wishes-merged',
-  'pull-committed',
-  'intent-committed',
-  'answer-received',
-  'outcome-committed',
-  'doubt-listed',
-  'doubt-settled',
-];
+import { SIMULATED_SITE, STEPS } from './simulation.ts';
 
 const given = process.env.SEED;
 const first = Number(process.env.FIRST_SEED ?? 1);

@@ -50,7 +50,8 @@ const OPERATIONS: readonly (readonly Operation[])[] = [
   ['list', 'show'],
 ];
 
-const STEPS: readonly Step[] = [
+/** All steps at which a process can be killed. */
+export const STEPS: readonly Step[] = [
   'pull-started',
   'records-read',
   'wishes-merged',
