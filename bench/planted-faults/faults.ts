@@ -285,4 +285,11 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [doubts],
     named: 'alike',
   },
+  {
+    file: 'src/store/patience.ts',
+    find: '!isPassing(error)',
+    put: 'true',
+    tests: ['test/laws/own-faults.test.ts'],
+    named: 'stopped at once',
+  },
 ];
