@@ -1,6 +1,5 @@
 // Mirrors one feed once: pulls it, has its changes sent, and reports what became of each posting.
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
-import { guardAddress } from '../../jobs/guard-address.ts';
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { patiently } from '../store/patience.ts';
 import { readSiteState } from '../store/site-state.ts';
@@ -86,9 +85,6 @@ async function sendAll(
     if (error instanceof UserError) return { worth: 'always', message: error.message };
     throw error;
   }
-  const desk = engine.desks.get(setup.site);
-  // Known before the wait, so that a site at another address is not reported as mirrored where nothing is to be sent.
-  if (desk !== undefined) await patiently(() => guardAddress(desk), signal);
   engine.wake();
   const onLook = progress === undefined ? undefined : await showSending(books, setup, progress);
   const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal, onLook });
