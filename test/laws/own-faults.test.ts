@@ -14,7 +14,7 @@ import { redisForTests } from '../support/redis.ts';
 import { heal } from './heal.ts';
 import { inTheMiddle } from './in-the-middle.ts';
 import type { Installation } from './installation.ts';
-import { lawTest as it, QUEUES } from './law-test.ts';
+import { lawTest as it, type Open, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 import { openPrivateServer } from './private-server.ts';
 
@@ -109,15 +109,20 @@ describe(`Redis${redis.note}`, () => {
   });
 });
 
+/** An installation whose books are on a server of their own, which ends with the test. */
+async function openOnOwnServer(open: Open, queue: string, atEnd: (close: () => Promise<void>) => void) {
+  const server = await openPrivateServer();
+  atEnd(() => server.close());
+  return { server, installation: await open({ queue, databaseUrl: server.url }) };
+}
+
 describe('Postgres', () => {
   it.for(QUEUES)(
     'stopped at once and started again, with the queue in $queue $note',
     { timeout: 120_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
       if (!available) skip();
-      const server = await openPrivateServer();
-      onTestFinished(() => server.close());
-      const installation = await open({ queue, databaseUrl: server.url });
+      const { server, installation } = await openOnOwnServer(open, queue, onTestFinished);
       const { ended } = await mirroring(installation);
       await server.crash();
       expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length });
@@ -132,9 +137,7 @@ describe('Postgres', () => {
     { timeout: 120_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
       if (!available) skip();
-      const server = await openPrivateServer();
-      onTestFinished(() => server.close());
-      const installation = await open({ queue, databaseUrl: server.url });
+      const { server, installation } = await openOnOwnServer(open, queue, onTestFinished);
       const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync']));
       await server.crash();
       const { status, output } = await begun.ended;
