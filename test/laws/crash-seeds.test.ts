@@ -1,6 +1,6 @@
 // Kills a process at every named step, with other feeds and at another time for each seed: CRASH_SEEDS=200 plays as many,
 // FIRST_SEED on; SEED=123 plays one again.
-import { describe, expect } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import type { Step } from '../../jobs/fault-hook.ts';
 import { approveChanges } from '../../src/store/review-actions.ts';
 import { heal } from './heal.ts';
@@ -15,6 +15,13 @@ const given = process.env.SEED;
 const first = Number(process.env.FIRST_SEED ?? 1);
 const count = Number(process.env.CRASH_SEEDS ?? 2);
 const seeds = given === undefined ? Array.from({ length: count }, (_, at) => first + at) : [Number(given)];
+/** How often a process was killed at each step; the others ended before they reached it. */
+const kills = new Map<Step, number>(STEPS.map((step) => [step, 0]));
+
+afterAll(() => {
+  const told = [...kills].map(([step, times]) => `${step} ${times}`).join(', ');
+  process.stdout.write(`${seeds.length} seeds; killed at ${told}\n`);
+});
 
 describe('a process killed at every step', { concurrent: true }, () => {
   it.for(seeds)('with seed %i', { timeout: 900_000 }, async (seed, { open }) => {
@@ -53,6 +60,7 @@ async function crashAt(
   const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(nth) };
   const { signal, output } = await installation.spawn(['sync'], env).ended;
   const again = `SEED=${seed} npx vitest run test/laws/crash-seeds.test.ts: ${moved}, killed at ${step}, time ${nth}`;
+  if (signal === 'SIGKILL') kills.set(step, (kills.get(step) ?? 0) + 1);
   // With one change only there is no second time; and a sync on a busy machine does not wait for doubts for ever.
   if (nth === 1 && !doubtful) expect(signal, `${again}\n${output}`).toBe('SIGKILL');
   try {
