@@ -5,7 +5,7 @@ import { parseRecord } from '../src/feed/parse-record.ts';
 import { planPosting } from '../src/plan/plan-posting.ts';
 import type { MetRecord, PullLedger } from '../src/plan/pull-ledger.ts';
 import type { Wish } from '../src/plan/wish.ts';
-import { HASH_BYTES, keyHash, recordHash } from '../src/posting/hash.ts';
+import { HASH_BYTES, hashOfDigest, keyHash, recordDigest } from '../src/posting/hash.ts';
 import type { Posting, PostingReader, Problem, ReadResult } from '../src/posting/posting.ts';
 import type { Database } from '../src/store/database.ts';
 import { type Edits, editsOf } from '../src/store/override.ts';
@@ -73,7 +73,7 @@ export class RecordDesk implements RecordSink {
   }
 
   record(buffer: Buffer, start: number, end: number): void {
-    const met = this.ledger.meetRecord(recordHash(buffer, start, end));
+    const met = this.ledger.meetRecord(recordDigest(buffer, start, end));
     if (met === undefined) return;
     this.#waiting.push({ ...met, bytes: this.#keep(buffer, start, end) });
   }
@@ -81,7 +81,7 @@ export class RecordDesk implements RecordSink {
   oversized(head: Buffer, length: number): void {
     this.ledger.seen++;
     const message = `the record is ${length} bytes long, more than limits.max_record_bytes allows; it was skipped`;
-    this.#noteUnreadable(recordHash(head, 0, head.length), head, [{ message }]);
+    this.#noteUnreadable(hashOfDigest(recordDigest(head, 0, head.length)), head, [{ message }]);
   }
 
   drain(): Promise<void> | undefined {

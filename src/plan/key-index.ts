@@ -18,7 +18,7 @@ export class KeyIndex {
     return slot < 0 ? undefined : shard.seenAt(slot);
   }
 
-  /** Notes a key that was not there. @param mark below 2^31. */
+  /** Notes a key that was not there. @param mark below 2^28. */
   note(keyHash: Buffer, mark: number): void {
     const shard = this.#shardOf(keyHash);
     shard.see(shard.add(keyHash, RecordMark.settled), mark);

@@ -1,5 +1,6 @@
 // Turns the records of one pull, as they stream by, into what has to be parsed and what is already accounted for.
 
+import { hashOfDigest } from '../posting/hash.ts';
 import { KeyIndex } from './key-index.ts';
 import type { Known } from './plan-posting.ts';
 import { type RecordIndex, RecordMark, type Slot } from './record-index.ts';
@@ -41,13 +42,13 @@ export class PullLedger {
     this.#index = index;
   }
 
-  /** Meets a record by its hash. `undefined`: accounted for; otherwise it is to be parsed. */
-  meetRecord(hash: Buffer): MetRecord | undefined {
+  /** Meets a record by its digest. `undefined`: accounted for; otherwise it is to be parsed. */
+  meetRecord(digest: string): MetRecord | undefined {
     const ordinal = this.seen++;
-    const slot = this.#index.find(hash);
-    if (slot < 0 || this.#index.isAccounted(slot)) return { hash, ordinal };
+    const slot = this.#index.findDigest(digest);
+    if (slot < 0 || this.#index.isAccounted(slot)) return { hash: hashOfDigest(digest), ordinal };
     const mark = this.#index.mark(slot);
-    if (mark === RecordMark.contested) return { hash, ordinal };
+    if (mark === RecordMark.contested) return { hash: hashOfDigest(digest), ordinal };
     if (this.#index.seenAt(slot) !== undefined) {
       this.duplicates++;
       return undefined;
@@ -63,7 +64,7 @@ export class PullLedger {
    * @param keyHash 16 bytes over its key. @param contentHash of the posting. @param known what the books have for its key.
    */
   meetPosting(met: MetRecord, keyHash: Buffer, contentHash: Buffer, known: Known): Meeting {
-    const content = contentHash.readUInt32LE(0) >>> 1;
+    const content = contentHash.readUInt32LE(0) >>> 4;
     const prior = this.#keys.noted(keyHash);
     if (prior !== undefined) {
       this.duplicates++;

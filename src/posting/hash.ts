@@ -7,13 +7,16 @@ import type { Fields } from './posting.ts';
 export const HASH_BYTES = 16;
 
 /**
- * Hashes the record's bytes `buffer[start..end)` as they stand in the feed: SHA-1, first 16 bytes.
- * This runs once per record of a million-record pull, hence the one-shot `hash` and no object per record.
+ * Digests the record's bytes `buffer[start..end)` as they stand in the feed: SHA-1, all 20 bytes, as a string of bytes.
+ * This runs once per record of a million-record pull, hence the one-shot `hash` and no buffer per record.
  * SHA-1 recognises what is unchanged, it proves nothing: a feed that forges collisions only fools itself.
  */
-export function recordHash(buffer: Buffer, start: number, end: number): Buffer {
-  return firstBytes(hash('sha1', buffer.subarray(start, end), 'binary'));
+export function recordDigest(buffer: Buffer, start: number, end: number): string {
+  return hash('sha1', buffer.subarray(start, end), 'binary');
 }
+
+/** The record hash that a {@link recordDigest} stands for: its first 16 bytes. */
+export const hashOfDigest = (digest: string): Buffer => firstBytes(digest);
 
 /** Hashes a posting's key: SHA-1, first 16 bytes. It only tells the keys of one feed apart. */
 export function keyHash(key: PostingKey): Buffer {

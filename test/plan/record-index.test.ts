@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecordIndex, RecordMark } from '../../src/plan/record-index.ts';
+import { MAX_ORDINAL, RecordIndex, RecordMark } from '../../src/plan/record-index.ts';
 
-const hashOf = (text: string): Buffer => createHash('sha1').update(text).digest().subarray(0, 16);
+const digestOf = (text: string): string => createHash('sha1').update(text).digest('binary');
+const hashOf = (text: string): Buffer => Buffer.from(digestOf(text), 'latin1').subarray(0, 16);
 const marks = fc.constantFrom(RecordMark.settled, RecordMark.contested, RecordMark.wished);
 
 describe('RecordIndex', () => {
@@ -20,6 +21,7 @@ describe('RecordIndex', () => {
         for (let n = 0; n <= 300; n++) {
           const slot = index.find(hashOf(String(n)));
           expect(slot < 0 ? undefined : index.mark(slot)).toBe(model.get(n));
+          expect(index.findDigest(digestOf(String(n)))).toBe(slot);
         }
       }),
     );
@@ -54,6 +56,25 @@ describe('RecordIndex', () => {
     const slot = index.add(hashOf('a'), RecordMark.settled);
     for (const ordinal of [3, 5]) index.see(slot, ordinal);
     expect(index.seenAt(slot)).toBe(3);
+  });
+
+  it('notes the largest ordinal beside everything else, and refuses a larger one', () => {
+    const index = new RecordIndex(2);
+    const [slot, other] = ['a', 'b'].map((text) => index.add(hashOf(text), RecordMark.wished)) as [number, number];
+    index.account(slot);
+    index.see(slot, MAX_ORDINAL);
+    expect([index.seenAt(slot), index.isAccounted(slot), index.mark(slot)]).toEqual([
+      MAX_ORDINAL,
+      true,
+      RecordMark.wished,
+    ]);
+    expect(() => index.see(other, MAX_ORDINAL + 1)).toThrow('split it');
+    index.unsee(slot);
+    expect([index.seenAt(slot), index.isAccounted(slot), index.mark(slot)]).toEqual([
+      undefined,
+      true,
+      RecordMark.wished,
+    ]);
   });
 
   it('keeps what was seen where it grows, and gives the hashes that were not met', () => {
