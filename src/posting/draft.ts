@@ -17,8 +17,8 @@ export function newDraft(fields: Readonly<Record<string, string>> = {}, notes: r
 /** Sets a field to clean text: line ends `\n`, no space around, nothing that XML can't carry. Empty: the field is absent. */
 export function setField(draft: Draft, field: string, text: string): void {
   const { text: legal, removed } = removeIllegalCharacters(text);
-  if (removed > 0) {
-    const what = removed === 1 ? '1 character' : `${removed} characters`;
+  if (removed.length > 0) {
+    const what = removed.length === 1 ? '1 character' : `${removed.length} characters`;
     draft.notes.push({ field, value: excerpt(text), message: `${what} that XML can't carry removed` });
   }
   const clean = (legal.includes('\r') ? legal.replace(/\r\n?/g, '\n') : legal).trim();

@@ -10,12 +10,12 @@ const ILLEGAL = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
 const SUSPECT = /[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]/;
 
-/** The text without the characters that XML can't carry, and how many those were. */
-export function removeIllegalCharacters(text: string): { readonly text: string; readonly removed: number } {
-  if (!SUSPECT.test(text)) return { text, removed: 0 };
-  let removed = 0;
-  const legal = text.replace(ILLEGAL, () => {
-    removed += 1;
+/** The text without the characters that XML can't carry, and those that were removed, as they came. */
+export function removeIllegalCharacters(text: string): { readonly text: string; readonly removed: readonly string[] } {
+  if (!SUSPECT.test(text)) return { text, removed: [] };
+  const removed: string[] = [];
+  const legal = text.replace(ILLEGAL, (character) => {
+    removed.push(character);
     return '';
   });
   return { text: legal, removed };

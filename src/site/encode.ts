@@ -1,6 +1,7 @@
 // Turns a job's fields into the XML document that creates or updates it (site-interface.md, section 4, rule 1).
 import { create } from 'xmlbuilder2';
 import type { Fields, Problem } from '../posting/posting.ts';
+import { removeIllegalCharacters } from '../posting/xml-characters.ts';
 
 /** A document for the site, and what had to be left out of it. */
 export interface EncodedSiteJob {
@@ -9,9 +10,6 @@ export interface EncodedSiteJob {
   /** One note per field from which characters were removed that XML 1.0 can't carry. */
   readonly removed: readonly Problem[];
 }
-
-// XML 1.0, production 2 [Char], negated. With the flag `u` a lone half of a surrogate pair is a character of its own.
-const illegal = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 const elementName = /^(?!xml)[A-Za-z_][A-Za-z0-9_.-]*$/i;
 
@@ -29,11 +27,12 @@ export function encodeSiteJob(fields: Fields): EncodedSiteJob {
   const job = create({ version: '1.0', encoding: 'UTF-8' }).ele('job');
   for (const [field, value] of Object.entries(fields)) {
     if (!isFieldName(field)) throw new Error(`The site field "${field}" can't be the name of an XML element.`);
-    job.ele(field).txt(escapeReferences(value.replace(illegal, '')));
-    const note = noteRemoved(field, value);
-    if (note) removed.push(note);
+    const legal = removeIllegalCharacters(value);
+    job.ele(field).txt(escapeReferences(legal.text));
+    if (legal.removed.length > 0) removed.push(noteRemoved(field, legal.removed));
   }
-  return { xml: job.doc().end({ wellFormed: true }), removed };
+  // Names and characters have been looked at: the library need not do it again.
+  return { xml: job.doc().end(), removed };
 }
 
 // xmlbuilder2 takes `&name;` and `&#13;` in a text for references and writes them as they are, so that the text `&nbsp;`
@@ -41,9 +40,7 @@ export function encodeSiteJob(fields: Fields): EncodedSiteJob {
 // also carries CR, which a parser would read as a line feed if it stood there by itself (XML 1.0, 2.11).
 const escapeReferences = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('\r', '&#13;');
 
-function noteRemoved(field: string, value: string): Problem | undefined {
-  const found = value.match(illegal);
-  if (!found) return undefined;
+function noteRemoved(field: string, found: readonly string[]): Problem {
   const points = [...new Set(found)].slice(0, 10).map(codePoint).join(', ');
   return { field, message: `Removed what XML can't carry: ${found.length} × ${points}` };
 }

@@ -1,7 +1,6 @@
 // Writes what the site accepted: mapping and document become what was sent, and the change goes, or waits for its newer wish.
 import { changeReason } from './change-reason.ts';
 import type { Queryable } from './database.ts';
-import { toJsonb } from './jsonb.ts';
 import type { Settlement } from './settlement.ts';
 import { addTally } from './tally.ts';
 import { forgetUnanswered, noteAnswered } from './unanswered.ts';
@@ -86,20 +85,20 @@ async function updateMappings(tx: Queryable, settlements: readonly Settlement[])
   return new Set();
 }
 
+/** What was sent stands in the change still, and goes from there to the document without passing through here again. */
 async function writeDocuments(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  const sent = settlements.flatMap(({ attempt, result }) =>
-    (result.kind === 'created' || result.kind === 'updated') && attempt.result !== undefined
-      ? [{ attempt, fields: attempt.result.fields }]
-      : [],
-  );
+  const sent = settlements.filter(({ result }) => result.kind === 'created' || result.kind === 'updated');
   if (sent.length === 0) return;
   await tx.query(
-    `insert into document (feed, key, fields) select * from unnest($1::text[], $2::text[], $3::jsonb[])
+    `insert into document (feed, key, fields)
+     select c.feed, c.key, coalesce(c.sent_fields, c.fields)
+     from unnest($1::text[], $2::text[], $3::uuid[]) a(feed, key, token)
+     join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
      on conflict (feed, key) do update set fields = excluded.fields`,
     [
       sent.map(({ attempt }) => attempt.feed),
       sent.map(({ attempt }) => attempt.key),
-      sent.map(({ fields }) => toJsonb(fields)),
+      sent.map(({ attempt }) => attempt.token),
     ],
   );
 }
