@@ -292,4 +292,18 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/laws/own-faults.test.ts'],
     named: 'stopped at once',
   },
+  {
+    file: 'src/store/silent-holder.ts',
+    find: 'if (ended.length > 0) await endHands',
+    put: 'if (ended.length < 0) await endHands',
+    tests: ['test/laws/stopped.test.ts'],
+    named: 'gives way',
+  },
+  {
+    file: 'src/store/settle-accepted.ts',
+    find: 'coalesce(c.sent_fields, c.fields)',
+    put: 'coalesce(c.fields, c.sent_fields)',
+    tests: [doubts],
+    named: 'a newer wish waits',
+  },
 ];

@@ -45,8 +45,8 @@ export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | u
     log.warn({ err: error }, 'presence lost, it will be taken again'),
   );
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
-  const claim = claimer(db, presence.worker, addresses);
-  const settle = settler(db);
+  const claim = claimer(db.prepared, presence.worker, addresses);
+  const settle = settler(db.prepared);
   const stations: Station[] = [];
   async function stop(graceMs: number): Promise<void> {
     await Promise.all(stations.map((station) => station.stop(graceMs)));

@@ -4,7 +4,7 @@ import { type NextRequest, nextRequest } from '../plan/next-request.ts';
 import { type SiteName, siteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import type { Attempt, PostingRef } from './attempt.ts';
-import type { Database } from './database.ts';
+import type { Statements } from './database.ts';
 import { microBatch } from './micro-batch.ts';
 import { settleNothing } from './settle-nothing.ts';
 import { putOffUntilLanded } from './unanswered.ts';
@@ -24,12 +24,12 @@ export type Addresses = ReadonlyMap<SiteName, string>;
  * Gives the function that claims postings for one worker; concurrent calls share statements and commits. Nothing is
  * claimed for a site whose jobs were made at another address.
  */
-export function claimer(db: Database, worker: number, addresses: Addresses): (posting: PostingRef) => Promise<Claim> {
+export function claimer(db: Statements, worker: number, addresses: Addresses): (posting: PostingRef) => Promise<Claim> {
   return microBatch((postings: readonly PostingRef[]) => claimAll(db, worker, addresses, postings));
 }
 
 async function claimAll(
-  db: Database,
+  db: Statements,
   worker: number,
   addresses: Addresses,
   postings: readonly PostingRef[],
@@ -70,7 +70,7 @@ interface DueChange extends PostingRef {
   readonly tooEarly: boolean;
 }
 
-async function readDue(db: Database, addresses: Addresses, postings: readonly PostingRef[]): Promise<DueChange[]> {
+async function readDue(db: Statements, addresses: Addresses, postings: readonly PostingRef[]): Promise<DueChange[]> {
   const rows = await db.query(
     `select c.feed, c.key, c.site, c.wanted, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as unsure,
@@ -121,7 +121,7 @@ async function readDue(db: Database, addresses: Addresses, postings: readonly Po
 }
 
 /** Commits the intents. A change that somebody else took, or that was wished anew meanwhile, is not granted. */
-async function grant(db: Database, worker: number, due: readonly DueChange[]): Promise<Map<string, Attempt>> {
+async function grant(db: Statements, worker: number, due: readonly DueChange[]): Promise<Map<string, Attempt>> {
   if (due.length === 0) return new Map();
   const tokens = due.map(() => randomUUID());
   const rows = await db.query<{ token: string; attempts: number }>(

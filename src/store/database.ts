@@ -17,10 +17,20 @@ export interface Session extends Queryable {
   end(): Promise<void>;
 }
 
-export interface Database extends Queryable {
-  readonly url: string;
+/** What single statements and whole transactions can be sent through. */
+export interface Statements extends Queryable {
   /** Runs `work` in one transaction; an error rolls it back and is thrown on. */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+}
+
+export interface Database extends Statements {
+  readonly url: string;
+  /**
+   * The same for statements that a worker sends all day: the server parses them once a connection and keeps their plans.
+   * Only for texts that are always the same. A plan stays until there are new statistics of a table: whoever makes a
+   * table much larger at once has it analyzed.
+   */
+  readonly prepared: Statements;
   /**
    * Opens a connection beside the pool. `onLost` is called once if it breaks. A query that has no answer after
    * `queryTimeoutMs` throws; whether the server has done it is not known, so the session is of no more use then.
@@ -51,30 +61,8 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
   });
   return {
     url,
-    query: (text, values) => run(pool, text, values),
-    async transaction(work) {
-      const client = await pool.connect();
-      // A connection that breaks inside a transaction is thrown away, never lent again.
-      let broken: Error | undefined;
-      const onError = (error: Error) => {
-        broken = error;
-      };
-      client.on('error', onError);
-      try {
-        await client.query('begin');
-        const result = await work({ query: (text, values) => run(client, text, values) });
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        await client.query('rollback').catch((cause: Error) => {
-          broken ??= cause;
-        });
-        throw error;
-      } finally {
-        client.off('error', onError);
-        client.release(broken);
-      }
-    },
+    ...statementsOf(pool, run),
+    prepared: statementsOf(pool, runPrepared),
     async session(onLost, { queryTimeoutMs } = {}) {
       const client = new pg.Client({ ...settings, keepAlive: true, query_timeout: queryTimeoutMs });
       client.on('error', (error) => onLost?.(error));
@@ -89,13 +77,58 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
   };
 }
 
+type Run = typeof run;
+
+function statementsOf(pool: pg.Pool, send: Run): Statements {
+  return {
+    query: (text, values) => send(pool, text, values),
+    async transaction(work) {
+      const client = await pool.connect();
+      // A connection that breaks inside a transaction is thrown away, never lent again.
+      let broken: Error | undefined;
+      const onError = (error: Error) => {
+        broken = error;
+      };
+      client.on('error', onError);
+      try {
+        await client.query('begin');
+        const result = await work({ query: (text, values) => send(client, text, values) });
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        await client.query('rollback').catch((cause: Error) => {
+          broken ??= cause;
+        });
+        throw error;
+      } finally {
+        client.off('error', onError);
+        client.release(broken);
+      }
+    },
+  };
+}
+
+interface Target {
+  query(statement: { name?: string; text: string; values?: unknown[] }): Promise<{ rows: Row[] }>;
+}
+
 async function run<R extends Row>(
-  target: { query(text: string, values?: unknown[]): Promise<{ rows: Row[] }> },
+  target: Target,
   text: string,
   values?: readonly unknown[],
+  name?: string,
 ): Promise<R[]> {
-  const { rows } = await target.query(text, values as unknown[] | undefined);
+  const { rows } = await target.query({ name, text, values: values as unknown[] | undefined });
   return rows as R[];
+}
+
+/** A prepared statement has one name, whichever connection it is prepared on. */
+const names = new Map<string, string>();
+
+function runPrepared<R extends Row>(target: Target, text: string, values?: readonly unknown[]): Promise<R[]> {
+  const name = names.get(text) ?? `jobmirror_${names.size + 1}`;
+  names.set(text, name);
+  return run(target, text, values, name);
 }
 
 const SHORT_LIVED = new Set([

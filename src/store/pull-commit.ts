@@ -6,6 +6,9 @@ import { countOpen } from './open-counts.ts';
 import type { PullBooks } from './pull-books.ts';
 import { takeOver } from './pull-takeover.ts';
 
+/** From here on it takes less time to look at the backlog than to work on it with plans that do not fit. */
+const MANY_WISHES = 10_000;
+
 /** What a pull found, counted while the feed streamed and merged. */
 export interface PullFindings {
   readonly complete: boolean;
@@ -55,6 +58,9 @@ export async function commitPull(
     ],
   );
   await writeFeedState(books.session, { ...state, feed, site, pull, holds: open.held > 0 });
+  // The plans that workers keep were made for a smaller backlog; statistics that come with the larger one end them.
+  const wished = books.fresh + books.contested + gone;
+  if (wished > MANY_WISHES) await books.session.query('analyze (skip_locked) change');
   await books.session.query('commit');
   await books.session.end();
 }

@@ -1,6 +1,6 @@
 // Settles changes for which nothing has to be sent: the site is as wanted already.
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import type { Database } from './database.ts';
+import type { Statements } from './database.ts';
 import { shareFeeds } from './locks.ts';
 import { addTally } from './tally.ts';
 
@@ -12,7 +12,7 @@ interface IdleChange {
 }
 
 /** Removes the changes whose revision still stands and notes their newest record hash. Gives `feed key` of each. */
-export async function settleNothing(db: Database, idle: readonly IdleChange[]): Promise<ReadonlySet<string>> {
+export async function settleNothing(db: Statements, idle: readonly IdleChange[]): Promise<ReadonlySet<string>> {
   if (idle.length === 0) return new Set();
   return db.transaction(async (tx) => {
     await shareFeeds(

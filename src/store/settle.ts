@@ -1,5 +1,5 @@
 // Writes what attempts came to: mapping, document, change, counts and records, in one transaction for many attempts.
-import type { Database, Queryable } from './database.ts';
+import type { Queryable, Statements } from './database.ts';
 import { toJsonb } from './jsonb.ts';
 import { shareFeeds } from './locks.ts';
 import { microBatch } from './micro-batch.ts';
@@ -12,7 +12,7 @@ import { noteUnanswered } from './unanswered.ts';
  * Gives the function that settles attempts; concurrent calls share one transaction and one commit. A batch that fails
  * is tried again one by one, so that no attempt fails for another's sake.
  */
-export function settler(db: Database): (settlement: Settlement) => Promise<Settled> {
+export function settler(db: Statements): (settlement: Settlement) => Promise<Settled> {
   return microBatch((settlements: readonly Settlement[]) => db.transaction((tx) => settleAll(tx, settlements)), {
     onFailure: 'one_by_one',
   });

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
+import type { Queryable } from '../../src/store/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
@@ -47,11 +48,17 @@ describe('a pull that is stopped', { concurrent: true }, () => {
       await installation.writeFeed(feedXml([...postings(2), posting('p3', { title: 'Older' }), posting('older')]));
       const stopped = installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: `${step}:stop` });
       await untilStopped(stopped.child.pid ?? 0);
+      const { db } = await installation.books();
+      const hands = await handsOf(db);
+      // At its start it has none yet.
+      expect(hands.length).toBe(step === 'pull-started' ? 0 : 1);
 
       const newer = [...postings(2), posting('p3', { title: 'Newer' }), posting('newer')];
       await installation.writeFeed(feedXml(newer));
       expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 1, updated: 1 });
       await checkLaws(installation, newer);
+      // Its transaction would keep the database from cleaning up for as long as it stands still.
+      expect(await db.query('select state from pg_stat_activity where pid = any($1::int[])', [hands])).toEqual([]);
 
       stopped.child.kill('SIGCONT');
       const { status, output } = await stopped.ended;
@@ -60,6 +67,15 @@ describe('a pull that is stopped', { concurrent: true }, () => {
     },
   );
 });
+
+/** The connections by which a pull works, besides the one that holds its lock: they are marked with a shared lock of two parts. */
+async function handsOf(db: Queryable): Promise<number[]> {
+  const rows = await db.query<{ pid: number }>(
+    `select pid from pg_locks where locktype = 'advisory' and objsubid = 2 and mode = 'ShareLock'
+       and database = (select oid from pg_database where datname = current_database())`,
+  );
+  return rows.map((row) => row.pid);
+}
 
 /** There is no event for it: the system is asked, as `ps` does. */
 async function untilStopped(pid: number): Promise<void> {
