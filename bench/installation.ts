@@ -26,6 +26,8 @@ export interface InstallationOptions {
   readonly queue?: string;
   readonly concurrency?: number;
   readonly requestsPerSecond?: number;
+  /** Further YAML lines of the site, indented as they stand there. */
+  readonly siteLines?: string;
 }
 
 let numbered = 0;
@@ -65,7 +67,7 @@ sites:
     base_url: ${options.siteUrl ?? 'http://127.0.0.1:9'}
     token: \${BENCH_TOKEN}
     limits: { requests_per_second: ${options.requestsPerSecond ?? 100_000}, concurrency: ${options.concurrency ?? 64}, timeout_seconds: 30 }
-feeds:
+${options.siteLines ?? ''}feeds:
   acme:
     source: ${JSON.stringify(options.source)}
     format: indeed

@@ -8,6 +8,7 @@ import { chain } from './parts/chain.ts';
 import { firstPull, onePercent } from './parts/changed.ts';
 import { growth } from './parts/growth.ts';
 import { noChange } from './parts/no-change.ts';
+import { recovery } from './parts/recovery.ts';
 import { redisWindow } from './parts/redis-window.ts';
 import type { Measured, Part, PartResult, Verdict } from './workbench.ts';
 
@@ -18,6 +19,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   chain,
   growth,
   redis: redisWindow,
+  recovery,
 };
 
 const count = (text: string): number => {

@@ -1,4 +1,5 @@
 // Starts a complete job site that speaks site-interface.md: for demos, for tests, and to try a feed before the real site sees it.
+import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { type EnsuredUser, ensureUser } from './ensure-user.ts';
@@ -68,6 +69,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const requests = createRequestLog(options.keepRequests ?? 1_000);
   const faults = createSwitchboard(options.faultSeed ?? 1);
   const closing = new AbortController();
+  // Every request that is kept waiting listens to it.
+  setMaxListeners(0, closing.signal);
   let settings: SandboxSettings = { ...defaultSettings, ...options.settings };
 
   const site: JobSite = {
