@@ -37,7 +37,7 @@ export const configSchema = z.strictObject({
   database: databaseSchema
     .default('embedded')
     .describe(
-      '`embedded`: a Postgres server that jobmirror starts and stops itself; or `postgres://user:password@host/name`.',
+      '`embedded`: a Postgres server that jobmirror starts and stops itself; or `postgres://user:password@host/name`, directly or through a pooler in session mode: locks and prepared statements belong to connections.',
     ),
   queue: queueSchema
     .default('database')
