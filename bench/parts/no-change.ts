@@ -42,10 +42,11 @@ export const noChange: Part = async (bench) => {
   await zipped.close();
 
   const saxes = line('saxes, events only', await fastest(bench, scriptOf('peers/saxes'), [plain]));
+  const sax = line('sax, events only', await fastest(bench, scriptOf('peers/sax'), [plain], { runs: 1 }));
   const gunzip = line('gunzip alone', await fastest(bench, scriptOf('peers/gunzip'), [packed]));
   const floor = line('reading alone', await fastest(bench, scriptOf('peers/read-file'), [plain]));
   const parsed = await parseWhole(bench);
-  const rows = [floor, pull, whole, saxes, parsed, ...(await iterparse(bench, plain, bytes)), gunzip, pullPacked];
+  const rows = [floor, pull, whole, saxes, sax, parsed, ...(await iterparse(bench, plain, bytes)), gunzip, pullPacked];
   return {
     rows,
     verdicts: [
