@@ -122,13 +122,24 @@ async function run<R extends Row>(
   return rows as R[];
 }
 
-/** A prepared statement has one name, whichever connection it is prepared on. */
-const names = new Map<string, string>();
+/** A prepared statement has one name, whichever connection it is prepared on; none any more once that went wrong. */
+const names = new Map<string, string | undefined>();
 
-function runPrepared<R extends Row>(target: Target, text: string, values?: readonly unknown[]): Promise<R[]> {
-  const name = names.get(text) ?? `jobmirror_${names.size + 1}`;
-  names.set(text, name);
-  return run(target, text, values, name);
+async function runPrepared<R extends Row>(target: Target, text: string, values?: readonly unknown[]): Promise<R[]> {
+  if (!names.has(text)) names.set(text, `jobmirror_${names.size + 1}`);
+  try {
+    return await run<R>(target, text, values, names.get(text));
+  } catch (error) {
+    // From now on this process does without, so that the next try succeeds.
+    if (isOfPreparing(error)) names.set(text, undefined);
+    throw error;
+  }
+}
+
+/** What was prepared is not what the connection has: a pooler exchanged it, somebody deallocated it, or a table was altered. */
+function isOfPreparing(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string };
+  return code === '26000' || code === '42P05' || (code === '0A000' && message?.includes('cached plan') === true);
 }
 
 const SHORT_LIVED = new Set([
@@ -151,6 +162,7 @@ const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EN
 /** Whether the same statement may well succeed a little later: a restart, a deadlock, a lost connection, a full disk. */
 export function isPassing(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string };
+  if (isOfPreparing(error)) return true;
   if (code !== undefined) return SHORT_LIVED.has(code) || NETWORK.has(code);
   return /terminated|Connection ended|timeout exceeded|not queryable|closed the connection/i.test(message ?? '');
 }
