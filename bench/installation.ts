@@ -97,9 +97,9 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
   const session = await installation.db.session();
   const noContent = Buffer.alloc(16);
   let rows: (string | Buffer)[][] = [];
-  const copier = new RowCopier(session);
+  const copier = new RowCopier(session, 'mapping', MAPPING_COLUMNS);
   const flush = async () => {
-    await copier.copy('mapping', MAPPING_COLUMNS, rows);
+    await copier.copy(rows);
     rows = [];
   };
   let number = 0;

@@ -12,11 +12,13 @@ import { type Edits, editsOf } from '../src/store/override.ts';
 import type { PullBooks, Refresh } from '../src/store/pull-books.ts';
 import { discardedRecords, type RecordProblem } from '../src/store/record-problems.ts';
 
-/** Records that are parsed and looked up together; the bytes bound what waits in memory. */
+/** Records that wait to be parsed; the bytes bound what waits in memory. */
 const BATCH_RECORDS = 128;
 const BATCH_BYTES = 1 << 20;
 /** A batch goes beyond its bytes by the records that end in one more chunk. */
 const BATCH_MEMORY = 2 * BATCH_BYTES;
+/** Records of a batch that are parsed, looked up and written together. */
+const PLANNED_RECORDS = 64;
 const PORTION_RECORDS = 32;
 /** Review entries of one pull at most; beyond that a single one says how many more there are. */
 const MAX_PROBLEMS = 5_000;
@@ -93,22 +95,31 @@ export class RecordDesk implements RecordSink {
   async finish(): Promise<void> {
     await this.#startBatch();
     await this.#writing;
+    await this.#books.flush();
   }
 
-  /** Parses the waiting records, then waits for the batch before, and lets the database work on this one. */
+  /** Plans the waiting records, few at a time: what outlives two collections is the garbage that costs most. */
   async #startBatch(): Promise<void> {
     const batch = this.#waiting;
     this.#waiting = [];
     this.#waitingBytes = 0;
+    for (let from = 0; from < batch.length; from += PLANNED_RECORDS) {
+      await this.#startPlan(batch.slice(from, from + PLANNED_RECORDS));
+    }
+    // Nobody reads the other memory any more: the batch before ended when the first records of this one were planned.
+    if (batch.length > 0) [this.#memory, this.#otherMemory] = [this.#otherMemory, this.#memory];
+  }
+
+  /** Parses records, then waits for the ones before, and lets the database work on these. */
+  async #startPlan(records: readonly Waiting[]): Promise<void> {
     const read: { record: Waiting; result: Readable }[] = [];
-    for (const [at, record] of batch.entries()) {
-      // Between portions the batch before goes on: its answers from the database are heard, its next statement leaves.
+    for (const [at, record] of records.entries()) {
+      // Between portions the ones before go on: their answers from the database are heard, their next statement leaves.
       if (at % PORTION_RECORDS === PORTION_RECORDS - 1) await nextTurn();
       const result = this.#read(record);
       if (result !== undefined) read.push({ record, result });
     }
     await this.#writing;
-    [this.#memory, this.#otherMemory] = [this.#otherMemory, this.#memory];
     this.#writing = this.#plan(read);
     // Reported by the next await; never an unhandled rejection meanwhile.
     this.#writing.catch(() => undefined);
@@ -169,7 +180,7 @@ export class RecordDesk implements RecordSink {
           planned satisfies never;
       }
     }
-    await this.#books.notes.add(read.map(({ result }) => result.posting));
+    await this.#books.addNotes(read.map(({ result }) => result.posting));
     await this.#books.addFresh(fresh);
     await this.#books.addContested(contested);
     await this.#books.refreshMappings(refreshed);

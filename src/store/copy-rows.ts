@@ -22,44 +22,61 @@ const TRAILER = -1;
 const TRAILER_BYTES = 2;
 
 /**
- * Copies rows on one session, within its own transaction. The rows of one call are written to memory whole, and that
- * memory is used again: the callers bound their batches, and a first pull makes thousands of them.
+ * Copies rows into one table on one session, within its own transaction. Rows are written to memory whole, and that
+ * memory is used again: the callers bound what they add before they send it, and a first pull sends thousands of times.
  */
 export class RowCopier {
   readonly #session: Session;
+  readonly #statement: string;
+  readonly #types: readonly CellType[];
   #memory: Buffer = Buffer.alloc(0);
+  #used = 0;
+  /** What is being sent, or was; the next rows but one are added there. */
+  #otherMemory: Buffer = Buffer.alloc(0);
 
-  constructor(session: Session) {
+  constructor(session: Session, table: string, columns: CopyColumns) {
     this.#session = session;
+    this.#statement = `copy ${table} (${Object.keys(columns).join(', ')}) from stdin (format binary)`;
+    this.#types = Object.values(columns);
   }
 
-  /** Writes rows with their cells in the order of the columns; a row is asked for when its turn comes. One call at a time. */
-  async copy(table: string, columns: CopyColumns, rows: Iterable<readonly Cell[]>): Promise<void> {
-    const bytes = this.#encode(Object.values(columns), rows);
-    if (bytes === undefined) return;
-    const names = Object.keys(columns).join(', ');
-    const sink = this.#session.client.query(copyFrom(`copy ${table} (${names}) from stdin (format binary)`));
+  /** Bytes of the rows that are to be sent. */
+  get waiting(): number {
+    return this.#used;
+  }
+
+  /** Adds rows with their cells in the order of the columns; a row is asked for when its turn comes. */
+  add(rows: Iterable<readonly Cell[]>): void {
+    for (const row of rows) {
+      this.#ensure(HEADER.length + mostBytesOfRow(row) + TRAILER_BYTES);
+      if (this.#used === 0) this.#used = HEADER.copy(this.#memory);
+      this.#used = writeRow(this.#memory, this.#used, this.#types, row);
+    }
+  }
+
+  /** Sends the rows that were added, if there are any; more may be added meanwhile. One call at a time. */
+  async send(): Promise<void> {
+    if (this.#used === 0) return;
+    const bytes = this.#memory.subarray(0, this.#memory.writeInt16BE(TRAILER, this.#used));
+    [this.#memory, this.#otherMemory] = [this.#otherMemory, this.#memory];
+    this.#used = 0;
+    const sink = this.#session.client.query(copyFrom(this.#statement));
     // Over only when the server has taken it all: from then on nothing refers to the memory.
     await pipeline(Readable.from([bytes], { objectMode: false }), sink);
-    if (this.#memory.length > KEPT_BYTES) this.#memory = Buffer.alloc(0);
+    if (this.#otherMemory.length > KEPT_BYTES) this.#otherMemory = Buffer.alloc(0);
   }
 
-  /** `undefined`: there are no rows. */
-  #encode(types: readonly CellType[], rows: Iterable<readonly Cell[]>): Buffer | undefined {
-    let at = 0;
-    for (const row of rows) {
-      this.#ensure(at, HEADER.length + mostBytesOfRow(row) + TRAILER_BYTES);
-      if (at === 0) at = HEADER.copy(this.#memory);
-      at = writeRow(this.#memory, at, types, row);
-    }
-    return at === 0 ? undefined : this.#memory.subarray(0, this.#memory.writeInt16BE(TRAILER, at));
+  /** Adds rows and sends them. */
+  async copy(rows: Iterable<readonly Cell[]>): Promise<void> {
+    this.add(rows);
+    await this.send();
   }
 
-  /** Makes room for `more` bytes behind the first `used`, which are kept. */
-  #ensure(used: number, more: number): void {
-    if (used + more <= this.#memory.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, 2 * (used + more)));
-    this.#memory.copy(grown, 0, 0, used);
+  /** Makes room for `more` bytes behind those that are used. */
+  #ensure(more: number): void {
+    if (this.#used + more <= this.#memory.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, 2 * (this.#used + more)));
+    this.#memory.copy(grown, 0, 0, this.#used);
     this.#memory = grown;
   }
 }

@@ -85,9 +85,9 @@ export async function importMappings(
 async function copyLines(session: Session, lines: AsyncIterable<ImportLine>): Promise<LineProblem[]> {
   const problems: LineProblem[] = [];
   let rows: (string | number | null)[][] = [];
-  const copier = new RowCopier(session);
+  const copier = new RowCopier(session, 'imported', IMPORTED_COLUMNS);
   const flush = async () => {
-    await copier.copy('imported', IMPORTED_COLUMNS, rows);
+    await copier.copy(rows);
     rows = [];
   };
   for await (const entry of lines) {

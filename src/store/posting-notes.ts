@@ -31,10 +31,13 @@ export class NoteBook {
     return new NoteBook(session, feed, rows.length > 0);
   }
 
-  /** Takes postings that were read anew, those without notes too: what was noted before does not hold any more. */
-  async add(postings: readonly NotedPosting[]): Promise<void> {
-    const worth = this.#hasNotes ? postings : postings.filter(({ notes }) => notes.length > 0);
-    if (worth.length === 0) return;
+  /** Those of postings that were read anew that are to be added: where there are notes, of all, as the old ones do not hold any more. */
+  worthOf(postings: readonly NotedPosting[]): readonly NotedPosting[] {
+    return this.#hasNotes ? postings : postings.filter(({ notes }) => notes.length > 0);
+  }
+
+  /** Takes what {@link worthOf} gave, and that is not nothing. */
+  async add(worth: readonly NotedPosting[]): Promise<void> {
     this.#hasNotes = true;
     await this.#session.query('insert into noted (key, notes) select * from unnest($1::text[], $2::jsonb[])', [
       worth.map(({ key }) => key),

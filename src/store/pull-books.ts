@@ -8,7 +8,7 @@ import type { Database, Session } from './database.ts';
 import { loadRecordIndex } from './index-loader.ts';
 import { toJsonb } from './jsonb.ts';
 import { lockKey } from './locks.ts';
-import { NoteBook } from './posting-notes.ts';
+import { NoteBook, type NotedPosting } from './posting-notes.ts';
 import { markHand } from './silent-holder.ts';
 
 /** Which feed a pull is of. */
@@ -42,6 +42,11 @@ const WISH_COLUMNS = {
   reason: 'jsonb',
 } as const;
 
+const CARRIED_COLUMNS = { key: 'text', record_hash: 'bytea' } as const;
+
+/** Each COPY takes both sides a quarter of a millisecond, whatever it carries; this much takes the server some more. */
+const SENT_BYTES = 512 * 1024;
+
 /**
  * The books of one running pull, on one connection and in one transaction: nothing of it is visible before the commit,
  * and a crash leaves nothing. Postings without an open change are copied straight into the backlog; wishes that meet an
@@ -51,7 +56,10 @@ export class PullBooks {
   readonly subject: PullSubject;
   readonly session: Session;
   readonly notes: NoteBook;
-  readonly #copier: RowCopier;
+  readonly #changes: RowCopier;
+  readonly #wishes: RowCopier;
+  readonly #carried: RowCopier;
+  #sending: Promise<void> = Promise.resolve();
   /** It stays so while the pull runs: who makes changes or mappings of a feed without any holds the feed's pull lock. */
   #nothingKnown = false;
   /** Postings that the pull wishes something for, by where they were written. */
@@ -62,7 +70,9 @@ export class PullBooks {
     this.subject = subject;
     this.session = session;
     this.notes = notes;
-    this.#copier = new RowCopier(session);
+    this.#changes = new RowCopier(session, 'change', WISH_COLUMNS);
+    this.#wishes = new RowCopier(session, 'wish', WISH_COLUMNS);
+    this.#carried = new RowCopier(session, 'carried', CARRIED_COLUMNS);
   }
 
   static async open(db: Database, subject: PullSubject): Promise<PullBooks> {
@@ -97,6 +107,7 @@ export class PullBooks {
    */
   async lookUp(keys: readonly PostingKey[]): Promise<Known[]> {
     if (this.#nothingKnown) return keys.map(() => UNKNOWN);
+    await this.#sending;
     const rows = await this.session.query(
       `select k.key, m.site_job_id, m.record_hash, m.content_hash, m.missing_pulls,
          c.wanted, c.record_hash as wish_record_hash, c.content_hash as wish_content_hash, c.invalid, c.gone
@@ -131,21 +142,44 @@ export class PullBooks {
     }));
   }
 
-  /** Writes wishes for postings that have no open change. */
+  /** Writes wishes for postings that have no open change; some wait until there are more, or {@link flush}. */
   async addFresh(wishes: readonly Wish[]): Promise<void> {
     this.fresh += wishes.length;
-    await this.#copy('change', wishes);
+    this.#changes.add(this.#rowsOf(wishes));
+    if (this.#changes.waiting < SENT_BYTES) return;
+    // The connection takes one statement at a time: whatever else is asked waits for this as well.
+    await this.#sending;
+    this.#sending = this.#changes.send();
+    // Reported by the next await; never an unhandled rejection meanwhile.
+    this.#sending.catch(() => undefined);
+  }
+
+  /** Notes what was changed in postings as they were read. */
+  async addNotes(postings: readonly NotedPosting[]): Promise<void> {
+    const worth = this.notes.worthOf(postings);
+    if (worth.length === 0) return;
+    await this.#sending;
+    await this.notes.add(worth);
+  }
+
+  /** Writes what still waits: from then on the tables hold all that was added. */
+  async flush(): Promise<void> {
+    await this.#sending;
+    await this.#changes.send();
   }
 
   /** Writes wishes that replace those of open changes, or may. */
   async addContested(wishes: readonly Wish[]): Promise<void> {
+    if (wishes.length === 0) return;
     this.contested += wishes.length;
-    await this.#copy('wish', wishes);
+    await this.#sending;
+    await this.#wishes.copy(this.#rowsOf(wishes));
   }
 
   /** Notes new record hashes of unchanged postings; they were seen, so they are missing no longer. */
   async refreshMappings(entries: readonly Refresh[]): Promise<void> {
     if (entries.length === 0) return;
+    await this.#sending;
     await this.session.query(
       `update mapping m set record_hash = r.record_hash, missing_pulls = 0
        from unnest($2::text[], $3::bytea[]) r(key, record_hash) where m.feed = $1 and m.key = r.key`,
@@ -155,21 +189,16 @@ export class PullBooks {
 
   /** Notes postings whose open change wishes the same already, with their newest record hash, for the merge. */
   async addCarried(entries: readonly Refresh[]): Promise<void> {
-    await this.#copier.copy(
-      'carried',
-      { key: 'text', record_hash: 'bytea' },
-      entries.map((entry) => [entry.key, entry.recordHash]),
-    );
+    if (entries.length === 0) return;
+    await this.#sending;
+    await this.#carried.copy(entries.map((entry) => [entry.key, entry.recordHash]));
   }
 
   /** Ends the transaction without a trace. */
   async abandon(): Promise<void> {
+    await this.#sending.catch(() => undefined);
     await this.session.query('rollback').catch(() => undefined);
     await this.session.end().catch(() => undefined);
-  }
-
-  async #copy(table: 'change' | 'wish', wishes: readonly Wish[]): Promise<void> {
-    await this.#copier.copy(table, WISH_COLUMNS, this.#rowsOf(wishes));
   }
 
   /** One by one, so that no more than one row's JSON is there at a time. */

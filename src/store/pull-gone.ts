@@ -59,11 +59,11 @@ const IN_GRACE = 'not wished_absent and missing_pulls + 1 < $1';
 const DUE = 'not wished_absent and missing_pulls + 1 >= $1';
 
 async function copyHashes({ session }: PullBooks, hashes: Iterable<Buffer>): Promise<number> {
-  const copier = new RowCopier(session);
+  const copier = new RowCopier(session, 'unmet', { record_hash: 'bytea' });
   let count = 0;
   let batch: [Buffer][] = [];
   const flush = async () => {
-    await copier.copy('unmet', { record_hash: 'bytea' }, batch);
+    await copier.copy(batch);
     count += batch.length;
     batch = [];
   };
