@@ -115,6 +115,25 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [mirror],
   },
   {
+    file: 'src/store/pull-gone.ts',
+    find: 'if (!nothingKnown)',
+    put: 'if (false)',
+    tests: ['test/scenarios/reports.test.ts'],
+  },
+  // What is written.
+  {
+    file: 'src/store/jsonb.ts',
+    find: `if (json.includes('\\t'))`,
+    put: 'if (false)',
+    tests: ['test/store/jsonb.test.ts'],
+  },
+  {
+    file: 'src/posting/utf8-writer.ts',
+    find: "      this.#joined = '';",
+    put: '',
+    tests: ['test/store/jsonb.test.ts', 'test/posting/hash.test.ts'],
+  },
+  {
     file: 'src/store/feed-state.ts',
     find: 'current < pull) return;',
     put: 'true) return;',

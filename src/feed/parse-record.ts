@@ -16,7 +16,7 @@ const NAME_START =
   '\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
 const NAME = `[${NAME_START}][${NAME_START}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]*`;
 /** What most tags are: an ASCII name and nothing else; several times as fast to match as all that a tag can be. */
-const PLAIN_TAG = /<([A-Za-z_][A-Za-z0-9_.:-]*)>/y;
+const PLAIN_TAG = /<[A-Za-z_][A-Za-z0-9_.:-]*>/y;
 const START_TAG = new RegExp(`<(${NAME})`, 'uy');
 const ATTRIBUTE = new RegExp(`[ \\t\\n]+(${NAME})[ \\t\\n]*=[ \\t\\n]*(?:"([^"<]*)"|'([^'<]*)')`, 'uy');
 const TAG_END = /[ \t\n]*(\/?)>/y;
@@ -128,9 +128,10 @@ function buildTree(xml: string): RecordTree {
       default: {
         if (element === undefined && root !== undefined) throw new MalformedXml(markup, 'a second element follows');
         if (open.length >= MAX_DEPTH) throw new MalformedXml(markup, `elements are nested deeper than ${MAX_DEPTH}`);
-        const plain = matchAt(PLAIN_TAG, xml, markup)?.[1];
-        if (plain !== undefined) {
-          at = markup + plain.length + 2;
+        PLAIN_TAG.lastIndex = markup;
+        if (PLAIN_TAG.test(xml)) {
+          at = PLAIN_TAG.lastIndex;
+          const plain = xml.slice(markup + 1, at - 1);
           element = { name: plain, start: at, text: '', branch: undefined, hasChildren: false };
           open.push(element);
           break;

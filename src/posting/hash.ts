@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { PostingKey } from './identifiers.ts';
 import type { Fields } from './posting.ts';
+import { mostUtf8Bytes, Utf8Writer } from './utf8-writer.ts';
 
 /** Bytes of every hash here. Half of 128 bits still leaves a chance of 1 in 10^7 that any two of 10^16 records collide. */
 export const HASH_BYTES = 16;
@@ -29,13 +30,24 @@ export function keyHash(key: PostingKey): Buffer {
  * UTF-8 can't carry; the reader has removed them.
  */
 export function contentHash(fields: Fields): Buffer {
-  let canonical = '';
-  for (const name of Object.keys(fields).sort()) {
+  const names = Object.keys(fields).sort();
+  let most = 0;
+  for (const name of names) most += MOST_BYTES_OF_LENGTHS + mostUtf8Bytes(name) + mostUtf8Bytes(fields[name] ?? '');
+  const memory = most <= canonicalMemory.length ? canonicalMemory : Buffer.allocUnsafeSlow(most);
+  const canonical = new Utf8Writer(memory, 0);
+  for (const name of names) {
     const value = fields[name] ?? '';
-    canonical += `${name.length}:${name}${value.length}:${value}`;
+    canonical.write(`${name.length}:${name}${value.length}:`);
+    canonical.write(value);
   }
-  return firstBytes(hash('sha256', canonical, 'binary'));
+  return firstBytes(hash('sha256', memory.subarray(0, canonical.end()), 'binary'));
 }
+
+/** Of the two lengths of a field, with their colons. */
+const MOST_BYTES_OF_LENGTHS = 2 * '9007199254740991:'.length;
+
+/** Used again for each posting; a larger one gets memory of its own. */
+const canonicalMemory = Buffer.allocUnsafeSlow(64 * 1024);
 
 // A digest as a string of bytes, put into pooled memory, costs half of what a digest as a buffer of its own does.
 const firstBytes = (digest: string): Buffer => Buffer.from(digest.slice(0, HASH_BYTES), 'latin1');

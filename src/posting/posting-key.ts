@@ -36,8 +36,9 @@ export function checkKey(text: string): KeyReading {
   const key = text.trim();
   const refuse = (message: string): KeyReading => ({ kind: 'no key', problems: [{ value: excerpt(key), message }] });
   if (key === '') return refuse('the key is empty');
-  // A text of n characters has at most 2n code units, so a whole page need not be counted through.
-  const isTooLong = key.length > 2 * MAX_KEY_LENGTH || [...key].length > MAX_KEY_LENGTH;
+  // A text of n characters has n to 2n code units: they are only counted in between.
+  const isTooLong =
+    key.length > 2 * MAX_KEY_LENGTH || (key.length > MAX_KEY_LENGTH && [...key].length > MAX_KEY_LENGTH);
   if (isTooLong) return refuse(`the key is longer than ${MAX_KEY_LENGTH} characters; is the path to it right?`);
   if (UNSTORABLE.test(key)) return refuse('the key holds control characters, such as a line break inside it');
   return { kind: 'key', key: postingKey(key) };

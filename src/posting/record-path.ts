@@ -53,20 +53,28 @@ export function parseRecordPath(source: string): RecordPath {
 }
 
 /** The texts at a path, in document order, untrimmed; those of elements that hold elements in the form that is asked for. */
-export function textsAt(path: RecordPath, record: RecordTree, form: MarkupForm = 'plain'): string[] {
-  let found = flatten(record);
-  // Plain loops: this runs for each field of each record that is read.
-  for (const { name, conditions } of path) {
-    const below: RecordTree[] = [];
-    for (const tree of found) addChildrenNamed(name, tree, below);
-    found = conditions.length === 0 ? below : below.filter((tree) => conditions.every((one) => holds(one, tree)));
-  }
-  const texts: string[] = [];
-  for (const tree of found) {
+export function textsAt(path: RecordPath, record: RecordTree, form: MarkupForm = 'plain'): readonly string[] {
+  return textsBelow(path, 0, record, form);
+}
+
+const NO_TEXTS: readonly string[] = [];
+
+/** @param depth how many steps of the path led to `tree`. This runs for each field of each record that is read. */
+function textsBelow(path: RecordPath, depth: number, tree: RecordTree, form: MarkupForm): readonly string[] {
+  if (isList(tree)) return flatten(tree).flatMap((part) => textsBelow(path, depth, part, form));
+  if (path[depth - 1]?.conditions.some((condition) => !holds(condition, tree))) return NO_TEXTS;
+  const step = path[depth];
+  if (step === undefined) {
     const text = textOf(tree, form);
-    if (text !== undefined) texts.push(text);
+    return text === undefined ? NO_TEXTS : [text];
   }
-  return texts;
+  if (typeof tree === 'string') return NO_TEXTS;
+  // Only own names: `constructor` in a path finds an element of that name or nothing.
+  const child = Object.hasOwn(tree, step.name) ? tree[step.name] : undefined;
+  if (child !== undefined) return textsBelow(path, depth + 1, child, form);
+  return Object.keys(tree)
+    .filter((key) => (step.name === '*' ? isElementName(key) : isPrefixed(key, step.name)))
+    .flatMap((key) => textsBelow(path, depth + 1, tree[key] ?? '', form));
 }
 
 const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): boolean =>
@@ -75,8 +83,7 @@ const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): b
 const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
 /** Repeated elements one by one; with a stack of its own, because a JSON feed may nest lists as deep as it likes. */
-function flatten(tree: RecordTree): RecordTree[] {
-  if (!isList(tree)) return [tree];
+function flatten(tree: readonly RecordTree[]): RecordTree[] {
   const flat: RecordTree[] = [];
   const waiting: RecordTree[] = [tree];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -84,20 +91,6 @@ function flatten(tree: RecordTree): RecordTree[] {
     else for (let index = next.length - 1; index >= 0; index -= 1) waiting.push(next[index] ?? '');
   }
   return flat;
-}
-
-function addChildrenNamed(name: string, tree: RecordTree, found: RecordTree[]): void {
-  if (typeof tree === 'string' || isList(tree)) return;
-  // Only own names: `constructor` in a path finds an element of that name or nothing.
-  const keys = Object.hasOwn(tree, name)
-    ? [name]
-    : Object.keys(tree).filter(name === '*' ? isElementName : (key) => isPrefixed(key, name));
-  for (const key of keys) addFlat(tree[key] ?? '', found);
-}
-
-function addFlat(tree: RecordTree, found: RecordTree[]): void {
-  if (isList(tree)) for (const part of flatten(tree)) found.push(part);
-  else found.push(tree);
 }
 
 const isElementName = (key: string): boolean => !key.startsWith('@') && !key.startsWith('#');

@@ -11,6 +11,7 @@ export const FIELD_NAME = /^(?!xml)[A-Za-z][A-Za-z0-9_.-]{0,99}$/i;
 export function compileSiteRules(spec: MappingSpec, readState: ReadState): (draft: Draft) => void {
   const { stateField, maxLengths } = spec;
   const required = spec.requiredFields.filter((field) => field !== stateField.name);
+  const known = new Set(Object.keys(spec.fields).filter((field) => FIELD_NAME.test(field)));
   return (draft) => {
     checkState(draft, stateField.name, readState);
     for (const field of required) {
@@ -18,8 +19,9 @@ export function compileSiteRules(spec: MappingSpec, readState: ReadState): (draf
         addProblem(draft, field, `${field} is missing; the site takes no job without it`);
       }
     }
-    for (const [field, value] of Object.entries(draft.fields)) {
-      if (!FIELD_NAME.test(field))
+    for (const field of Object.keys(draft.fields)) {
+      const value = draft.fields[field] ?? '';
+      if (!known.has(field) && !FIELD_NAME.test(field))
         addProblem(draft, field, `"${excerpt(field, 60)}" is not a name that a field of the site can have`);
       const most = Object.hasOwn(maxLengths, field) ? maxLengths[field] : undefined;
       // A character beyond the basic plane is two code units; counting them all is only worth it near the limit.

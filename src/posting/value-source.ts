@@ -23,11 +23,15 @@ function compilePaths(sources: readonly string[], join: string | undefined, form
   const paths = sources.map(parseRecordPath);
   return (record) => {
     for (const path of paths) {
-      const texts = textsAt(path, record, form)
-        .map((text) => text.trim())
-        .filter((text) => text !== '');
-      const [first] = texts;
-      if (first !== undefined) return join === undefined ? first : texts.join(join);
+      // Plain loops: this runs for each field of each record that is read.
+      let joined = '';
+      for (const text of textsAt(path, record, form)) {
+        const trimmed = text.trim();
+        if (trimmed === '') continue;
+        if (join === undefined) return trimmed;
+        joined = joined === '' ? trimmed : `${joined}${join}${trimmed}`;
+      }
+      if (joined !== '') return joined;
     }
     return '';
   };

@@ -2,13 +2,15 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
+import { mostUtf8Bytes, Utf8Writer } from '../posting/utf8-writer.ts';
 import type { Session } from './database.ts';
+import { type CleanTexts, CleanTextsWriter } from './jsonb.ts';
 
-/** Types of columns. The binary format asks for the very type of the column; `jsonb` takes JSON text. */
+/** Types of columns. The binary format asks for the very type of the column; `jsonb` takes JSON text or {@link CleanTexts}. */
 export type CellType = 'text' | 'jsonb' | 'bytea' | 'boolean' | 'integer' | 'bigint';
 
-/** Text and JSON as strings, bytes as buffers, whole numbers below 2^53. */
-export type Cell = string | number | boolean | Buffer | null;
+/** Text and JSON as strings, texts of a posting as they are, bytes as buffers, whole numbers below 2^53. */
+export type Cell = string | number | boolean | Buffer | CleanTexts | null;
 
 /** Names and types of columns; names are fixed, never data. */
 export type CopyColumns = Readonly<Record<string, CellType>>;
@@ -29,6 +31,7 @@ export class RowCopier {
   readonly #session: Session;
   readonly #statement: string;
   readonly #types: readonly CellType[];
+  readonly #texts = new CleanTextsWriter();
   #memory: Buffer = Buffer.alloc(0);
   #used = 0;
   /** What is being sent, or was; the next rows but one are added there. */
@@ -50,7 +53,7 @@ export class RowCopier {
     for (const row of rows) {
       this.#ensure(HEADER.length + mostBytesOfRow(row) + TRAILER_BYTES);
       if (this.#used === 0) this.#used = HEADER.copy(this.#memory);
-      this.#used = writeRow(this.#memory, this.#used, this.#types, row);
+      this.#used = this.#writeRow(this.#used, row);
     }
   }
 
@@ -79,47 +82,57 @@ export class RowCopier {
     this.#memory.copy(grown, 0, 0, this.#used);
     this.#memory = grown;
   }
+
+  /** Writes a row: the number of its cells, then each cell behind its length. Gives where the row ends. */
+  #writeRow(start: number, row: readonly Cell[]): number {
+    const memory = this.#memory;
+    let at = memory.writeInt16BE(row.length, start);
+    for (let column = 0; column < row.length; column++) {
+      const cell = row[column] ?? null;
+      const end = cell === null ? at + 4 : this.#writeCell(at + 4, this.#types[column] as CellType, cell);
+      memory.writeInt32BE(cell === null ? -1 : end - at - 4, at);
+      at = end;
+    }
+    return at;
+  }
+
+  /** Writes a cell's bytes at `start`; gives where they end. */
+  #writeCell(start: number, type: CellType, cell: Exclude<Cell, null>): number {
+    const memory = this.#memory;
+    switch (type) {
+      case 'text':
+        return start + memory.write(cell as string, start);
+      case 'jsonb': {
+        // A version number comes first.
+        memory[start] = 1;
+        const json = new Utf8Writer(memory, start + 1);
+        if (typeof cell === 'string') json.write(cell);
+        else this.#texts.write(cell as CleanTexts, json);
+        return json.end();
+      }
+      case 'bytea':
+        return start + (cell as Buffer).copy(memory, start);
+      case 'boolean':
+        return memory.writeUInt8(cell === true ? 1 : 0, start);
+      case 'integer':
+        return memory.writeInt32BE(cell as number, start);
+      case 'bigint':
+        return memory.writeBigInt64BE(BigInt(cell as number), start);
+      default:
+        return type satisfies never;
+    }
+  }
 }
 
-/** Bytes that a row takes at most: UTF-8 has up to three bytes for each of JavaScript's characters. */
+/** Bytes that a row takes at most, each cell with its length before it and, as JSON, its version. */
 function mostBytesOfRow(row: readonly Cell[]): number {
   let most = 2;
-  for (const cell of row) {
-    if (typeof cell === 'string') most += 5 + 3 * cell.length;
-    else most += Buffer.isBuffer(cell) ? 4 + cell.length : 12;
-  }
+  for (const cell of row) most += 5 + mostBytesOfCell(cell);
   return most;
 }
 
-/** Writes a row: the number of its cells, then each cell behind its length. Gives where the row ends. */
-function writeRow(memory: Buffer, start: number, types: readonly CellType[], row: readonly Cell[]): number {
-  let at = memory.writeInt16BE(row.length, start);
-  for (const [column, cell] of row.entries()) {
-    const end = cell === null ? at + 4 : writeCell(memory, at + 4, types[column] as CellType, cell);
-    memory.writeInt32BE(cell === null ? -1 : end - at - 4, at);
-    at = end;
-  }
-  return at;
-}
-
-/** Writes a cell's bytes at `start`; gives where they end. */
-function writeCell(memory: Buffer, start: number, type: CellType, cell: Exclude<Cell, null>): number {
-  switch (type) {
-    case 'text':
-      return start + memory.write(cell as string, start);
-    case 'jsonb':
-      // A version number comes first.
-      memory[start] = 1;
-      return start + 1 + memory.write(cell as string, start + 1);
-    case 'bytea':
-      return start + (cell as Buffer).copy(memory, start);
-    case 'boolean':
-      return memory.writeUInt8(cell === true ? 1 : 0, start);
-    case 'integer':
-      return memory.writeInt32BE(cell as number, start);
-    case 'bigint':
-      return memory.writeBigInt64BE(BigInt(cell as number), start);
-    default:
-      return type satisfies never;
-  }
+function mostBytesOfCell(cell: Cell): number {
+  if (typeof cell === 'string') return mostUtf8Bytes(cell);
+  if (Buffer.isBuffer(cell)) return cell.length;
+  return typeof cell === 'object' && cell !== null ? CleanTextsWriter.mostBytes(cell as CleanTexts) : 8;
 }

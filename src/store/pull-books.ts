@@ -60,7 +60,6 @@ export class PullBooks {
   readonly #wishes: RowCopier;
   readonly #carried: RowCopier;
   #sending: Promise<void> = Promise.resolve();
-  /** It stays so while the pull runs: who makes changes or mappings of a feed without any holds the feed's pull lock. */
   #nothingKnown = false;
   /** Postings that the pull wishes something for, by where they were written. */
   fresh = 0;
@@ -89,6 +88,14 @@ export class PullBooks {
       await session.end().catch(() => undefined);
       throw error;
     }
+  }
+
+  /**
+   * Whether the feed had neither mappings nor changes when the pull began. It stays so while the pull runs, but for the
+   * pull's own wishes: who makes changes or mappings of a feed without any holds the feed's pull lock.
+   */
+  get nothingKnown(): boolean {
+    return this.#nothingKnown;
   }
 
   async loadIndex(distrust: boolean): Promise<RecordIndex> {
@@ -215,8 +222,7 @@ export class PullBooks {
       site,
       wish.wanted,
       wish.operation,
-      // Without a second look: the reader has removed what jsonb would refuse.
-      present === undefined ? null : JSON.stringify(present.fields),
+      present?.fields ?? null,
       present?.recordHash ?? null,
       present?.contentHash ?? null,
       wish.resting === 'rejected',

@@ -147,7 +147,7 @@ const SCOPES: Readonly<Record<WishScope, string>> = {
  * carried on nor met. @param hasMet whether the pull met the record with this hash.
  */
 export async function collectUnmetWishes(
-  { session, subject: { feed, pull } }: PullBooks,
+  { session, subject: { feed, pull }, nothingKnown }: PullBooks,
   scope: WishScope,
   hasMet: (recordHash: Buffer) => boolean,
 ): Promise<void> {
@@ -155,10 +155,13 @@ export async function collectUnmetWishes(
   const select = `select c.key, c.record_hash as hash from change c
     where c.feed = ${pg.escapeLiteral(feed)} and c.wanted = 'present' and c.pull is distinct from ${pull}
       and not exists (select from carried r where r.key = c.key) ${SCOPES[scope]}`;
-  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'earlier_wish', select, BATCH)) {
-    const unmet = rows.filter(({ hash }) => !hasMet(hash)).map(({ key }) => key);
-    if (unmet.length > 0) await session.query('insert into unmet_wish select unnest($1::text[])', [unmet]);
+  if (!nothingKnown) {
+    for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'earlier_wish', select, BATCH)) {
+      const unmet = rows.filter(({ hash }) => !hasMet(hash)).map(({ key }) => key);
+      if (unmet.length > 0) await session.query('insert into unmet_wish select unnest($1::text[])', [unmet]);
+    }
   }
+  // Without it the planner takes the table for a large one, and goes through the whole backlog for what is not there.
   await session.query('analyze unmet_wish');
 }
 

@@ -43,6 +43,25 @@ describe('contentHash', () => {
     );
   });
 
+  test('is the first 16 bytes of the SHA-256 of lengths, names and values, however long they are', () => {
+    const text = fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', 'é', '–', '𝄞') }),
+      fc.string({ unit: fc.constantFrom('a', '–'), minLength: 250, maxLength: 260 }),
+      fc.constantFrom('–'.repeat(21_000), 'a'.repeat(70_000), '𝄞'.repeat(40_000)),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(text, text, { maxKeys: 4 }), (some) => {
+        let canonical = '';
+        for (const name of Object.keys(some).sort()) {
+          canonical += `${name.length}:${name}${some[name]?.length}:${some[name]}`;
+        }
+        const expected = createHash('sha256').update(canonical).digest().subarray(0, HASH_BYTES);
+        expect(contentHash(some)).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('stays what it was: the store holds hashes of earlier versions', () => {
     expect(contentHash({ title: 'Nurse', 'location-state': 'Maine' }).toString('hex')).toBe(
       '43b2d20219717c00b62915a0698fe183',

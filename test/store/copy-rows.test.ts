@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RowCopier } from '../../src/store/copy-rows.ts';
+import { type Database, openDatabase, type Session } from '../../src/store/database.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+
+let database: FreshDatabase;
+let db: Database;
+let session: Session;
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = openDatabase(database.url, { max: 1 });
+  session = await db.session();
+});
+afterAll(async () => {
+  await session.end();
+  await db.close();
+  await database.drop();
+});
+
+const COLUMNS = {
+  key: 'text',
+  fields: 'jsonb',
+  hash: 'bytea',
+  invalid: 'boolean',
+  n: 'integer',
+  pull: 'bigint',
+} as const;
+
+async function tableOf(name: string): Promise<RowCopier> {
+  const columns = Object.entries(COLUMNS).map(([column, type]) => `${column} ${type}`);
+  await session.query(`create temporary table ${name} (id serial, ${columns.join(', ')})`);
+  return new RowCopier(session, name, COLUMNS);
+}
+
+it('rows arrive as they were added, each type and nothing at all', async () => {
+  const copier = await tableOf('kinds');
+  const texts = { title: 'Nurse "RN" – \\ night\n\tshift 𝄞', 'a "name"': '' };
+  await copier.copy([
+    ['é', texts, Buffer.from([0, 255]), true, -1, 2 ** 52],
+    ['', '[1, "two"]', Buffer.alloc(0), false, 2 ** 31 - 1, 0],
+    [null, null, null, null, null, null],
+  ]);
+  expect(await session.query(`select ${Object.keys(COLUMNS).join(', ')} from kinds order by id`)).toEqual([
+    { key: 'é', fields: texts, hash: Buffer.from([0, 255]), invalid: true, n: -1, pull: 2 ** 52 },
+    { key: '', fields: [1, 'two'], hash: Buffer.alloc(0), invalid: false, n: 2 ** 31 - 1, pull: 0 },
+    { key: null, fields: null, hash: null, invalid: null, n: null, pull: null },
+  ]);
+});
+
+it('rows of any size arrive in their order, also those that are added while others are being sent', async () => {
+  const copier = await tableOf('sizes');
+  const rowOf = (n: number) => [String(n), { text: `${n}–"`.repeat(n * 97) }, Buffer.alloc(n), n % 2 === 0, n, n];
+  const all = Array.from({ length: 200 }, (_, n) => rowOf(n));
+  let sending = Promise.resolve();
+  for (let from = 0; from < all.length; from += 25) {
+    copier.add(all.slice(from, from + 25));
+    await sending;
+    sending = copier.send();
+  }
+  await sending;
+  const rows = await session.query<{ n: number; right: boolean }>(
+    `select n, key = n::text and length(hash) = n and invalid = (n % 2 = 0) and pull = n
+       and fields = jsonb_build_object('text', repeat(n || '–"', n * 97)) as right from sizes order by id`,
+  );
+  expect(rows.map((row) => row.n)).toEqual(all.map((_, n) => n));
+  expect(rows.filter((row) => !row.right)).toEqual([]);
+});

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, it, test } from 'vitest';
+import { Utf8Writer } from '../../src/posting/utf8-writer.ts';
+import { removeIllegalCharacters } from '../../src/posting/xml-characters.ts';
+import { type CleanTexts, CleanTextsWriter } from '../../src/store/jsonb.ts';
+
+const writer = new CleanTextsWriter();
+
+/** Written behind something else, into memory that holds what is promised and not a byte more. */
+function jsonOf(texts: CleanTexts): string {
+  const memory = Buffer.alloc(1 + CleanTextsWriter.mostBytes(texts));
+  const json = new Utf8Writer(memory, 1);
+  writer.write(texts, json);
+  return memory.toString('utf8', 1, json.end());
+}
+
+/** What the reader of postings leaves of a text. */
+const cleaned = (text: string): string => removeIllegalCharacters(text).text.replaceAll('\r', '\n');
+
+const special = fc.constantFrom('"', '\\', '\n', '\t', '/', '\u007f', '\u2028', 'é', '–', '𝄞', ' ', 'n', 'u0041');
+const short = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: special }));
+/** Around the length from which on a text is written by itself. */
+const long = fc.string({ unit: special, minLength: 240, maxLength: 270 });
+const texts = fc.dictionary(fc.oneof(fc.string({ unit: 'grapheme' }), special), fc.oneof(short, long).map(cleaned), {
+  maxKeys: 6,
+});
+
+test('clean texts become the very JSON that JSON.stringify makes of them', () => {
+  fc.assert(
+    fc.property(texts, (some) => {
+      expect(jsonOf(some)).toBe(JSON.stringify(some));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+it.each<[string, CleanTexts]>([
+  ['no texts', {}],
+  ['an empty name and an empty text', { '': '' }],
+  ['a name with all that has to be escaped', { 'a"b\\c\nd\u0001': 'x' }],
+  ['a text of nothing but quotes', { title: '"'.repeat(1_000) }],
+  ['a text of three-byte characters only', { title: '–'.repeat(1_000) }],
+])('%s', (_what, some) => {
+  expect(jsonOf(some)).toBe(JSON.stringify(some));
+});
