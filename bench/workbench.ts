@@ -65,33 +65,55 @@ export async function feedFile(bench: Workbench, shape: FeedShape, ending: 'xml'
 
 export const bytesOf = (path: string): number => statSync(path).size;
 
-/** Runs a script several times and gives its fastest run, by the time that it tells of itself or else by the clock. */
-export async function fastest(
+/** A script that is run to be compared with others, or by itself. */
+export interface Contestant {
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Puts things back to where they were, before each run. */
+  readonly before?: () => Promise<void>;
+  /** At most; the bench's number of runs by default. */
+  readonly runs?: number;
+}
+
+/** A run, with the seconds that the script tells of itself, or else those of the clock. */
+export type TimedRun = ChildResult & { readonly seconds: number };
+
+/**
+ * Runs contestants several times and gives the fastest run of each. They take turns, so that a slow minute of the machine
+ * meets all of them: what is compared is to be run by one call.
+ */
+export async function fastestOfEach<Name extends string>(
   bench: Workbench,
-  script: string,
-  args: readonly string[],
-  options: { readonly flags?: readonly string[]; readonly before?: () => Promise<void>; readonly runs?: number } = {},
-): Promise<ChildResult & { readonly seconds: number }> {
-  let best: (ChildResult & { seconds: number }) | undefined;
-  for (let run = 0; run < (options.runs ?? bench.runs); run++) {
-    bench.say(`${script} ${args.join(' ')} (run ${run + 1})`);
-    await options.before?.();
-    const result = await runNode(script, args, { env: BENCH_ENV, flags: options.flags, cwd: bench.folder });
-    const seconds = typeof result.said.seconds === 'number' ? result.said.seconds : result.wallSeconds;
-    if (best === undefined || seconds < best.seconds) best = { ...result, seconds };
+  contestants: Readonly<Record<Name, Contestant>>,
+): Promise<Readonly<Record<Name, TimedRun>>> {
+  const best: Partial<Record<Name, TimedRun>> = {};
+  for (let run = 0; run < bench.runs; run++) {
+    for (const [name, contestant] of Object.entries(contestants) as [Name, Contestant][]) {
+      if (run >= (contestant.runs ?? bench.runs)) continue;
+      const timed = await timeOnce(bench, contestant, run);
+      if (timed.seconds < (best[name]?.seconds ?? Number.POSITIVE_INFINITY)) best[name] = timed;
+    }
   }
-  if (best === undefined) throw new Error('nothing was run');
-  return best;
+  return best as Record<Name, TimedRun>;
+}
+
+/** Runs one contestant several times and gives its fastest run. */
+export async function fastest(bench: Workbench, contestant: Contestant): Promise<TimedRun> {
+  return (await fastestOfEach(bench, { contestant })).contestant;
+}
+
+async function timeOnce(bench: Workbench, contestant: Contestant, run: number): Promise<TimedRun> {
+  const { script, args, flags, env } = contestant;
+  bench.say(`${script} ${args.join(' ')} (run ${run + 1})`);
+  await contestant.before?.();
+  const result = await runNode(script, args, { env: { ...BENCH_ENV, ...env }, flags, cwd: bench.folder });
+  return { ...result, seconds: typeof result.said.seconds === 'number' ? result.said.seconds : result.wallSeconds };
 }
 
 /** The line of a contestant's result. */
-export const lineOf = (
-  part: string,
-  what: string,
-  count: number,
-  result: ChildResult & { readonly seconds: number },
-  bytes?: number,
-): Measured => ({
+export const lineOf = (part: string, what: string, count: number, result: TimedRun, bytes?: number): Measured => ({
   part,
   what,
   count,

@@ -114,11 +114,11 @@ async function removeGone(setup: FeedSetup, books: PullBooks, { ledger }: Record
   const { missing, inGrace, due } = await collectMissing(books, ledger.unmetRecords(), hasMet, missingPulls);
   if (inGrace > 0) await extendGrace(books, missingPulls);
 
-  const load = { ...(await deleteLoad(books)), added: due, emptied: ledger.seen === 0 };
-  const verdict = judgeDeletes(setup.guard, load);
-  const reason: Reason | undefined =
-    verdict.kind === 'hold' ? { kind: 'guard', message: verdict.reason, problems: [] } : undefined;
+  let reason: Reason | undefined;
   if (due > 0) {
+    const load = { ...(await deleteLoad(books)), added: due, emptied: ledger.seen === 0 };
+    const verdict = judgeDeletes(setup.guard, load);
+    if (verdict.kind === 'hold') reason = { kind: 'guard', message: verdict.reason, problems: [] };
     await wishAbsent(books, missingPulls, reason);
     await mergeWishes(books);
   }

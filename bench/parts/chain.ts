@@ -38,7 +38,12 @@ export const chain: Part = async (bench) => {
     verdicts.push(judge('changes per second on the database', sent.count / sent.seconds, 'at least', 500, 'a second'));
     const args = [siteUrl, String(bench.changes), String(bench.concurrency)];
     rows.push(
-      lineOf(PART, 'bare undici loop', bench.changes, await fastest(bench, scriptOf('peers/bare-undici'), args)),
+      lineOf(
+        PART,
+        'bare undici loop',
+        bench.changes,
+        await fastest(bench, { script: scriptOf('peers/bare-undici'), args }),
+      ),
     );
     return { rows, verdicts };
   } finally {
@@ -50,8 +55,8 @@ async function sendAll(bench: Workbench, siteUrl: string, queue: string, what: s
   const { concurrency, changes } = bench;
   const source = await feedFile(bench, { records: changes, seed: 1, changedPer10k: 0 });
   const installation = await openInstallation(bench.server, bench.folder, { source, siteUrl, queue, concurrency });
-  await fastest(bench, scriptOf('pull'), [installation.configPath, 'acme'], { runs: 1 });
-  const result = await fastest(bench, scriptOf('send'), [installation.configPath], { runs: 1 });
+  await fastest(bench, { script: scriptOf('pull'), args: [installation.configPath, 'acme'], runs: 1 });
+  const result = await fastest(bench, { script: scriptOf('send'), args: [installation.configPath], runs: 1 });
   if (result.said.mapped !== changes) throw new Error(`${result.said.mapped} of ${changes} were mirrored`);
   await installation.close();
   return lineOf(PART, what, changes, result);

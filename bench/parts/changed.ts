@@ -1,6 +1,6 @@
 // Measures pulls that find something: one record in a hundred changed, and the first pull of all.
 import { mapFeed, openInstallation } from '../installation.ts';
-import { bytesOf, fastest, feedFile, judge, lineOf, type Part, scriptOf } from '../workbench.ts';
+import { bytesOf, fastest, fastestOfEach, feedFile, judge, lineOf, type Part, scriptOf } from '../workbench.ts';
 
 /** A pull with 1 % changed, until the backlog is committed, beside one with nothing changed. */
 export const onePercent: Part = async (bench) => {
@@ -14,11 +14,13 @@ export const onePercent: Part = async (bench) => {
   bench.say('filling the mappings');
   await mapFeed(unchanged, before);
   await mapFeed(changed, before);
-  const same = await fastest(bench, scriptOf('pull'), [unchanged.configPath, 'acme']);
   const forget = async () => {
     await changed.db.query('truncate change');
   };
-  const moved = await fastest(bench, scriptOf('pull'), [changed.configPath, 'acme'], { before: forget });
+  const { same, moved } = await fastestOfEach(bench, {
+    same: { script: scriptOf('pull'), args: [unchanged.configPath, 'acme'] },
+    moved: { script: scriptOf('pull'), args: [changed.configPath, 'acme'], before: forget },
+  });
   await unchanged.close();
   await changed.close();
   return {
@@ -37,7 +39,8 @@ export const firstPull: Part = async (bench) => {
   const forget = async () => {
     await installation.db.query('truncate change');
   };
-  const result = await fastest(bench, scriptOf('pull'), [installation.configPath, 'acme'], { before: forget, runs: 1 });
+  const pull = { script: scriptOf('pull'), args: [installation.configPath, 'acme'], before: forget, runs: 1 };
+  const result = await fastest(bench, pull);
   await installation.close();
   return {
     rows: [lineOf('first-pull', 'first pull', bench.records, result, bytesOf(source))],

@@ -1,25 +1,24 @@
 // Measures how time and memory grow: pulls of a tenth and of all postings, and the index of ten times as many mappings.
-import { mapFeed, mapSynthetic, openInstallation } from '../installation.ts';
-import { runNode } from '../run-child.ts';
+import { type Installation, mapFeed, mapSynthetic, openInstallation } from '../installation.ts';
 import {
   bytesOf,
-  fastest,
+  type Contestant,
+  fastestOfEach,
   feedFile,
   judge,
   lineOf,
   type Measured,
   type Part,
   scriptOf,
+  type TimedRun,
   type Workbench,
 } from '../workbench.ts';
 
 const PART = 'growth';
 
 export const growth: Part = async (bench) => {
-  const small = await pullOf(bench, Math.round(bench.records / 10));
-  const large = await pullOf(bench, bench.records);
-  const indexed = await loadIndex(bench, bench.records);
-  const many = await loadIndex(bench, bench.records * 10);
+  const [small, large] = await pulls(bench, Math.round(bench.records / 10), bench.records);
+  const [indexed, many] = await indexes(bench, bench.records, bench.records * 10);
   const bytesEach = ((many.indexMegabytes ?? 0) * 1e6) / many.count;
   return {
     rows: [small, large, indexed, many],
@@ -38,23 +37,55 @@ export const growth: Part = async (bench) => {
   };
 };
 
-async function pullOf(bench: Workbench, records: number): Promise<Measured> {
+type Pair = readonly [fewer: Measured, more: Measured];
+
+async function pulls(bench: Workbench, ...[few, many]: readonly [number, number]): Promise<Pair> {
+  const fewer = await openFeed(bench, few);
+  const more = await openFeed(bench, many);
+  const script = scriptOf('pull');
+  const timed = await fastestOfEach(bench, {
+    fewer: { script, args: [fewer.installation.configPath, 'acme'] },
+    more: { script, args: [more.installation.configPath, 'acme'] },
+  });
+  await fewer.installation.close();
+  await more.installation.close();
+  const line = (records: number, result: TimedRun, source: string) =>
+    lineOf(PART, `pull of ${records}, nothing changed`, records, result, bytesOf(source));
+  return [line(few, timed.fewer, fewer.source), line(many, timed.more, more.source)];
+}
+
+async function openFeed(
+  bench: Workbench,
+  records: number,
+): Promise<{ readonly installation: Installation; readonly source: string }> {
   const shape = { records, seed: 1, changedPer10k: 0 };
   const source = await feedFile(bench, shape);
   const installation = await openInstallation(bench.server, bench.folder, { source });
   await mapFeed(installation, shape);
-  const result = await fastest(bench, scriptOf('pull'), [installation.configPath, 'acme']);
-  await installation.close();
-  return lineOf(PART, `pull of ${records}, nothing changed`, records, result, bytesOf(source));
+  return { installation, source };
 }
 
-async function loadIndex(bench: Workbench, rows: number): Promise<Measured> {
+async function indexes(bench: Workbench, ...[few, many]: readonly [number, number]): Promise<Pair> {
+  const fewer = await openMappings(bench, few);
+  const more = await openMappings(bench, many);
+  const contestant = ({ databaseUrl }: Installation): Contestant => ({
+    script: scriptOf('load-index'),
+    args: [],
+    env: { BENCH_DATABASE_URL: databaseUrl },
+  });
+  const timed = await fastestOfEach(bench, { fewer: contestant(fewer), more: contestant(more) });
+  await fewer.close();
+  await more.close();
+  const line = (rows: number, result: TimedRun): Measured => ({
+    ...lineOf(PART, `index of ${rows} mappings`, rows, result),
+    indexMegabytes: Number(result.said.indexBytes) / 1e6,
+  });
+  return [line(few, timed.fewer), line(many, timed.more)];
+}
+
+async function openMappings(bench: Workbench, rows: number): Promise<Installation> {
   const installation = await openInstallation(bench.server, bench.folder, { source: 'unused.xml' });
   bench.say(`making ${rows} mappings`);
   await mapSynthetic(installation, rows);
-  const env = { BENCH_DATABASE_URL: installation.databaseUrl };
-  const result = await runNode(scriptOf('load-index'), [], { env });
-  await installation.close();
-  const line = lineOf(PART, `index of ${rows} mappings`, rows, { ...result, seconds: Number(result.said.seconds) });
-  return { ...line, indexMegabytes: Number(result.said.indexBytes) / 1e6 };
+  return installation;
 }

@@ -3,16 +3,18 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { mapFeed, openInstallation } from '../installation.ts';
-import { type ChildResult, run } from '../run-child.ts';
+import { run } from '../run-child.ts';
 import {
   bytesOf,
   fastest,
+  fastestOfEach,
   feedFile,
   judge,
   lineOf,
   type Measured,
   type Part,
   scriptOf,
+  type TimedRun,
   type Workbench,
 } from '../workbench.ts';
 
@@ -25,26 +27,33 @@ export const noChange: Part = async (bench) => {
   const plain = await feedFile(bench, shape);
   const packed = await feedFile(bench, shape, 'xml.gz');
   const bytes = bytesOf(plain);
-  const line = (what: string, result: ChildResult & { seconds: number }) =>
-    lineOf(PART, what, bench.records, result, bytes);
+  const line = (what: string, result: TimedRun) => lineOf(PART, what, bench.records, result, bytes);
 
   const ours = await openInstallation(bench.server, bench.folder, { source: plain });
   const zipped = await openInstallation(bench.server, bench.folder, { source: packed });
   bench.say('filling the mappings');
   await mapFeed(ours, shape);
   await mapFeed(zipped, shape);
-  const pull = line('jobmirror pull', await fastest(bench, scriptOf('pull'), [ours.configPath, 'acme']));
   const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
-  const command = await fastest(bench, main, ['sync', '--json', '--config', ours.configPath]);
-  const whole = line('jobmirror sync, whole command', { ...command, seconds: command.wallSeconds });
-  const pullPacked = line('jobmirror pull, gzip', await fastest(bench, scriptOf('pull'), [zipped.configPath, 'acme']));
+  const timed = await fastestOfEach(bench, {
+    floor: { script: scriptOf('peers/read-file'), args: [plain] },
+    pull: { script: scriptOf('pull'), args: [ours.configPath, 'acme'] },
+    saxes: { script: scriptOf('peers/saxes'), args: [plain] },
+    gunzip: { script: scriptOf('peers/gunzip'), args: [packed] },
+    pullPacked: { script: scriptOf('pull'), args: [zipped.configPath, 'acme'] },
+    whole: { script: main, args: ['sync', '--json', '--config', ours.configPath] },
+    sax: { script: scriptOf('peers/sax'), args: [plain], runs: 1 },
+  });
   await ours.close();
   await zipped.close();
 
-  const saxes = line('saxes, events only', await fastest(bench, scriptOf('peers/saxes'), [plain]));
-  const sax = line('sax, events only', await fastest(bench, scriptOf('peers/sax'), [plain], { runs: 1 }));
-  const gunzip = line('gunzip alone', await fastest(bench, scriptOf('peers/gunzip'), [packed]));
-  const floor = line('reading alone', await fastest(bench, scriptOf('peers/read-file'), [plain]));
+  const floor = line('reading alone', timed.floor);
+  const pull = line('jobmirror pull', timed.pull);
+  const whole = line('jobmirror sync, whole command', { ...timed.whole, seconds: timed.whole.wallSeconds });
+  const saxes = line('saxes, events only', timed.saxes);
+  const sax = line('sax, events only', timed.sax);
+  const gunzip = line('gunzip alone', timed.gunzip);
+  const pullPacked = line('jobmirror pull, gzip', timed.pullPacked);
   const parsed = await parseWhole(bench);
   const rows = [floor, pull, whole, saxes, sax, parsed, ...(await iterparse(bench, plain, bytes)), gunzip, pullPacked];
   return {
@@ -66,7 +75,7 @@ async function parseWhole(bench: Workbench): Promise<Measured> {
   const records = Math.min(bench.records, MOST_RECORDS_WHOLE);
   const path = await feedFile(bench, { records, seed: 1, changedPer10k: 0 });
   const flags = ['--max-old-space-size=12000'];
-  const result = await fastest(bench, scriptOf('peers/fast-xml-parser'), [path], { flags, runs: 1 });
+  const result = await fastest(bench, { script: scriptOf('peers/fast-xml-parser'), args: [path], flags, runs: 1 });
   return lineOf(PART, `fast-xml-parser, whole file of ${records}`, records, result, bytesOf(path));
 }
 

@@ -33,7 +33,7 @@ export function contentHash(fields: Fields): Buffer {
   const names = Object.keys(fields).sort();
   let most = 0;
   for (const name of names) most += MOST_BYTES_OF_LENGTHS + mostUtf8Bytes(name) + mostUtf8Bytes(fields[name] ?? '');
-  const memory = most <= canonicalMemory.length ? canonicalMemory : Buffer.allocUnsafeSlow(most);
+  const memory = memoryFor(most);
   const canonical = new Utf8Writer(memory, 0);
   for (const name of names) {
     const value = fields[name] ?? '';
@@ -46,8 +46,17 @@ export function contentHash(fields: Fields): Buffer {
 /** Of the two lengths of a field, with their colons. */
 const MOST_BYTES_OF_LENGTHS = 2 * '9007199254740991:'.length;
 
-/** Used again for each posting; a larger one gets memory of its own. */
-const canonicalMemory = Buffer.allocUnsafeSlow(64 * 1024);
+/** Used again for each posting. */
+let canonicalMemory = Buffer.allocUnsafeSlow(64 * 1024);
+/** A posting that takes more gets memory of its own. */
+const MOST_KEPT_BYTES = 1024 * 1024;
+
+/** Memory of at least `bytes`, good until it is asked for the next time. */
+function memoryFor(bytes: number): Buffer {
+  if (bytes > MOST_KEPT_BYTES) return Buffer.allocUnsafeSlow(bytes);
+  if (bytes > canonicalMemory.length) canonicalMemory = Buffer.allocUnsafeSlow(Math.min(2 * bytes, MOST_KEPT_BYTES));
+  return canonicalMemory;
+}
 
 // A digest as a string of bytes, put into pooled memory, costs half of what a digest as a buffer of its own does.
 const firstBytes = (digest: string): Buffer => Buffer.from(digest.slice(0, HASH_BYTES), 'latin1');

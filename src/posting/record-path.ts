@@ -59,7 +59,7 @@ export function textsAt(path: RecordPath, record: RecordTree, form: MarkupForm =
 
 const NO_TEXTS: readonly string[] = [];
 
-/** @param depth how many steps of the path led to `tree`. This runs for each field of each record that is read. */
+/** @param depth how many steps of the path led to `tree`. */
 function textsBelow(path: RecordPath, depth: number, tree: RecordTree, form: MarkupForm): readonly string[] {
   if (isList(tree)) return flatten(tree).flatMap((part) => textsBelow(path, depth, part, form));
   if (path[depth - 1]?.conditions.some((condition) => !holds(condition, tree))) return NO_TEXTS;
@@ -69,7 +69,7 @@ function textsBelow(path: RecordPath, depth: number, tree: RecordTree, form: Mar
     return text === undefined ? NO_TEXTS : [text];
   }
   if (typeof tree === 'string') return NO_TEXTS;
-  // Only own names: `constructor` in a path finds an element of that name or nothing.
+  // The way of nearly all fields, without a list. Only own names: `constructor` in a path finds an element of that name or nothing.
   const child = Object.hasOwn(tree, step.name) ? tree[step.name] : undefined;
   if (child !== undefined) return textsBelow(path, depth + 1, child, form);
   return Object.keys(tree)

@@ -1,5 +1,5 @@
 // Checks a draft against what the site demands of every job, whatever the feed: a state, required fields, lengths, names.
-import { addProblem, addRefusal, type Draft, hasProblem } from './draft.ts';
+import { addProblem, addRefusal, type Draft, hasProblem, setField } from './draft.ts';
 import type { MappingSpec } from './mapping.ts';
 import type { ReadState } from './transforms.ts';
 import { excerpt } from './xml-characters.ts';
@@ -11,7 +11,7 @@ export const FIELD_NAME = /^(?!xml)[A-Za-z][A-Za-z0-9_.-]{0,99}$/i;
 export function compileSiteRules(spec: MappingSpec, readState: ReadState): (draft: Draft) => void {
   const { stateField, maxLengths } = spec;
   const required = spec.requiredFields.filter((field) => field !== stateField.name);
-  const known = new Set(Object.keys(spec.fields).filter((field) => FIELD_NAME.test(field)));
+  const soundNames = new Set(Object.keys(spec.fields).filter((field) => FIELD_NAME.test(field)));
   return (draft) => {
     checkState(draft, stateField.name, readState);
     for (const field of required) {
@@ -21,7 +21,7 @@ export function compileSiteRules(spec: MappingSpec, readState: ReadState): (draf
     }
     for (const field of Object.keys(draft.fields)) {
       const value = draft.fields[field] ?? '';
-      if (!known.has(field) && !FIELD_NAME.test(field))
+      if (!soundNames.has(field) && !FIELD_NAME.test(field))
         addProblem(draft, field, `"${excerpt(field, 60)}" is not a name that a field of the site can have`);
       const most = Object.hasOwn(maxLengths, field) ? maxLengths[field] : undefined;
       // A character beyond the basic plane is two code units; counting them all is only worth it near the limit.
@@ -41,5 +41,5 @@ function checkState(draft: Draft, field: string, readState: ReadState): void {
   }
   const state = readState(written);
   if (state.kind === 'refused') addRefusal(draft, field, state.message);
-  else draft.fields[field] = state.value;
+  else setField(draft, field, state.value);
 }

@@ -37,6 +37,6 @@ export class Utf8Writer {
   }
 
   #put(text: string): void {
-    this.#at += this.#memory.write(text, this.#at);
+    if (text !== '') this.#at += this.#memory.write(text, this.#at);
   }
 }

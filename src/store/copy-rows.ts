@@ -51,9 +51,13 @@ export class RowCopier {
   /** Adds rows with their cells in the order of the columns; a row is asked for when its turn comes. */
   add(rows: Iterable<readonly Cell[]>): void {
     for (const row of rows) {
-      this.#ensure(HEADER.length + mostBytesOfRow(row) + TRAILER_BYTES);
+      const most = mostBytesOfRow(row);
+      this.#ensure(HEADER.length + most + TRAILER_BYTES);
       if (this.#used === 0) this.#used = HEADER.copy(this.#memory);
-      this.#used = this.#writeRow(this.#used, row);
+      const end = this.#writeRow(this.#used, row);
+      // Texts that do not fit are cut off without a word: a row that is longer than it can be is never sent.
+      if (end - this.#used > most) throw new Error(`a row of ${end - this.#used} bytes was taken for one of ${most}`);
+      this.#used = end;
     }
   }
 
@@ -131,8 +135,11 @@ function mostBytesOfRow(row: readonly Cell[]): number {
   return most;
 }
 
+/** Of a `bigint`; the others take less. */
+const NUMBER_BYTES = 8;
+
 function mostBytesOfCell(cell: Cell): number {
   if (typeof cell === 'string') return mostUtf8Bytes(cell);
   if (Buffer.isBuffer(cell)) return cell.length;
-  return typeof cell === 'object' && cell !== null ? CleanTextsWriter.mostBytes(cell as CleanTexts) : 8;
+  return typeof cell === 'object' && cell !== null ? CleanTextsWriter.mostBytes(cell as CleanTexts) : NUMBER_BYTES;
 }

@@ -13,11 +13,11 @@ export function toJsonb(value: unknown): string {
   );
 }
 
-/** Names with texts that the reader of postings has cleaned: of all control characters they hold `\t` and `\n` at most. */
+/** Names with texts that the reader of postings has cleaned: below U+0020 they hold nothing but `\t` and `\n`. */
 export type CleanTexts = Readonly<Record<string, string>>;
 
 const PUNCTUATION_BYTES = '"":"",'.length;
-/** For each character of a name: `\u001f`. In a text there are two at most for what takes three where it is no ASCII. */
+/** For each character of a name: `\u001f`. A text has no such escapes, and `\n` takes less than the three bytes counted anyhow. */
 const MOST_NAME_BYTES = 6;
 
 /** Writes {@link CleanTexts} as JSON objects, a third of the work that `JSON.stringify` has with a page of text. */

@@ -208,7 +208,7 @@ export class PullBooks {
     await this.session.end().catch(() => undefined);
   }
 
-  /** One by one, so that no more than one row's JSON is there at a time. */
+  /** One by one, as the rows are written one by one. */
   *#rowsOf(wishes: readonly Wish[]): Generator<Cell[]> {
     for (const wish of wishes) yield this.#rowOf(wish);
   }

@@ -144,7 +144,7 @@ const SCOPES: Readonly<Record<WishScope, string>> = {
 
 /**
  * Collects, in the temporary table `unmet_wish`, the postings that are wished by earlier pulls and that this pull neither
- * carried on nor met. @param hasMet whether the pull met the record with this hash.
+ * carried on nor met; of a feed of which nothing was known there are none. @param hasMet whether the pull met the record with this hash.
  */
 export async function collectUnmetWishes(
   { session, subject: { feed, pull }, nothingKnown }: PullBooks,
@@ -161,7 +161,7 @@ export async function collectUnmetWishes(
       if (unmet.length > 0) await session.query('insert into unmet_wish select unnest($1::text[])', [unmet]);
     }
   }
-  // Without it the planner takes the table for a large one, and goes through the whole backlog for what is not there.
+  // Unanalyzed, the table is taken for a large one: the planner goes through the whole backlog for what is not there.
   await session.query('analyze unmet_wish');
 }
 
