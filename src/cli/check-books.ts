@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describeMove } from '../../jobs/guard-address.ts';
 import { refuseNewName } from '../../jobs/refuse-feed.ts';
 import type { Config } from '../config/config.ts';
+import type { FeedName } from '../posting/identifiers.ts';
 import { addressOf } from '../site/site-address.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { leftFeeds, possibleFormerNames } from '../store/left-feeds.ts';
@@ -47,10 +48,12 @@ async function compare({ feeds, sites }: Config, db: Database): Promise<BooksChe
     const move = await findMove(db, name, addressOf(options.baseUrl));
     if (move !== undefined) problems.push(`site ${name}: ${describeMove(name, move)}`);
   }
+  const told = new Set<FeedName>();
   for (const { name, siteName } of feeds.values()) {
     const former = await possibleFormerNames(db, name, siteName, feeds.keys());
     if (former.length > 0) problems.push(refuseNewName(name, former));
+    for (const { feed } of former) told.add(feed);
   }
   const left = (await leftFeeds(db, feeds.keys())).filter(({ live, unsent }) => live + unsent > 0);
-  return { problems, warnings: problems.length > 0 ? [] : left.map(describeLeft) };
+  return { problems, warnings: left.filter(({ feed }) => !told.has(feed)).map(describeLeft) };
 }

@@ -36,6 +36,8 @@ export class RecordIndex {
   #capacity: number;
   #words: Uint32Array;
   #size = 0;
+  /** What was fetched, so that it is. */
+  #fetched = 0;
 
   /** @param expected how many entries will come; more only cost a rebuild. */
   constructor(expected = 0) {
@@ -50,6 +52,14 @@ export class RecordIndex {
   /** Bytes that the table holds. */
   get byteLength(): number {
     return this.#words.byteLength;
+  }
+
+  /**
+   * Fetches the memory that the hash will be added to. Of many such reads in a row several are under way at a time,
+   * while {@link add} waits for each.
+   */
+  expect(bytes: Buffer, at: number): void {
+    this.#fetched ^= this.#state(this.#firstSlotOf(bytes.readUInt32LE(at)));
   }
 
   /** Adds the hash that stands in `bytes` from `at` on, or finds it; an existing entry keeps its mark. */
@@ -137,14 +147,18 @@ export class RecordIndex {
   /** The slot that holds these words, unsigned each, or the free one where they belong. */
   #slotOf(a: number, b: number, c: number, d: number): Slot {
     const words = this.#words;
-    // Multiply and shift instead of a remainder: spreads 32 uniform bits over any capacity, without a power of two.
-    let slot = Math.floor((a / 0x100000000) * this.#capacity);
+    let slot = this.#firstSlotOf(a);
     for (;;) {
       const at = slot * SLOT_WORDS;
       if (words[at] === a && words[at + 1] === b && words[at + 2] === c && words[at + 3] === d) return slot;
       if (this.#isFree(slot)) return slot;
       slot = slot + 1 === this.#capacity ? 0 : slot + 1;
     }
+  }
+
+  /** Multiply and shift instead of a remainder: spreads 32 uniform bits over any capacity, without a power of two. */
+  #firstSlotOf(word: number): Slot {
+    return Math.floor((word / 0x100000000) * this.#capacity);
   }
 
   #put(slot: Slot, a: number, b: number, c: number, d: number, state: number): void {

@@ -10,15 +10,12 @@ import { streamHashes } from './hash-rows.ts';
  * @param distrust the field mapping changed since the hashes were noted: every record is to be parsed again.
  */
 export async function loadRecordIndex(session: Session, feed: FeedName, distrust: boolean): Promise<RecordIndex> {
-  const [size] = await session.query<{ n: number }>(
-    'select (select count(*) from mapping where feed = $1) + (select count(*) from change where feed = $1) as n',
-    [feed],
-  );
-  const index = new RecordIndex(size?.n ?? 0);
+  const index = new RecordIndex(await expectedSize(session, feed));
   const name = pg.escapeLiteral(feed);
   const known = distrust ? RecordMark.contested : RecordMark.settled;
   const wished = distrust ? RecordMark.contested : RecordMark.wished;
   const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as RecordMark, at);
+  const expect = (bytes: Buffer, at: number) => index.expect(bytes, at);
   // A posting that was missing of late is planned again, so that its count of missing pulls is cleared.
   await streamHashes(
     session,
@@ -26,6 +23,7 @@ export async function loadRecordIndex(session: Session, feed: FeedName, distrust
         (case when c.key is null and m.missing_pulls = 0 then ${known} else ${RecordMark.contested} end)::int2
       from mapping m left join change c on c.feed = m.feed and c.key = m.key where m.feed = ${name}`,
     add,
+    expect,
   );
   // What is in flight may become the mapping's record while the feed streams.
   await streamHashes(
@@ -37,6 +35,28 @@ export async function loadRecordIndex(session: Session, feed: FeedName, distrust
     session,
     `select record_hash, ${wished}::int2 from change where feed = ${name} and wanted = 'present' and not gone`,
     add,
+    expect,
   );
   return index;
 }
+
+/**
+ * About as many hashes as there are: what the feed's last pulls saw at most, which need not be counted. Where it is
+ * too little, the index grows; memory that it does not need is never touched.
+ */
+async function expectedSize(session: Session, feed: FeedName): Promise<number> {
+  const [last] = await session.query<{ seen: number | null }>(
+    `select max(seen) as seen
+     from (select seen from pull where feed = $1 and committed_at is not null order by id desc limit 10) recent`,
+    [feed],
+  );
+  if (last?.seen != null && last.seen > 0) return Math.ceil(last.seen * SOME_MORE);
+  const [counted] = await session.query<{ n: number }>(
+    'select (select count(*) from mapping where feed = $1) + (select count(*) from change where feed = $1) as n',
+    [feed],
+  );
+  return counted?.n ?? 0;
+}
+
+/** For postings that left the feed, and for changes beside the mapping that they are of. */
+const SOME_MORE = 1.1;

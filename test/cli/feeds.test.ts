@@ -109,6 +109,23 @@ it('a feed that was taken out while changes of it waited is named by sync and st
   expect((await run('status')).out).toContain('3 changes of it are not sent');
 });
 
+it('check names each feed that is left once, whatever else is wrong', async () => {
+  await syncOnce();
+  const { db } = await mirror.books();
+  await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
+  await db.query(
+    `insert into change (feed, key, site, wanted, operation, fields, state)
+     values ('globex', 'g1', 'board', 'present', 'create', '{}', 'ready')`,
+  );
+  await rename('acme', 'acme-jobs');
+  const { out } = await run('check');
+  expect(out).toContain('problem: feed acme-jobs is new');
+  expect(out).toContain(
+    'feed globex is not in the configuration any more: 0 jobs of it stay as they are, and 1 change',
+  );
+  expect(out).not.toContain('feed acme is not in the configuration any more');
+});
+
 describe('a rename is refused', () => {
   const refused = async (...names: readonly string[]) => {
     const { status, errors } = await run('feeds', 'rename', ...names);
