@@ -41,8 +41,8 @@ export async function loadRecordIndex(session: Session, feed: FeedName, distrust
 }
 
 /**
- * About as many hashes as there are: what the feed's last pulls saw at most, which need not be counted. Where it is
- * too little, the index grows; memory that it does not need is never touched.
+ * About as many hashes as there are: what the feed's last pulls saw at most, which need not be counted. Where that is
+ * too little, the index grows; where it is too much, the index takes what it took for those pulls.
  */
 async function expectedSize(session: Session, feed: FeedName): Promise<number> {
   const [last] = await session.query<{ seen: number | null }>(
@@ -59,4 +59,4 @@ async function expectedSize(session: Session, feed: FeedName): Promise<number> {
 }
 
 /** For postings that left the feed, and for changes beside the mapping that they are of. */
-const SOME_MORE = 1.1;
+const SOME_MORE = 1.05;
