@@ -5,7 +5,7 @@ import { loadConfig } from '../src/config/load-config.ts';
 import { hashOfDigest, recordDigest } from '../src/posting/hash.ts';
 import { compileReader } from '../src/posting/reader.ts';
 import { RowCopier } from '../src/store/copy-rows.ts';
-import { type Database, openDatabase, type Queryable } from '../src/store/database.ts';
+import { type Database, openDatabase } from '../src/store/database.ts';
 import type { EmbeddedServer } from '../src/store/embedded/server.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { type FeedShape, feedRecords } from './feed-writer.ts';
@@ -111,18 +111,9 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
   await flush();
   const { fingerprint } = compileReader(feed.mapping);
   await session.query(`insert into feed_state (feed, site, fingerprint) values ('acme', 'board', $1)`, [fingerprint]);
-  await notePull(session, number);
   await session.query('vacuum analyze mapping');
   await session.end();
 }
-
-/** Notes a pull that saw so many records, as there is one of every feed that was mirrored. */
-const notePull = (db: Queryable, seen: number): Promise<unknown> =>
-  db.query(
-    `insert into pull (feed, site, status, complete, seen, unchanged, committed_at, finished_at)
-     values ('acme', 'board', 'mirrored', true, $1, $1, now(), now())`,
-    [seen],
-  );
 
 /** Fills the mapping with rows of no feed, made by the server itself: for the index alone. */
 export async function mapSynthetic({ db }: Installation, rows: number): Promise<void> {
@@ -132,7 +123,6 @@ export async function mapSynthetic({ db }: Installation, rows: number): Promise<
      from generate_series(1, $1::int) n`,
     [rows],
   );
-  await notePull(db, rows);
   await db.query('vacuum analyze mapping');
 }
 

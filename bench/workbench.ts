@@ -82,7 +82,7 @@ export type TimedRun = ChildResult & { readonly seconds: number };
 
 /**
  * Runs contestants several times and gives the fastest run of each. They take turns, so that a slow minute of the machine
- * meets all of them: what is compared is to be run by one call.
+ * meets all of them: what is to be compared closely is run by one call.
  */
 export async function fastestOfEach<Name extends string>(
   bench: Workbench,
@@ -95,6 +95,9 @@ export async function fastestOfEach<Name extends string>(
       const timed = await timeOnce(bench, contestant, run);
       if (timed.seconds < (best[name]?.seconds ?? Number.POSITIVE_INFINITY)) best[name] = timed;
     }
+  }
+  for (const name of Object.keys(contestants) as Name[]) {
+    if (best[name] === undefined) throw new Error(`${contestants[name].script} was not run, or told no time`);
   }
   return best as Record<Name, TimedRun>;
 }

@@ -36,7 +36,7 @@ export class RecordIndex {
   #capacity: number;
   #words: Uint32Array;
   #size = 0;
-  /** What was fetched, so that it is. */
+  /** Never looked at: a read whose result is kept is not optimised away. */
   #fetched = 0;
 
   /** @param expected how many entries will come; more only cost a rebuild. */

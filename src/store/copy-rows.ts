@@ -21,7 +21,8 @@ const KEPT_BYTES = 4 << 20;
 /** PostgreSQL documentation, COPY, "Binary Format": signature, no flags, no extension; -1 at the end. */
 const HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 const TRAILER = -1;
-const TRAILER_BYTES = 2;
+/** For the trailer, and so that a text that is cut off, which may end three bytes early, still ends where no row may. */
+const SPARE_BYTES = 4;
 
 /**
  * Copies rows into one table on one session, within its own transaction. Rows are written to memory whole, and that
@@ -52,7 +53,7 @@ export class RowCopier {
   add(rows: Iterable<readonly Cell[]>): void {
     for (const row of rows) {
       const most = mostBytesOfRow(row);
-      this.#ensure(HEADER.length + most + TRAILER_BYTES);
+      this.#ensure(HEADER.length + most + SPARE_BYTES);
       if (this.#used === 0) this.#used = HEADER.copy(this.#memory);
       const end = this.#writeRow(this.#used, row);
       // Texts that do not fit are cut off without a word: a row that is longer than it can be is never sent.

@@ -6,11 +6,15 @@ import type { Session } from './database.ts';
 import { streamHashes } from './hash-rows.ts';
 
 /**
- * Loads the index of one feed with one streaming query.
+ * Loads the index of one feed: counts, so that no more memory is taken than there are hashes, and streams them.
  * @param distrust the field mapping changed since the hashes were noted: every record is to be parsed again.
  */
 export async function loadRecordIndex(session: Session, feed: FeedName, distrust: boolean): Promise<RecordIndex> {
-  const index = new RecordIndex(await expectedSize(session, feed));
+  const [size] = await session.query<{ n: number }>(
+    'select (select count(*) from mapping where feed = $1) + (select count(*) from change where feed = $1) as n',
+    [feed],
+  );
+  const index = new RecordIndex(size?.n ?? 0);
   const name = pg.escapeLiteral(feed);
   const known = distrust ? RecordMark.contested : RecordMark.settled;
   const wished = distrust ? RecordMark.contested : RecordMark.wished;
@@ -39,24 +43,3 @@ export async function loadRecordIndex(session: Session, feed: FeedName, distrust
   );
   return index;
 }
-
-/**
- * About as many hashes as there are: what the feed's last pulls saw at most, which need not be counted. Where that is
- * too little, the index grows; where it is too much, the index takes what it took for those pulls.
- */
-async function expectedSize(session: Session, feed: FeedName): Promise<number> {
-  const [last] = await session.query<{ seen: number | null }>(
-    `select max(seen) as seen
-     from (select seen from pull where feed = $1 and committed_at is not null order by id desc limit 10) recent`,
-    [feed],
-  );
-  if (last?.seen != null && last.seen > 0) return Math.ceil(last.seen * SOME_MORE);
-  const [counted] = await session.query<{ n: number }>(
-    'select (select count(*) from mapping where feed = $1) + (select count(*) from change where feed = $1) as n',
-    [feed],
-  );
-  return counted?.n ?? 0;
-}
-
-/** For postings that left the feed, and for changes beside the mapping that they are of. */
-const SOME_MORE = 1.05;

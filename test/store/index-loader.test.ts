@@ -1,3 +1,4 @@
+// The index that a pull looks its records up in: every record hash of the books, with what it stands for.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RecordMark } from '../../src/plan/record-index.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
@@ -5,18 +6,27 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { loadRecordIndex } from '../../src/store/index-loader.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
-const MAPPINGS = 5_000;
-const acme = feedName('acme');
+/** More than one chunk of COPY's stream holds. */
+const POSTINGS = 5_000;
+const { settled, contested, wished } = RecordMark;
 
 let database: FreshDatabase;
 let db: Database;
 beforeAll(async () => {
   database = await freshDatabase();
   db = openDatabase(database.url, { max: 2 });
+  // Of every ten postings one was missing of late, one has a change, and one a change that replaced what is in flight.
   await db.query(
     `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash, missing_pulls)
-     select 'acme', n, 'board', n, decode(md5('record ' || n), 'hex'), '\\x00', (n % 10 = 0)::int
-     from generate_series(1, ${MAPPINGS}) n`,
+     select f, n, 'board', f || n, decode(md5(f || ' mapped ' || n), 'hex'), '\\x00', (n % 10 = 0)::int
+     from generate_series(1, ${POSTINGS}) n, unnest(array['acme', 'globex']) f`,
+  );
+  await db.query(
+    `insert into change (feed, key, site, wanted, operation, fields, state, record_hash, attempt_token, sent_record_hash)
+     select 'acme', n, 'board', 'present', 'update', '{}', case n % 10 when 1 then 'ready' else 'sending' end,
+       decode(md5('acme wished ' || n), 'hex'), case n % 10 when 1 then null else gen_random_uuid() end,
+       case n % 10 when 1 then null else decode(md5('acme sent ' || n), 'hex') end
+     from generate_series(1, ${POSTINGS}) n where n % 10 in (1, 2)`,
   );
 });
 afterAll(async () => {
@@ -25,24 +35,26 @@ afterAll(async () => {
 });
 
 it.each([
-  ['no pull', []],
-  ['a pull that saw them all', [MAPPINGS]],
-  ['a pull that saw nothing', [0]],
-  ['a pull that saw few', [10]],
-  ['a pull that saw many more', [20 * MAPPINGS]],
-  ['pulls that saw few and all', [MAPPINGS, 10, 0]],
-])('the index holds every mapping after %s', async (_what, seen) => {
-  await db.query('truncate pull cascade');
-  for (const n of seen) {
-    await db.query(`insert into pull (feed, site, seen, committed_at) values ('acme', 'board', $1, now())`, [n]);
-  }
+  ['trusted', false, { mapped: settled, wished }],
+  ['distrusted', true, { mapped: contested, wished: contested }],
+])('holds every record of the feed, %s', async (_what, distrust, marks) => {
   const session = await db.session();
-  const index = await loadRecordIndex(session, acme, false);
+  const index = await loadRecordIndex(session, feedName('acme'), distrust);
   await session.end();
-  expect(index.size).toBe(MAPPINGS);
-  const hashes = await db.query<{ hash: Buffer; missing: number }>(
-    'select record_hash as hash, missing_pulls as missing from mapping',
+  expect(index.size).toBe(POSTINGS + POSTINGS / 5 + POSTINGS / 10);
+  const found = async (what: string) => {
+    const rows = await db.query<{ n: number; hash: Buffer }>(
+      `select n, decode(md5('acme ${what} ' || n), 'hex') as hash from generate_series(1, ${POSTINGS}) n`,
+    );
+    return rows.map(({ n, hash }) => {
+      const slot = index.find(hash);
+      return { n, mark: slot < 0 ? undefined : index.mark(slot) };
+    });
+  };
+  const all = Array.from({ length: POSTINGS }, (_, at) => at + 1);
+  expect(await found('mapped')).toEqual(all.map((n) => ({ n, mark: n % 10 <= 2 ? contested : marks.mapped })));
+  expect(await found('wished')).toEqual(
+    all.map((n) => ({ n, mark: [1, 2].includes(n % 10) ? marks.wished : undefined })),
   );
-  const marks = hashes.map(({ hash }) => index.mark(index.find(hash)));
-  expect(marks).toEqual(hashes.map(({ missing }) => (missing === 0 ? RecordMark.settled : RecordMark.contested)));
+  expect(await found('sent')).toEqual(all.map((n) => ({ n, mark: n % 10 === 2 ? contested : undefined })));
 });
