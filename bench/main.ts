@@ -34,7 +34,7 @@ const program = new Command('bench')
   .option('--records <n>', 'postings of the large feeds', count, 1_000_000)
   .option('--changes <n>', 'changes sent through the whole chain', count, 20_000)
   .option('--concurrency <n>', 'requests at a time', count, 64)
-  .option('--runs <n>', 'runs of each contestant, of which the fastest counts', count, 3)
+  .option('--runs <n>', 'runs of each contestant, of which the fastest counts', count, 5)
   .option('--folder <path>', 'where feeds and database are kept', join(tmpdir(), 'jobmirror-bench'))
   .option('--json', 'print the results as JSON')
   .parse();

@@ -30,6 +30,8 @@ export interface Installation extends Mirror {
 /** A process of the installation. */
 export interface Running {
   readonly child: ChildProcess;
+  /** Resolves when it first says something, a worker that it works; from then on a signal stops it in an orderly way. */
+  readonly started: Promise<void>;
   /** Resolves when it has ended: its status or signal, and what it printed. */
   readonly ended: Promise<Ended>;
 }
@@ -65,7 +67,7 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       children.add(child);
-      return { child, ended: outputOf(child) };
+      return { child, started: firstOutputOf(child), ended: outputOf(child) };
     },
     async close() {
       for (const child of children) child.kill('SIGKILL');
@@ -73,6 +75,12 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
     },
   };
 }
+
+const firstOutputOf = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) stream?.once('data', () => resolve());
+    child.once('close', () => resolve());
+  });
 
 async function outputOf(child: ChildProcess): Promise<Ended> {
   let output = '';

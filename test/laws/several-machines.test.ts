@@ -39,11 +39,13 @@ describe.each(QUEUES)('with the queue in $queue $note', { concurrent: true }, ({
     await watch(installation, 180, workers);
     first.child.kill('SIGKILL');
     await watch(installation, 260, workers);
+    await second.started;
     second.child.kill('SIGTERM');
     await watch(installation, POSTINGS.length, workers);
     const { status, output } = await sync.ended;
     expect({ status, output }).toMatchObject({ status: 0 });
     expect(await second.ended).toMatchObject({ status: 0 });
+    await third.started;
     third.child.kill('SIGTERM');
     expect(await third.ended).toMatchObject({ status: 0 });
     // Who asks first gets the next change, so that nobody's share is certain; but one alone did not do it all.
