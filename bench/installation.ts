@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load-config.ts';
-import { hashOfDigest, recordDigest } from '../src/posting/hash.ts';
+import { recordHash } from '../src/posting/hash.ts';
 import { compileReader } from '../src/posting/reader.ts';
 import { RowCopier } from '../src/store/copy-rows.ts';
 import { type Database, openDatabase } from '../src/store/database.ts';
@@ -105,7 +105,7 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
   let number = 0;
   for (const { key, xml } of feedRecords(shape)) {
     const bytes = Buffer.from(xml);
-    rows.push(['acme', key, 'board', String(++number), hashOfDigest(recordDigest(bytes, 0, bytes.length)), noContent]);
+    rows.push(['acme', key, 'board', String(++number), recordHash(bytes), noContent]);
     if (rows.length === ROWS_AT_ONCE) await flush();
   }
   await flush();

@@ -2,10 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordSink } from '../src/feed/feed-reading.ts';
 import { parseRecord } from '../src/feed/parse-record.ts';
+import type { RecordBatch } from '../src/feed/record-batch.ts';
 import { planPosting } from '../src/plan/plan-posting.ts';
 import type { MetRecord, PullLedger } from '../src/plan/pull-ledger.ts';
 import type { Wish } from '../src/plan/wish.ts';
-import { HASH_BYTES, hashOfDigest, keyHash, recordDigest } from '../src/posting/hash.ts';
+import { HASH_BYTES, keyHash } from '../src/posting/hash.ts';
 import type { Posting, PostingReader, Problem, ReadResult } from '../src/posting/posting.ts';
 import type { Database } from '../src/store/database.ts';
 import { type Edits, editsOf } from '../src/store/override.ts';
@@ -32,7 +33,7 @@ interface Waiting extends MetRecord {
 
 type Readable = Exclude<ReadResult, { kind: 'unreadable' }>;
 
-/** The desk of one pull. While one batch is with the database, the next is already split and parsed. */
+/** The desk of one pull. While one batch is parsed and with the database, the next one comes together. */
 export class RecordDesk implements RecordSink {
   readonly ledger: PullLedger;
   /** Unreadable records that no reviewer has dealt with: with one of them the feed is not proven complete. */
@@ -45,9 +46,12 @@ export class RecordDesk implements RecordSink {
   #problemsLeftOut = false;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
-  /** Holds the bytes of the waiting records; the other one those of the batch that is with the database. */
-  #memory = Buffer.allocUnsafeSlow(BATCH_MEMORY);
-  #otherMemory = Buffer.allocUnsafeSlow(BATCH_MEMORY);
+  /**
+   * Memories by turns: the first holds the bytes of the waiting records, the second those of the batch that is being
+   * planned, and of the third, those of the batch before, the last may still be with the database.
+   */
+  #memories: [Buffer, Buffer, Buffer] = [batchMemory(), batchMemory(), batchMemory()];
+  #planning: Promise<void> = Promise.resolve();
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -74,16 +78,23 @@ export class RecordDesk implements RecordSink {
     return new RecordDesk(setup.reader, books, ledger, await editsOf(db, feed), await discardedRecords(db, feed));
   }
 
-  record(buffer: Buffer, start: number, end: number): void {
-    const met = this.ledger.meetRecord(recordDigest(buffer, start, end));
-    if (met === undefined) return;
-    this.#waiting.push({ ...met, bytes: this.#keep(buffer, start, end) });
-  }
-
-  oversized(head: Buffer, length: number): void {
-    this.ledger.seen++;
-    const message = `the record is ${length} bytes long, more than limits.max_record_bytes allows; it was skipped`;
-    this.#noteUnreadable(hashOfDigest(recordDigest(head, 0, head.length)), head, [{ message }]);
+  take(batch: RecordBatch): void {
+    const { bytes, hashes, count } = batch;
+    for (let record = 0; record < count; record++) this.ledger.expectRecord(hashes, batch.hashAt(record));
+    for (let record = 0; record < count; record++) {
+      const start = batch.startOf(record);
+      const end = batch.endOf(record);
+      const oversized = batch.oversizedLengthOf(record);
+      if (oversized === 0) {
+        const met = this.ledger.meetRecord(hashes, batch.hashAt(record));
+        if (met !== undefined) this.#waiting.push({ ...met, bytes: this.#keep(bytes, start, end) });
+      } else {
+        this.ledger.seen++;
+        const message = `the record is ${oversized} bytes long, more than limits.max_record_bytes allows; it was skipped`;
+        const hash = Buffer.from(hashes.subarray(batch.hashAt(record), batch.hashAt(record) + HASH_BYTES));
+        this.#noteUnreadable(hash, bytes.subarray(start, end), [{ message }]);
+      }
+    }
   }
 
   drain(): Promise<void> | undefined {
@@ -94,20 +105,29 @@ export class RecordDesk implements RecordSink {
   /** Plans what is still waiting; resolves when all of it is with the database. */
   async finish(): Promise<void> {
     await this.#startBatch();
+    await this.#planning;
     await this.#writing;
     await this.#books.flush();
   }
 
-  /** Plans the waiting records, few at a time: what outlives two collections is the garbage that costs most. */
+  /** Begins to plan the waiting records, once the batch before is planned. More may come meanwhile. */
   async #startBatch(): Promise<void> {
+    await this.#planning;
     const batch = this.#waiting;
     this.#waiting = [];
     this.#waitingBytes = 0;
+    const [filled, planned, written] = this.#memories;
+    this.#memories = [written, filled, planned];
+    this.#planning = this.#planBatch(batch);
+    // Reported by the next await; never an unhandled rejection meanwhile.
+    this.#planning.catch(() => undefined);
+  }
+
+  /** Plans records few at a time: what outlives two collections is the garbage that costs most. */
+  async #planBatch(batch: readonly Waiting[]): Promise<void> {
     for (let from = 0; from < batch.length; from += PLANNED_RECORDS) {
       await this.#startPlan(batch.slice(from, from + PLANNED_RECORDS));
     }
-    // Nobody reads the other memory any more: the batch before ended when the first records of this one were planned.
-    if (batch.length > 0) [this.#memory, this.#otherMemory] = [this.#otherMemory, this.#memory];
   }
 
   /** Parses records, then waits for the ones before, and lets the database work on these. */
@@ -125,13 +145,14 @@ export class RecordDesk implements RecordSink {
     this.#writing.catch(() => undefined);
   }
 
-  /** A copy: the splitter's buffer is used again at once. What does not fit into the batch's memory gets its own. */
+  /** A copy: the batch of records is used again at once. What does not fit into the batch's memory gets its own. */
   #keep(buffer: Buffer, start: number, end: number): Buffer {
     const from = this.#waitingBytes;
     this.#waitingBytes += end - start;
-    if (this.#waitingBytes > this.#memory.length) return Buffer.from(buffer.subarray(start, end));
-    buffer.copy(this.#memory, from, start, end);
-    return this.#memory.subarray(from, this.#waitingBytes);
+    const [memory] = this.#memories;
+    if (this.#waitingBytes > memory.length) return Buffer.from(buffer.subarray(start, end));
+    buffer.copy(memory, from, start, end);
+    return memory.subarray(from, this.#waitingBytes);
   }
 
   #read(record: Waiting): Readable | undefined {
@@ -219,5 +240,7 @@ export class RecordDesk implements RecordSink {
     return { noted: [...this.#problems, rest], all: false };
   }
 }
+
+const batchMemory = (): Buffer => Buffer.allocUnsafeSlow(BATCH_MEMORY);
 
 const excerptOf = (bytes: Buffer): string => bytes.subarray(0, EXCERPT_BYTES).toString('utf8');

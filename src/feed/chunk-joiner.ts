@@ -1,4 +1,5 @@
 // Turns chunks of any size into runs of bytes in which a scanner finds whole what it could not finish, copying little.
+import { GrowingBytes } from './growing-bytes.ts';
 
 /** Scans bytes and remembers how far it came; positions count from the start of the bytes that it is given. */
 export interface Scanner {
@@ -13,46 +14,33 @@ const JOIN_BYTES = 8_192;
 
 /** Holds what a scanner still needs of earlier chunks. */
 export class ChunkJoiner {
-  #hold: Buffer = Buffer.alloc(0);
-  #length = 0;
+  readonly #hold = new GrowingBytes(Buffer.allocUnsafeSlow(4 * JOIN_BYTES));
 
   /** The bytes that are held now; valid until the next `push`. */
   get held(): Buffer {
-    return this.#hold.subarray(0, this.#length);
+    return this.#hold.bytes;
   }
 
   /** Lets the scanner see the next chunk, after what it still needs of the ones before. The chunk may be reused afterwards. */
   push(chunk: Buffer, scanner: Scanner): void {
     let taken = 0;
-    while (this.#length > 0 && taken < chunk.length) {
-      const held = this.#length;
-      this.#append(chunk.subarray(taken, taken + JOIN_BYTES));
+    while (this.#hold.length > 0 && taken < chunk.length) {
+      const held = this.#hold.length;
+      this.#hold.append(chunk, taken, Math.min(taken + JOIN_BYTES, chunk.length));
       const needed = scanner.scan(this.held);
       if (needed >= held) {
         // Nothing of the earlier chunks is needed any more: go on in the chunk itself.
         scanner.shift(held - taken);
-        this.#length = 0;
+        this.#hold.clear();
       } else {
-        taken += this.#length - held;
-        this.#hold.copyWithin(0, needed, this.#length);
-        this.#length -= needed;
+        taken += this.#hold.length - held;
+        this.#hold.dropFirst(needed);
         scanner.shift(needed);
       }
     }
-    if (this.#length > 0) return;
+    if (this.#hold.length > 0) return;
     const needed = scanner.scan(chunk);
-    this.#append(chunk.subarray(needed));
+    this.#hold.append(chunk, needed);
     scanner.shift(needed);
-  }
-
-  #append(piece: Buffer): void {
-    const length = this.#length + piece.length;
-    if (length > this.#hold.length) {
-      const grown = Buffer.allocUnsafe(Math.max(length * 2, 4 * JOIN_BYTES));
-      this.#hold.copy(grown, 0, 0, this.#length);
-      this.#hold = grown;
-    }
-    piece.copy(this.#hold, this.#length);
-    this.#length = length;
   }
 }

@@ -1,4 +1,5 @@
 // The words of the feed side: what a feed is read from, what reading it hands over, and what it ends with.
+import type { RecordBatch } from './record-batch.ts';
 
 /** Where the bytes of a feed come from, and what bounds them. */
 export interface FeedSource {
@@ -39,13 +40,11 @@ export interface Validators {
   readonly lastModified?: string;
 }
 
-/** Receives records while the feed streams. Calls are synchronous and in document order. */
+/** Receives records while the feed streams, in the order of the feed. */
 export interface RecordSink {
-  /** One record's bytes (UTF-8) are `buffer[start..end)`; valid only during the call, copy what must stay. */
-  record(buffer: Buffer, start: number, end: number): void;
-  /** A record above the limit: its first bytes (at most 2,048, a copy) and its full length. */
-  oversized(head: Buffer, length: number): void;
-  /** Called between chunks: a promise pauses reading until it resolves. */
+  /** The batch is used again after the call: copy what must stay. */
+  take(batch: RecordBatch): void;
+  /** Called after each batch: a promise pauses reading until it resolves. */
   drain(): Promise<void> | undefined;
 }
 

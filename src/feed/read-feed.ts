@@ -8,8 +8,9 @@ import { openHttp } from './http-source.ts';
 import { type Pace, startPace } from './pace.ts';
 import { type Network, systemNetwork } from './redirect-guard.ts';
 import { BrokenOff, type OpenedSource, type SourceBody } from './source-body.ts';
+import { startSplitting } from './splitting.ts';
 import { openStdin } from './stdin-source.ts';
-import { XmlSplitter } from './xml-splitter.ts';
+import type { SplitEnd } from './xml-splitter.ts';
 
 /** How far a reading has come. */
 export interface FeedProgress {
@@ -26,7 +27,7 @@ export interface ReadingContext {
   readonly validators?: Validators;
   /** Aborting it ends the reading: `readFeed` throws its reason. */
   readonly signal: AbortSignal;
-  /** Called after every chunk. */
+  /** Called after every chunk, and at the end. */
   readonly onProgress?: (progress: FeedProgress) => void;
   /** Read for the location `-`; the process's own by default. */
   readonly stdin?: Readable;
@@ -34,6 +35,8 @@ export interface ReadingContext {
   readonly network?: Network;
   /** Time over which the minimum rate is averaged, in milliseconds; 30 s by default. */
   readonly rateWindowMs?: number;
+  /** A feed with more bytes is split in threads of its own; 2 MiB by default, where there is more than one core. */
+  readonly threadsFromBytes?: number;
 }
 
 /** Ratios of small feeds say nothing. */
@@ -98,64 +101,76 @@ async function readBody(
   context: ReadingContext,
   pace: Pace,
 ): Promise<FeedReading> {
-  const splitter = new XmlSplitter({ ...source, maxRecordBytes: source.limits.maxRecordBytes }, sink);
-  const size = { bytes: 0, compressedBytes: 0 };
-  const received = count(pace.watch(body.chunks), (length) => {
-    size.compressedBytes += length;
-  });
-  const unpacked = count(decompress(received), (length) => {
-    size.bytes += length;
-    checkSize(size, source.limits);
-  });
+  const options = {
+    recordPath: source.recordPath,
+    totalPaths: source.totalPaths,
+    maxRecordBytes: source.limits.maxRecordBytes,
+  };
+  const splitting = startSplitting(options, sink, context.threadsFromBytes);
+  const size: Size = { bytes: 0, compressedBytes: 0 };
+  const received = counted(pace.watch(body.chunks), size);
+  const unpacked = bounded(decompress(received), size, source.limits);
+  const tell = () =>
+    context.onProgress?.({ ...size, records: splitting.records, totalCompressedBytes: body.totalBytes });
   let broken: string | undefined;
   try {
-    for await (const chunk of toUtf8(unpacked, { configured: source.encoding, transport: body.charset })) {
-      splitter.push(chunk);
-      context.onProgress?.({ ...size, records: splitter.records, totalCompressedBytes: body.totalBytes });
-      const pause = sink.drain();
-      if (pause !== undefined) await pause;
-      if (splitter.refusal !== undefined) {
-        // Before the loop ends its source, which may be waiting for bytes.
-        pace.stop();
-        break;
+    try {
+      for await (const chunk of toUtf8(unpacked, { configured: source.encoding, transport: body.charset })) {
+        await splitting.push(chunk);
+        tell();
+        if (splitting.refusal !== undefined) {
+          // Before the loop ends its source, which may be waiting for bytes.
+          pace.stop();
+          break;
+        }
       }
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (!(error instanceof BrokenOff)) throw error;
+      broken = error.message;
     }
-  } catch (error) {
-    context.signal.throwIfAborted();
-    if (!(error instanceof BrokenOff)) throw error;
-    broken = error.message;
+    const end = await splitting.finish();
+    tell();
+    return conclude(end, broken, size.bytes, body.validators);
+  } finally {
+    await splitting.close();
   }
-  return conclude(splitter, broken, size.bytes, body.validators);
 }
 
-/** Passes chunks on, telling the length of each before it goes. */
-async function* count(chunks: AsyncIterable<Buffer>, take: (length: number) => void): AsyncGenerator<Buffer> {
+interface Size {
+  bytes: number;
+  compressedBytes: number;
+}
+
+async function* counted(chunks: AsyncIterable<Buffer>, size: Size): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
-    take(chunk.length);
+    size.compressedBytes += chunk.length;
     yield chunk;
   }
 }
 
-function checkSize(size: { bytes: number; compressedBytes: number }, limits: FeedLimits): void {
-  if (size.bytes > limits.maxBytes)
-    throw new BrokenOff(`the feed is larger than the limit of ${limits.maxBytes} bytes`);
-  if (size.bytes > RATIO_FROM_BYTES && size.bytes > size.compressedBytes * limits.maxRatio) {
-    throw new BrokenOff(`the feed decompresses to more than ${limits.maxRatio} times its size`);
+/** Breaks off where too much comes. What came before the limit of bytes is passed on, however it was cut into chunks. */
+async function* bounded(chunks: AsyncIterable<Buffer>, size: Size, limits: FeedLimits): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    size.bytes += chunk.length;
+    const excess = size.bytes - limits.maxBytes;
+    if (excess > 0) {
+      yield chunk.subarray(0, -excess);
+      throw new BrokenOff(`the feed is larger than the limit of ${limits.maxBytes} bytes`);
+    }
+    if (size.bytes > RATIO_FROM_BYTES && size.bytes > size.compressedBytes * limits.maxRatio) {
+      throw new BrokenOff(`the feed decompresses to more than ${limits.maxRatio} times its size`);
+    }
+    yield chunk;
   }
 }
 
 /** Nothing read is a failure; something read that is not proven to be all is a reading that falls short. */
-function conclude(
-  splitter: XmlSplitter,
-  broken: string | undefined,
-  bytes: number,
-  validators: Validators,
-): FeedReading {
-  const { records, oversizedRecords } = splitter;
-  const { shortfalls: inDocument, declaredTotal } = splitter.finish();
-  const refusal = broken ?? splitter.refusal;
+function conclude(end: SplitEnd, broken: string | undefined, bytes: number, validators: Validators): FeedReading {
+  const { records, oversizedRecords, declaredTotal } = end;
+  const refusal = broken ?? end.refusal;
   if (records === 0 && refusal !== undefined) return { kind: 'failed', message: refusal, bytes };
-  const shortfalls = [...(refusal === undefined ? [] : [refusal]), ...inDocument];
+  const shortfalls = [...(refusal === undefined ? [] : [refusal]), ...end.shortfalls];
   if (oversizedRecords > 0) shortfalls.push(`${oversizedRecords} of the records are larger than the limit`);
   // Validators of a reading that fell short would turn it into "not modified" the next time.
   return {

@@ -1,6 +1,5 @@
 // Splits the UTF-8 bytes of an XML document, in chunks of any size, into the bytes of its records, without parsing them.
 import { ChunkJoiner } from './chunk-joiner.ts';
-import type { RecordSink } from './feed-reading.ts';
 import {
   CDATA,
   COMMENT,
@@ -41,17 +40,38 @@ export interface SplitOptions {
   readonly maxRecordBytes: number;
 }
 
+/** Takes records as they end. Calls are synchronous and in document order. */
+export interface SplitSink {
+  /** One record's bytes (UTF-8) are `buffer[start..end)`; valid only during the call, copy what must stay. */
+  record(buffer: Buffer, start: number, end: number): void;
+  /** A record above the limit: its first bytes (at most 2,048, a copy) and its full length. */
+  oversized(head: Buffer, length: number): void;
+}
+
+/** What splitting a document came to. */
+export interface SplitEnd {
+  /** Records handed over, oversized ones among them. */
+  readonly records: number;
+  readonly oversizedRecords: number;
+  /** Why this is no feed, or one that is refused. */
+  readonly refusal?: string;
+  /** Every reason why the document is not whole. */
+  readonly shortfalls: readonly string[];
+  /** The total that it declared. */
+  readonly declaredTotal?: number;
+}
+
 /**
  * A record without an end tag seems to contain the ones after it. It shows when its parent's end tag, the size limit or
  * the end of the document comes while records are nested. Everything since its start is then split again *flat*: the
  * next start tag of a record ends the one before. The document is not whole, but no record of it is lost.
  */
 export class XmlSplitter {
-  /** Records handed over, oversized ones among them. */
+  /** So far. */
   records = 0;
   oversizedRecords = 0;
   readonly #outline: XmlOutline;
-  readonly #sink: RecordSink;
+  readonly #sink: SplitSink;
   readonly #maxRecordBytes: number;
   readonly #joiner = new ChunkJoiner();
   readonly #cursor = new MarkupCursor();
@@ -64,7 +84,7 @@ export class XmlSplitter {
   #oversizedHead: Buffer | undefined;
 
   /** Throws where a path is not one. */
-  constructor(options: SplitOptions, sink: RecordSink) {
+  constructor(options: SplitOptions, sink: SplitSink) {
     this.#outline = new XmlOutline(parseElementPath(options.recordPath), options.totalPaths);
     this.#maxRecordBytes = options.maxRecordBytes;
     this.#sink = sink;
@@ -81,8 +101,8 @@ export class XmlSplitter {
     this.#joiner.push(chunk, this);
   }
 
-  /** Ends the document: every reason why it is not whole, and the total that it declared. */
-  finish(): { shortfalls: string[]; declaredTotal?: number } {
+  /** Ends the document; perhaps its last records only come now. */
+  finish(): SplitEnd {
     if (this.#inRecord && this.#maySplitFlat()) {
       this.#splitFlat();
       this.scan(this.#joiner.held);
@@ -90,7 +110,9 @@ export class XmlSplitter {
     const place = this.#cursor.place || (this.#joiner.held.length > 0 ? 'a tag' : '');
     if (this.#inRecord) this.#outline.note(`the document ends inside record ${this.records + 1}`);
     else if (place !== '') this.#outline.note(`the document ends inside ${place}`);
-    return this.#outline.finish(this.records);
+    const { shortfalls, declaredTotal } = this.#outline.finish(this.records);
+    const { records, oversizedRecords, refusal } = this;
+    return { records, oversizedRecords, refusal, shortfalls, declaredTotal };
   }
 
   shift(by: number): void {

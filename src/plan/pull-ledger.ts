@@ -1,6 +1,6 @@
 // Turns the records of one pull, as they stream by, into what has to be parsed and what is already accounted for.
 
-import { hashOfDigest } from '../posting/hash.ts';
+import { HASH_BYTES } from '../posting/hash.ts';
 import { KeyIndex } from './key-index.ts';
 import type { Known } from './plan-posting.ts';
 import { type RecordIndex, RecordMark, type Slot } from './record-index.ts';
@@ -42,13 +42,19 @@ export class PullLedger {
     this.#index = index;
   }
 
-  /** Meets a record by its digest. `undefined`: accounted for; otherwise it is to be parsed. */
-  meetRecord(digest: string): MetRecord | undefined {
+  /** Says that the record whose hash stands in `hashes` from `at` on will be met soon. */
+  expectRecord(hashes: Buffer, at: number): void {
+    this.#index.expect(hashes, at);
+  }
+
+  /** Meets a record by its hash, which stands in `hashes` from `at` on. `undefined`: accounted for; otherwise it is to be parsed. */
+  meetRecord(hashes: Buffer, at = 0): MetRecord | undefined {
     const ordinal = this.seen++;
-    const slot = this.#index.findDigest(digest);
-    if (slot < 0 || this.#index.isAccounted(slot)) return { hash: hashOfDigest(digest), ordinal };
-    const mark = this.#index.mark(slot);
-    if (mark === RecordMark.contested) return { hash: hashOfDigest(digest), ordinal };
+    const slot = this.#index.find(hashes, at);
+    const mark = slot < 0 || this.#index.isAccounted(slot) ? undefined : this.#index.mark(slot);
+    if (mark === undefined || mark === RecordMark.contested) {
+      return { hash: Buffer.from(hashes.subarray(at, at + HASH_BYTES)), ordinal };
+    }
     if (this.#index.seenAt(slot) !== undefined) {
       this.duplicates++;
       return undefined;

@@ -55,8 +55,8 @@ export class RecordIndex {
   }
 
   /**
-   * Fetches the memory that the hash will be added to. Of many such reads in a row several are under way at a time,
-   * while {@link add} waits for each.
+   * Fetches the memory where the hash will be added or looked for. Of many such reads in a row several are under way at a
+   * time, while {@link add} and {@link find} wait for each.
    */
   expect(bytes: Buffer, at: number): void {
     this.#fetched ^= this.#state(this.#firstSlotOf(bytes.readUInt32LE(at)));
@@ -77,14 +77,14 @@ export class RecordIndex {
     return slot;
   }
 
-  find(hash: Buffer): Slot {
-    const slot = this.#slotOf(hash.readUInt32LE(0), hash.readUInt32LE(4), hash.readUInt32LE(8), hash.readUInt32LE(12));
-    return this.#isFree(slot) ? -1 : slot;
-  }
-
-  /** The same for a hash as a string of bytes, of which only the first 16 count. This runs for each record of a feed. */
-  findDigest(digest: string): Slot {
-    const slot = this.#slotOf(wordOf(digest, 0), wordOf(digest, 4), wordOf(digest, 8), wordOf(digest, 12));
+  /** Finds the hash that stands in `bytes` from `at` on. This runs for each record of a feed. */
+  find(bytes: Buffer, at = 0): Slot {
+    const slot = this.#slotOf(
+      bytes.readUInt32LE(at),
+      bytes.readUInt32LE(at + 4),
+      bytes.readUInt32LE(at + 8),
+      bytes.readUInt32LE(at + 12),
+    );
     return this.#isFree(slot) ? -1 : slot;
   }
 
@@ -183,11 +183,3 @@ export class RecordIndex {
     }
   }
 }
-
-/** Four bytes of a string of bytes, from `at` on, as an unsigned number, the least significant first. */
-const wordOf = (digest: string, at: number): number =>
-  (digest.charCodeAt(at) |
-    (digest.charCodeAt(at + 1) << 8) |
-    (digest.charCodeAt(at + 2) << 16) |
-    (digest.charCodeAt(at + 3) << 24)) >>>
-  0;

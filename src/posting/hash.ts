@@ -8,16 +8,20 @@ import { mostUtf8Bytes, Utf8Writer } from './utf8-writer.ts';
 export const HASH_BYTES = 16;
 
 /**
- * Digests the record's bytes `buffer[start..end)` as they stand in the feed: SHA-1, all 20 bytes, as a string of bytes.
- * This runs once per record of a million-record pull, hence the one-shot `hash` and no buffer per record.
+ * Hashes the record's bytes `buffer[start..end)` as they stand in the feed, and writes the hash into `target` from `at` on:
+ * SHA-1, first 16 bytes. This runs once per record of a million-record pull, hence the one-shot `hash`, and no buffer for each.
  * SHA-1 recognises what is unchanged, it proves nothing: a feed that forges collisions only fools itself.
  */
-export function recordDigest(buffer: Buffer, start: number, end: number): string {
-  return hash('sha1', buffer.subarray(start, end), 'binary');
+export function writeRecordHash(buffer: Buffer, start: number, end: number, target: Buffer, at: number): void {
+  target.write(hash('sha1', buffer.subarray(start, end), 'binary'), at, HASH_BYTES, 'latin1');
 }
 
-/** The record hash that a {@link recordDigest} stands for: its first 16 bytes. */
-export const hashOfDigest = (digest: string): Buffer => firstBytes(digest);
+/** The same hash in a buffer of its own. */
+export function recordHash(record: Buffer): Buffer {
+  const own = Buffer.allocUnsafe(HASH_BYTES);
+  writeRecordHash(record, 0, record.length, own, 0);
+  return own;
+}
 
 /** Hashes a posting's key: SHA-1, first 16 bytes. It only tells the keys of one feed apart. */
 export function keyHash(key: PostingKey): Buffer {

@@ -1,9 +1,12 @@
 // Collects what a reading hands over, and cuts bytes into chunks, so that tests can compare whole results.
+import { expect } from 'vitest';
 import type { FeedLimits, FeedReading, FeedSource, RecordSink } from '../../src/feed/feed-reading.ts';
 import { type ReadingContext, readFeed } from '../../src/feed/read-feed.ts';
-import { type SplitOptions, XmlSplitter } from '../../src/feed/xml-splitter.ts';
+import type { RecordBatch } from '../../src/feed/record-batch.ts';
+import { type SplitOptions, type SplitSink, XmlSplitter } from '../../src/feed/xml-splitter.ts';
+import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
 
-export interface Collected extends RecordSink {
+export interface Collected extends SplitSink, RecordSink {
   readonly records: string[];
   readonly oversizedRecords: { head: string; length: number }[];
 }
@@ -11,13 +14,19 @@ export interface Collected extends RecordSink {
 export function collect(): Collected {
   const records: string[] = [];
   const oversizedRecords: { head: string; length: number }[] = [];
-  return {
-    records,
-    oversizedRecords,
-    record: (buffer, start, end) => void records.push(buffer.toString('utf8', start, end)),
-    oversized: (head, length) => void oversizedRecords.push({ head: head.toString(), length }),
-    drain: () => undefined,
+  const record = (buffer: Buffer, start: number, end: number) => void records.push(buffer.toString('utf8', start, end));
+  const oversized = (head: Buffer, length: number) => void oversizedRecords.push({ head: head.toString(), length });
+  const take = (batch: RecordBatch) => {
+    for (let at = 0; at < batch.count; at++) {
+      const [start, end, length] = [batch.startOf(at), batch.endOf(at), batch.oversizedLengthOf(at)];
+      // The hash that comes with a record is that of its bytes.
+      const hash = batch.hashes.subarray(batch.hashAt(at), batch.hashAt(at) + HASH_BYTES);
+      expect(hash).toEqual(recordHash(batch.bytes.subarray(start, end)));
+      if (length === 0) record(batch.bytes, start, end);
+      else oversized(batch.bytes.subarray(start, end), length);
+    }
   };
+  return { records, oversizedRecords, record, oversized, take, drain: () => undefined };
 }
 
 /** Cuts bytes into chunks of these sizes, over and over. */

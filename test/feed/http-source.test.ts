@@ -294,15 +294,14 @@ describe('time', () => {
         limits: { ...roomyLimits, minBytesPerSecond: 1e6 },
       },
       {
-        record: () => undefined,
-        oversized: () => undefined,
+        take: () => undefined,
         drain: () => {
           const pause = new Promise<void>((resolve) => setTimeout(resolve, 200));
           drains.push(pause);
           return pause;
         },
       },
-      { signal: new AbortController().signal, rateWindowMs: 100 },
+      { signal: new AbortController().signal, threadsFromBytes: Number.POSITIVE_INFINITY, rateWindowMs: 100 },
     );
     expect(drains.length).toBeGreaterThan(0);
     expect(reading).toMatchObject({ kind: 'read', shortfalls: [] });

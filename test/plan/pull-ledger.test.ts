@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Known } from '../../src/plan/plan-posting.ts';
 import { PullLedger } from '../../src/plan/pull-ledger.ts';
 import { RecordIndex, RecordMark } from '../../src/plan/record-index.ts';
-import { hashOfDigest } from '../../src/posting/hash.ts';
+import { recordHash } from '../../src/posting/hash.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 
-const digestOf = (text: string): string => createHash('sha1').update(text).digest('binary');
-const hashOf = (text: string): Buffer => hashOfDigest(digestOf(text));
+const hashOf = (text: string): Buffer => recordHash(Buffer.from(text));
 const UNKNOWN: Known = { mapping: undefined, open: undefined };
 
 /** What the books have of posting `a`, whose record was `a1` with content `c1`. */
@@ -31,7 +29,7 @@ function ledgerWith(...records: [string, RecordMark][]): PullLedger {
 describe('a record that is known', () => {
   it('is unchanged if it is settled, and never parsed', () => {
     const ledger = ledgerWith(['a1', RecordMark.settled]);
-    expect(ledger.meetRecord(digestOf('a1'))).toBeUndefined();
+    expect(ledger.meetRecord(hashOf('a1'))).toBeUndefined();
     expect(ledger).toMatchObject({ seen: 1, unchanged: 1, wished: 0, duplicates: 0 });
     expect([...ledger.unmetRecords()]).toEqual([]);
     expect(ledger.hasMetWish(hashOf('a1'))).toBe(false);
@@ -39,7 +37,7 @@ describe('a record that is known', () => {
 
   it('is wished if a change waits for it', () => {
     const ledger = ledgerWith(['a1', RecordMark.wished], ['b1', RecordMark.wished]);
-    expect(ledger.meetRecord(digestOf('a1'))).toBeUndefined();
+    expect(ledger.meetRecord(hashOf('a1'))).toBeUndefined();
     expect(ledger).toMatchObject({ unchanged: 0, wished: 1 });
     expect(ledger.hasMetWish(hashOf('a1'))).toBe(true);
     expect(ledger.hasMetWish(hashOf('b1'))).toBe(false);
@@ -48,13 +46,13 @@ describe('a record that is known', () => {
 
   it('is parsed if a change contests it', () => {
     const ledger = ledgerWith(['a1', RecordMark.contested]);
-    expect(ledger.meetRecord(digestOf('a1'))).toEqual({ hash: hashOf('a1'), ordinal: 0 });
+    expect(ledger.meetRecord(hashOf('a1'))).toEqual({ hash: hashOf('a1'), ordinal: 0 });
   });
 
   it('counts as a duplicate the second time', () => {
     const ledger = ledgerWith(['a1', RecordMark.settled]);
-    ledger.meetRecord(digestOf('a1'));
-    expect(ledger.meetRecord(digestOf('a1'))).toBeUndefined();
+    ledger.meetRecord(hashOf('a1'));
+    expect(ledger.meetRecord(hashOf('a1'))).toBeUndefined();
     expect(ledger).toMatchObject({ seen: 2, unchanged: 1, duplicates: 1 });
   });
 });
@@ -65,7 +63,7 @@ describe('a key that stands twice', () => {
     ['other', 'c2', 'c3', 'conflicting'],
   ])('among parsed postings with the %s content', (_name, first, second, kind) => {
     const ledger = ledgerWith();
-    const [one, two] = [ledger.meetRecord(digestOf('x1')), ledger.meetRecord(digestOf('x2'))];
+    const [one, two] = [ledger.meetRecord(hashOf('x1')), ledger.meetRecord(hashOf('x2'))];
     if (one === undefined || two === undefined) throw new Error('both are to be parsed');
     expect(ledger.meetPosting(one, hashOf('x'), hashOf(first), UNKNOWN)).toEqual({ kind: 'first' });
     expect(ledger.meetPosting(two, hashOf('x'), hashOf(second), UNKNOWN)).toEqual({ kind });
@@ -74,8 +72,8 @@ describe('a key that stands twice', () => {
 
   it('first as known, then changed: the known one stands', () => {
     const ledger = ledgerWith(['a1', RecordMark.settled]);
-    ledger.meetRecord(digestOf('a1'));
-    const later = ledger.meetRecord(digestOf('a2'));
+    ledger.meetRecord(hashOf('a1'));
+    const later = ledger.meetRecord(hashOf('a2'));
     if (later === undefined) throw new Error('it is to be parsed');
     expect(ledger.meetPosting(later, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'conflicting' });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 1, duplicates: 1 });
@@ -83,8 +81,8 @@ describe('a key that stands twice', () => {
 
   it('first as changed, then as wished, before the first was parsed: the changed one stands', () => {
     const ledger = ledgerWith(['a1', RecordMark.wished]);
-    const first = ledger.meetRecord(digestOf('a2'));
-    ledger.meetRecord(digestOf('a1'));
+    const first = ledger.meetRecord(hashOf('a2'));
+    ledger.meetRecord(hashOf('a1'));
     if (first === undefined) throw new Error('it is to be parsed');
     expect(ledger.meetPosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
     expect(ledger).toMatchObject({ seen: 2, wished: 0, unchanged: 0, duplicates: 1 });
@@ -92,8 +90,8 @@ describe('a key that stands twice', () => {
 
   it('first as changed, then known, before the first was parsed: the changed one stands', () => {
     const ledger = ledgerWith(['a1', RecordMark.settled]);
-    const first = ledger.meetRecord(digestOf('a2'));
-    ledger.meetRecord(digestOf('a1'));
+    const first = ledger.meetRecord(hashOf('a2'));
+    ledger.meetRecord(hashOf('a1'));
     if (first === undefined) throw new Error('it is to be parsed');
     expect(ledger.meetPosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 0, duplicates: 1 });
@@ -102,10 +100,10 @@ describe('a key that stands twice', () => {
 
   it('first as changed, then known, after the first was parsed: the same comes out', () => {
     const ledger = ledgerWith(['a1', RecordMark.settled]);
-    const first = ledger.meetRecord(digestOf('a2'));
+    const first = ledger.meetRecord(hashOf('a2'));
     if (first === undefined) throw new Error('it is to be parsed');
     expect(ledger.meetPosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first' });
-    const second = ledger.meetRecord(digestOf('a1'));
+    const second = ledger.meetRecord(hashOf('a1'));
     if (second === undefined) throw new Error('it is to be parsed');
     expect(ledger.meetPosting(second, hashOf('a'), hashOf('c1'), MAPPED)).toEqual({ kind: 'conflicting' });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 0, duplicates: 1 });
@@ -113,8 +111,8 @@ describe('a key that stands twice', () => {
 
   it('in other bytes with the known content collapses', () => {
     const ledger = ledgerWith(['a1', RecordMark.settled]);
-    ledger.meetRecord(digestOf('a1'));
-    const again = ledger.meetRecord(digestOf('a1 with a space'));
+    ledger.meetRecord(hashOf('a1'));
+    const again = ledger.meetRecord(hashOf('a1 with a space'));
     if (again === undefined) throw new Error('it is to be parsed');
     expect(ledger.meetPosting(again, hashOf('a'), hashOf('c1'), MAPPED)).toEqual({ kind: 'identical' });
     expect(ledger).toMatchObject({ unchanged: 1, duplicates: 1 });
@@ -124,7 +122,7 @@ describe('a key that stands twice', () => {
 describe('what was not met', () => {
   it('are the mappings whose posting came on neither path', () => {
     const ledger = ledgerWith(['a1', RecordMark.settled], ['b1', RecordMark.settled], ['c1', RecordMark.contested]);
-    const met = ledger.meetRecord(digestOf('a2'));
+    const met = ledger.meetRecord(hashOf('a2'));
     if (met === undefined) throw new Error('it is to be parsed');
     ledger.meetPosting(met, hashOf('a'), hashOf('c2'), MAPPED);
     expect([...ledger.unmetRecords()].map(String).sort()).toEqual([hashOf('b1'), hashOf('c1')].map(String).sort());

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contentHash, HASH_BYTES, hashOfDigest, recordDigest } from '../../src/posting/hash.ts';
+import { contentHash, HASH_BYTES, recordHash, writeRecordHash } from '../../src/posting/hash.ts';
 
 const fields = fc.dictionary(
   fc.string({ unit: fc.constantFrom(...'ab:1') }),
@@ -69,10 +69,13 @@ describe('contentHash', () => {
   });
 });
 
-describe('recordDigest', () => {
+describe('a record hash', () => {
   test('is the first 16 bytes of the SHA-1 of just these bytes', () => {
     const buffer = Buffer.from('<source><job>1</job><job>2</job></source>');
     const expected = createHash('sha1').update('<job>1</job>').digest().subarray(0, HASH_BYTES);
-    expect(hashOfDigest(recordDigest(buffer, 8, 20))).toEqual(expected);
+    expect(recordHash(buffer.subarray(8, 20))).toEqual(expected);
+    const target = Buffer.alloc(HASH_BYTES + 4, 7);
+    writeRecordHash(buffer, 8, 20, target, 2);
+    expect(target).toEqual(Buffer.concat([Buffer.of(7, 7), expected, Buffer.of(7, 7)]));
   });
 });

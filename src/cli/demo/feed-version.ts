@@ -31,9 +31,12 @@ export async function readVersion({ source, reader }: FeedSetup, signal: AbortSi
   const reading = await readFeed(
     source,
     {
-      record: (buffer, start, end) => take(Buffer.from(buffer.subarray(start, end))),
-      oversized: (_head, length) => {
-        throw unusable(source.location, [`a record has ${length} bytes`]);
+      take: (batch) => {
+        for (let record = 0; record < batch.count; record++) {
+          const oversized = batch.oversizedLengthOf(record);
+          if (oversized > 0) throw unusable(source.location, [`a record has ${oversized} bytes`]);
+          take(Buffer.from(batch.bytes.subarray(batch.startOf(record), batch.endOf(record))));
+        }
       },
       drain: () => undefined,
     },

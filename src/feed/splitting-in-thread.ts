@@ -1,0 +1,101 @@
+// Splits a feed in a thread of its own, while this one reads, hashes if it has the time, looks up and plans.
+import { Worker } from 'node:worker_threads';
+import type { RecordSink } from './feed-reading.ts';
+import { RecordBatch, STRETCH_BYTES } from './record-batch.ts';
+import type { Splitting } from './splitting.ts';
+import type { SplitBatch, ToSplitter } from './splitting-thread.ts';
+import type { SplitEnd, SplitOptions } from './xml-splitter.ts';
+
+/** Batches that did not come back yet: enough for the thread to go on while this one plans. */
+const MOST_UNDER_WAY = 8;
+
+/** Threads run what is compiled, also where the sources run as they are (the tests). */
+const SCRIPT = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/src/feed/splitting-thread.js' : './splitting-thread.js',
+  import.meta.url,
+);
+
+/** Batches go to and fro: loaded here, they are split there, and taken here. */
+export class SplittingInThread implements Splitting {
+  records = 0;
+  refusal: string | undefined;
+  readonly #sink: RecordSink;
+  readonly #thread: Worker;
+  readonly #spare: RecordBatch[] = [];
+  #loading = RecordBatch.empty();
+  #underWay = 0;
+  readonly #arrived: SplitBatch[] = [];
+  #end: SplitEnd | undefined;
+  #failure: Error | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(options: SplitOptions, sink: RecordSink) {
+    this.#sink = sink;
+    // Options of the process, such as a profiler's, are not for its threads.
+    this.#thread = new Worker(SCRIPT, { name: 'splitting', workerData: options, execArgv: [] });
+    this.#thread.on('message', (batch: SplitBatch) => {
+      this.#arrived.push(batch);
+      this.#wake();
+    });
+    this.#thread.on('error', (error) => this.#fail(error));
+    this.#thread.on('exit', () => this.#fail(new Error('the thread that splits the feed ended by itself')));
+  }
+
+  async push(chunk: Buffer): Promise<void> {
+    for (let at = 0; at < chunk.length; ) {
+      const to = Math.min(chunk.length, at + STRETCH_BYTES - this.#loading.bytes.length);
+      this.#loading.load(chunk, at, to);
+      at = to;
+      if (this.#loading.bytes.length === STRETCH_BYTES) await this.#send();
+    }
+  }
+
+  async finish(): Promise<SplitEnd> {
+    await this.#send();
+    this.#tell({ kind: 'end' });
+    while (this.#end === undefined) await this.#take();
+    return this.#end;
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.terminate();
+  }
+
+  async #send(): Promise<void> {
+    const packed = this.#loading.pack();
+    this.#tell({ kind: 'stretch', packed }, [packed.bytes, packed.facts]);
+    this.#underWay++;
+    this.#loading = this.#spare.pop() ?? RecordBatch.empty();
+    while (this.#arrived.length > 0 || this.#underWay >= MOST_UNDER_WAY) await this.#take();
+  }
+
+  /** Waits for the next batch, and hands it over. */
+  async #take(): Promise<void> {
+    while (this.#arrived.length === 0) {
+      if (this.#failure !== undefined) throw this.#failure;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const { packed, refusal, end } = this.#arrived.shift() as SplitBatch;
+    const batch = RecordBatch.unpack(packed);
+    batch.hash();
+    this.#underWay--;
+    this.records += batch.count;
+    this.refusal ??= refusal;
+    this.#end = end;
+    this.#sink.take(batch);
+    await this.#sink.drain();
+    batch.clear();
+    if (batch.isWorthKeeping) this.#spare.push(batch);
+  }
+
+  #tell(message: ToSplitter, transfer: ArrayBuffer[] = []): void {
+    this.#thread.postMessage(message, transfer);
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#wake();
+  }
+}

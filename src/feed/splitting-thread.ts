@@ -1,0 +1,51 @@
+// A thread that splits one feed: takes its bytes stretch by stretch, and sends them back with the records found in them.
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type PackedBatch, RecordBatch } from './record-batch.ts';
+import { type SplitEnd, type SplitOptions, XmlSplitter } from './xml-splitter.ts';
+
+export type ToSplitter =
+  /** The feed's next bytes, as a batch that was loaded with them. */
+  { readonly kind: 'stretch'; readonly packed: PackedBatch } | { readonly kind: 'end' };
+
+/** What came of a stretch of the feed, or of the document's end. */
+export interface SplitBatch {
+  readonly packed: PackedBatch;
+  readonly refusal: string | undefined;
+  readonly end: SplitEnd | undefined;
+}
+
+/** With so many stretches waiting, the thread that reads is faster than this one: the hashing is left to it. */
+const MANY_WAITING = 3;
+
+if (parentPort === null) throw new Error('this script is a thread of jobmirror');
+const port = parentPort;
+let batch: RecordBatch;
+const splitter = new XmlSplitter(workerData as SplitOptions, {
+  record: (buffer, start, end) => batch.record(buffer, start, end),
+  oversized: (head, length) => batch.oversized(head, length),
+});
+
+const waiting: ToSplitter[] = [];
+port.on('message', (first: ToSplitter) => {
+  waiting.push(first);
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const end = split(next);
+    for (let more = receiveMessageOnPort(port); more !== undefined; more = receiveMessageOnPort(port)) {
+      waiting.push(more.message);
+    }
+    if (waiting.length < MANY_WAITING) batch.hash();
+    const packed = batch.pack();
+    port.postMessage({ packed, refusal: splitter.refusal, end } satisfies SplitBatch, [packed.bytes, packed.facts]);
+  }
+});
+
+/** Splits into `batch`. */
+function split(message: ToSplitter): SplitEnd | undefined {
+  if (message.kind === 'end') {
+    batch = RecordBatch.empty();
+    return splitter.finish();
+  }
+  batch = RecordBatch.unpack(message.packed);
+  splitter.push(batch.bytes);
+  return undefined;
+}

@@ -1,0 +1,94 @@
+// Batches of records: what is added comes out again, wherever it stood before and whatever memory was used for before.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type PackedBatch, RecordBatch } from '../../src/feed/record-batch.ts';
+import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
+
+interface Held {
+  readonly text: string;
+  readonly oversized: number;
+  readonly hash: Buffer;
+}
+
+/** All that a batch says of its records. */
+const heldIn = (batch: RecordBatch): Held[] =>
+  Array.from({ length: batch.count }, (_, record) => ({
+    text: batch.bytes.toString('latin1', batch.startOf(record), batch.endOf(record)),
+    oversized: batch.oversizedLengthOf(record),
+    hash: Buffer.from(batch.hashes.subarray(batch.hashAt(record), batch.hashAt(record) + HASH_BYTES)),
+  }));
+
+const sent = (batch: RecordBatch): RecordBatch => {
+  const packed = batch.pack();
+  return RecordBatch.unpack(structuredClone<PackedBatch>(packed, { transfer: [packed.bytes, packed.facts] }));
+};
+
+const held = (text: string, oversized = 0): Held => ({
+  text,
+  oversized,
+  hash: recordHash(Buffer.from(text, 'latin1')),
+});
+
+describe('RecordBatch', () => {
+  it('holds records of what it was loaded with, of other memory, and the heads of oversized ones', () => {
+    const batch = RecordBatch.empty();
+    const loaded = batch.load(Buffer.from('..<a/>..<b/>..'), 2);
+    batch.record(loaded, 0, 4);
+    batch.record(Buffer.from('-<joined/>-'), 1, 10);
+    batch.oversized(Buffer.from('<head'), 5e12);
+    batch.record(loaded, 6, 10);
+    batch.hash();
+    expect(heldIn(batch)).toEqual([held('<a/>'), held('<joined/>'), held('<head', 5e12), held('<b/>')]);
+  });
+
+  it('tells an oversized record whose head is all of it', () => {
+    const batch = RecordBatch.empty();
+    batch.oversized(Buffer.from('<job/>'), 6);
+    expect(batch.oversizedLengthOf(0)).toBe(6);
+  });
+
+  it('hashes only what has no hash yet, on whichever side of a thread', () => {
+    const batch = RecordBatch.empty();
+    batch.record(Buffer.from('one'), 0, 3);
+    batch.hash();
+    const there = sent(batch);
+    there.hashes.fill(1, there.hashAt(0), there.hashAt(0) + HASH_BYTES);
+    there.record(Buffer.from('two'), 0, 3);
+    there.hash();
+    expect(heldIn(there)).toEqual([{ ...held('one'), hash: Buffer.alloc(HASH_BYTES, 1) }, held('two')]);
+  });
+
+  it('holds whatever comes, sent to and fro and used again', () => {
+    const record = fc.tuple(fc.constantFrom('loaded', 'other', 'oversized'), fc.nat({ max: 400_000 }));
+    fc.assert(
+      fc.property(fc.array(fc.array(record, { maxLength: 12 }), { maxLength: 4 }), (rounds) => {
+        let batch = RecordBatch.empty();
+        for (const [round, records] of rounds.entries()) {
+          const expected: Held[] = [];
+          for (const [at, [kind, length]] of records.entries()) {
+            const bytes = Buffer.alloc(length, 65 + ((round * 12 + at) % 26));
+            if (kind === 'oversized') batch.oversized(bytes, length + 1);
+            else if (kind === 'other') batch.record(bytes, 0, length);
+            else batch.record(batch.load(bytes), 0, length);
+            expected.push(held(bytes.toString('latin1'), kind === 'oversized' ? length + 1 : 0));
+          }
+          batch = sent(batch);
+          batch.hash();
+          batch = sent(batch);
+          expect(heldIn(batch)).toEqual(expected);
+          batch.clear();
+          expect(batch.count).toBe(0);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is not worth keeping once it held a giant', () => {
+    const batch = RecordBatch.empty();
+    expect(batch.isWorthKeeping).toBe(true);
+    batch.record(Buffer.alloc(9_000_000), 0, 9_000_000);
+    batch.clear();
+    expect(batch.isWorthKeeping).toBe(false);
+  });
+});

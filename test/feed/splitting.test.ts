@@ -1,0 +1,144 @@
+// Splitting in a thread against splitting in this one: the same records, in the same order, whatever comes.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Splitting, startSplitting } from '../../src/feed/splitting.ts';
+import type { SplitOptions } from '../../src/feed/xml-splitter.ts';
+import { collect, cutInto } from './collect.ts';
+
+const OPTIONS: SplitOptions = { recordPath: 'source/job', totalPaths: ['source/total'], maxRecordBytes: 300_000 };
+const HERE = Number.POSITIVE_INFINITY;
+
+/** Splits a document in chunks of these sizes. Every chunk is overwritten once it was taken, as a source may do. */
+async function split(document: Buffer, sizes: readonly number[], threadsFrom: number, options = OPTIONS) {
+  const sink = collect();
+  const splitting = startSplitting(options, sink, threadsFrom);
+  try {
+    for (const chunk of cutInto(document, sizes)) {
+      const reused = Buffer.from(chunk);
+      await splitting.push(reused);
+      reused.fill('<');
+    }
+    const end = await splitting.finish();
+    return { end, counted: splitting.records, records: sink.records, oversized: sink.oversizedRecords };
+  } finally {
+    await splitting.close();
+  }
+}
+
+/** A document of so many records, some of them long or nasty, that a mebibyte is passed several times. */
+function bigDocument(records: number, filler: (n: number) => string): Buffer {
+  const parts = Array.from({ length: records }, (_, n) => `<job id="${n}"><![CDATA[</job>${filler(n)}]]></job>\n`);
+  return Buffer.from(`<source><total>${records}</total>\n${parts.join('')}</source>`);
+}
+
+describe('splitting in a thread', () => {
+  it('gives what splitting here gives, whatever the document, the chunks and the size that it starts from', async () => {
+    const piece = fc.constantFrom(
+      '<job>1</job>',
+      '<job/>',
+      '<job><job/></job>',
+      '<job>',
+      '</job>',
+      '<!-- <job> -->',
+      '<![CDATA[</job>]]>',
+      `<job>${'é'.repeat(60_000)}</job>`,
+      `<job>${'x'.repeat(400_000)}</job>`,
+      '<total>3</total>',
+      '</source>',
+      '<?pi <job> ?>',
+    );
+    const sizes = fc.array(fc.integer({ min: 1_000, max: 1_500_000 }), { minLength: 1, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 30 }), sizes, fc.nat(2_000_000), async (pieces, cut, from) => {
+        const document = Buffer.from(`<source>${pieces.join('')}</source>`);
+        expect(await split(document, cut, from)).toEqual(await split(document, cut, HERE));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('keeps the order and all records of a feed that is longer than all that may be under way', async () => {
+    const records = 30_000;
+    const document = bigDocument(records, (n) => 'ä'.repeat(n % 400));
+    expect(document.length).toBeGreaterThan(11 * 1024 * 1024);
+    const { end, ...rest } = await split(document, [65_536], 2 * 1024 * 1024);
+    expect(end).toMatchObject({ records, oversizedRecords: 0, shortfalls: [], declaredTotal: records });
+    expect(rest.counted).toBe(records);
+    expect(rest.records).toEqual((await split(document, [1e9], HERE)).records);
+  });
+
+  it('says why a feed is refused, while it is still read', async () => {
+    const sink = collect();
+    const splitting = startSplitting(OPTIONS, sink, 0);
+    const pages = async () => {
+      const page = Buffer.from(`<!DOCTYPE html><html><title>Log in</title>${' '.repeat(1_100_000)}`);
+      for (let pushed = 0; splitting.refusal === undefined; pushed++) {
+        expect(pushed).toBeLessThan(100);
+        await splitting.push(page);
+      }
+    };
+    await pages().finally(() => splitting.close());
+    expect(splitting.refusal).toMatch(/HTML where an XML feed was expected; the page's title is "Log in"/);
+  });
+
+  it('refuses a short one at its first chunk, though its source may never end', async () => {
+    const splitting = startSplitting(OPTIONS, collect(), 1e6);
+    await splitting.push(Buffer.from('<!DOCTYPE html><html>'));
+    expect(splitting.refusal).toMatch(/HTML/);
+    await splitting.close();
+  });
+
+  it('throws what the sink throws, from taking and from draining', async () => {
+    const document = bigDocument(30_000, (n) => 'x'.repeat(n % 400));
+    const faults = [
+      { take: () => fail('full'), drain: () => undefined },
+      { take: () => undefined, drain: () => Promise.reject(new Error('full')) },
+    ];
+    for (const sink of faults) {
+      for (const threadsFrom of [0, HERE]) {
+        const splitting = startSplitting(OPTIONS, sink, threadsFrom);
+        await expect(pushAll(splitting, document)).rejects.toThrow('full');
+        await splitting.close();
+      }
+    }
+  });
+
+  it('pauses while the sink does', async () => {
+    const document = bigDocument(60_000, (n) => 'x'.repeat(n % 400));
+    let taken = 0;
+    let goOn = () => {};
+    const pause = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const sink = { take: () => void taken++, drain: () => pause };
+    const splitting = startSplitting(OPTIONS, sink, 0);
+    let pushed = 0;
+    const pushing = pushAll(splitting, document, () => pushed++);
+    await expect.poll(() => taken).toBe(1);
+    const before = pushed;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([taken, pushed]).toEqual([1, before]);
+    expect(pushed).toBeLessThan(document.length / 65_536);
+    goOn();
+    await pushing;
+    await splitting.close();
+    expect(taken).toBeGreaterThan(10);
+  });
+
+  it('refuses a path that is none, before anything is split', () => {
+    for (const threadsFrom of [0, HERE])
+      expect(() => startSplitting({ ...OPTIONS, recordPath: 'source//job' }, collect(), threadsFrom)).toThrow();
+  });
+});
+
+async function pushAll(splitting: Splitting, document: Buffer, onPush = () => {}): Promise<void> {
+  for (const chunk of cutInto(document, [65_536])) {
+    await splitting.push(chunk);
+    onPush();
+  }
+  await splitting.finish();
+}
+
+const fail = (message: string): never => {
+  throw new Error(message);
+};

@@ -1,0 +1,51 @@
+// The books of a pull that is abandoned: nothing of it stays, whatever was still under way.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Wish } from '../../src/plan/wish.ts';
+import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { PullBooks } from '../../src/store/pull-books.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+
+let database: FreshDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = openDatabase(database.url, { max: 2 });
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const hash = Buffer.alloc(16, 1);
+
+/** More than a COPY waits for. */
+const wishes: Wish[] = Array.from({ length: 600 }, (_, n) => ({
+  wanted: 'present',
+  key: postingKey(`p${n}`),
+  operation: 'create',
+  fields: { description: 'x'.repeat(2_000) },
+  recordHash: hash,
+  contentHash: hash,
+  resting: 'ready',
+}));
+
+it.each([
+  ['looks its postings up', (books: PullBooks) => books.lookUp([postingKey('p1')])],
+  ['is at rest', async () => undefined],
+])('stays without a trace when it is abandoned while it %s, though whoever plans goes on', async (_what, begin) => {
+  await db.query(
+    `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
+     values ('acme', 'p1', 'board', '1', $1, $1) on conflict do nothing`,
+    [hash],
+  );
+  const books = await PullBooks.open(db, { pull: 1, feed: feedName('acme'), site: siteName('board') });
+  await books.loadIndex(false);
+  const planning = begin(books)
+    .then(() => books.addFresh(wishes))
+    .then(() => books.refreshMappings([{ key: postingKey('p1'), recordHash: Buffer.alloc(16, 2) }]))
+    .then(() => books.flush());
+  await Promise.all([books.abandon(), expect(planning).rejects.toThrow()]);
+  expect(await db.query('select key from change')).toEqual([]);
+  expect(await db.query('select record_hash from mapping')).toEqual([{ record_hash: hash }]);
+});
