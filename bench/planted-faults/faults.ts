@@ -95,6 +95,30 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: 'if (false) this.note(',
     tests: ['test/feed/cut-feeds.test.ts', 'test/feed/xml-splitter.test.ts'],
   },
+  {
+    file: 'src/feed/splitting.ts',
+    find: 'here.splitting.hold(chunk);',
+    put: 'await here.splitting.push(chunk);',
+    tests: ['test/feed/splitting.test.ts'],
+  },
+  {
+    file: 'src/feed/splitting-in-thread.ts',
+    find: 'while (this.#end === undefined) await this.#take();',
+    put: 'while (this.#end === undefined && this.#underWay > 0) await this.#take();',
+    tests: ['test/feed/splitting.test.ts'],
+  },
+  {
+    file: 'jobs/record-desk.ts',
+    find: '[written, filled, planned]',
+    put: '[filled, written, planned]',
+    tests: ['test/jobs/pull-feed.test.ts'],
+  },
+  {
+    file: 'src/store/pull-books.ts',
+    find: 'async abandon(): Promise<void> {',
+    put: "async abandon(): Promise<void> {\n    await this.session.query('rollback').catch(() => undefined);",
+    tests: ['test/store/pull-books.test.ts'],
+  },
   // Accounts, and what an older pull may do.
   {
     file: 'src/plan/accounting.ts',

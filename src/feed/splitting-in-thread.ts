@@ -7,7 +7,7 @@ import type { SplitBatch, ToSplitter } from './splitting-thread.ts';
 import type { SplitEnd, SplitOptions } from './xml-splitter.ts';
 
 /** Batches that did not come back yet: enough for the thread to go on while this one plans. */
-const MOST_UNDER_WAY = 8;
+const MOST_UNDER_WAY = 16;
 
 /** Threads run what is compiled, also where the sources run as they are (the tests). */
 const SCRIPT = new URL(

@@ -59,8 +59,8 @@ describe('splitting in a thread', () => {
 
   it('keeps the order and all records of a feed that is longer than all that may be under way', async () => {
     const records = 30_000;
-    const document = bigDocument(records, (n) => 'ä'.repeat(n % 400));
-    expect(document.length).toBeGreaterThan(11 * 1024 * 1024);
+    const document = bigDocument(records, (n) => 'ä'.repeat(n % 800));
+    expect(document.length).toBeGreaterThan(20 * 1024 * 1024);
     const { end, ...rest } = await split(document, [65_536], 2 * 1024 * 1024);
     expect(end).toMatchObject({ records, oversizedRecords: 0, shortfalls: [], declaredTotal: records });
     expect(rest.counted).toBe(records);
@@ -104,7 +104,7 @@ describe('splitting in a thread', () => {
   });
 
   it('pauses while the sink does', async () => {
-    const document = bigDocument(60_000, (n) => 'x'.repeat(n % 400));
+    const document = bigDocument(60_000, (n) => 'x'.repeat(n % 800));
     let taken = 0;
     let goOn = () => {};
     const pause = new Promise<void>((resolve) => {

@@ -30,10 +30,17 @@ const wishes: Wish[] = Array.from({ length: 600 }, (_, n) => ({
   resting: 'ready',
 }));
 
+const lookUp = (books: PullBooks) => books.lookUp([postingKey('p1')]);
+const addWishes = (books: PullBooks) => books.addFresh(wishes).then(() => books.flush());
+const noteHash = (books: PullBooks) =>
+  books.refreshMappings([{ key: postingKey('p1'), recordHash: Buffer.alloc(16, 2) }]);
+
 it.each([
-  ['looks its postings up', (books: PullBooks) => books.lookUp([postingKey('p1')])],
-  ['is at rest', async () => undefined],
-])('stays without a trace when it is abandoned while it %s, though whoever plans goes on', async (_what, begin) => {
+  ['looks postings up, and then adds wishes', lookUp, addWishes],
+  ['looks postings up, and then notes a hash', lookUp, noteHash],
+  ['is about to add wishes', async () => undefined, addWishes],
+  ['is about to note a hash', async () => undefined, noteHash],
+])('stays without a trace when it is abandoned while whoever plans %s', async (_what, before, after) => {
   await db.query(
     `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
      values ('acme', 'p1', 'board', '1', $1, $1) on conflict do nothing`,
@@ -41,10 +48,7 @@ it.each([
   );
   const books = await PullBooks.open(db, { pull: 1, feed: feedName('acme'), site: siteName('board') });
   await books.loadIndex(false);
-  const planning = begin(books)
-    .then(() => books.addFresh(wishes))
-    .then(() => books.refreshMappings([{ key: postingKey('p1'), recordHash: Buffer.alloc(16, 2) }]))
-    .then(() => books.flush());
+  const planning = before(books).then(() => after(books));
   await Promise.all([books.abandon(), expect(planning).rejects.toThrow()]);
   expect(await db.query('select key from change')).toEqual([]);
   expect(await db.query('select record_hash from mapping')).toEqual([{ record_hash: hash }]);
