@@ -96,7 +96,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/cut-feeds.test.ts', 'test/feed/xml-splitter.test.ts'],
   },
   {
-    file: 'src/feed/splitting.ts',
+    file: 'src/feed/start-splitting.ts',
     find: 'here.splitting.hold(chunk);',
     put: 'await here.splitting.push(chunk);',
     tests: ['test/feed/splitting.test.ts'],

@@ -8,7 +8,7 @@ import { openHttp } from './http-source.ts';
 import { type Pace, startPace } from './pace.ts';
 import { type Network, systemNetwork } from './redirect-guard.ts';
 import { BrokenOff, type OpenedSource, type SourceBody } from './source-body.ts';
-import { startSplitting } from './splitting.ts';
+import { startSplitting } from './start-splitting.ts';
 import { openStdin } from './stdin-source.ts';
 import type { SplitEnd } from './xml-splitter.ts';
 
@@ -168,9 +168,9 @@ async function* bounded(chunks: AsyncIterable<Buffer>, size: Size, limits: FeedL
 /** Nothing read is a failure; something read that is not proven to be all is a reading that falls short. */
 function conclude(end: SplitEnd, broken: string | undefined, bytes: number, validators: Validators): FeedReading {
   const { records, oversizedRecords, declaredTotal } = end;
-  const refusal = broken ?? end.refusal;
-  if (records === 0 && refusal !== undefined) return { kind: 'failed', message: refusal, bytes };
-  const shortfalls = [...(refusal === undefined ? [] : [refusal]), ...end.shortfalls];
+  const refusals = [broken, end.refusal].filter((reason) => reason !== undefined);
+  if (records === 0 && refusals[0] !== undefined) return { kind: 'failed', message: refusals[0], bytes };
+  const shortfalls = [...refusals, ...end.shortfalls];
   if (oversizedRecords > 0) shortfalls.push(`${oversizedRecords} of the records are larger than the limit`);
   // Validators of a reading that fell short would turn it into "not modified" the next time.
   return {

@@ -24,6 +24,8 @@ export class SplittingInThread implements Splitting {
   readonly #spare: RecordBatch[] = [];
   #loading = RecordBatch.empty();
   #underWay = 0;
+  #sentBytes = 0;
+  #splitBytes = 0;
   readonly #arrived: SplitBatch[] = [];
   #end: SplitEnd | undefined;
   #failure: Error | undefined;
@@ -35,8 +37,10 @@ export class SplittingInThread implements Splitting {
     this.#thread = new Worker(SCRIPT, { name: 'splitting', workerData: options, execArgv: [] });
     this.#thread.on('message', (batch: SplitBatch) => {
       this.#arrived.push(batch);
+      this.refusal ??= batch.refusal;
       this.#wake();
     });
+    this.#thread.on('messageerror', (error) => this.#fail(error));
     this.#thread.on('error', (error) => this.#fail(error));
     this.#thread.on('exit', () => this.#fail(new Error('the thread that splits the feed ended by itself')));
   }
@@ -53,7 +57,9 @@ export class SplittingInThread implements Splitting {
   async finish(): Promise<SplitEnd> {
     await this.#send();
     this.#tell({ kind: 'end' });
+    this.#underWay++;
     while (this.#end === undefined) await this.#take();
+    this.#checkAccounts(this.#end);
     return this.#end;
   }
 
@@ -63,6 +69,7 @@ export class SplittingInThread implements Splitting {
 
   async #send(): Promise<void> {
     const packed = this.#loading.pack();
+    this.#sentBytes += packed.bytesUsed;
     this.#tell({ kind: 'stretch', packed }, [packed.bytes, packed.facts]);
     this.#underWay++;
     this.#loading = this.#spare.pop() ?? RecordBatch.empty();
@@ -77,17 +84,25 @@ export class SplittingInThread implements Splitting {
         this.#wake = resolve;
       });
     }
-    const { packed, refusal, end } = this.#arrived.shift() as SplitBatch;
+    const { packed, end, splitBytes } = this.#arrived.shift() as SplitBatch;
     const batch = RecordBatch.unpack(packed);
     batch.hash();
     this.#underWay--;
     this.records += batch.count;
-    this.refusal ??= refusal;
     this.#end = end;
+    this.#splitBytes = splitBytes;
     this.#sink.take(batch);
     await this.#sink.drain();
     batch.clear();
     if (batch.isWorthKeeping) this.#spare.push(batch);
+  }
+
+  /** What went and what came back: a batch that is lost would look like postings that are gone. */
+  #checkAccounts({ records }: SplitEnd): void {
+    if (this.#underWay === 0 && records === this.records && this.#splitBytes === this.#sentBytes) return;
+    throw new Error(
+      `splitting the feed went wrong: ${this.records} of ${records} records came back, ${this.#splitBytes} of ${this.#sentBytes} bytes were split`,
+    );
   }
 
   #tell(message: ToSplitter, transfer: ArrayBuffer[] = []): void {

@@ -12,6 +12,8 @@ export interface SplitBatch {
   readonly packed: PackedBatch;
   readonly refusal: string | undefined;
   readonly end: SplitEnd | undefined;
+  /** Bytes that were split so far. */
+  readonly splitBytes: number;
 }
 
 /**
@@ -23,12 +25,16 @@ const MANY_WAITING = 8;
 if (parentPort === null) throw new Error('this script is a thread of jobmirror');
 const port = parentPort;
 let batch: RecordBatch;
+let splitBytes = 0;
 const splitter = new XmlSplitter(workerData as SplitOptions, {
   record: (buffer, start, end) => batch.record(buffer, start, end),
   oversized: (head, length) => batch.oversized(head, length),
 });
 
 const waiting: ToSplitter[] = [];
+port.on('messageerror', (error) => {
+  throw error;
+});
 port.on('message', (first: ToSplitter) => {
   waiting.push(first);
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -38,7 +44,8 @@ port.on('message', (first: ToSplitter) => {
     }
     if (waiting.length < MANY_WAITING) batch.hash();
     const packed = batch.pack();
-    port.postMessage({ packed, refusal: splitter.refusal, end } satisfies SplitBatch, [packed.bytes, packed.facts]);
+    const said: SplitBatch = { packed, refusal: splitter.refusal, end, splitBytes };
+    port.postMessage(said, [packed.bytes, packed.facts]);
   }
 });
 
@@ -49,6 +56,7 @@ function split(message: ToSplitter): SplitEnd | undefined {
     return splitter.finish();
   }
   batch = RecordBatch.unpack(message.packed);
+  splitBytes += message.packed.bytesUsed;
   splitter.push(batch.bytes);
   return undefined;
 }

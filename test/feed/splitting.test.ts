@@ -1,7 +1,8 @@
 // Splitting in a thread against splitting in this one: the same records, in the same order, whatever comes.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Splitting, startSplitting } from '../../src/feed/splitting.ts';
+import type { Splitting } from '../../src/feed/splitting.ts';
+import { startSplitting } from '../../src/feed/start-splitting.ts';
 import type { SplitOptions } from '../../src/feed/xml-splitter.ts';
 import { collect, cutInto } from './collect.ts';
 
@@ -42,7 +43,6 @@ describe('splitting in a thread', () => {
       '<!-- <job> -->',
       '<![CDATA[</job>]]>',
       `<job>${'é'.repeat(60_000)}</job>`,
-      `<job>${'x'.repeat(400_000)}</job>`,
       '<total>3</total>',
       '</source>',
       '<?pi <job> ?>',
@@ -51,10 +51,22 @@ describe('splitting in a thread', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 30 }), sizes, fc.nat(2_000_000), async (pieces, cut, from) => {
         const document = Buffer.from(`<source>${pieces.join('')}</source>`);
-        expect(await split(document, cut, from)).toEqual(await split(document, cut, HERE));
+        // Whether a record that is too long may contain others depends on how much of it is seen at once.
+        const roomy = { ...OPTIONS, maxRecordBytes: 1e9 };
+        expect(await split(document, cut, from, roomy)).toEqual(await split(document, cut, HERE, roomy));
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('hands over what is too long by its first bytes, wherever it stands', async () => {
+    const long = (letter: string, length: number) => `<job>${letter.repeat(length)}</job>`;
+    const lengths = [10, 400_000, 20, 3_000_000, 299_000, 30, 1_500_000];
+    const document = Buffer.from(`<source>${lengths.map((length) => long('x', length)).join('\n')}</source>`);
+    const inThread = await split(document, [100_000], 0);
+    expect(inThread).toEqual(await split(document, [100_000], HERE));
+    expect(inThread.oversized.map(({ length }) => length)).toEqual([400_011, 3_000_011, 1_500_011]);
+    expect(inThread.end.oversizedRecords).toBe(3);
   });
 
   it('keeps the order and all records of a feed that is longer than all that may be under way', async () => {

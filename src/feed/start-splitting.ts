@@ -1,0 +1,75 @@
+// Splits the bytes of a feed into batches of hashed records: a short feed in this thread, what is longer in one of its own.
+import { availableParallelism } from 'node:os';
+import type { RecordSink } from './feed-reading.ts';
+import { GrowingBytes } from './growing-bytes.ts';
+import type { Splitting } from './splitting.ts';
+import { SplittingHere } from './splitting-here.ts';
+import { SplittingInThread } from './splitting-in-thread.ts';
+import type { SplitEnd, SplitOptions } from './xml-splitter.ts';
+
+/** Threads take some 30 ms to start, in which ten times as much is split. */
+const THREADS_FROM_BYTES = 2 * 1024 * 1024;
+
+/**
+ * Begins to split a feed. Throws where a path is not one.
+ * @param threadsFrom feeds with more bytes are split in threads; where there is one core, none is by default.
+ */
+export function startSplitting(options: SplitOptions, sink: RecordSink, threadsFrom?: number): Splitting {
+  const from = threadsFrom ?? (availableParallelism() > 1 ? THREADS_FROM_BYTES : Number.POSITIVE_INFINITY);
+  return from === Number.POSITIVE_INFINITY
+    ? new SplittingHere(options, sink)
+    : new SplittingBySize(options, sink, from);
+}
+
+/**
+ * The beginning of the feed is split here as it comes, so that what is no feed is refused at once. Its records are held
+ * back: if the feed ends there they are handed over, otherwise they are dropped, and threads split the feed again from
+ * its first byte. So all records come from one splitter, and none comes twice.
+ */
+class SplittingBySize implements Splitting {
+  readonly #options: SplitOptions;
+  readonly #sink: RecordSink;
+  readonly #threadsFrom: number;
+  #here: { readonly splitting: SplittingHere; readonly bytes: GrowingBytes } | undefined;
+  #current: Splitting;
+
+  constructor(options: SplitOptions, sink: RecordSink, threadsFrom: number) {
+    this.#options = options;
+    this.#sink = sink;
+    this.#threadsFrom = threadsFrom;
+    const splitting = new SplittingHere(options, sink);
+    this.#here = { splitting, bytes: new GrowingBytes(Buffer.alloc(0)) };
+    this.#current = splitting;
+  }
+
+  get records(): number {
+    return this.#current.records;
+  }
+
+  get refusal(): string | undefined {
+    return this.#current.refusal;
+  }
+
+  async push(chunk: Buffer): Promise<void> {
+    const here = this.#here;
+    if (here === undefined) {
+      await this.#current.push(chunk);
+    } else if (here.bytes.length + chunk.length <= this.#threadsFrom) {
+      here.bytes.append(chunk);
+      here.splitting.hold(chunk);
+    } else {
+      this.#here = undefined;
+      this.#current = new SplittingInThread(this.#options, this.#sink);
+      await this.#current.push(here.bytes.bytes);
+      await this.#current.push(chunk);
+    }
+  }
+
+  finish(): Promise<SplitEnd> {
+    return this.#current.finish();
+  }
+
+  close(): Promise<void> {
+    return this.#current.close();
+  }
+}
