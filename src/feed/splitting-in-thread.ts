@@ -7,7 +7,9 @@ import type { SplitBatch, ToSplitter } from './splitting-thread.ts';
 import type { SplitEnd, SplitOptions } from './xml-splitter.ts';
 
 /** Batches that did not come back yet: enough for the thread to go on while this one plans. */
-const MOST_UNDER_WAY = 16;
+const MOST_UNDER_WAY = 12;
+/** Mebibytes for the thread's young garbage, all of which is gone at once; it would take several times as much. */
+const YOUNG_MEBIBYTES = 3;
 
 /** Threads run what is compiled, also where the sources run as they are (the tests). */
 const SCRIPT = new URL(
@@ -33,8 +35,13 @@ export class SplittingInThread implements Splitting {
 
   constructor(options: SplitOptions, sink: RecordSink) {
     this.#sink = sink;
-    // Options of the process, such as a profiler's, are not for its threads.
-    this.#thread = new Worker(SCRIPT, { name: 'splitting', workerData: options, execArgv: [] });
+    this.#thread = new Worker(SCRIPT, {
+      name: 'splitting',
+      workerData: options,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEBIBYTES },
+      // Options of the process, such as a profiler's, are not for its threads.
+      execArgv: [],
+    });
     this.#thread.on('message', (batch: SplitBatch) => {
       this.#arrived.push(batch);
       this.refusal ??= batch.refusal;

@@ -20,7 +20,7 @@ export interface SplitBatch {
  * With so many stretches waiting, the thread that reads is faster than this one: the hashing is left to it. They are also
  * what there is to do here while that one plans.
  */
-const MANY_WAITING = 8;
+const MANY_WAITING = 6;
 
 if (parentPort === null) throw new Error('this script is a thread of jobmirror');
 const port = parentPort;
