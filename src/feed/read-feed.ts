@@ -35,7 +35,7 @@ export interface ReadingContext {
   readonly network?: Network;
   /** Time over which the minimum rate is averaged, in milliseconds; 30 s by default. */
   readonly rateWindowMs?: number;
-  /** A feed with more bytes is split in threads of its own; 2 MiB by default, where there is more than one core. */
+  /** A feed with more bytes is split in a thread of its own; 2 MiB by default, where there is more than one core. */
   readonly threadsFromBytes?: number;
 }
 

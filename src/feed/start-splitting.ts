@@ -7,15 +7,15 @@ import { SplittingHere } from './splitting-here.ts';
 import { SplittingInThread } from './splitting-in-thread.ts';
 import type { SplitEnd, SplitOptions } from './xml-splitter.ts';
 
-/** Threads take some 30 ms to start, in which ten times as much is split. */
-const THREADS_FROM_BYTES = 2 * 1024 * 1024;
+/** A thread takes some 30 ms to start, in which ten times as much is split. */
+const THREAD_FROM_BYTES = 2 * 1024 * 1024;
 
 /**
  * Begins to split a feed. Throws where a path is not one.
- * @param threadsFrom feeds with more bytes are split in threads; where there is one core, none is by default.
+ * @param threadsFrom feeds with more bytes are split in a thread; where there is one core, none is by default.
  */
 export function startSplitting(options: SplitOptions, sink: RecordSink, threadsFrom?: number): Splitting {
-  const from = threadsFrom ?? (availableParallelism() > 1 ? THREADS_FROM_BYTES : Number.POSITIVE_INFINITY);
+  const from = threadsFrom ?? (availableParallelism() > 1 ? THREAD_FROM_BYTES : Number.POSITIVE_INFINITY);
   return from === Number.POSITIVE_INFINITY
     ? new SplittingHere(options, sink)
     : new SplittingBySize(options, sink, from);
@@ -23,7 +23,7 @@ export function startSplitting(options: SplitOptions, sink: RecordSink, threadsF
 
 /**
  * The beginning of the feed is split here as it comes, so that what is no feed is refused at once. Its records are held
- * back: if the feed ends there they are handed over, otherwise they are dropped, and threads split the feed again from
+ * back: if the feed ends there they are handed over, otherwise they are dropped, and a thread splits the feed again from
  * its first byte. So all records come from one splitter, and none comes twice.
  */
 class SplittingBySize implements Splitting {
