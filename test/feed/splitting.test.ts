@@ -1,6 +1,7 @@
 // Splitting in a thread against splitting in this one: the same records, in the same order, whatever comes.
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Splitting } from '../../src/feed/splitting.ts';
 import { startSplitting } from '../../src/feed/start-splitting.ts';
 import type { SplitOptions } from '../../src/feed/xml-splitter.ts';
@@ -135,6 +136,39 @@ describe('splitting in a thread', () => {
     await pushing;
     await splitting.close();
     expect(taken).toBeGreaterThan(10);
+  });
+
+  it('fails where a batch is lost on its way, which would look like postings that are gone', async () => {
+    const { emit } = Worker.prototype;
+    let messages = 0;
+    const lossy = vi.spyOn(Worker.prototype, 'emit').mockImplementation(function (this: Worker, event, ...values) {
+      return event === 'message' && ++messages === 2 ? true : emit.call(this, event, ...values);
+    });
+    const splitting = startSplitting(OPTIONS, collect(), 0);
+    const document = bigDocument(10_000, (n) => 'x'.repeat(n % 800));
+    await expect(pushAll(splitting, document)).rejects.toThrow(/splitting the feed went wrong: \d+ of 10000 records/);
+    await splitting.close();
+    lossy.mockRestore();
+  });
+
+  it('fails where the thread ends by itself', async () => {
+    const threads: Worker[] = [];
+    const { postMessage } = Worker.prototype;
+    const seen = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker, ...message) {
+      threads.push(this);
+      return postMessage.apply(this, message);
+    });
+    const splitting = startSplitting(OPTIONS, collect(), 0);
+    await splitting.push(Buffer.alloc(1_100_000, 'x'));
+    await threads[0]?.terminate();
+    await expect(
+      pushAll(
+        splitting,
+        bigDocument(60_000, () => 'x'.repeat(400)),
+      ),
+    ).rejects.toThrow('ended by itself');
+    await splitting.close();
+    seen.mockRestore();
   });
 
   it('refuses a path that is none, before anything is split', () => {
