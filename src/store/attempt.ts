@@ -9,6 +9,9 @@ export interface PostingRef {
   readonly key: PostingKey;
 }
 
+/** One text for feed and key; feed names hold no space. */
+export const idOf = (posting: PostingRef): string => `${posting.feed} ${posting.key}`;
+
 /** An intent that is committed: exactly this request may be sent now, once, under this token. */
 export interface Attempt extends PostingRef {
   readonly site: SiteName;

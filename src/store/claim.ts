@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type NextRequest, nextRequest } from '../plan/next-request.ts';
 import { type SiteName, siteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
-import type { Attempt, PostingRef } from './attempt.ts';
+import { type Attempt, idOf, type PostingRef } from './attempt.ts';
 import type { Statements } from './database.ts';
 import { microBatch } from './micro-batch.ts';
 import { settleNothing } from './settle-nothing.ts';
@@ -153,6 +153,3 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
   }
   return granted;
 }
-
-/** One text for feed and key; feed names hold no space. */
-export const idOf = (posting: PostingRef): string => `${posting.feed} ${posting.key}`;

@@ -19,8 +19,24 @@ export interface Session extends Queryable {
 
 /** What single statements and whole transactions can be sent through. */
 export interface Statements extends Queryable {
-  /** Runs `work` in one transaction; an error rolls it back and is thrown on. */
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` in one transaction; an error rolls it back and is thrown on. Statements that `work` sends without waiting
+   * for one another travel together, and are done in the order in which they were sent.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+}
+
+export interface Transaction extends Queryable {
+  /** Takes a statement that was sent and need not be waited for: it travels with the commit, and fails it if it fails. */
+  leave(statement: Promise<void>): void;
+}
+
+export interface TransactionOptions {
+  /**
+   * What is sent first only takes locks that end with the transaction, and reads, so that it need not wait for `begin`:
+   * should that fail alone, the answers are withheld and nothing was done.
+   */
+  readonly opensWithLocks?: boolean;
 }
 
 export interface Database extends Statements {
@@ -53,7 +69,8 @@ const types: pg.CustomTypesConfig = {
  */
 export function openDatabase(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Database {
   const settings = { connectionString: url, types, application_name: 'jobmirror', connectionTimeoutMillis: 15_000 };
-  const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true });
+  // Statements of one transaction that are sent without waiting travel together; the server keeps their order.
+  const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true, pipeline: true });
   pool.on('error', (error: Error & { client?: unknown }) => {
     // The driver hangs the whole connection on it, password and all, which no log needs.
     delete error.client;
@@ -82,7 +99,7 @@ type Run = typeof run;
 function statementsOf(pool: pg.Pool, send: Run): Statements {
   return {
     query: (text, values) => send(pool, text, values),
-    async transaction(work) {
+    async transaction(work, { opensWithLocks = false } = {}) {
       const client = await pool.connect();
       // A connection that breaks inside a transaction is thrown away, never lent again.
       let broken: Error | undefined;
@@ -91,9 +108,26 @@ function statementsOf(pool: pg.Pool, send: Run): Statements {
       };
       client.on('error', onError);
       try {
-        await client.query('begin');
-        const result = await work({ query: (text, values) => send(client, text, values) });
-        await client.query('commit');
+        const left: Promise<unknown>[] = [];
+        const leave = (statement: Promise<unknown>): void => {
+          left.push(statement);
+          // Reported with the commit; never an unhandled rejection meanwhile.
+          statement.catch(() => undefined);
+        };
+        const begun = client.query('begin');
+        leave(begun);
+        if (!opensWithLocks) await begun;
+        const result = await work({
+          async query<R extends Row>(text: string, values?: readonly unknown[]) {
+            const rows = await send<R>(client, text, values);
+            await begun;
+            return rows;
+          },
+          leave,
+        });
+        const [{ command }] = await Promise.all([client.query('commit'), ...left]);
+        // What the server makes of a commit after a statement that failed, whoever heard of that failure.
+        if (command !== 'COMMIT') throw new Error(`the transaction ended with ${command} instead of COMMIT`);
         return result;
       } catch (error) {
         await client.query('rollback').catch((cause: Error) => {

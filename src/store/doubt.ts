@@ -11,7 +11,7 @@ import {
 import type { Fields } from '../posting/posting.ts';
 import type { Attempt } from './attempt.ts';
 import { changeReason } from './change-reason.ts';
-import type { Database, Queryable } from './database.ts';
+import type { Database, Queryable, Transaction } from './database.ts';
 import { toJsonb } from './jsonb.ts';
 import { settleAll } from './settle.ts';
 import type { Settled } from './settlement.ts';
@@ -78,7 +78,7 @@ export async function adoptDoubt(db: Database, doubt: Doubt, id: SiteJobId, url?
 }
 
 /** The same within a transaction, beside what else belongs to the decision. */
-export async function adoptDoubtWithin(tx: Queryable, doubt: Doubt, id: SiteJobId, url?: string): Promise<Settled> {
+export async function adoptDoubtWithin(tx: Transaction, doubt: Doubt, id: SiteJobId, url?: string): Promise<Settled> {
   const result = { kind: 'created', siteJobId: id, url } as const;
   const [settled] = await settleAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
   return settled as Settled;

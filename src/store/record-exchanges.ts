@@ -2,14 +2,28 @@
 import type { Reason } from '../plan/wish.ts';
 import type { Queryable } from './database.ts';
 import { toJsonb } from './jsonb.ts';
-import type { Result, Settlement } from './settlement.ts';
-import { addTally } from './tally.ts';
+import type { ExchangeRecord, Result, Settlement } from './settlement.ts';
+import type { Counted } from './tally.ts';
 
 /** Records the exchanges of these attempts; those that never left are failures without a request. */
 export async function recordExchanges(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  const sent = settlements.flatMap(({ attempt, record, result }) =>
-    record === undefined ? [] : [{ attempt, record, result }],
-  );
+  await Promise.all([recordRequests(tx, sentOf(settlements)), recordFailures(tx, settlements)]);
+}
+
+/** What these exchanges count towards the current pulls. */
+export function countExchanges(settlements: readonly Settlement[]): Counted[] {
+  return sentOf(settlements).flatMap(({ attempt: { feed }, result }): Counted[] => [
+    { feed, outcome: 'requests' },
+    ...(result.kind === 'returned' ? [{ feed, outcome: 'refused' } as const] : []),
+  ]);
+}
+
+type Sent = Settlement & { readonly record: ExchangeRecord };
+
+const sentOf = (settlements: readonly Settlement[]): Sent[] =>
+  settlements.filter((settlement): settlement is Sent => settlement.record !== undefined);
+
+async function recordRequests(tx: Queryable, sent: readonly Sent[]): Promise<void> {
   if (sent.length === 0) return;
   await tx.query(
     `insert into request (feed, key, pull, operation, site_job_id, fields, status, outcome, duration_ms)
@@ -31,14 +45,6 @@ export async function recordExchanges(tx: Queryable, settlements: readonly Settl
       sent.map(({ record }) => Math.round(record.durationMs)),
     ],
   );
-  await addTally(
-    tx,
-    sent.flatMap(({ attempt, result }) => {
-      const request = { feed: attempt.feed, outcome: 'requests' } as const;
-      return result.kind === 'returned' ? [request, { feed: attempt.feed, outcome: 'refused' } as const] : [request];
-    }),
-  );
-  await recordFailures(tx, settlements);
 }
 
 async function recordFailures(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {

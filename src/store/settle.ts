@@ -1,11 +1,12 @@
 // Writes what attempts came to: mapping, document, change, counts and records, in one transaction for many attempts.
-import type { Queryable, Statements } from './database.ts';
+import type { Queryable, Statements, Transaction } from './database.ts';
 import { toJsonb } from './jsonb.ts';
 import { shareFeeds } from './locks.ts';
 import { microBatch } from './micro-batch.ts';
-import { recordExchanges } from './record-exchanges.ts';
+import { countExchanges, recordExchanges } from './record-exchanges.ts';
 import { settleAccepted } from './settle-accepted.ts';
 import type { Settled, Settlement } from './settlement.ts';
+import { addTally } from './tally.ts';
 import { noteUnanswered } from './unanswered.ts';
 
 /**
@@ -13,28 +14,29 @@ import { noteUnanswered } from './unanswered.ts';
  * is tried again one by one, so that no attempt fails for another's sake.
  */
 export function settler(db: Statements): (settlement: Settlement) => Promise<Settled> {
-  return microBatch((settlements: readonly Settlement[]) => db.transaction((tx) => settleAll(tx, settlements)), {
-    onFailure: 'one_by_one',
-  });
+  const settle = (settlements: readonly Settlement[]) =>
+    db.transaction((tx) => settleAll(tx, settlements), { opensWithLocks: true });
+  return microBatch(settle, { onFailure: 'one_by_one' });
 }
 
-/** Settles attempts within one transaction. */
-export async function settleAll(tx: Queryable, settlements: readonly Settlement[]): Promise<Settled[]> {
-  await shareFeeds(
-    tx,
-    settlements.map(({ attempt }) => attempt.feed),
-  );
-  const open = await lockOpen(tx, settlements);
+/**
+ * Settles attempts within one transaction. Statements that need no other's result are sent without waiting for it; the
+ * server does them in the order in which they stand here.
+ */
+export async function settleAll(tx: Transaction, settlements: readonly Settlement[]): Promise<Settled[]> {
+  const feeds = settlements.map(({ attempt }) => attempt.feed);
+  const [, open] = await Promise.all([shareFeeds(tx, feeds), lockOpen(tx, settlements)]);
   const kept = settlements.filter(({ attempt }) => open.has(attempt.token));
   const late = settlements.filter(({ attempt }) => !open.has(attempt.token));
-  const elsewhere = await settleAccepted(
-    tx,
-    kept.filter(({ result }) => result.kind !== 'returned'),
-  );
-  await noteUnanswered(tx, kept);
-  await settleReturned(tx, kept);
-  await noteStrays(tx, late);
-  await recordExchanges(tx, settlements);
+  const accepted = kept.filter(({ result }) => result.kind !== 'returned');
+  const [{ elsewhere, counts }] = await Promise.all([
+    settleAccepted(tx, accepted),
+    noteUnanswered(tx, kept),
+    settleReturned(tx, kept),
+    noteStrays(tx, late),
+    recordExchanges(tx, settlements),
+  ]);
+  tx.leave(addTally(tx, [...counts, ...countExchanges(settlements)]));
   return settlements.map(({ attempt }): Settled => {
     if (!open.has(attempt.token)) return 'superseded';
     return elsewhere.has(attempt.token) ? 'owned_elsewhere' : 'settled';

@@ -7,11 +7,14 @@ export type TallyOutcome = 'created' | 'updated' | 'deleted' | 'dropped' | 'noth
 const SHARDS = 16;
 const shard = Math.floor(Math.random() * SHARDS);
 
+/** One of an outcome, of a posting of this feed. */
+export interface Counted {
+  readonly feed: string;
+  readonly outcome: TallyOutcome;
+}
+
 /** Adds one for each entry; the caller holds the feeds' shared lock. */
-export async function addTally(
-  tx: Queryable,
-  entries: readonly { readonly feed: string; readonly outcome: TallyOutcome }[],
-): Promise<void> {
+export async function addTally(tx: Queryable, entries: readonly Counted[]): Promise<void> {
   if (entries.length === 0) return;
   await tx.query(
     `insert into tally (pull, outcome, shard, n)

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { isPassing, openDatabase } from '../../src/store/database.ts';
+import { isPassing, openDatabase, type Transaction } from '../../src/store/database.ts';
 import { freshDatabase } from '../support/database.ts';
 
 it('an idle connection that is lost is reported without the connection itself', async () => {
@@ -28,6 +28,65 @@ it.each([
   await db.query(trouble);
   expect(isPassing(await ask().catch((error) => error))).toBe(true);
   expect(await ask()).toEqual([]);
+  await db.close();
+  await database.drop();
+});
+
+it('statements of a transaction that do not wait for one another are done in their order', async () => {
+  const database = await freshDatabase();
+  const db = openDatabase(database.url);
+  await db.query('create table thing (id integer, said text)');
+  const sum = await db.transaction(async (tx) => {
+    const [, , [row]] = await Promise.all([
+      tx.query(`insert into thing values (1, 'one'), (2, 'two')`),
+      tx.query('delete from thing where id = 1'),
+      tx.query<{ said: string }>(`select string_agg(said, ',') as said from thing`),
+    ]);
+    tx.leave(tx.query(`update thing set said = 'left'`).then(() => undefined));
+    return row?.said;
+  });
+  expect(sum).toBe('two');
+  expect(await db.query('select said from thing')).toEqual([{ said: 'left' }]);
+  await db.close();
+  await database.drop();
+});
+
+const failing = 'select 1 / 0';
+
+it.each([
+  ['that is waited for', (tx: Transaction) => tx.query(failing), 'division by zero'],
+  ['beside others', (tx: Transaction) => Promise.all([tx.query('select 1'), tx.query(failing)]), 'division by zero'],
+  ['that was left', (tx: Transaction) => tx.leave(tx.query(failing).then(() => undefined)), 'division by zero'],
+  ['that nobody heard of', (tx: Transaction) => tx.query(failing).catch(() => undefined), 'ROLLBACK instead of COMMIT'],
+])('a statement %s that fails undoes its transaction, and the connection goes on', async (_which, fail, message) => {
+  const database = await freshDatabase();
+  const db = openDatabase(database.url, { max: 1 });
+  await db.query('create table thing (id integer)');
+  for (const opensWithLocks of [false, true]) {
+    const work = async (tx: Transaction) => {
+      await tx.query('insert into thing values (1)');
+      await fail(tx);
+    };
+    await expect(db.transaction(work, { opensWithLocks })).rejects.toThrow(message);
+    expect(await db.query('select * from thing')).toEqual([]);
+  }
+  await db.close();
+  await database.drop();
+});
+
+it('a connection that ends in the middle of a transaction fails all that was sent, and the next one is sound', async () => {
+  const database = await freshDatabase();
+  const db = openDatabase(database.url, { max: 1 });
+  await db.query('create table thing (id integer)');
+  const work = (tx: Transaction) =>
+    Promise.all([
+      tx.query('insert into thing values (1)'),
+      tx.query('select pg_terminate_backend(pg_backend_pid())'),
+      tx.query('insert into thing values (2)'),
+    ]);
+  const error = await db.transaction(work).catch((thrown) => thrown);
+  expect(isPassing(error)).toBe(true);
+  expect(await db.query('select * from thing')).toEqual([]);
   await db.close();
   await database.drop();
 });
