@@ -18,8 +18,12 @@ const BATCH_RECORDS = 128;
 const BATCH_BYTES = 1 << 20;
 /** A batch goes beyond its bytes by the records that end in one more chunk. */
 const BATCH_MEMORY = 2 * BATCH_BYTES;
-/** Records of a batch that are parsed, looked up and written together, or some more: none is left with a few. */
-const PLANNED_RECORDS = 64;
+/**
+ * Records of a batch that are parsed, looked up and written together, or some more: none is left with a few. Looking up
+ * twice as many takes half as long again; where nothing is known nobody looks, and fewer of them are held in memory.
+ */
+const LOOKED_UP_RECORDS = 128;
+const WRITTEN_RECORDS = 32;
 /** Records that are parsed at a stretch; between portions, whatever else is under way goes on. */
 const PORTION_RECORDS = 8;
 /** Review entries of one pull at most; beyond that a single one says how many more there are. */
@@ -126,7 +130,8 @@ export class RecordDesk implements RecordSink {
 
   /** Plans records few at a time: what outlives two collections is the garbage that costs most. */
   async #planBatch(batch: readonly Waiting[]): Promise<void> {
-    const plans = Math.max(1, Math.floor(batch.length / PLANNED_RECORDS));
+    const together = this.#books.nothingKnown ? WRITTEN_RECORDS : LOOKED_UP_RECORDS;
+    const plans = Math.max(1, Math.floor(batch.length / together));
     const records = Math.ceil(batch.length / plans);
     for (let from = 0; from < batch.length; from += records) {
       await this.#startPlan(batch.slice(from, from + records));

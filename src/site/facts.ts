@@ -37,9 +37,10 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
   /** What the body says, whatever it is: the problems, or else its text. Read only where it is asked for. */
   readonly reasons: () => readonly Problem[];
   readonly isHtml: boolean;
-  /** Where `Location` leads: origin and path only, for people. */
-  readonly redirectTarget?: string;
-  readonly redirectsToJob: boolean;
+  /** Where `Location` leads: origin and path only, for people. Read only where it is asked for. */
+  readonly redirectTarget: () => string | undefined;
+  /** Whether `Location` leads to one job. Read only where it is asked for. */
+  readonly redirectsToJob: () => boolean;
 }
 
 /**
@@ -62,8 +63,8 @@ export function gatherFacts(reply: Reply): Facts {
     hasMisgiving: () => hasMisgiving(root, reply.body),
     reasons: () => decodeProblems(reply.body),
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
-    redirectTarget: targetOf(reply),
-    redirectsToJob: reply.location !== undefined && pointsAtJob(reply.location, reply.url),
+    redirectTarget: () => targetOf(reply),
+    redirectsToJob: () => reply.location !== undefined && pointsAtJob(reply.location, reply.url),
   };
 }
 

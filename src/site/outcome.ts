@@ -77,7 +77,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
     because: 'sites lead to the new page that way after they have made something',
     conclude: (facts) =>
       is(facts, 302, 303) &&
-      facts.redirectsToJob && { kind: 'unknown', message: `${redirected(facts)}, which may be the new job` },
+      facts.redirectsToJob() && { kind: 'unknown', message: `${redirected(facts)}, which may be the new job` },
   },
   {
     answer: 'any other 3xx',
@@ -254,4 +254,4 @@ const misconfigured = (facts: Facts, advice: string): Outcome => ({
 });
 
 const redirected = (facts: Facts): string =>
-  `The site answered ${facts.status} and leads to ${facts.redirectTarget ?? 'nowhere'}`;
+  `The site answered ${facts.status} and leads to ${facts.redirectTarget() ?? 'nowhere'}`;
