@@ -26,15 +26,16 @@ export interface Statements extends Queryable {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
+/** Statements of one transaction. Once it is over, or undone, each further one is refused. */
 export interface Transaction extends Queryable {
   /** Takes a statement that was sent and need not be waited for: it travels with the commit, and fails it if it fails. */
-  leave(statement: Promise<void>): void;
+  leave(statement: Promise<unknown>): void;
 }
 
 export interface TransactionOptions {
   /**
-   * What is sent first only takes locks that end with the transaction, and reads, so that it need not wait for `begin`:
-   * should that fail alone, the answers are withheld and nothing was done.
+   * What `work` sends first, and waits for, only takes locks that end with the transaction, and reads. It is sent together
+   * with `begin`; should `begin` fail alone, those answers are withheld, and nothing was done.
    */
   readonly opensWithLocks?: boolean;
 }
@@ -107,6 +108,9 @@ function statementsOf(pool: pg.Pool, send: Run): Statements {
         broken = error;
       };
       client.on('error', onError);
+      let over = false;
+      // Of statements that travel together, those behind the one that fails do too, and may be heard of before it.
+      let first: unknown;
       try {
         const left: Promise<unknown>[] = [];
         const leave = (statement: Promise<unknown>): void => {
@@ -117,23 +121,30 @@ function statementsOf(pool: pg.Pool, send: Run): Statements {
         const begun = client.query('begin');
         leave(begun);
         if (!opensWithLocks) await begun;
-        const result = await work({
-          async query<R extends Row>(text: string, values?: readonly unknown[]) {
+        const query = async <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
+          // Behind a rollback it would be a transaction of its own, and stay.
+          if (over) throw new Error('the transaction is over');
+          try {
             const rows = await send<R>(client, text, values);
             await begun;
             return rows;
-          },
-          leave,
-        });
+          } catch (error) {
+            first ??= error;
+            throw error;
+          }
+        };
+        const result = await work({ query, leave });
+        over = true;
         const [{ command }] = await Promise.all([client.query('commit'), ...left]);
         // What the server makes of a commit after a statement that failed, whoever heard of that failure.
-        if (command !== 'COMMIT') throw new Error(`the transaction ended with ${command} instead of COMMIT`);
-        return result;
+        if (command === 'COMMIT') return result;
+        throw new Error(`the transaction ended with ${command} instead of COMMIT`, { cause: first });
       } catch (error) {
+        over = true;
         await client.query('rollback').catch((cause: Error) => {
           broken ??= cause;
         });
-        throw error;
+        throw isAfterFailure(error) ? (first ?? error) : error;
       } finally {
         client.off('error', onError);
         client.release(broken);
@@ -169,6 +180,9 @@ async function runPrepared<R extends Row>(target: Target, text: string, values?:
     throw error;
   }
 }
+
+/** The statement was refused because one before it had failed. */
+const isAfterFailure = (error: unknown): boolean => (error as { code?: string }).code === '25P02';
 
 /** What was prepared is not what the connection has: a pooler exchanged it, somebody deallocated it, or a table was altered. */
 function isOfPreparing(error: unknown): boolean {

@@ -118,19 +118,19 @@ async function writeDocuments(tx: Queryable, settlements: readonly Settlement[])
 async function removeMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
   const removed = settlements.filter(({ result }) => result.kind === 'deleted' || result.kind === 'vanished');
   if (removed.length === 0) return;
-  const forgotten = forgetUnanswered(tx, removed);
-  const removal = tx.query(
-    `with r as (select * from unnest($1::text[], $2::text[], $3::bool[]) r(feed, key, counts)),
+  const removal = () =>
+    tx.query(
+      `with r as (select * from unnest($1::text[], $2::text[], $3::bool[]) r(feed, key, counts)),
        m as (delete from mapping m using r where m.feed = r.feed and m.key = r.key),
        d as (delete from document d using r where d.feed = r.feed and d.key = r.key)
      insert into deletion (feed, key) select feed, key from r where counts`,
-    [
-      removed.map(({ attempt }) => attempt.feed),
-      removed.map(({ attempt }) => attempt.key),
-      removed.map(({ attempt, result }) => result.kind === 'deleted' && !attempt.approved),
-    ],
-  );
-  await Promise.all([forgotten, removal]);
+      [
+        removed.map(({ attempt }) => attempt.feed),
+        removed.map(({ attempt }) => attempt.key),
+        removed.map(({ attempt, result }) => result.kind === 'deleted' && !attempt.approved),
+      ],
+    );
+  await Promise.all([forgetUnanswered(tx, removed), removal()]);
 }
 
 /**

@@ -1,12 +1,10 @@
 // Settles changes for which nothing has to be sent: the site is as wanted already.
-import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import { idOf, type PostingRef } from './attempt.ts';
 import type { Statements } from './database.ts';
 import { shareFeeds } from './locks.ts';
 import { addTally } from './tally.ts';
 
-interface IdleChange {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
+interface IdleChange extends PostingRef {
   readonly revision: number;
   readonly result: { readonly recordHash: Buffer } | undefined;
 }
@@ -19,7 +17,7 @@ export async function settleNothing(db: Statements, idle: readonly IdleChange[])
       tx,
       idle.map((change) => change.feed),
     );
-    const rows = await tx.query<{ feed: string; key: string; wanted: string; unseen: boolean }>(
+    const rows = await tx.query<PostingRef & { readonly wanted: string; readonly unseen: boolean }>(
       `with gone as (
          delete from change c using unnest($1::text[], $2::text[], $3::bigint[]) i(feed, key, revision)
          where c.feed = i.feed and c.key = i.key and c.revision = i.revision and c.state = 'ready' and not c.gone
@@ -36,6 +34,6 @@ export async function settleNothing(db: Statements, idle: readonly IdleChange[])
       tx,
       counted.map((row) => ({ feed: row.feed, outcome: row.wanted === 'present' ? 'nothing' : 'dropped' })),
     );
-    return new Set(rows.map((row) => `${row.feed} ${row.key}`));
+    return new Set(rows.map(idOf));
   });
 }

@@ -20,8 +20,9 @@ export function settler(db: Statements): (settlement: Settlement) => Promise<Set
 }
 
 /**
- * Settles attempts within one transaction. Statements that need no other's result are sent without waiting for it; the
- * server does them in the order in which they stand here.
+ * Settles attempts within one transaction. Statements that need no other's result are sent without waiting for it. The
+ * server does them in the order in which they are sent, which counts twice: what is unanswered is read from the changes
+ * before they are given back, and mappings are written before jobs without one are noted.
  */
 export async function settleAll(tx: Transaction, settlements: readonly Settlement[]): Promise<Settled[]> {
   const feeds = settlements.map(({ attempt }) => attempt.feed);

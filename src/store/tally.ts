@@ -7,7 +7,7 @@ export type TallyOutcome = 'created' | 'updated' | 'deleted' | 'dropped' | 'noth
 const SHARDS = 16;
 const shard = Math.floor(Math.random() * SHARDS);
 
-/** One of an outcome, of a posting of this feed. */
+/** One outcome of a posting, to be counted for its feed. */
 export interface Counted {
   readonly feed: string;
   readonly outcome: TallyOutcome;

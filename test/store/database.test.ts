@@ -42,7 +42,7 @@ it('statements of a transaction that do not wait for one another are done in the
       tx.query('delete from thing where id = 1'),
       tx.query<{ said: string }>(`select string_agg(said, ',') as said from thing`),
     ]);
-    tx.leave(tx.query(`update thing set said = 'left'`).then(() => undefined));
+    tx.leave(tx.query(`update thing set said = 'left'`));
     return row?.said;
   });
   expect(sum).toBe('two');
@@ -56,7 +56,7 @@ const failing = 'select 1 / 0';
 it.each([
   ['that is waited for', (tx: Transaction) => tx.query(failing), 'division by zero'],
   ['beside others', (tx: Transaction) => Promise.all([tx.query('select 1'), tx.query(failing)]), 'division by zero'],
-  ['that was left', (tx: Transaction) => tx.leave(tx.query(failing).then(() => undefined)), 'division by zero'],
+  ['that was left', (tx: Transaction) => tx.leave(tx.query(failing)), 'division by zero'],
   ['that nobody heard of', (tx: Transaction) => tx.query(failing).catch(() => undefined), 'ROLLBACK instead of COMMIT'],
 ])('a statement %s that fails undoes its transaction, and the connection goes on', async (_which, fail, message) => {
   const database = await freshDatabase();
@@ -64,12 +64,46 @@ it.each([
   await db.query('create table thing (id integer)');
   for (const opensWithLocks of [false, true]) {
     const work = async (tx: Transaction) => {
+      await tx.query('select pg_advisory_xact_lock_shared(1)');
       await tx.query('insert into thing values (1)');
       await fail(tx);
     };
     await expect(db.transaction(work, { opensWithLocks })).rejects.toThrow(message);
     expect(await db.query('select * from thing')).toEqual([]);
   }
+  await db.close();
+  await database.drop();
+});
+
+/** Some answers of statements that travel together arrive together: whoever waits longest goes on after the others have. */
+const deeply = async <T>(depth: number, promise: Promise<T>): Promise<T> =>
+  depth === 0 ? promise : deeply(depth - 1, promise).then((value) => value);
+
+it.each([0, 1, 2, 4, 8, 16, 32])('what follows an undone transaction is refused, %i turns later too', async (depth) => {
+  const database = await freshDatabase();
+  const db = openDatabase(database.url, { max: 1 });
+  await db.query('create table thing (id integer)');
+  const later: Promise<unknown>[] = [];
+  const inTwoSteps = async (tx: Transaction) => {
+    await deeply(depth, tx.query('insert into thing values (1)'));
+    await tx.query('insert into thing values (2)');
+  };
+  const work = (tx: Transaction) => {
+    later.push(inTwoSteps(tx));
+    return Promise.all([...later, tx.query(failing), tx.query('select 1')]);
+  };
+  await expect(db.transaction(work)).rejects.toThrow('division by zero');
+  await Promise.allSettled(later);
+  expect(await db.query('select * from thing')).toEqual([]);
+  await db.close();
+  await database.drop();
+});
+
+it.each([0, 1, 2, 4, 8])('a transaction fails with what failed first, heard of %i turns late', async (depth) => {
+  const database = await freshDatabase();
+  const db = openDatabase(database.url, { max: 1 });
+  const work = (tx: Transaction) => Promise.all([deeply(depth, tx.query(failing)), tx.query('select 1')]);
+  await expect(db.transaction(work)).rejects.toThrow('division by zero');
   await db.close();
   await database.drop();
 });
