@@ -349,4 +349,25 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [doubts],
     named: 'a newer wish waits',
   },
+  // Statements of a settlement that travel together.
+  {
+    file: 'src/store/database.ts',
+    find: 'if (over) throw',
+    put: 'if (false) throw',
+    tests: ['test/store/database.test.ts'],
+    named: 'is refused',
+  },
+  {
+    file: 'src/store/database.ts',
+    find: 'isAfterFailure(error) ? (first ?? error) : error',
+    put: 'error',
+    tests: ['test/store/database.test.ts'],
+    named: 'failed first',
+  },
+  {
+    file: 'src/store/settle-accepted.ts',
+    find: 'rows.length < settlements.length',
+    put: 'rows.length > settlements.length',
+    tests: ['test/laws/overtaken.test.ts', doubts],
+  },
 ];
