@@ -19,16 +19,30 @@ export const SEND_WITHIN_MS = 5_000;
  * outcome is in the books; rejects only where the books can't be reached before anything was sent, or on `signal`.
  */
 export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: AbortSignal): Promise<void> {
-  // Before the intent is committed: from then on time counts.
-  await desk.turns.take(signal);
-  const notAfter = deadlineIn(SEND_WITHIN_MS);
-  const claim = await desk.claim(posting);
-  if (claim.kind !== 'attempt') return;
-  const { attempt } = claim;
-  crossStep('intent-committed');
-  const sent = await send(attempt, desk, notAfter, signal);
-  crossStep('answer-received');
-  const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, desk, signal) };
+  const leavePlace = await desk.places.take(signal);
+  try {
+    // Before the intent is committed: from then on time counts.
+    await desk.turns.take(signal);
+    const notAfter = deadlineIn(SEND_WITHIN_MS);
+    const claim = await desk.claim(posting);
+    if (claim.kind !== 'attempt') return;
+    const { attempt } = claim;
+    crossStep('intent-committed');
+    const sent = await send(attempt, desk, notAfter, signal);
+    crossStep('answer-received');
+    const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, desk, signal) };
+    // What went well has the next request leave while it is noted; what did not is heeded before.
+    if (wentWell(exchange.outcome)) leavePlace();
+    await conclude(attempt, exchange, desk, signal);
+  } finally {
+    leavePlace();
+  }
+}
+
+const wentWell = ({ kind }: Outcome): boolean => kind === 'created' || kind === 'accepted';
+
+/** Notes the outcome, and heeds what it says of the site. */
+async function conclude(attempt: Attempt, exchange: Exchange, desk: SiteDesk, signal: AbortSignal): Promise<void> {
   const result = resultOf(exchange.outcome, attempt, desk.policy);
   // A site that refuses the token is paused before the change is given back, so that none goes out in between.
   const stopsFirst = exchange.outcome.kind === 'unauthorized' || exchange.outcome.kind === 'throttled';

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { SiteName } from '../src/posting/identifiers.ts';
 import type { SiteClient } from '../src/site/exchange.ts';
+import type { Places } from '../src/site/places.ts';
 import type { Turns } from '../src/site/turns.ts';
 import type { PostingRef } from '../src/store/attempt.ts';
 import type { Claim } from '../src/store/claim.ts';
@@ -30,6 +31,8 @@ export interface SiteDesk {
   readonly address: string;
   readonly policy: SitePolicy;
   readonly client: SiteClient;
+  /** A change that is sent has a place until its answer is there, so that the site has no more requests at a time. */
+  readonly places: Places;
   /** Each request takes a turn, so that those that nobody queued count too. */
   readonly turns: Turns;
   readonly db: Database;

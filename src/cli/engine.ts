@@ -11,6 +11,7 @@ import { LostJobError } from '../queue/reported-error.ts';
 import type { RunningWorker } from '../queue/running-worker.ts';
 import { openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
 import { createSiteClient } from '../site/client.ts';
+import { placesFor } from '../site/places.ts';
 import { addressOf } from '../site/site-address.ts';
 import { turnsOf } from '../site/turns.ts';
 import { type BacklogCursor, readReady } from '../store/backlog.ts';
@@ -57,8 +58,9 @@ export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | u
       if (sites !== undefined && !sites.has(site.name)) continue;
       const client = createSiteClient(site.options);
       const address = addressOf(site.options.baseUrl);
+      const places = placesFor(site.options.concurrency);
       const turns = turnsOf(site.requestsPerSecond);
-      const desk = { site: site.name, address, policy: policyOf(site), client, turns, db, claim, settle, log };
+      const desk = { site: site.name, address, policy: policyOf(site), client, places, turns, db, claim, settle, log };
       const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
       stations.push(await openStation(backend, desk, site, feeds));
     }
@@ -147,7 +149,8 @@ async function openStation(
 function startWorking(backend: QueueBackend, desk: SiteDesk, site: SiteConfig): Promise<RunningWorker> {
   return startApplyWorker(backend, {
     site: site.name,
-    concurrency: site.options.concurrency,
+    // Half of them may be sent at a time; meanwhile the outcomes of the others are noted.
+    concurrency: 2 * site.options.concurrency,
     requestsPerSecond: site.requestsPerSecond,
     process: (posting, signal) => applyChange(posting, desk, signal),
     async onPoisoned(posting, error) {

@@ -4,6 +4,7 @@ import { applyChange } from '../../jobs/apply-change.ts';
 import type { SiteDesk } from '../../jobs/site-desk.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
+import { placesFor } from '../../src/site/places.ts';
 import type { Settled, Settlement } from '../../src/store/settlement.ts';
 import { attemptOf, deskWith, exchangeOf, type LogLine, logInto } from './desk.ts';
 
@@ -26,17 +27,20 @@ function apply(
     readonly status?: number;
     readonly troubles?: readonly Error[];
     readonly settled?: Settled;
-    readonly signal?: AbortSignal;
+    /** The process is told to stop before the answer is there. */
+    readonly stopped?: boolean;
   } = {},
 ): Course {
   const settlements: Settlement[] = [];
   const lines: LogLine[] = [];
   const troubles = [...(more.troubles ?? [])];
   const attempt = attemptOf(operation);
+  const stop = new AbortController();
   const desk = deskWith({
     claim: async () => ({ kind: 'attempt', attempt }),
     client: {
       async send() {
+        if (more.stopped) stop.abort();
         if (outcome instanceof Error) throw outcome;
         return exchangeOf(outcome, more.status);
       },
@@ -50,7 +54,7 @@ function apply(
     },
     log: logInto(lines),
   });
-  const ended = applyChange(attempt, desk, more.signal ?? new AbortController().signal);
+  const ended = applyChange(attempt, desk, stop.signal);
   return { settlements, lines, ended };
 }
 
@@ -106,7 +110,7 @@ describe('applyChange', () => {
     await expect(broken.ended).rejects.toThrow('no such column');
     expect(broken.lines).toMatchObject([{ level: 50, msg: 'outcome not noted', siteJobId: '7' }]);
 
-    const stopped = apply('update', { kind: 'accepted' }, { troubles: [FULL], signal: AbortSignal.abort() });
+    const stopped = apply('update', { kind: 'accepted' }, { troubles: [FULL], stopped: true });
     await expect(stopped.ended).rejects.toThrow('could not extend file');
     expect(stopped.lines).toMatchObject([{ level: 50, msg: 'outcome not noted' }]);
     expect(stopped.lines[0]).not.toHaveProperty('siteJobId');
@@ -167,4 +171,57 @@ describe('applyChange', () => {
       expect(order.at(-1)).toBe('given back');
     },
   );
+
+  it.each<[Outcome, number]>([
+    [CREATED, 2],
+    [{ kind: 'accepted' }, 2],
+    [{ kind: 'rejected', problems: [] }, 1],
+    [{ kind: 'unknown', message: 'timed out' }, 1],
+    [{ kind: 'unauthorized' }, 1],
+    [{ kind: 'misconfigured', message: 'redirects' }, 1],
+  ])('has one request at a time; while %o is noted, %i were sent', async (outcome, sent) => {
+    let sending = 0;
+    let note: (settled: Settled) => void = () => undefined;
+    const noted = new Promise<Settled>((resolve) => {
+      note = resolve;
+    });
+    const attempt = attemptOf('update');
+    const desk = deskWith({
+      places: placesFor(1),
+      claim: async () => ({ kind: 'attempt', attempt }),
+      client: {
+        async send() {
+          sending++;
+          return exchangeOf(outcome);
+        },
+      } as unknown as SiteDesk['client'],
+      settle: () => noted,
+    });
+    const { signal } = new AbortController();
+    const both = [applyChange(attempt, desk, signal), applyChange(attempt, desk, signal)];
+    await new Promise(setImmediate);
+    expect(sending).toBe(sent);
+    note('settled');
+    await Promise.all(both);
+    expect(sending).toBe(2);
+  });
+
+  it('gives its place back where the books can not be reached, and where there is nothing to send', async () => {
+    const places = placesFor(1);
+    const { signal } = new AbortController();
+    const away = deskWith({ places, claim: () => Promise.reject(FULL) });
+    await expect(applyChange(attemptOf('create'), away, signal)).rejects.toThrow('could not extend file');
+    await applyChange(attemptOf('create'), deskWith({ places }), signal);
+    await places.take(AbortSignal.timeout(1_000));
+  });
+
+  it('claims nothing more once it is stopped', async () => {
+    const places = placesFor(1);
+    await places.take();
+    const desk = deskWith({ places, claim: () => Promise.reject(new Error('claimed')) });
+    const stop = new AbortController();
+    const waiting = applyChange(attemptOf('create'), desk, stop.signal);
+    stop.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
+  });
 });

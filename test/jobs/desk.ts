@@ -3,6 +3,7 @@ import pino, { type Logger } from 'pino';
 import type { SiteDesk } from '../../jobs/site-desk.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Exchange } from '../../src/site/exchange.ts';
+import { placesFor } from '../../src/site/places.ts';
 import type { Attempt } from '../../src/store/attempt.ts';
 import type { Row } from '../../src/store/database.ts';
 
@@ -58,6 +59,7 @@ export function deskWith(parts: Partial<SiteDesk>, rows: (statement: string) => 
       referenceField: 'number',
       canList: true,
     },
+    places: placesFor(4),
     turns: { take: async () => undefined, spend: () => undefined },
     db: { query },
     claim: async () => ({ kind: 'nothing' }),
