@@ -1,17 +1,18 @@
 // Collects what reading one record brings to light: fields, notes and problems, until the posting is made of them.
+import { newBare } from './bare.ts';
 import type { Problem } from './posting.ts';
 import { excerpt, removeIllegalCharacters } from './xml-characters.ts';
 
 /** A posting in the making. */
 export interface Draft {
-  /** Without a prototype, so that no name of a field means anything else. */
+  /** Inherits no name, so that none of a field means anything else. */
   readonly fields: Record<string, string>;
   readonly notes: Problem[];
   readonly problems: Problem[];
 }
 
 export function newDraft(fields: Readonly<Record<string, string>> = {}, notes: readonly Problem[] = []): Draft {
-  return { fields: Object.assign(Object.create(null), fields), notes: [...notes], problems: [] };
+  return { fields: Object.assign(newBare<string>(), fields), notes: [...notes], problems: [] };
 }
 
 /** Sets a field to clean text: line ends `\n`, no space around, nothing that XML can't carry. Empty: the field is absent. */

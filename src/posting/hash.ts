@@ -34,14 +34,15 @@ export function keyHash(key: PostingKey): Buffer {
  * UTF-8 can't carry; the reader has removed them.
  */
 export function contentHash(fields: Fields): Buffer {
-  const names = Object.keys(fields).sort();
+  const headings = headingsOf(Object.keys(fields));
   let most = 0;
-  for (const name of names) most += MOST_BYTES_OF_LENGTHS + mostUtf8Bytes(name) + mostUtf8Bytes(fields[name] ?? '');
+  for (const { name } of headings)
+    most += MOST_BYTES_OF_LENGTHS + mostUtf8Bytes(name) + mostUtf8Bytes(fields[name] ?? '');
   const memory = memoryFor(most);
   const canonical = new Utf8Writer(memory, 0);
-  for (const name of names) {
+  for (const { name, text } of headings) {
     const value = fields[name] ?? '';
-    canonical.write(`${name.length}:${name}${value.length}:`);
+    canonical.write(`${text}${value.length}:`);
     canonical.write(value);
   }
   return firstBytes(hash('sha256', memory.subarray(0, canonical.end()), 'binary'));
@@ -49,6 +50,25 @@ export function contentHash(fields: Fields): Buffer {
 
 /** Of the two lengths of a field, with their colons. */
 const MOST_BYTES_OF_LENGTHS = 2 * '9007199254740991:'.length;
+
+/** What stands before a field's value: its name, with its length in front in `text`. */
+interface Heading {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Those of the posting before, which mostly has the same fields. */
+let lastNames: readonly string[] = [];
+let lastHeadings: readonly Heading[] = [];
+
+/** In the order of the names, whatever order they come in. */
+function headingsOf(names: readonly string[]): readonly Heading[] {
+  if (names.length !== lastNames.length || names.some((name, at) => name !== lastNames[at])) {
+    lastNames = names;
+    lastHeadings = names.toSorted().map((name) => ({ name, text: `${name.length}:${name}` }));
+  }
+  return lastHeadings;
+}
 
 /** Used again for each posting. */
 let canonicalMemory = Buffer.allocUnsafeSlow(64 * 1024);

@@ -72,9 +72,12 @@ function textsBelow(path: RecordPath, depth: number, tree: RecordTree, form: Mar
   // The way of nearly all fields, without a list. Only own names: `constructor` in a path finds an element of that name or nothing.
   const child = Object.hasOwn(tree, step.name) ? tree[step.name] : undefined;
   if (child !== undefined) return textsBelow(path, depth + 1, child, form);
-  return Object.keys(tree)
-    .filter((key) => (step.name === '*' ? isElementName(key) : isPrefixed(key, step.name)))
-    .flatMap((key) => textsBelow(path, depth + 1, tree[key] ?? '', form));
+  let texts = NO_TEXTS;
+  for (const key of Object.keys(tree)) {
+    if (!(step.name === '*' ? isElementName(key) : isPrefixed(key, step.name))) continue;
+    texts = [...texts, ...textsBelow(path, depth + 1, tree[key] ?? '', form)];
+  }
+  return texts;
 }
 
 const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): boolean =>
