@@ -16,13 +16,16 @@ export const SEND_WITHIN_MS = 5_000;
 
 /**
  * One posting, once. Level-triggered: a repeated, late or superfluous call finds nothing to do. Resolves when the
- * outcome is in the books; rejects only where the books can't be reached before anything was sent, or on `signal`.
+ * outcome is in the books, or when it was left for another time because places are given no more; rejects only where the
+ * books can't be reached before anything was sent, or on `signal`.
  */
 export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: AbortSignal): Promise<void> {
-  const leavePlace = await desk.places.take(signal);
+  const leavePlace = await desk.places.take();
+  if (leavePlace === undefined) return;
   try {
     // Before the intent is committed: from then on time counts.
     await desk.turns.take(signal);
+    if (desk.places.closed) return;
     const notAfter = deadlineIn(SEND_WITHIN_MS);
     const claim = await desk.claim(posting);
     if (claim.kind !== 'attempt') return;

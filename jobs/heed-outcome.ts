@@ -70,13 +70,13 @@ async function pause(desk: SiteDesk, cause: string, probeAfterMs: number | undef
  * proves nothing then, so only a person resumes it; after that the pulls there were are not judged again.
  */
 async function watchCanary(attempt: Attempt, desk: SiteDesk): Promise<void> {
-  const { requests, percent } = desk.policy.canary;
+  const { requests, percent, until } = desk.policy.canary;
   const pull = await pullToWatch(desk.db, attempt.feed);
   if (pull === undefined) return;
   const tally = await countTally(desk.db, pull);
   const sent = tally.requests ?? 0;
   const failed = tally.refused ?? 0;
-  if (sent < requests || sent > 2 * requests || (failed / sent) * 100 <= percent) return;
+  if (sent < requests || sent > until || (failed / sent) * 100 <= percent) return;
   await pause(
     desk,
     `${failed} of the first ${sent} requests of pull ${pull} of feed ${attempt.feed} failed, ` +

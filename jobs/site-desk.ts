@@ -15,8 +15,13 @@ export interface SitePolicy {
   readonly timeoutMs: number;
   readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
   readonly doubts: { readonly settleAfterMs: number; readonly looks: number; readonly escalateAfterMs: number };
-  /** Pause the site if more than `percent` of the first `requests` of a pull fail. */
-  readonly canary: { readonly requests: number; readonly percent: number };
+  /** Pause the site if more than `percent` of the first requests of a pull fail, once there are `requests`. */
+  readonly canary: {
+    readonly requests: number;
+    readonly percent: number;
+    /** Later requests of a pull are not judged: a few refusals among many are no sign of a site that refuses all. */
+    readonly until: number;
+  };
   /** What to do where the job of an update is not on the site any more. */
   readonly onMissing: 'create' | 'leave';
   readonly referenceField: string | undefined;
@@ -31,7 +36,10 @@ export interface SiteDesk {
   readonly address: string;
   readonly policy: SitePolicy;
   readonly client: SiteClient;
-  /** A change that is sent has a place until its answer is there, so that the site has no more requests at a time. */
+  /**
+   * A change that is sent has a place until its answer is there, so that the site has no more requests at a time. Closed
+   * when the process stops: what has no place by then is not begun.
+   */
   readonly places: Places;
   /** Each request takes a turn, so that those that nobody queued count too. */
   readonly turns: Turns;

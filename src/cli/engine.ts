@@ -137,6 +137,7 @@ async function openStation(
     desk,
     dispatcher,
     async stop(graceMs) {
+      desk.places.close();
       await Promise.all([dispatcher.stop(), worker.stop(graceMs), tending.stop()]);
       await queue.close();
       await lead.resign();
@@ -145,12 +146,22 @@ async function openStation(
   };
 }
 
+/** Noting an outcome takes this long where much is sent. */
+const NOTED_WITHIN_SECONDS = 0.1;
+
+/**
+ * Changes in work at a time: besides those that are with the site, as many as it answers while an outcome is noted. No
+ * more than that, since each process sends them without asking the queue once the site, after a standstill, takes them.
+ */
+function inWorkFor({ options: { concurrency }, requestsPerSecond }: SiteConfig): number {
+  return concurrency + Math.min(concurrency, Math.floor(requestsPerSecond * NOTED_WITHIN_SECONDS));
+}
+
 /** Takes queue jobs of the site and applies the changes that they speak of. */
 function startWorking(backend: QueueBackend, desk: SiteDesk, site: SiteConfig): Promise<RunningWorker> {
   return startApplyWorker(backend, {
     site: site.name,
-    // Half of them may be sent at a time; meanwhile the outcomes of the others are noted.
-    concurrency: 2 * site.options.concurrency,
+    concurrency: inWorkFor(site),
     requestsPerSecond: site.requestsPerSecond,
     process: (posting, signal) => applyChange(posting, desk, signal),
     async onPoisoned(posting, error) {
@@ -191,13 +202,17 @@ function tendRegularly(desk: SiteDesk, lead: Leadership, dispatcher: Dispatcher)
   };
 }
 
+/** Where many requests are sent at a time, as many outcomes may be noted between two looks: there is to be a look after them. */
+const judgedUntil = ({ canary: { requests }, options }: SiteConfig): number =>
+  requests === 0 ? 0 : Math.max(2 * requests, requests + 4 * options.concurrency);
+
 /** What of a site's configuration decides how failures are handled. */
 function policyOf(site: SiteConfig): SitePolicy {
   return {
     timeoutMs: site.options.timeoutMs,
     retry: site.retry,
     doubts: site.doubts,
-    canary: site.canary,
+    canary: { ...site.canary, until: judgedUntil(site) },
     onMissing: site.onMissing,
     referenceField: site.options.referenceField,
     canList: site.options.listPath !== undefined,

@@ -1,6 +1,5 @@
 // Turns the bytes of one record into its tree of plain text, or into the reason why it can't be read.
 import { isUtf8 } from 'node:buffer';
-import { newBare } from '../posting/bare.ts';
 import type { Problem, RecordTree } from '../posting/posting.ts';
 import { decodeEntities } from './entities.ts';
 
@@ -182,13 +181,16 @@ const decode = (text: string, at: number): string =>
     throw new MalformedXml(at + offset, message);
   });
 
+/** Names come from the feed, so objects have no prototype: `__proto__` and `constructor` are names like any other. */
+const newBranch = (): Branch => Object.create(null);
+
 function readAttributes(xml: string, from: number): { branch: Branch | undefined; end: number } {
   let branch: Branch | undefined;
   for (let end = from; ; end = ATTRIBUTE.lastIndex) {
     const attribute = matchAt(ATTRIBUTE, xml, end);
     if (attribute === null) return { branch, end };
     const key = `@${attribute[1]}`;
-    branch ??= newBare<RecordTree>();
+    branch ??= newBranch();
     if (branch[key] !== undefined) throw new MalformedXml(end, `the attribute "${attribute[1]}" stands twice in a tag`);
     branch[key] = decode((attribute[2] ?? attribute[3] ?? '').replace(/[\t\n]/g, ' '), end);
   }
@@ -202,7 +204,7 @@ function closeElement({ start, text, branch, hasChildren }: OpenElement, xml: st
   return branch;
 }
 
-function addChild(branch: Branch = newBare<RecordTree>(), name: string, tree: RecordTree): Branch {
+function addChild(branch: Branch = newBranch(), name: string, tree: RecordTree): Branch {
   const before = branch[name];
   if (before === undefined) branch[name] = tree;
   else if (Array.isArray(before)) before.push(tree);

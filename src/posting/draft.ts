@@ -12,7 +12,7 @@ export interface Draft {
 }
 
 export function newDraft(fields: Readonly<Record<string, string>> = {}, notes: readonly Problem[] = []): Draft {
-  return { fields: Object.assign(newBare<string>(), fields), notes: [...notes], problems: [] };
+  return { fields: Object.assign(newBare(), fields), notes: [...notes], problems: [] };
 }
 
 /** Sets a field to clean text: line ends `\n`, no space around, nothing that XML can't carry. Empty: the field is absent. */

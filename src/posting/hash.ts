@@ -64,8 +64,8 @@ let lastHeadings: readonly Heading[] = [];
 /** In the order of the names, whatever order they come in. */
 function headingsOf(names: readonly string[]): readonly Heading[] {
   if (names.length !== lastNames.length || names.some((name, at) => name !== lastNames[at])) {
-    lastNames = names;
     lastHeadings = names.toSorted().map((name) => ({ name, text: `${name.length}:${name}` }));
+    lastNames = names;
   }
   return lastHeadings;
 }

@@ -2,7 +2,7 @@
 import type { PostingKey } from './identifiers.ts';
 
 /**
- * One record, parsed: a tree of objects that inherit no names. An element without children or attributes is its
+ * One record, parsed: a tree of plain objects without prototypes. An element without children or attributes is its
  * text; a repeated element is an array in document order; an attribute `a` stands under `@a`, the text of an element
  * that has attributes under `#text`. An element that holds elements has its content, as it stands in the XML, under
  * `#markup` besides. Text is never converted: `007`, `1e5` and `0x10` stay strings.

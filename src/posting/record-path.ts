@@ -72,12 +72,13 @@ function textsBelow(path: RecordPath, depth: number, tree: RecordTree, form: Mar
   // The way of nearly all fields, without a list. Only own names: `constructor` in a path finds an element of that name or nothing.
   const child = Object.hasOwn(tree, step.name) ? tree[step.name] : undefined;
   if (child !== undefined) return textsBelow(path, depth + 1, child, form);
-  let texts = NO_TEXTS;
+  let texts: string[] | undefined;
   for (const key of Object.keys(tree)) {
     if (!(step.name === '*' ? isElementName(key) : isPrefixed(key, step.name))) continue;
-    texts = [...texts, ...textsBelow(path, depth + 1, tree[key] ?? '', form)];
+    texts ??= [];
+    for (const text of textsBelow(path, depth + 1, tree[key] ?? '', form)) texts.push(text);
   }
-  return texts;
+  return texts ?? NO_TEXTS;
 }
 
 const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): boolean =>

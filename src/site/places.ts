@@ -3,22 +3,26 @@
 /** The places of one site in one process, given in the order in which they were asked for. */
 export interface Places {
   /**
-   * Resolves to what gives the place back; called again, it does nothing. Rejects with the reason of `signal` where it
-   * aborts first: then no place was taken.
+   * Resolves to what gives the place back, which does nothing when it is called again; or to `undefined` where no more
+   * places are given.
    */
-  take(signal?: AbortSignal): Promise<() => void>;
+  take(): Promise<(() => void) | undefined>;
+  /** Gives no more places, not even to those who wait. Those who have one keep it. */
+  close(): void;
+  readonly closed: boolean;
 }
 
 /** @param count a whole number from 1. */
 export function placesFor(count: number): Places {
   let free = count;
-  const waiting = new Set<() => void>();
+  let closed = false;
+  const waiting: ((place: (() => void) | undefined) => void)[] = [];
 
   function giveBack(): void {
-    const [next] = waiting;
+    const next = waiting.shift();
     if (next === undefined) free++;
     // Straight to the next one, so that nobody who comes just now is faster.
-    else next();
+    else next(place());
   }
 
   function place(): () => void {
@@ -30,31 +34,18 @@ export function placesFor(count: number): Places {
   }
 
   return {
-    async take(signal) {
-      signal?.throwIfAborted();
-      if (free > 0) free--;
-      else await turnOf(waiting, signal);
-      return place();
+    take() {
+      if (closed) return Promise.resolve(undefined);
+      if (free === 0) return new Promise((resolve) => waiting.push(resolve));
+      free--;
+      return Promise.resolve(place());
+    },
+    close() {
+      closed = true;
+      for (const leave of waiting.splice(0)) leave(undefined);
+    },
+    get closed() {
+      return closed;
     },
   };
-}
-
-/** Resolves when what it leaves in `waiting` is called. */
-function turnOf(waiting: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    function leave(): void {
-      waiting.delete(begin);
-      signal?.removeEventListener('abort', giveUp);
-    }
-    function begin(): void {
-      leave();
-      resolve();
-    }
-    function giveUp(): void {
-      leave();
-      reject(signal?.reason);
-    }
-    waiting.add(begin);
-    signal?.addEventListener('abort', giveUp, { once: true });
-  });
 }

@@ -54,7 +54,7 @@ export function deskWith(parts: Partial<SiteDesk>, rows: (statement: string) => 
       timeoutMs: 1_000,
       retry: { attempts: 3, firstDelayMs: 1_000, maxDelayMs: 10_000 },
       doubts: { settleAfterMs: 60_000, looks: 2, escalateAfterMs: 3_600_000 },
-      canary: { requests: 0, percent: 50 },
+      canary: { requests: 0, percent: 50, until: 0 },
       onMissing: 'create',
       referenceField: 'number',
       canList: true,

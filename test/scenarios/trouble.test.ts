@@ -48,6 +48,28 @@ describe('a site that refuses', () => {
   });
 });
 
+describe('a site that refuses all, with many requests at a time', () => {
+  const limits = '{ requests_per_second: 5000, concurrency: 64, timeout_seconds: 5 }';
+
+  it('is paused though more than twice the first postings were sent before anybody could look', async () => {
+    mirror = await openMirror({ site: { limits, canary: '{ requests: 10, percent: 50 }' } });
+    await mirror.writeFeed(feedXml(postings(600)));
+    // Their answers come together.
+    await mirror.sandbox.setFaults([{ name: 'latency', ms: 500 }, { name: '403' }]);
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'pending', created: 0 });
+    expect(report.failed).toBeLessThanOrEqual(10 + 4 * 64);
+    expect((await readSiteState((await mirror.books()).db, board)).pauseCause).toContain('first');
+  });
+
+  it('is not paused where nobody is to look', async () => {
+    mirror = await openMirror({ site: { limits, canary: '{ requests: 0 }' } });
+    await mirror.writeFeed(feedXml(postings(100)));
+    await mirror.sandbox.setFaults([{ name: '403' }]);
+    expect(await mirror.sync()).toMatchObject({ status: 'review', failed: 100, pending: 0 });
+  });
+});
+
 describe('a site that says "no such job"', () => {
   it('of one job has it made anew', async () => {
     mirror = await openMirror();

@@ -1,71 +1,60 @@
-// Places: how many are taken at a time, in which order they are given, and what becomes of who no longer waits.
+// Places: how many are taken at a time, in which order they are given, and what becomes of who waits when there are no more.
 import { describe, expect, it } from 'vitest';
 import { placesFor } from '../../src/site/places.ts';
 
-/** Asks for places for each of these; gives who has got one, and what gives it back. */
-function askAll(places: ReturnType<typeof placesFor>, who: readonly string[], signal?: AbortSignal) {
-  const given = new Map<string, () => void>();
-  const refused: string[] = [];
-  for (const name of who) {
-    places.take(signal).then(
-      (leave) => given.set(name, leave),
-      () => refused.push(name),
-    );
-  }
-  return { given, refused };
+type Leave = (() => void) | undefined;
+
+/** Asks for a place for each of these; gives who has been answered, with what gives the place back. */
+function askAll(places: ReturnType<typeof placesFor>, who: readonly string[]): Map<string, Leave> {
+  const answered = new Map<string, Leave>();
+  for (const name of who) void places.take().then((leave) => answered.set(name, leave));
+  return answered;
 }
 
 const settled = () => new Promise(setImmediate);
 
 describe('places', () => {
   it('are as many as there are, and go on to those who wait, in their order', async () => {
-    const places = placesFor(2);
-    const { given } = askAll(places, ['a', 'b', 'c', 'd']);
+    const answered = askAll(placesFor(2), ['a', 'b', 'c', 'd']);
     await settled();
-    expect([...given.keys()]).toEqual(['a', 'b']);
-    given.get('b')?.();
+    expect([...answered.keys()]).toEqual(['a', 'b']);
+    answered.get('b')?.();
     await settled();
-    expect([...given.keys()]).toEqual(['a', 'b', 'c']);
-    given.get('a')?.();
-    given.get('c')?.();
+    expect([...answered.keys()]).toEqual(['a', 'b', 'c']);
+    answered.get('a')?.();
+    answered.get('c')?.();
     await settled();
-    expect([...given.keys()]).toEqual(['a', 'b', 'c', 'd']);
+    expect([...answered.keys()]).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('are given back once, however often that is said', async () => {
-    const places = placesFor(1);
-    const { given } = askAll(places, ['a', 'b', 'c']);
+    const answered = askAll(placesFor(1), ['a', 'b', 'c']);
     await settled();
-    given.get('a')?.();
-    given.get('a')?.();
+    answered.get('a')?.();
+    answered.get('a')?.();
     await settled();
-    expect([...given.keys()]).toEqual(['a', 'b']);
+    expect([...answered.keys()]).toEqual(['a', 'b']);
   });
 
   it('that nobody waits for are kept', async () => {
     const places = placesFor(1);
-    const first = await places.take();
-    first();
-    const { given } = askAll(places, ['a', 'b']);
+    (await places.take())?.();
+    const answered = askAll(places, ['a', 'b']);
     await settled();
-    expect([...given.keys()]).toEqual(['a']);
+    expect([...answered.keys()]).toEqual(['a']);
   });
 
-  it('are not given to who no longer waits, and not lost either', async () => {
+  it('are not given any more once they are closed, and stay with those who have one', async () => {
     const places = placesFor(1);
-    const leave = await places.take();
-    const stop = new AbortController();
-    const leaving = askAll(places, ['a', 'b'], stop.signal);
-    const staying = askAll(places, ['c']);
-    stop.abort(new Error('stopped'));
+    const answered = askAll(places, ['a', 'b', 'c']);
     await settled();
-    expect(leaving.refused).toEqual(['a', 'b']);
-    leave();
+    expect(places.closed).toBe(false);
+    places.close();
     await settled();
-    expect([...leaving.given.keys(), ...staying.given.keys()]).toEqual(['c']);
-    staying.given.get('c')?.();
-    await expect(places.take(AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
-    await expect(places.take(stop.signal)).rejects.toThrow('stopped');
-    await places.take();
+    expect(places.closed).toBe(true);
+    expect([...answered.keys()]).toEqual(['a', 'b', 'c']);
+    expect([answered.get('b'), answered.get('c')]).toEqual([undefined, undefined]);
+    answered.get('a')?.();
+    expect(await places.take()).toBeUndefined();
   });
 });

@@ -1,0 +1,78 @@
+// What the site gets at a time: never more than configured, and nothing new once the process is told to stop.
+import type { ServerResponse } from 'node:http';
+import { afterEach, expect, it } from 'vitest';
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import { feedSetups } from '../../src/cli/feed-setups.ts';
+import { siteName } from '../../src/posting/identifiers.ts';
+import { openSiteQueue } from '../../src/queue/site-queue.ts';
+import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+let site: ScriptedSite;
+afterEach(async () => {
+  await mirror.close();
+  await site[Symbol.asyncDispose]();
+});
+
+const LIMITS = '{ requests_per_second: 5000, concurrency: 2, timeout_seconds: 20 }';
+
+/** A site that answers only when `answer` says so; what waits for an answer stands in `open`. */
+async function openPatientSite(): Promise<{ open: ServerResponse[]; answer: () => void }> {
+  const open: ServerResponse[] = [];
+  let made = 0;
+  site = await openSite((_got, response) => {
+    open.push(response);
+    return undefined;
+  });
+  return {
+    open,
+    answer: () =>
+      open
+        .shift()
+        ?.writeHead(201, { location: `/jobs/${++made}.xml` })
+        .end(),
+  };
+}
+
+it('is as much as configured, though the next changes are ready while outcomes are noted', async () => {
+  const { open, answer } = await openPatientSite();
+  mirror = await openMirror({ site: { base_url: site.url.href, limits: LIMITS } });
+  await mirror.writeFeed(feedXml(postings(30)));
+  const report = mirror.sync();
+  const seen: number[] = [];
+  while (site.got.length < 30 || open.length > 0) {
+    await expect.poll(() => open.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    seen.push(open.length);
+    answer();
+  }
+  expect(await report).toMatchObject({ status: 'mirrored', created: 30 });
+  expect(Math.max(...seen)).toBe(2);
+});
+
+it('is nothing new once the process stops: what has no place is left to the next one', async () => {
+  const { open, answer } = await openPatientSite();
+  mirror = await openMirror({ site: { base_url: site.url.href, limits: LIMITS } });
+  await mirror.writeFeed(feedXml(postings(10)));
+  const { db, log, config } = await mirror.books();
+  const [setup] = feedSetups(config, ['acme']);
+  if (setup === undefined) throw new Error('the configuration has no feed acme');
+  await pullFeed(setup, { db, log, signal: new AbortController().signal });
+  const engine = await mirror.engine();
+  const queue = await openSiteQueue(engine.backend, siteName('board'));
+  engine.wake();
+  await expect.poll(async () => (await queue.counts()).active, { timeout: 10_000 }).toBe(4);
+  await expect.poll(() => open.length, { timeout: 10_000 }).toBe(2);
+  await queue.close();
+  const stopped = mirror.stopEngine();
+  await new Promise(setImmediate);
+  answer();
+  answer();
+  await stopped;
+  expect(site.got).toHaveLength(2);
+  const reopened = await mirror.books();
+  expect(await reopened.db.query('select state, count(*) as n from change group by 1')).toEqual([
+    { state: 'ready', n: 8 },
+  ]);
+});
