@@ -370,4 +370,25 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: 'rows.length > settlements.length',
     tests: ['test/laws/overtaken.test.ts', doubts],
   },
+  // Places: what is in work, and what the site gets at a time.
+  {
+    file: 'jobs/apply-change.ts',
+    find: 'if (wentWell(exchange.outcome)) leavePlace();',
+    put: 'leavePlace();',
+    tests: ['test/jobs/apply-change.test.ts'],
+    named: 'one request at a time',
+  },
+  {
+    file: 'src/cli/engine.ts',
+    find: 'desk.places.close();',
+    put: '',
+    tests: ['test/scenarios/requests-at-a-time.test.ts'],
+  },
+  {
+    file: 'src/cli/engine.ts',
+    find: 'Math.max(2 * requests, requests + 4 * options.concurrency)',
+    put: '2 * requests + 0 * options.concurrency',
+    tests: ['test/scenarios/trouble.test.ts'],
+    named: 'many requests at a time',
+  },
 ];
