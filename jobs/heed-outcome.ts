@@ -71,6 +71,7 @@ async function pause(desk: SiteDesk, cause: string, probeAfterMs: number | undef
  */
 async function watchCanary(attempt: Attempt, desk: SiteDesk): Promise<void> {
   const { requests, percent, until } = desk.policy.canary;
+  if (requests === 0) return;
   const pull = await pullToWatch(desk.db, attempt.feed);
   if (pull === undefined) return;
   const tally = await countTally(desk.db, pull);

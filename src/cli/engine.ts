@@ -204,7 +204,7 @@ function tendRegularly(desk: SiteDesk, lead: Leadership, dispatcher: Dispatcher)
 
 /** Where many requests are sent at a time, as many outcomes may be noted between two looks: there is to be a look after them. */
 const judgedUntil = ({ canary: { requests }, options }: SiteConfig): number =>
-  requests === 0 ? 0 : Math.max(2 * requests, requests + 4 * options.concurrency);
+  Math.max(2 * requests, requests + 4 * options.concurrency);
 
 /** What of a site's configuration decides how failures are handled. */
 function policyOf(site: SiteConfig): SitePolicy {

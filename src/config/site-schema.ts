@@ -85,7 +85,11 @@ const doubtsSchema = z.strictObject({
 });
 
 const canarySchema = z.strictObject({
-  requests: countSchema.default(20).describe('How many of the first requests of a pull are watched; 0: none.'),
+  requests: countSchema
+    .default(20)
+    .describe(
+      'From how many requests of a pull on it is watched how many fail, until twice as many or, if that is more, four times `concurrency` more; 0: never.',
+    ),
   percent: percentSchema.default(50).describe('If more of them fail, the site is paused.'),
 });
 

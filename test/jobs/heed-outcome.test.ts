@@ -59,3 +59,9 @@ it('notes where the site is with what it accepted first, and not with a job that
   await heedOutcome(accepted, attempt, { ...openDesk(), address: 'elsewhere.example.com' });
   expect((await state()).address).toBe('jobs.example.com');
 });
+
+it('looks at no refusals where nobody is to look', async () => {
+  const desk = { ...openDesk(), policy: { canary: { requests: 0, percent: 0, until: 16 } } } as unknown as SiteDesk;
+  const refusesToAnswer = { query: () => Promise.reject(new Error('asked')) } as unknown as Database;
+  await heedOutcome({ kind: 'rejected', problems: [] }, attempt, { ...desk, db: refusesToAnswer });
+});
