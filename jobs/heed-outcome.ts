@@ -81,7 +81,7 @@ async function watchCanary(attempt: Attempt, desk: SiteDesk): Promise<void> {
   await pause(
     desk,
     `${failed} of the first ${sent} requests of pull ${pull} of feed ${attempt.feed} failed, ` +
-      `above the limit of ${percent} % in the first ${requests}; see what is wrong with: jobmirror review list`,
+      `above the limit of ${percent} %; see what is wrong with: jobmirror review list`,
     undefined,
   );
 }

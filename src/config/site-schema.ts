@@ -88,7 +88,7 @@ const canarySchema = z.strictObject({
   requests: countSchema
     .default(20)
     .describe(
-      'From how many requests of a pull on it is watched how many fail, until twice as many or, if that is more, four times `concurrency` more; 0: never.',
+      'After this many requests of a pull it is looked at how many failed, until there are twice as many, or four times `concurrency` more if that comes later; 0: never.',
     ),
   percent: percentSchema.default(50).describe('If more of them fail, the site is paused.'),
 });

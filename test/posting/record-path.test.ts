@@ -20,6 +20,9 @@ const personio: RecordTree = {
   link: ['https://example.com/1', { '@rel': 'alternate', '#text': 'https://example.com/2' }],
   empty: '',
   nested: { '#markup': '<only><children>deep</children></only>', only: { children: 'deep' } },
+  'a:tag': 'first',
+  other: { '#text': 'no tag' },
+  'b:tag': ['second', { '@lang': 'en', '#text': 'third' }],
   mixed: { '#markup': 'before <b>bold</b> after', b: 'bold' },
 };
 
@@ -53,6 +56,12 @@ describe('textsAt', () => {
     ['any element, which is no attribute', 'location/*', []],
     ['a name without prefix for one with', 'state', ['Michigan']],
     ['a name with its prefix', 'joblisting:state', ['Michigan']],
+    ['a name without prefix for several with', 'tag', ['first', 'second', 'third']],
+    [
+      'any element, in order',
+      'jobDescriptions/*/*',
+      ['Intro', 'Join us', ' Tasks ', 'Build pipelines', 'Profile', 'Five years', 'of SQL'],
+    ],
     ['another prefix', 'other:state', []],
     ['the exact name before a prefixed one', 'link/@href', []],
     ['an attribute without prefix for one with', 'location/@lang', ['en']],
