@@ -6,8 +6,8 @@ import { mostUtf8Bytes, Utf8Writer } from '../posting/utf8-writer.ts';
 import type { Session } from './database.ts';
 import { type CleanTexts, CleanTextsWriter } from './jsonb.ts';
 
-/** Types of columns. The binary format asks for the very type of the column; `jsonb` takes JSON text or {@link CleanTexts}. */
-export type CellType = 'text' | 'jsonb' | 'bytea' | 'boolean' | 'integer' | 'bigint';
+/** Types of columns. The binary format asks for the very type; `json` takes {@link CleanTexts} and `jsonb` JSON text. */
+export type CellType = 'text' | 'json' | 'jsonb' | 'bytea' | 'boolean' | 'integer' | 'bigint';
 
 /** Text and JSON as strings, texts of a posting as they are, bytes as buffers, whole numbers below 2^53. */
 export type Cell = string | number | boolean | Buffer | CleanTexts | null;
@@ -21,6 +21,8 @@ const KEPT_BYTES = 4 << 20;
 /** PostgreSQL documentation, COPY, "Binary Format": signature, no flags, no extension; -1 at the end. */
 const HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 const TRAILER = -1;
+/** Comes before the text of a `jsonb`. */
+const JSONB_VERSION = 1;
 /** For the trailer, and so that a text that is cut off, which may end three bytes early, still ends where no row may. */
 const SPARE_BYTES = 4;
 
@@ -107,14 +109,14 @@ export class RowCopier {
     switch (type) {
       case 'text':
         return start + memory.write(cell as string, start);
-      case 'jsonb': {
-        // A version number comes first.
-        memory[start] = 1;
-        const json = new Utf8Writer(memory, start + 1);
-        if (typeof cell === 'string') json.write(cell);
-        else this.#texts.write(cell as CleanTexts, json);
+      case 'json': {
+        const json = new Utf8Writer(memory, start);
+        this.#texts.write(cell as CleanTexts, json);
         return json.end();
       }
+      case 'jsonb':
+        memory[start] = JSONB_VERSION;
+        return start + 1 + memory.write(cell as string, start + 1);
       case 'bytea':
         return start + (cell as Buffer).copy(memory, start);
       case 'boolean':

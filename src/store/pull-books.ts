@@ -32,7 +32,7 @@ const WISH_COLUMNS = {
   site: 'text',
   wanted: 'text',
   operation: 'text',
-  fields: 'jsonb',
+  fields: 'json',
   record_hash: 'bytea',
   content_hash: 'bytea',
   invalid: 'boolean',

@@ -19,7 +19,7 @@ export async function noteUnanswered(tx: Queryable, settlements: readonly Settle
   await tx.query(
     `insert into unanswered (feed, key, revision, fields, until)
      select c.feed, c.key, a.revision,
-       case when a.names is null then coalesce((select array(select jsonb_object_keys(d.fields)) from document d
+       case when a.names is null then coalesce((select array(select json_object_keys(d.fields)) from document d
                                                 where d.feed = c.feed and d.key = c.key), '{}')
          else array(select jsonb_array_elements_text(a.names)) end,
        c.attempt_started + make_interval(secs => a.seconds)
@@ -45,7 +45,7 @@ export async function noteUnanswered(tx: Queryable, settlements: readonly Settle
 export const noteOrphans = (orphans: string, seconds: string): string =>
   `insert into unanswered (feed, key, revision, fields, until)
    select o.feed, o.key, coalesce(o.sent_revision, o.revision),
-     array(select jsonb_object_keys(d.fields) union select jsonb_object_keys(coalesce(o.sent_fields, o.fields))),
+     array(select json_object_keys(d.fields) union select json_object_keys(coalesce(o.sent_fields, o.fields))),
      o.attempt_started + make_interval(secs => ${seconds})
    from ${orphans} o left join document d on d.feed = o.feed and d.key = o.key
    where o.attempt_operation <> 'create'
