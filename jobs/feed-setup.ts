@@ -2,14 +2,21 @@
 import type { FeedSource } from '../src/feed/feed-reading.ts';
 import type { DeleteGuard } from '../src/plan/delete-guard.ts';
 import type { FeedName, SiteName } from '../src/posting/identifiers.ts';
+import type { MappingSpec } from '../src/posting/mapping.ts';
 import type { PostingReader } from '../src/posting/posting.ts';
 
+/** How the records of a feed are read. */
+export interface RecordRules {
+  readonly mapping: MappingSpec;
+  /** Of that mapping. */
+  readonly reader: PostingReader;
+}
+
 /** One feed, ready to be pulled. */
-export interface FeedSetup {
+export interface FeedSetup extends RecordRules {
   readonly feed: FeedName;
   readonly site: SiteName;
   readonly source: FeedSource;
-  readonly reader: PostingReader;
   readonly guard: DeleteGuard;
   /** With fewer records the feed is not taken for complete. */
   readonly minRecords: number | undefined;

@@ -3,15 +3,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordSink } from '../src/feed/feed-reading.ts';
 import { parseRecord } from '../src/feed/parse-record.ts';
 import type { RecordBatch } from '../src/feed/record-batch.ts';
+import { readingIn } from '../src/feed/written-reading.ts';
 import { planPosting } from '../src/plan/plan-posting.ts';
 import type { MetRecord, PullLedger } from '../src/plan/pull-ledger.ts';
 import type { Wish } from '../src/plan/wish.ts';
 import { HASH_BYTES, keyHash } from '../src/posting/hash.ts';
-import type { Posting, PostingReader, Problem, ReadResult } from '../src/posting/posting.ts';
+import type { PostingKey } from '../src/posting/identifiers.ts';
+import type { MappingSpec } from '../src/posting/mapping.ts';
+import type { KeptFields, PostingReader, Problem, ReadPosting } from '../src/posting/posting.ts';
 import type { Database } from '../src/store/database.ts';
 import { type Edits, editsOf } from '../src/store/override.ts';
 import type { PullBooks, Refresh } from '../src/store/pull-books.ts';
 import { discardedRecords, type RecordProblem } from '../src/store/record-problems.ts';
+import type { RecordRules } from './feed-setup.ts';
 
 /** Records that wait to be parsed; the bytes bound what waits in memory. */
 const BATCH_RECORDS = 128;
@@ -33,16 +37,19 @@ const EXCERPT_BYTES = 2_048;
 const REST = Buffer.alloc(HASH_BYTES);
 
 interface Waiting extends MetRecord {
+  /** The record; of one that was read ahead, as much as an excerpt shows. */
   readonly bytes: Buffer;
+  readonly reading: Buffer | undefined;
 }
 
-type Readable = Exclude<ReadResult, { kind: 'unreadable' }>;
+type Readable = ReadPosting<KeptFields>;
 
 /** The desk of one pull. While one batch is parsed and with the database, the next one comes together. */
 export class RecordDesk implements RecordSink {
   readonly ledger: PullLedger;
   /** Unreadable records that no reviewer has dealt with: with one of them the feed is not proven complete. */
   openUnreadable = 0;
+  readonly #mapping: MappingSpec;
   readonly #reader: PostingReader;
   readonly #books: PullBooks;
   readonly #edits: Edits;
@@ -60,12 +67,13 @@ export class RecordDesk implements RecordSink {
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(
-    reader: PostingReader,
+    { mapping, reader }: RecordRules,
     books: PullBooks,
     ledger: PullLedger,
     edits: Edits,
     discarded: ReadonlySet<string>,
   ) {
+    this.#mapping = mapping;
     this.#reader = reader;
     this.#books = books;
     this.ledger = ledger;
@@ -73,14 +81,14 @@ export class RecordDesk implements RecordSink {
     this.#discarded = discarded;
   }
 
-  static async open(
-    setup: { readonly reader: PostingReader },
-    books: PullBooks,
-    ledger: PullLedger,
-    db: Database,
-  ): Promise<RecordDesk> {
+  static async open(rules: RecordRules, books: PullBooks, ledger: PullLedger, db: Database): Promise<RecordDesk> {
     const { feed } = books.subject;
-    return new RecordDesk(setup.reader, books, ledger, await editsOf(db, feed), await discardedRecords(db, feed));
+    return new RecordDesk(rules, books, ledger, await editsOf(db, feed), await discardedRecords(db, feed));
+  }
+
+  /** By what mapping records may be read before they come: where all are read anyhow, and nobody has edited any of them. */
+  get readAhead(): MappingSpec | undefined {
+    return this.#books.nothingKnown && this.#edits.none ? this.#mapping : undefined;
   }
 
   take(batch: RecordBatch): void {
@@ -92,7 +100,7 @@ export class RecordDesk implements RecordSink {
       const oversized = batch.oversizedLengthOf(record);
       if (oversized === 0) {
         const met = this.ledger.meetRecord(hashes, batch.hashAt(record));
-        if (met !== undefined) this.#waiting.push({ ...met, bytes: this.#keep(bytes, start, end) });
+        if (met !== undefined) this.#waiting.push({ ...met, ...this.#kept(batch, record) });
       } else {
         this.ledger.seen++;
         const message = `the record is ${oversized} bytes long, more than limits.max_record_bytes allows; it was skipped`;
@@ -153,6 +161,17 @@ export class RecordDesk implements RecordSink {
     this.#writing.catch(() => undefined);
   }
 
+  /** What is needed of a record to plan it. */
+  #kept(batch: RecordBatch, record: number): Pick<Waiting, 'bytes' | 'reading'> {
+    const [start, end] = [batch.startOf(record), batch.endOf(record)];
+    const reading = batch.readingOf(record);
+    if (reading === undefined) return { bytes: this.#keep(batch.bytes, start, end), reading };
+    return {
+      bytes: this.#keep(batch.bytes, start, Math.min(end, start + EXCERPT_BYTES)),
+      reading: this.#keep(reading, 0, reading.length),
+    };
+  }
+
   /** A copy: the batch of records is used again at once. What does not fit into the batch's memory gets its own. */
   #keep(buffer: Buffer, start: number, end: number): Buffer {
     const from = this.#waitingBytes;
@@ -164,6 +183,7 @@ export class RecordDesk implements RecordSink {
   }
 
   #read(record: Waiting): Readable | undefined {
+    if (record.reading !== undefined) return readingIn(record.reading);
     const parsed = parseRecord(record.bytes);
     const result = parsed.kind === 'tree' ? this.#reader.read(parsed.tree) : parsed;
     if (result.kind === 'unreadable') {
@@ -186,7 +206,7 @@ export class RecordDesk implements RecordSink {
       const entry = known[at] ?? { mapping: undefined, open: undefined };
       const meeting = this.ledger.meetPosting(record, keyHash(posting.key), posting.contentHash, entry);
       if (meeting.kind === 'conflicting' || meeting.kind === 'first_of_conflicting')
-        this.#noteDuplicate(record, posting);
+        this.#noteDuplicate(record, posting.key);
       if (meeting.kind === 'identical' || meeting.kind === 'conflicting') continue;
       const planned = planPosting(result, record.hash, entry);
       const refresh = { key: posting.key, recordHash: record.hash };
@@ -222,13 +242,13 @@ export class RecordDesk implements RecordSink {
     this.#note({ kind: 'unreadable', recordHash: hash, key: undefined, problems, excerpt: excerptOf(bytes) });
   }
 
-  #noteDuplicate(record: Waiting, posting: Posting): void {
-    const message = `the key ${posting.key} stands more than once in the feed, with different content: the first one counts`;
-    const problems = [{ value: posting.key, message }];
+  #noteDuplicate(record: Waiting, key: PostingKey): void {
+    const message = `the key ${key} stands more than once in the feed, with different content: the first one counts`;
+    const problems = [{ value: key, message }];
     this.#note({
       kind: 'duplicate',
       recordHash: record.hash,
-      key: posting.key,
+      key,
       problems,
       excerpt: excerptOf(record.bytes),
     });

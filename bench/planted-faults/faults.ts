@@ -146,16 +146,16 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // What is written.
   {
-    file: 'src/store/jsonb.ts',
+    file: 'src/posting/clean-texts.ts',
     find: `if (json.includes('\\t'))`,
     put: 'if (false)',
-    tests: ['test/store/jsonb.test.ts'],
+    tests: ['test/posting/clean-texts.test.ts'],
   },
   {
     file: 'src/posting/utf8-writer.ts',
     find: "      this.#joined = '';",
     put: '',
-    tests: ['test/store/jsonb.test.ts', 'test/posting/hash.test.ts'],
+    tests: ['test/posting/clean-texts.test.ts', 'test/posting/hash.test.ts'],
   },
   {
     file: 'src/store/feed-state.ts',

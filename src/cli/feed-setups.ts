@@ -24,6 +24,7 @@ const setupOf = (feed: FeedConfig, configured: ReadonlySet<FeedName>): FeedSetup
   feed: feed.name,
   site: feed.siteName,
   source: feed.source,
+  mapping: feed.mapping,
   reader: compileReader(feed.mapping),
   guard: feed.guard,
   minRecords: feed.minRecords,

@@ -36,8 +36,18 @@ export class GrowingBytes {
   extend(by: number): number {
     const at = this.#length;
     this.#length += by;
-    if (this.#length > this.#memory.length) this.#grow(at);
+    if (this.#length > this.#memory.length) this.#grow(at, this.#length * 2);
     return at;
+  }
+
+  /** Makes sure that so many bytes more can be appended without growing. */
+  reserve(bytes: number): void {
+    if (this.#length + bytes > this.#memory.length) this.#grow(this.#length, this.#length + bytes);
+  }
+
+  /** Takes away what stands from there on. */
+  cutTo(length: number): void {
+    this.#length = length;
   }
 
   /** Takes the first bytes away. */
@@ -50,8 +60,8 @@ export class GrowingBytes {
     this.#length = 0;
   }
 
-  #grow(kept: number): void {
-    const grown = Buffer.allocUnsafeSlow(this.#length * 2);
+  #grow(kept: number, bytes: number): void {
+    const grown = Buffer.allocUnsafeSlow(bytes);
     this.#memory.copy(grown, 0, 0, kept);
     this.#memory = grown;
   }

@@ -1,5 +1,6 @@
 // Reads a feed from its source: turns a location into records, and into what is known of the reading's completeness.
 import type { Readable } from 'node:stream';
+import type { MappingSpec } from '../posting/mapping.ts';
 import { toUtf8 } from './charset.ts';
 import type { FeedLimits, FeedReading, FeedSource, RecordSink, Validators } from './feed-reading.ts';
 import { openFile } from './file-source.ts';
@@ -37,6 +38,8 @@ export interface ReadingContext {
   readonly rateWindowMs?: number;
   /** A feed with more bytes is split in a thread of its own; 2 MiB by default, where there is more than one core. */
   readonly threadsFromBytes?: number;
+  /** By what mapping that thread reads records as well, as far as it has the time: where most of them will be read anyhow. */
+  readonly readAhead?: MappingSpec;
 }
 
 /** Ratios of small feeds say nothing. */
@@ -106,7 +109,10 @@ async function readBody(
     totalPaths: source.totalPaths,
     maxRecordBytes: source.limits.maxRecordBytes,
   };
-  const splitting = startSplitting(options, sink, context.threadsFromBytes);
+  const splitting = startSplitting(options, sink, {
+    threadsFrom: context.threadsFromBytes,
+    readAhead: context.readAhead,
+  });
   const size: Size = { bytes: 0, compressedBytes: 0 };
   const received = counted(pace.watch(body.chunks), size);
   const unpacked = bounded(decompress(received), size, source.limits);

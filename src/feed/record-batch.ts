@@ -1,18 +1,29 @@
-// A stretch of a feed with the records that end in it, each with its hash: what splitting a feed comes to, piece by piece.
+// A stretch of a feed with the records that end in it, each with its hash, and read already if there was the time: what
+// splitting a feed comes to, piece by piece.
 import { HASH_BYTES, writeRecordHash } from '../posting/hash.ts';
+import type { ReadPosting } from '../posting/posting.ts';
 import { GrowingBytes } from './growing-bytes.ts';
+import { writeReading } from './written-reading.ts';
 
 /** Bytes of a feed that a batch takes; besides, it has room for records that began before. */
 export const STRETCH_BYTES = 1024 * 1024;
 const ROOM_BYTES = 64 * 1024;
 
-/** Facts of a record: its start and its end (4 bytes each), its length in the feed if it is oversized (6), its hash. */
+/**
+ * Facts of a record: its start and its end (4 bytes each), its length in the feed if it is oversized (6), start and end of
+ * what reading it gave (4 each; both 0: it was not read), its hash.
+ */
 const END_AT = 4;
 const OVERSIZED_AT = 8;
 const OVERSIZED_BYTES = 6;
-const HASH_AT = OVERSIZED_AT + OVERSIZED_BYTES;
+const READING_AT = OVERSIZED_AT + OVERSIZED_BYTES;
+const READING_END_AT = READING_AT + 4;
+const HASH_AT = READING_END_AT + 4;
 const FACTS_BYTES = HASH_AT + HASH_BYTES;
 const FIRST_FACTS = 512 * FACTS_BYTES;
+
+/** Records that are read ahead between two looks at the time. */
+const READ_AT_A_STRETCH = 16;
 
 /** Memory that had to grow further than this is not used again. */
 const MOST_KEPT_BYTES = 4 * STRETCH_BYTES;
@@ -23,19 +34,27 @@ export interface PackedBatch {
   readonly bytesUsed: number;
   readonly facts: ArrayBuffer;
   readonly factsUsed: number;
+  readonly readings: ArrayBuffer;
+  readonly readingsUsed: number;
   readonly hashed: number;
 }
+
+/** The memories of a batch, which are transferred with it. */
+export const memoriesOf = (packed: PackedBatch): ArrayBuffer[] => [packed.bytes, packed.facts, packed.readings];
 
 /** Records are in the order of the feed, and have numbers from 0 on. */
 export class RecordBatch {
   readonly #bytes: GrowingBytes;
   readonly #facts: GrowingBytes;
+  /** What reading the records gave, one behind the other, in their order. */
+  readonly #readings: GrowingBytes;
   /** Records from this one on have no hash yet. */
   #hashed: number;
 
-  private constructor(bytes: GrowingBytes, facts: GrowingBytes, hashed: number) {
+  private constructor(bytes: GrowingBytes, facts: GrowingBytes, readings: GrowingBytes, hashed: number) {
     this.#bytes = bytes;
     this.#facts = facts;
+    this.#readings = readings;
     this.#hashed = hashed;
   }
 
@@ -43,26 +62,30 @@ export class RecordBatch {
     return new RecordBatch(
       new GrowingBytes(Buffer.allocUnsafeSlow(STRETCH_BYTES + ROOM_BYTES)),
       new GrowingBytes(Buffer.allocUnsafeSlow(FIRST_FACTS)),
+      new GrowingBytes(Buffer.allocUnsafeSlow(0)),
       0,
     );
   }
 
   /** The batch that another thread sent. */
-  static unpack({ bytes, bytesUsed, facts, factsUsed, hashed }: PackedBatch): RecordBatch {
+  static unpack(packed: PackedBatch): RecordBatch {
     return new RecordBatch(
-      new GrowingBytes(Buffer.from(bytes), bytesUsed),
-      new GrowingBytes(Buffer.from(facts), factsUsed),
-      hashed,
+      new GrowingBytes(Buffer.from(packed.bytes), packed.bytesUsed),
+      new GrowingBytes(Buffer.from(packed.facts), packed.factsUsed),
+      new GrowingBytes(Buffer.from(packed.readings), packed.readingsUsed),
+      packed.hashed,
     );
   }
 
-  /** Makes it ready to be sent to another thread, with both memories transferred. It must not be used afterwards. */
+  /** Makes it ready to be sent to another thread, with {@link memoriesOf} it transferred. It must not be used afterwards. */
   pack(): PackedBatch {
     return {
       bytes: memoryOf(this.#bytes),
       bytesUsed: this.#bytes.length,
       facts: memoryOf(this.#facts),
       factsUsed: this.#facts.length,
+      readings: memoryOf(this.#readings),
+      readingsUsed: this.#readings.length,
       hashed: this.#hashed,
     };
   }
@@ -93,6 +116,13 @@ export class RecordBatch {
   /** Of a record that was too long to be kept, its length in the feed: the batch only has its first bytes. Otherwise 0. */
   oversizedLengthOf(record: number): number {
     return this.#facts.memory.readUIntLE(record * FACTS_BYTES + OVERSIZED_AT, OVERSIZED_BYTES);
+  }
+
+  /** What reading the record gave, if it was read, for `readingIn`; valid until the batch is changed. */
+  readingOf(record: number): Buffer | undefined {
+    const to = this.#facts.memory.readUInt32LE(record * FACTS_BYTES + READING_END_AT);
+    if (to === 0) return undefined;
+    return this.#readings.memory.subarray(this.#facts.memory.readUInt32LE(record * FACTS_BYTES + READING_AT), to);
   }
 
   /** Where the record's hash stands in {@link hashes}. */
@@ -126,15 +156,37 @@ export class RecordBatch {
     }
   }
 
+  /**
+   * Reads records ahead: what `read` makes of each one's bytes is there as {@link readingOf}; `undefined`: nothing.
+   * @param hasTime asked every few records; without time, the rest is left as it is.
+   */
+  readAhead(read: (record: Buffer) => ReadPosting | undefined, hasTime: () => boolean): void {
+    const { bytes, count } = this;
+    if (this.#readings.memory.length === 0) this.#readings.reserve(STRETCH_BYTES + ROOM_BYTES);
+    for (let record = 0; record < count; record++) {
+      if (record % READ_AT_A_STRETCH === 0 && !hasTime()) return;
+      if (this.oversizedLengthOf(record) > 0) continue;
+      const result = read(bytes.subarray(this.startOf(record), this.endOf(record)));
+      if (result === undefined) continue;
+      const start = this.#readings.length;
+      writeReading(result, this.#readings);
+      const facts = this.#facts.memory;
+      facts.writeUInt32LE(start, record * FACTS_BYTES + READING_AT);
+      facts.writeUInt32LE(this.#readings.length, record * FACTS_BYTES + READING_END_AT);
+    }
+  }
+
   clear(): void {
     this.#bytes.clear();
     this.#facts.clear();
+    this.#readings.clear();
     this.#hashed = 0;
   }
 
   /** Whether its memory is small enough to be used again. */
   get isWorthKeeping(): boolean {
-    return this.#bytes.memory.length + this.#facts.memory.length <= MOST_KEPT_BYTES;
+    const memory = this.#bytes.memory.length + this.#facts.memory.length + this.#readings.memory.length;
+    return memory <= MOST_KEPT_BYTES;
   }
 
   #add(start: number, length: number, oversizedLength: number): void {
@@ -143,6 +195,7 @@ export class RecordBatch {
     facts.writeUInt32LE(start, at);
     facts.writeUInt32LE(start + length, at + END_AT);
     facts.writeUIntLE(oversizedLength, at + OVERSIZED_AT, OVERSIZED_BYTES);
+    facts.fill(0, at + READING_AT, at + HASH_AT);
   }
 }
 

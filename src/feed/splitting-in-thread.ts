@@ -1,9 +1,10 @@
-// Splits a feed in a thread of its own, while this one reads, hashes if it has the time, looks up and plans.
+// Splits a feed in a thread of its own, while this one takes it from its source, hashes if it has the time, looks up and plans.
 import { Worker } from 'node:worker_threads';
+import type { MappingSpec } from '../posting/mapping.ts';
 import type { RecordSink } from './feed-reading.ts';
-import { RecordBatch, STRETCH_BYTES } from './record-batch.ts';
+import { memoriesOf, RecordBatch, STRETCH_BYTES } from './record-batch.ts';
 import type { Splitting } from './splitting.ts';
-import type { SplitBatch, ToSplitter } from './splitting-thread.ts';
+import type { SplitBatch, SplittingOrder, ToSplitter } from './splitting-thread.ts';
 import type { SplitEnd, SplitOptions } from './xml-splitter.ts';
 
 /** Batches that did not come back yet: enough for the thread to go on while this one plans. */
@@ -33,11 +34,12 @@ export class SplittingInThread implements Splitting {
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(options: SplitOptions, sink: RecordSink) {
+  /** @param readAhead by what mapping the thread reads records as well, as far as it has the time. */
+  constructor(options: SplitOptions, sink: RecordSink, readAhead?: MappingSpec) {
     this.#sink = sink;
     this.#thread = new Worker(SCRIPT, {
       name: 'splitting',
-      workerData: options,
+      workerData: { options, readAhead } satisfies SplittingOrder,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEBIBYTES },
       // Options of the process, such as a profiler's, are not for its threads.
       execArgv: [],
@@ -77,7 +79,7 @@ export class SplittingInThread implements Splitting {
   async #send(): Promise<void> {
     const packed = this.#loading.pack();
     this.#sentBytes += packed.bytesUsed;
-    this.#tell({ kind: 'stretch', packed }, [packed.bytes, packed.facts]);
+    this.#tell({ kind: 'stretch', packed }, memoriesOf(packed));
     this.#underWay++;
     this.#loading = this.#spare.pop() ?? RecordBatch.empty();
     while (this.#arrived.length > 0 || this.#underWay >= MOST_UNDER_WAY) await this.#take();

@@ -1,5 +1,6 @@
 // Splits the bytes of a feed into batches of hashed records: a short feed in this thread, what is longer in one of its own.
 import { availableParallelism } from 'node:os';
+import type { MappingSpec } from '../posting/mapping.ts';
 import type { RecordSink } from './feed-reading.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import type { Splitting } from './splitting.ts';
@@ -10,15 +11,20 @@ import type { SplitEnd, SplitOptions } from './xml-splitter.ts';
 /** A thread takes some 30 ms to start, in which ten times as much is split. */
 const THREAD_FROM_BYTES = 2 * 1024 * 1024;
 
-/**
- * Begins to split a feed. Throws where a path is not one.
- * @param threadsFrom feeds with more bytes are split in a thread; where there is one core, none is by default.
- */
-export function startSplitting(options: SplitOptions, sink: RecordSink, threadsFrom?: number): Splitting {
-  const from = threadsFrom ?? (availableParallelism() > 1 ? THREAD_FROM_BYTES : Number.POSITIVE_INFINITY);
+/** Where a feed is split, and what is done there besides. */
+export interface SplittingPlace {
+  /** Feeds with more bytes are split in a thread; where there is one core, none is by default. */
+  readonly threadsFrom?: number;
+  /** By what mapping a thread reads records as well, as far as it has the time. */
+  readonly readAhead?: MappingSpec;
+}
+
+/** Begins to split a feed. Throws where a path is not one. */
+export function startSplitting(options: SplitOptions, sink: RecordSink, place: SplittingPlace = {}): Splitting {
+  const from = place.threadsFrom ?? (availableParallelism() > 1 ? THREAD_FROM_BYTES : Number.POSITIVE_INFINITY);
   return from === Number.POSITIVE_INFINITY
     ? new SplittingHere(options, sink)
-    : new SplittingBySize(options, sink, from);
+    : new SplittingBySize(options, sink, from, place.readAhead);
 }
 
 /**
@@ -30,13 +36,15 @@ class SplittingBySize implements Splitting {
   readonly #options: SplitOptions;
   readonly #sink: RecordSink;
   readonly #threadsFrom: number;
+  readonly #readAhead: MappingSpec | undefined;
   #here: { readonly splitting: SplittingHere; readonly bytes: GrowingBytes } | undefined;
   #current: Splitting;
 
-  constructor(options: SplitOptions, sink: RecordSink, threadsFrom: number) {
+  constructor(options: SplitOptions, sink: RecordSink, threadsFrom: number, readAhead: MappingSpec | undefined) {
     this.#options = options;
     this.#sink = sink;
     this.#threadsFrom = threadsFrom;
+    this.#readAhead = readAhead;
     const splitting = new SplittingHere(options, sink);
     this.#here = { splitting, bytes: new GrowingBytes(Buffer.alloc(0)) };
     this.#current = splitting;
@@ -59,7 +67,7 @@ class SplittingBySize implements Splitting {
       here.splitting.hold(chunk);
     } else {
       this.#here = undefined;
-      this.#current = new SplittingInThread(this.#options, this.#sink);
+      this.#current = new SplittingInThread(this.#options, this.#sink, this.#readAhead);
       await this.#current.push(here.bytes.bytes);
       await this.#current.push(chunk);
     }

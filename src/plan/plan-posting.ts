@@ -1,5 +1,5 @@
 // Turns one posting and what is known of it into the one thing that the pull does about it.
-import type { Problem, ReadResult } from '../posting/posting.ts';
+import type { KeptFields, Problem, ReadPosting } from '../posting/posting.ts';
 import type { Mapping, OpenChange, Reason, Wish } from './wish.ts';
 
 /** What a pull does about one posting that it saw. */
@@ -31,11 +31,7 @@ export interface Known {
  * | invalid | any          | as above             | the same, but the wish rests as rejected: what is   |
  * |         |              |                      | live stays as it is                                 |
  */
-export function planPosting(
-  result: Exclude<ReadResult, { kind: 'unreadable' }>,
-  recordHash: Buffer,
-  known: Known,
-): Planned {
+export function planPosting(result: ReadPosting<KeptFields>, recordHash: Buffer, known: Known): Planned {
   const { posting } = result;
   const { mapping, open } = known;
   if (open !== undefined) {
@@ -50,16 +46,12 @@ export function planPosting(
   return { kind: 'fresh', wish: wishFor(result, recordHash, mapping) };
 }
 
-function wishesTheSame(open: OpenChange, result: Exclude<ReadResult, { kind: 'unreadable' }>): boolean {
+function wishesTheSame(open: OpenChange, result: ReadPosting<KeptFields>): boolean {
   const sameContent = open.contentHash?.equals(result.posting.contentHash) === true;
   return open.wanted === 'present' && sameContent && open.invalid === (result.kind === 'invalid');
 }
 
-function wishFor(
-  result: Exclude<ReadResult, { kind: 'unreadable' }>,
-  recordHash: Buffer,
-  mapping: Mapping | undefined,
-): Wish {
+function wishFor(result: ReadPosting<KeptFields>, recordHash: Buffer, mapping: Mapping | undefined): Wish {
   return {
     wanted: 'present',
     key: result.posting.key,

@@ -1,6 +1,6 @@
 // The words of the plan: what is known of a posting, what the feed wishes for it, and what the pull does about it.
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
-import type { Fields, Problem } from '../posting/posting.ts';
+import type { KeptFields, Problem } from '../posting/posting.ts';
 
 /** Why a change is where it is, for people: one sentence, and every single problem behind it. */
 export interface Reason {
@@ -43,7 +43,7 @@ export type Wish =
       readonly wanted: 'present';
       readonly key: PostingKey;
       readonly operation: 'create' | 'update';
-      readonly fields: Fields;
+      readonly fields: KeptFields;
       readonly recordHash: Buffer;
       readonly contentHash: Buffer;
       readonly resting: RestingState;

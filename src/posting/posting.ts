@@ -12,6 +12,9 @@ export type RecordTree = string | readonly RecordTree[] | { readonly [name: stri
 /** Site field name → text. A field that is absent is not sent; an empty string is sent as an empty element. */
 export type Fields = Readonly<Record<string, string>>;
 
+/** Fields on their way to the books: texts still, or written already, as the JSON object of them in UTF-8. */
+export type KeptFields = Fields | Buffer;
+
 /** One reason why something is not as it should be: in which field, with which value, and what to do about it. */
 export interface Problem {
   readonly field?: string;
@@ -21,20 +24,24 @@ export interface Problem {
 }
 
 /** A record that became a posting: valid under the site's rules as far as they are known. */
-export interface Posting {
+export interface Posting<Kept extends KeptFields = Fields> {
   readonly key: PostingKey;
-  readonly fields: Fields;
+  readonly fields: Kept;
   /** 16 bytes over the canonical content (names sorted, lengths prefixed). */
   readonly contentHash: Buffer;
   /** What was changed on the way, such as characters removed that XML can't carry. */
   readonly notes: readonly Problem[];
 }
 
-/** What reading one record gives. Every problem of the record is collected before it is reported. */
-export type ReadResult =
-  | { readonly kind: 'posting'; readonly posting: Posting }
+/** What reading a record with a usable key gives. Every problem of the record is collected before it is reported. */
+export type ReadPosting<Kept extends KeptFields = Fields> =
+  | { readonly kind: 'posting'; readonly posting: Posting<Kept> }
   /** Has a key, breaks a rule of the site: a posting that is rejected before it is sent. */
-  | { readonly kind: 'invalid'; readonly posting: Posting; readonly problems: readonly Problem[] }
+  | { readonly kind: 'invalid'; readonly posting: Posting<Kept>; readonly problems: readonly Problem[] };
+
+/** What reading one record gives. */
+export type ReadResult =
+  | ReadPosting
   /** Has no usable key: one review entry. */
   | { readonly kind: 'unreadable'; readonly problems: readonly Problem[] };
 
@@ -44,5 +51,5 @@ export interface PostingReader {
   readonly fingerprint: string;
   read(record: RecordTree): ReadResult;
   /** Applies a reviewer's edits to a posting and checks the site's rules again. */
-  withFields(posting: Posting, edits: Fields): Exclude<ReadResult, { kind: 'unreadable' }>;
+  withFields(posting: Posting, edits: Fields): ReadPosting;
 }

@@ -2,11 +2,11 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
+import { type CleanTexts, CleanTextsWriter } from '../posting/clean-texts.ts';
 import { mostUtf8Bytes, Utf8Writer } from '../posting/utf8-writer.ts';
 import type { Session } from './database.ts';
-import { type CleanTexts, CleanTextsWriter } from './jsonb.ts';
 
-/** Types of columns. The binary format asks for the very type; `json` takes {@link CleanTexts} and `jsonb` JSON text. */
+/** Types of columns. The binary format asks for the very type; `json` takes {@link KeptFields}, `jsonb` JSON text. */
 export type CellType = 'text' | 'json' | 'jsonb' | 'bytea' | 'boolean' | 'integer' | 'bigint';
 
 /** Text and JSON as strings, texts of a posting as they are, bytes as buffers, whole numbers below 2^53. */
@@ -110,6 +110,7 @@ export class RowCopier {
       case 'text':
         return start + memory.write(cell as string, start);
       case 'json': {
+        if (Buffer.isBuffer(cell)) return start + cell.copy(memory, start);
         const json = new Utf8Writer(memory, start);
         this.#texts.write(cell as CleanTexts, json);
         return json.end();

@@ -5,6 +5,8 @@ import type { Queryable } from './database.ts';
 
 /** The edits of one feed. */
 export interface Edits {
+  /** There is not one. */
+  readonly none: boolean;
   /** The fields to set on a posting as its source has it; `undefined`: none. An edit ends where the source changed. */
   for(posting: Posting): Fields | undefined;
 }
@@ -27,6 +29,7 @@ export async function editsOf(db: Queryable, feed: FeedName): Promise<Edits> {
     byKey.set(row.key, edits);
   }
   return {
+    none: byKey.size === 0,
     for(posting) {
       const edits = byKey.get(posting.key)?.filter((edit) => posting.fields[edit.field] === edit.sourceValue) ?? [];
       return edits.length === 0 ? undefined : Object.fromEntries(edits.map((edit) => [edit.field, edit.value]));

@@ -1,13 +1,18 @@
 // Batches of records: what is added comes out again, wherever it stood before and whatever memory was used for before.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PackedBatch, RecordBatch } from '../../src/feed/record-batch.ts';
+import { memoriesOf, type PackedBatch, RecordBatch } from '../../src/feed/record-batch.ts';
+import { readingIn } from '../../src/feed/written-reading.ts';
 import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
+import { postingKey } from '../../src/posting/identifiers.ts';
+import type { ReadPosting } from '../../src/posting/posting.ts';
 
 interface Held {
   readonly text: string;
   readonly oversized: number;
   readonly hash: Buffer;
+  /** The key of the posting that was read from it. */
+  readonly read?: string;
 }
 
 /** All that a batch says of its records. */
@@ -16,11 +21,28 @@ const heldIn = (batch: RecordBatch): Held[] =>
     text: batch.bytes.toString('latin1', batch.startOf(record), batch.endOf(record)),
     oversized: batch.oversizedLengthOf(record),
     hash: Buffer.from(batch.hashes.subarray(batch.hashAt(record), batch.hashAt(record) + HASH_BYTES)),
+    ...readIn(batch.readingOf(record)),
   }));
+
+const readIn = (reading: Buffer | undefined) => (reading === undefined ? {} : { read: readingIn(reading).posting.key });
+
+/** Reads each record as a posting whose key tells its length; those of odd length are unreadable. */
+const readLength = (record: Buffer): ReadPosting | undefined =>
+  record.length % 2 === 1
+    ? undefined
+    : {
+        kind: 'posting',
+        posting: {
+          key: postingKey(String(record.length)),
+          fields: { title: record.toString('latin1') },
+          contentHash: Buffer.alloc(HASH_BYTES),
+          notes: [],
+        },
+      };
 
 const sent = (batch: RecordBatch): RecordBatch => {
   const packed = batch.pack();
-  return RecordBatch.unpack(structuredClone<PackedBatch>(packed, { transfer: [packed.bytes, packed.facts] }));
+  return RecordBatch.unpack(structuredClone<PackedBatch>(packed, { transfer: memoriesOf(packed) }));
 };
 
 const held = (text: string, oversized = 0): Held => ({
@@ -58,22 +80,35 @@ describe('RecordBatch', () => {
     expect(heldIn(there)).toEqual([{ ...held('one'), hash: Buffer.alloc(HASH_BYTES, 1) }, held('two')]);
   });
 
+  it('leaves the records as they are that there is no time to read', () => {
+    const batch = RecordBatch.empty();
+    for (let record = 0; record < 100; record++) batch.record(Buffer.from('<job/>'), 0, 6);
+    let looks = 0;
+    batch.readAhead(readLength, () => ++looks < 4);
+    const read = heldIn(batch).filter((record) => record.read === '6').length;
+    expect([looks, read % 3, read > 3 && read < 50]).toEqual([4, 0, true]);
+    expect(heldIn(batch).findLastIndex((record) => record.read === '6')).toBe(read - 1);
+  });
+
   it('holds whatever comes, sent to and fro and used again', () => {
     const record = fc.tuple(fc.constantFrom('loaded', 'other', 'oversized'), fc.nat({ max: 400_000 }));
+    const round = fc.tuple(fc.array(record, { maxLength: 12 }), fc.boolean());
     fc.assert(
-      fc.property(fc.array(fc.array(record, { maxLength: 12 }), { maxLength: 4 }), (rounds) => {
+      fc.property(fc.array(round, { maxLength: 4 }), (rounds) => {
         let batch = RecordBatch.empty();
-        for (const [round, records] of rounds.entries()) {
+        for (const [round, [records, ahead]] of rounds.entries()) {
           const expected: Held[] = [];
           for (const [at, [kind, length]] of records.entries()) {
             const bytes = Buffer.alloc(length, 65 + ((round * 12 + at) % 26));
             if (kind === 'oversized') batch.oversized(bytes, length + 1);
             else if (kind === 'other') batch.record(bytes, 0, length);
             else batch.record(batch.load(bytes), 0, length);
-            expected.push(held(bytes.toString('latin1'), kind === 'oversized' ? length + 1 : 0));
+            const read = ahead && kind !== 'oversized' && length % 2 === 0 ? { read: String(length) } : {};
+            expected.push({ ...held(bytes.toString('latin1'), kind === 'oversized' ? length + 1 : 0), ...read });
           }
           batch = sent(batch);
           batch.hash();
+          if (ahead) batch.readAhead(readLength, () => true);
           batch = sent(batch);
           expect(heldIn(batch)).toEqual(expected);
           batch.clear();

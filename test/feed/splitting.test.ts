@@ -2,9 +2,14 @@
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { parseRecord } from '../../src/feed/parse-record.ts';
+import type { RecordBatch } from '../../src/feed/record-batch.ts';
 import type { Splitting } from '../../src/feed/splitting.ts';
 import { startSplitting } from '../../src/feed/start-splitting.ts';
+import { readingIn } from '../../src/feed/written-reading.ts';
 import type { SplitOptions } from '../../src/feed/xml-splitter.ts';
+import { compileReader } from '../../src/posting/reader.ts';
+import { sampleSpec } from '../posting/sample-spec.ts';
 import { collect, cutInto } from './collect.ts';
 
 const OPTIONS: SplitOptions = { recordPath: 'source/job', totalPaths: ['source/total'], maxRecordBytes: 300_000 };
@@ -13,7 +18,7 @@ const HERE = Number.POSITIVE_INFINITY;
 /** Splits a document in chunks of these sizes. Every chunk is overwritten once it was taken, as a source may do. */
 async function split(document: Buffer, sizes: readonly number[], threadsFrom: number, options = OPTIONS) {
   const sink = collect();
-  const splitting = startSplitting(options, sink, threadsFrom);
+  const splitting = startSplitting(options, sink, { threadsFrom });
   try {
     for (const chunk of cutInto(document, sizes)) {
       const reused = Buffer.from(chunk);
@@ -80,9 +85,45 @@ describe('splitting in a thread', () => {
     expect(rest.records).toEqual((await split(document, [1e9], HERE)).records);
   });
 
+  it('reads records as they are read here, where it has the time, and leaves what is unreadable', async () => {
+    const spec = sampleSpec({ requiredFields: ['title'], maxLengths: { title: 40 } });
+    const reader = compileReader(spec);
+    const jobs = Array.from({ length: 12_000 }, (_, n) => {
+      const id = n % 11 === 0 ? '' : `<id>${n}</id>`;
+      const title = n % 7 === 0 ? `${n}\u0001 – "quoted" \\ <![CDATA[<b>\t]]>` : 'Nurse &amp; nurse '.repeat(n % 4);
+      const state = n % 5 === 0 ? 'Nowhere' : 'Texas';
+      return `<job>${id}<title>${title}</title><state>${state}</state><x>${'x'.repeat(n % 900)}</x>${n % 13 === 0 ? '&nope;' : ''}</job>`;
+    });
+    const found = { ahead: 0, here: 0 };
+    const take = (batch: RecordBatch) => {
+      for (let record = 0; record < batch.count; record++) {
+        const parsed = parseRecord(batch.bytes.subarray(batch.startOf(record), batch.endOf(record)));
+        const here = parsed.kind === 'tree' ? reader.read(parsed.tree) : parsed;
+        const reading = batch.readingOf(record);
+        if (reading === undefined) {
+          if (here.kind !== 'unreadable') found.here++;
+          continue;
+        }
+        found.ahead++;
+        const ahead = readingIn(reading);
+        const fields = JSON.parse(ahead.posting.fields.toString());
+        expect({ ...ahead, posting: { ...ahead.posting, fields } }).toEqual(
+          here.kind === 'unreadable'
+            ? undefined
+            : { ...here, posting: { ...here.posting, fields: { ...here.posting.fields } } },
+        );
+      }
+    };
+    const splitting = startSplitting(OPTIONS, { take, drain: () => undefined }, { threadsFrom: 0, readAhead: spec });
+    await pushAll(splitting, Buffer.from(`<source>${jobs.join('\n')}</source>`));
+    await splitting.close();
+    expect(found.ahead).toBeGreaterThan(1_000);
+    expect(found.ahead + found.here).toBe(jobs.filter((_, n) => n % 11 !== 0 && n % 13 !== 0).length);
+  });
+
   it('says why a feed is refused, while it is still read', async () => {
     const sink = collect();
-    const splitting = startSplitting(OPTIONS, sink, 0);
+    const splitting = startSplitting(OPTIONS, sink, { threadsFrom: 0 });
     const pages = async () => {
       const page = Buffer.from(`<!DOCTYPE html><html><title>Log in</title>${' '.repeat(1_100_000)}`);
       for (let pushed = 0; splitting.refusal === undefined; pushed++) {
@@ -95,7 +136,7 @@ describe('splitting in a thread', () => {
   });
 
   it('refuses a short one at its first chunk, though its source may never end', async () => {
-    const splitting = startSplitting(OPTIONS, collect(), 1e6);
+    const splitting = startSplitting(OPTIONS, collect(), { threadsFrom: 1e6 });
     await splitting.push(Buffer.from('<!DOCTYPE html><html>'));
     expect(splitting.refusal).toMatch(/HTML/);
     await splitting.close();
@@ -109,7 +150,7 @@ describe('splitting in a thread', () => {
     ];
     for (const sink of faults) {
       for (const threadsFrom of [0, HERE]) {
-        const splitting = startSplitting(OPTIONS, sink, threadsFrom);
+        const splitting = startSplitting(OPTIONS, sink, { threadsFrom });
         await expect(pushAll(splitting, document)).rejects.toThrow('full');
         await splitting.close();
       }
@@ -124,7 +165,7 @@ describe('splitting in a thread', () => {
       goOn = resolve;
     });
     const sink = { take: () => void taken++, drain: () => pause };
-    const splitting = startSplitting(OPTIONS, sink, 0);
+    const splitting = startSplitting(OPTIONS, sink, { threadsFrom: 0 });
     let pushed = 0;
     const pushing = pushAll(splitting, document, () => pushed++);
     await expect.poll(() => taken).toBe(1);
@@ -144,7 +185,7 @@ describe('splitting in a thread', () => {
     const lossy = vi.spyOn(Worker.prototype, 'emit').mockImplementation(function (this: Worker, event, ...values) {
       return event === 'message' && ++messages === 2 ? true : emit.call(this, event, ...values);
     });
-    const splitting = startSplitting(OPTIONS, collect(), 0);
+    const splitting = startSplitting(OPTIONS, collect(), { threadsFrom: 0 });
     const document = bigDocument(10_000, (n) => 'x'.repeat(n % 800));
     await expect(pushAll(splitting, document)).rejects.toThrow(/splitting the feed went wrong: \d+ of 10000 records/);
     await splitting.close();
@@ -158,7 +199,7 @@ describe('splitting in a thread', () => {
       threads.push(this);
       return postMessage.apply(this, message);
     });
-    const splitting = startSplitting(OPTIONS, collect(), 0);
+    const splitting = startSplitting(OPTIONS, collect(), { threadsFrom: 0 });
     await splitting.push(Buffer.alloc(1_100_000, 'x'));
     await threads[0]?.terminate();
     await expect(
@@ -173,7 +214,7 @@ describe('splitting in a thread', () => {
 
   it('refuses a path that is none, before anything is split', () => {
     for (const threadsFrom of [0, HERE])
-      expect(() => startSplitting({ ...OPTIONS, recordPath: 'source//job' }, collect(), threadsFrom)).toThrow();
+      expect(() => startSplitting({ ...OPTIONS, recordPath: 'source//job' }, collect(), { threadsFrom })).toThrow();
   });
 });
 

@@ -1,10 +1,14 @@
 // Pulls of a feed that is long enough for a thread of its own: what is planned is what the feed says, posting by posting.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { Books } from '../../src/cli/books.ts';
 import { feedSetups } from '../../src/cli/feed-setups.ts';
+import * as writtenReading from '../../src/feed/written-reading.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
+
+// As it is, with its calls counted.
+vi.mock('../../src/feed/written-reading.ts', { spy: true });
 
 const POSTINGS = 5_000;
 
@@ -53,4 +57,44 @@ it('wishes each posting as the feed has it, in a first pull and in those where s
   list = feedOf((n) => (n % 3 === 0 ? 2 : 1));
   expect(await pull(list)).toEqual({ seen: POSTINGS, unchanged: 0, duplicates: 0, unreadable: 0, complete: 1 });
   expect(await wished()).toEqual(expected());
+});
+
+it('puts the same into the books whether a first pull reads postings ahead or not', async () => {
+  const kinds = [
+    (n: number) => posting(`q${n}`, { description: `<p title="a">– ${'work '.repeat(n % 300)}\\</p>` }),
+    (n: number) => posting(`q${n}`, { state: 'Nowhere' }),
+    (n: number) => posting(`q${n}`, { title: `No\u0001ted ${n}` }),
+    (n: number) => posting(`q${n - (n % 50)}`, { title: 'A duplicate that conflicts' }),
+    (n: number) => posting('', { title: `Unreadable ${n}` }),
+  ];
+  const usual = kinds[0] as (typeof kinds)[0];
+  const list = Array.from({ length: 8_000 }, (_, n) =>
+    (n % 9 === 0 ? (kinds[(n / 9) % kinds.length] ?? usual) : usual)(n),
+  );
+  const books = await mirror.books();
+  const booked = async () => ({
+    changes: await books.db.query(`select key, wanted, operation, fields::text, encode(record_hash, 'hex') as record,
+      encode(content_hash, 'hex') as content, invalid, state, resting, reason from change order by key`),
+    notes: await books.db.query('select key, notes from posting_note order by key'),
+    problems: await books.db.query(`select kind, key, problems, excerpt, encode(record_hash, 'hex') as record
+      from record_problem order by kind, record_hash`),
+  });
+  const firstPull = async () => {
+    await books.db.query('truncate change, posting_note, record_problem');
+    vi.mocked(writtenReading.readingIn).mockClear();
+    const counts = await pull(list);
+    return { ...(await booked()), counts, ahead: vi.mocked(writtenReading.readingIn).mock.calls.length };
+  };
+
+  const { ahead, ...withReading } = await firstPull();
+  expect(ahead).toBeGreaterThan(1_000);
+  expect(withReading.counts.duplicates).toBeGreaterThan(100);
+  expect(withReading.counts.unreadable).toBeGreaterThan(100);
+  expect(withReading.notes.length).toBeGreaterThan(100);
+
+  // A posting that was edited may be any: nothing is read ahead.
+  await books.db.query("insert into override (feed, key, field, value) values ('acme', 'nobody', 'title', 'x')");
+  const { ahead: none, ...without } = await firstPull();
+  expect(none).toBe(0);
+  expect(withReading).toEqual(without);
 });

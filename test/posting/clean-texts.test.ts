@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
+import { type CleanTexts, CleanTextsWriter } from '../../src/posting/clean-texts.ts';
 import { Utf8Writer } from '../../src/posting/utf8-writer.ts';
 import { removeIllegalCharacters } from '../../src/posting/xml-characters.ts';
-import { type CleanTexts, CleanTextsWriter } from '../../src/store/jsonb.ts';
 
 const writer = new CleanTextsWriter();
 

@@ -1,0 +1,52 @@
+// What a thread has read arrives as it would have been read here.
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { GrowingBytes } from '../../src/feed/growing-bytes.ts';
+import { readingIn, writeReading } from '../../src/feed/written-reading.ts';
+import { HASH_BYTES } from '../../src/posting/hash.ts';
+import { postingKey } from '../../src/posting/identifiers.ts';
+import type { KeptFields, Problem, ReadPosting } from '../../src/posting/posting.ts';
+import { removeIllegalCharacters } from '../../src/posting/xml-characters.ts';
+
+const text = fc.string({ unit: 'binary', maxLength: 300 });
+const clean = text.map((some) => removeIllegalCharacters(some).text.replaceAll('\r', '\n'));
+const remark: fc.Arbitrary<Problem> = fc.record(
+  { field: text, value: text, message: text },
+  { requiredKeys: ['message'] },
+);
+const remarks = fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(remark, { maxLength: 3 }));
+const posting = fc.record({
+  key: fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 500 })
+    .map((key) => postingKey(key.slice(0, 500).toWellFormed())),
+  fields: fc.dictionary(clean, clean, { maxKeys: 8 }),
+  contentHash: fc.uint8Array({ minLength: HASH_BYTES, maxLength: HASH_BYTES }).map((bytes) => Buffer.from(bytes)),
+  notes: remarks,
+});
+const reading: fc.Arbitrary<ReadPosting> = fc.oneof(
+  posting.map((read) => ({ kind: 'posting' as const, posting: read })),
+  fc.tuple(posting, remarks).map(([read, problems]) => ({ kind: 'invalid' as const, posting: read, problems })),
+);
+
+/** With the fields as the JSON that is copied to the books. */
+const asWritten = (result: ReadPosting<KeptFields>) => {
+  const { fields } = result.posting;
+  return {
+    ...result,
+    posting: { ...result.posting, fields: Buffer.isBuffer(fields) ? fields.toString() : JSON.stringify(fields) },
+  };
+};
+
+it('one behind the other, in memory that grows', () => {
+  fc.assert(
+    fc.property(fc.array(reading, { maxLength: 5 }), (results) => {
+      const bytes = new GrowingBytes(Buffer.alloc(0));
+      const ends = results.map((result) => {
+        writeReading(result, bytes);
+        return bytes.length;
+      });
+      const back = ends.map((end, at) => readingIn(bytes.bytes.subarray(ends[at - 1] ?? 0, end)));
+      expect(back.map(asWritten)).toEqual(results.map(asWritten));
+    }),
+  );
+});
