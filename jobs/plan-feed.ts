@@ -68,7 +68,7 @@ async function planInto(spool: string, setup: FeedSetup, context: PullContext): 
   try {
     const index = await books.loadIndex(state?.fingerprint !== reader.fingerprint);
     const desk = await RecordDesk.open(setup, books, new PullLedger(index), db);
-    const reading = await readFeed(source, desk, { signal, onProgress, readAhead: desk.readAhead });
+    const reading = await readFeed(source, desk, { signal, onProgress, readAheadBy: desk.readAheadBy });
     signal.throwIfAborted();
     if (reading.kind === 'failed') return reading;
     if (reading.kind === 'not_modified')

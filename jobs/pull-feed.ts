@@ -73,7 +73,7 @@ async function readAndMerge(setup: FeedSetup, context: PullContext, pull: number
     const ledger = new PullLedger(await books.loadIndex(!trusted));
     const desk = await RecordDesk.open(setup, books, ledger, db);
     const validators = trusted ? { etag: state?.etag, lastModified: state?.lastModified } : {};
-    const reading = await readFeed(source, desk, { validators, signal, onProgress, readAhead: desk.readAhead });
+    const reading = await readFeed(source, desk, { validators, signal, onProgress, readAheadBy: desk.readAheadBy });
     signal.throwIfAborted();
     crossStep('records-read');
     return await conclude(setup, context, books, desk, reading);

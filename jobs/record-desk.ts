@@ -20,7 +20,7 @@ import type { RecordRules } from './feed-setup.ts';
 /** Records that wait to be parsed; the bytes bound what waits in memory. */
 const BATCH_RECORDS = 128;
 const BATCH_BYTES = 1 << 20;
-/** A batch goes beyond its bytes by the records that end in one more chunk. */
+/** A batch goes beyond its bytes by the records that end in one more chunk, or by what was read of them and their excerpts. */
 const BATCH_MEMORY = 2 * BATCH_BYTES;
 /**
  * Records of a batch that are parsed, looked up and written together, or some more: none is left with a few. Looking up
@@ -87,7 +87,7 @@ export class RecordDesk implements RecordSink {
   }
 
   /** By what mapping records may be read before they come: where all are read anyhow, and nobody has edited any of them. */
-  get readAhead(): MappingSpec | undefined {
+  get readAheadBy(): MappingSpec | undefined {
     return this.#books.nothingKnown && this.#edits.none ? this.#mapping : undefined;
   }
 

@@ -73,8 +73,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/feed/read-feed.ts',
-    find: '[refusal]), ...inDocument]',
-    put: '[refusal])]',
+    find: '[...refusals, ...end.shortfalls]',
+    put: '[...refusals]',
     tests: ['test/feed/cut-feeds.test.ts'],
   },
   {
@@ -143,6 +143,25 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: 'if (!nothingKnown)',
     put: 'if (false)',
     tests: ['test/scenarios/reports.test.ts'],
+  },
+  // What is read ahead.
+  {
+    file: 'jobs/record-desk.ts',
+    find: 'this.#books.nothingKnown && this.#edits.none',
+    put: 'this.#books.nothingKnown',
+    tests: ['test/jobs/pull-feed.test.ts'],
+  },
+  {
+    file: 'src/feed/record-batch.ts',
+    find: 'facts.fill(0, at + READING_AT, at + HASH_AT);',
+    put: '',
+    tests: ['test/feed/record-batch.test.ts'],
+  },
+  {
+    file: 'src/feed/written-reading.ts',
+    find: "return notes.length === 0 ? '' :",
+    put: "return true ? '' :",
+    tests: ['test/feed/written-reading.test.ts', 'test/jobs/pull-feed.test.ts'],
   },
   // What is written.
   {
@@ -258,7 +277,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [unanswered],
     named: 'lands late',
   },
-  { file: 'src/store/settle.ts', find: 'await noteUnanswered(tx, kept);', put: '', tests: [unanswered] },
+  { file: 'src/store/settle.ts', find: '    noteUnanswered(tx, kept),\n', put: '', tests: [unanswered] },
   {
     file: 'jobs/confirm-gone.ts',
     find: 'if ((await look(desk, claimed, signal)) !== undefined)',

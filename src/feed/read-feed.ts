@@ -39,7 +39,7 @@ export interface ReadingContext {
   /** A feed with more bytes is split in a thread of its own; 2 MiB by default, where there is more than one core. */
   readonly threadsFromBytes?: number;
   /** By what mapping that thread reads records as well, as far as it has the time: where most of them will be read anyhow. */
-  readonly readAhead?: MappingSpec;
+  readonly readAheadBy?: MappingSpec;
 }
 
 /** Ratios of small feeds say nothing. */
@@ -111,7 +111,7 @@ async function readBody(
   };
   const splitting = startSplitting(options, sink, {
     threadsFrom: context.threadsFromBytes,
-    readAhead: context.readAhead,
+    readAheadBy: context.readAheadBy,
   });
   const size: Size = { bytes: 0, compressedBytes: 0 };
   const received = counted(pace.watch(body.chunks), size);

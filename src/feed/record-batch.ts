@@ -26,7 +26,7 @@ const FIRST_FACTS = 512 * FACTS_BYTES;
 const READ_AT_A_STRETCH = 16;
 
 /** Memory that had to grow further than this is not used again. */
-const MOST_KEPT_BYTES = 4 * STRETCH_BYTES;
+const MOST_KEPT_BYTES = 5 * STRETCH_BYTES;
 
 /** A batch on its way to another thread. */
 export interface PackedBatch {

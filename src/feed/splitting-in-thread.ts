@@ -34,12 +34,12 @@ export class SplittingInThread implements Splitting {
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
 
-  /** @param readAhead by what mapping the thread reads records as well, as far as it has the time. */
-  constructor(options: SplitOptions, sink: RecordSink, readAhead?: MappingSpec) {
+  /** @param readAheadBy by what mapping the thread reads records as well, as far as it has the time. */
+  constructor(options: SplitOptions, sink: RecordSink, readAheadBy?: MappingSpec) {
     this.#sink = sink;
     this.#thread = new Worker(SCRIPT, {
       name: 'splitting',
-      workerData: { options, readAhead } satisfies SplittingOrder,
+      workerData: { options, readAheadBy } satisfies SplittingOrder,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEBIBYTES },
       // Options of the process, such as a profiler's, are not for its threads.
       execArgv: [],

@@ -12,7 +12,7 @@ import { type SplitEnd, type SplitOptions, XmlSplitter } from './xml-splitter.ts
 export interface SplittingOrder {
   readonly options: SplitOptions;
   /** By what mapping records are read ahead; `undefined`: they are not. */
-  readonly readAhead: MappingSpec | undefined;
+  readonly readAheadBy: MappingSpec | undefined;
 }
 
 export type ToSplitter =
@@ -38,8 +38,8 @@ if (parentPort === null) throw new Error('this script is a thread of jobmirror')
 const port = parentPort;
 let batch: RecordBatch;
 let splitBytes = 0;
-const { options, readAhead } = workerData as SplittingOrder;
-const reader = readAhead === undefined ? undefined : compileReader(readAhead);
+const { options, readAheadBy } = workerData as SplittingOrder;
+const reader = readAheadBy === undefined ? undefined : compileReader(readAheadBy);
 const splitter = new XmlSplitter(options, {
   record: (buffer, start, end) => batch.record(buffer, start, end),
   oversized: (head, length) => batch.oversized(head, length),

@@ -6,10 +6,10 @@ import { type CleanTexts, CleanTextsWriter } from '../posting/clean-texts.ts';
 import { mostUtf8Bytes, Utf8Writer } from '../posting/utf8-writer.ts';
 import type { Session } from './database.ts';
 
-/** Types of columns. The binary format asks for the very type; `json` takes {@link KeptFields}, `jsonb` JSON text. */
+/** Types of columns. The binary format asks for the very type. */
 export type CellType = 'text' | 'json' | 'jsonb' | 'bytea' | 'boolean' | 'integer' | 'bigint';
 
-/** Text and JSON as strings, texts of a posting as they are, bytes as buffers, whole numbers below 2^53. */
+/** Text and `jsonb` as strings, `json` as texts of a posting or as a buffer with its UTF-8, whole numbers below 2^53. */
 export type Cell = string | number | boolean | Buffer | CleanTexts | null;
 
 /** Names and types of columns; names are fixed, never data. */

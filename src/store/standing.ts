@@ -13,6 +13,7 @@ export interface Standing {
   readonly settled: number;
 }
 
+/** The last condition on `next` is that of its index. */
 export async function readStanding(db: Queryable, feeds: readonly FeedName[]): Promise<Standing> {
   const [row] = await db.query(
     `select
@@ -20,7 +21,7 @@ export async function readStanding(db: Queryable, feeds: readonly FeedName[]): P
        exists(select from change where feed = any($1::text[]) and state = 'sending') as sending,
        exists(select from change where feed = any($1::text[]) and state = 'in_doubt') as "inDoubt",
        (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change
-         where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now()) as next,
+         where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity') as next,
        (select coalesce(sum(t.n), 0) from feed_state f join tally t on t.pull = f.current_pull
          where f.feed = any($1::text[])) as settled`,
     [feeds],

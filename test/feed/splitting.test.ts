@@ -114,7 +114,7 @@ describe('splitting in a thread', () => {
         );
       }
     };
-    const splitting = startSplitting(OPTIONS, { take, drain: () => undefined }, { threadsFrom: 0, readAhead: spec });
+    const splitting = startSplitting(OPTIONS, { take, drain: () => undefined }, { threadsFrom: 0, readAheadBy: spec });
     await pushAll(splitting, Buffer.from(`<source>${jobs.join('\n')}</source>`));
     await splitting.close();
     expect(found.ahead).toBeGreaterThan(1_000);

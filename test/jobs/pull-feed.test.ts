@@ -7,6 +7,11 @@ import * as writtenReading from '../../src/feed/written-reading.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
+// Threads are used, however many cores there are.
+vi.mock('node:os', async (original) => ({
+  ...(await original<typeof import('node:os')>()),
+  availableParallelism: () => 2,
+}));
 // As it is, with its calls counted.
 vi.mock('../../src/feed/written-reading.ts', { spy: true });
 
@@ -64,7 +69,7 @@ it('puts the same into the books whether a first pull reads postings ahead or no
     (n: number) => posting(`q${n}`, { description: `<p title="a">– ${'work '.repeat(n % 300)}\\</p>` }),
     (n: number) => posting(`q${n}`, { state: 'Nowhere' }),
     (n: number) => posting(`q${n}`, { title: `No\u0001ted ${n}` }),
-    (n: number) => posting(`q${n - (n % 50)}`, { title: 'A duplicate that conflicts' }),
+    (n: number) => posting(`q${n - (n % 50)}`, { title: 'A duplicate that conflicts', description: 'é'.repeat(2_000) }),
     (n: number) => posting('', { title: `Unreadable ${n}` }),
   ];
   const usual = kinds[0] as (typeof kinds)[0];

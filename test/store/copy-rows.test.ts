@@ -39,11 +39,13 @@ it('rows arrive as they were added, each type and nothing at all', async () => {
   await copier.copy([
     ['é', texts, '[1, "two"]', Buffer.from([0, 255]), true, -1, 2 ** 52],
     ['', {}, '{"é": null}', Buffer.alloc(0), false, 2 ** 31 - 1, 0],
+    ['ahead', Buffer.from('{"title":"é"}'), null, null, null, null, null],
     [null, null, null, null, null, null, null],
   ]);
   expect(await session.query(`select ${Object.keys(COLUMNS).join(', ')} from kinds order by id`)).toEqual([
     { key: 'é', fields: texts, reason: [1, 'two'], hash: Buffer.from([0, 255]), invalid: true, n: -1, pull: 2 ** 52 },
     { key: '', fields: {}, reason: { é: null }, hash: Buffer.alloc(0), invalid: false, n: 2 ** 31 - 1, pull: 0 },
+    { key: 'ahead', fields: { title: 'é' }, reason: null, hash: null, invalid: null, n: null, pull: null },
     { key: null, fields: null, reason: null, hash: null, invalid: null, n: null, pull: null },
   ]);
 });

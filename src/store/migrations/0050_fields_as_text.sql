@@ -1,20 +1,22 @@
 -- What a posting says is written and read whole and never searched: as JSON text it is stored as it arrives and read as it
 -- was stored, neither taken apart nor put together by the server.
-alter table document alter column fields type json using fields::json;
-alter table change
-  alter column fields type json using fields::json,
-  alter column sent_fields type json using sent_fields::json;
 
--- The new type begins with the server's own way of storing, so what 0001 says of wide values is said once more.
+-- In the order in which everybody else takes them.
+lock table change, document in access exclusive mode;
+
+-- The new type begins with the server's own way of storing, so what 0001 says of wide values is said again, in the same
+-- statement: what is there already is written anew by it.
 do $$
 declare
   target record;
+  retype text;
 begin
-  for target in values ('document', 'fields'), ('change', 'fields'), ('change', 'sent_fields') loop
+  for target in values ('change', 'fields'), ('change', 'sent_fields'), ('document', 'fields') loop
+    retype := format('alter table %1$I alter column %2$I type json using %2$I::json, alter column %2$I set ', target.column1, target.column2);
     begin
-      execute format('alter table %I alter column %I set compression lz4', target.column1, target.column2);
+      execute retype || 'compression lz4';
     exception when feature_not_supported then
-      execute format('alter table %I alter column %I set storage external', target.column1, target.column2);
+      execute retype || 'storage external';
     end;
   end loop;
 end
