@@ -42,6 +42,7 @@ export async function awaitQuiet(
   let settled = -1;
   let movedAt = performance.now();
   let doubtsSince: number | undefined;
+  let pauseSeen = false;
   for (let lookMs = LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
     const standing = await patiently(() => readStanding(books.db, feeds), options.signal);
@@ -57,22 +58,19 @@ export async function awaitQuiet(
       if (performance.now() - doubtsSince > doubtPatienceMs(engine, site)) return { kind: 'quiet' };
     } else {
       doubtsSince = undefined;
-      const message = await whyWait(books, site, standing, performance.now() - movedAt, options.signal);
-      if (message !== undefined) return { kind: 'waiting', message };
+      const state = await patiently(() => readSiteState(books.db, site), options.signal);
+      const paused = state.pausedSince !== undefined;
+      const message = whyWait(site, state, standing, performance.now() - movedAt);
+      // What began just before the pause may not have been to be seen yet; after it nothing begins.
+      if (message !== undefined && paused === pauseSeen) return { kind: 'waiting', message };
+      pauseSeen = paused;
     }
     await new Promise((resolve) => setTimeout(resolve, lookMs));
   }
 }
 
-async function whyWait(
-  books: Books,
-  site: SiteName,
-  standing: Standing,
-  standstillMs: number,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+function whyWait(site: SiteName, state: SiteState, standing: Standing, standstillMs: number): string | undefined {
   if (standing.sending) return undefined;
-  const state = await patiently(() => readSiteState(books.db, site), signal);
   if (state.pausedSince !== undefined) return describePause(site, state);
   if (state.unreachableStreak >= UNREACHABLE_LIMIT) {
     return `site ${site} is out of reach: ${state.lastMessage}. What is left is sent by the next run`;
