@@ -10,6 +10,8 @@ import type { GrowingBytes } from './growing-bytes.ts';
 const KEY_LENGTH_AT = HASH_BYTES;
 const REMARKS_LENGTH_AT = KEY_LENGTH_AT + 2;
 const KEY_AT = REMARKS_LENGTH_AT + 4;
+/** So that what is cut off, which may end three bytes early, still ends where no reading may. */
+const SPARE_BYTES = 4;
 
 /** What few postings have: something that was changed in them, or rules that they break. */
 interface Remarks {
@@ -20,12 +22,12 @@ interface Remarks {
 
 const texts = new CleanTextsWriter();
 
-/** Appends what reading a record gave. Its fields are clean, as the reader leaves them. */
+/** Appends what reading a record gave. Its fields are clean, as the reader leaves them. Throws rather than lose the end of one. */
 export function writeReading(result: ReadPosting, target: GrowingBytes): void {
   const { key, fields, contentHash } = result.posting;
   const remarks = remarksOn(result);
   const most = KEY_AT + mostUtf8Bytes(key) + mostUtf8Bytes(remarks) + CleanTextsWriter.mostBytes(fields);
-  const start = target.extend(most);
+  const start = target.extend(most + SPARE_BYTES);
   const { memory } = target;
   contentHash.copy(memory, start);
   const keyBytes = memory.write(key, start + KEY_AT);
@@ -34,7 +36,10 @@ export function writeReading(result: ReadPosting, target: GrowingBytes): void {
   memory.writeUInt32LE(remarksBytes, start + REMARKS_LENGTH_AT);
   const json = new Utf8Writer(memory, start + KEY_AT + keyBytes + remarksBytes);
   texts.write(fields, json);
-  target.cutTo(json.end());
+  const end = json.end();
+  // Texts that do not fit are cut off without a word: a reading that is longer than it can be is never handed over.
+  if (end - start > most) throw new Error(`a reading of ${end - start} bytes was taken for one of ${most}`);
+  target.cutTo(end);
 }
 
 /** Reads what {@link writeReading} wrote. The fields stay where they are: they are good for as long as `bytes` are. */
