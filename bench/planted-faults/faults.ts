@@ -152,6 +152,12 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/jobs/pull-feed.test.ts'],
   },
   {
+    file: 'jobs/record-desk.ts',
+    find: 'this.#keep(reading, 0, reading.length)',
+    put: 'reading',
+    tests: ['test/jobs/pull-feed.test.ts'],
+  },
+  {
     file: 'src/feed/record-batch.ts',
     find: 'facts.fill(0, at + READING_AT, at + HASH_AT);',
     put: '',

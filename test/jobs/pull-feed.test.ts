@@ -66,7 +66,7 @@ it('wishes each posting as the feed has it, in a first pull and in those where s
 
 it('puts the same into the books whether a first pull reads postings ahead or not', async () => {
   const kinds = [
-    (n: number) => posting(`q${n}`, { description: `<p title="a">– ${'work '.repeat(n % 300)}\\</p>` }),
+    (n: number) => posting(`q${n}`, { description: `<p title="a">– ${'work '.repeat(n % 1_200)}\\</p>` }),
     (n: number) => posting(`q${n}`, { state: 'Nowhere' }),
     (n: number) => posting(`q${n}`, { title: `No\u0001ted ${n}` }),
     (n: number) => posting(`q${n - (n % 50)}`, { title: 'A duplicate that conflicts', description: 'é'.repeat(2_000) }),
@@ -76,6 +76,8 @@ it('puts the same into the books whether a first pull reads postings ahead or no
   const list = Array.from({ length: 8_000 }, (_, n) =>
     (n % 9 === 0 ? (kinds[(n / 9) % kinds.length] ?? usual) : usual)(n),
   );
+  // Longer than all that may be under way at a time: memories are used again.
+  expect(Buffer.byteLength(feedXml(list))).toBeGreaterThan(20 * 1024 * 1024);
   const books = await mirror.books();
   const booked = async () => ({
     changes: await books.db.query(`select key, wanted, operation, fields::text, encode(record_hash, 'hex') as record,
