@@ -18,11 +18,18 @@ export const SEND_WITHIN_MS = 5_000;
  * One posting, once. Level-triggered: a repeated, late or superfluous call finds nothing to do. Resolves when the
  * outcome is in the books, or when it was left for another time because places are given no more; rejects only where the
  * books can't be reached before anything was sent, or on `signal`.
+ * @param onIntent called once the books know that it is being sent: if the process dies, they know what to do.
  */
-export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: AbortSignal): Promise<void> {
+export async function applyChange(
+  posting: PostingRef,
+  desk: SiteDesk,
+  signal: AbortSignal,
+  onIntent: () => void = () => undefined,
+): Promise<void> {
+  const leaveWork = await desk.inWork.take();
   const leavePlace = await desk.places.take();
-  if (leavePlace === undefined) return;
   try {
+    if (leaveWork === undefined || leavePlace === undefined) return;
     // Before the intent is committed: from then on time counts.
     await desk.turns.take(signal);
     if (desk.places.closed) return;
@@ -30,6 +37,7 @@ export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: A
     const claim = await desk.claim(posting);
     if (claim.kind !== 'attempt') return;
     const { attempt } = claim;
+    onIntent();
     crossStep('intent-committed');
     const sent = await send(attempt, desk, notAfter, signal);
     crossStep('answer-received');
@@ -38,7 +46,8 @@ export async function applyChange(posting: PostingRef, desk: SiteDesk, signal: A
     if (wentWell(exchange.outcome)) leavePlace();
     await conclude(attempt, exchange, desk, signal);
   } finally {
-    leavePlace();
+    leavePlace?.();
+    leaveWork?.();
   }
 }
 

@@ -29,17 +29,19 @@ export interface SitePolicy {
   readonly canList: boolean;
 }
 
-/** Everything that sends to one site, in one process. */
+/**
+ * Everything that sends to one site, in one process. `inWork` and `places` are closed when the process stops: what has no
+ * place by then is not begun.
+ */
 export interface SiteDesk {
   readonly site: SiteName;
   /** Where the site is, as the books know it: see `addressOf`. */
   readonly address: string;
   readonly policy: SitePolicy;
   readonly client: SiteClient;
-  /**
-   * A change that is sent has a place until its answer is there, so that the site has no more requests at a time. Closed
-   * when the process stops: what has no place by then is not begun.
-   */
+  /** A change is in work until its outcome is in the books: no more than these can be without one when the process dies. */
+  readonly inWork: Places;
+  /** A change that is sent has a place until its answer is there, so that the site has no more requests at a time. */
   readonly places: Places;
   /** Each request takes a turn, so that those that nobody queued count too. */
   readonly turns: Turns;

@@ -9,7 +9,7 @@ import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
 import { type Dispatcher, startDispatcher, windowFor } from '../queue/dispatcher.ts';
 import { LostJobError } from '../queue/reported-error.ts';
 import type { RunningWorker } from '../queue/running-worker.ts';
-import { openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
+import { batchSizeFor, openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
 import { createSiteClient } from '../site/client.ts';
 import { placesFor } from '../site/places.ts';
 import { addressOf } from '../site/site-address.ts';
@@ -59,8 +59,21 @@ export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | u
       const client = createSiteClient(site.options);
       const address = addressOf(site.options.baseUrl);
       const places = placesFor(site.options.concurrency);
+      const inWork = placesFor(site.options.concurrency + besidesFor(site));
       const turns = turnsOf(site.requestsPerSecond);
-      const desk = { site: site.name, address, policy: policyOf(site), client, places, turns, db, claim, settle, log };
+      const desk = {
+        site: site.name,
+        address,
+        policy: policyOf(site),
+        client,
+        inWork,
+        places,
+        turns,
+        db,
+        claim,
+        settle,
+        log,
+      };
       const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
       stations.push(await openStation(backend, desk, site, feeds));
     }
@@ -114,8 +127,9 @@ async function openStation(
   const { db, log } = desk;
   await guardAddress(desk);
   await probeIfPaused(desk, AbortSignal.timeout(site.options.timeoutMs));
-  const queue: SiteQueue = await openSiteQueue(backend, site.name);
-  const worker = await startWorking(backend, desk, site).catch(async (error) => {
+  const batchSize = batchSizeFor(site.requestsPerSecond);
+  const queue: SiteQueue = await openSiteQueue(backend, site.name, batchSize);
+  const worker = await startWorking(backend, desk, site, queue).catch(async (error) => {
     await queue.close();
     throw error;
   });
@@ -137,6 +151,7 @@ async function openStation(
     desk,
     dispatcher,
     async stop(graceMs) {
+      desk.inWork.close();
       desk.places.close();
       await Promise.all([dispatcher.stop(), worker.stop(graceMs), tending.stop()]);
       await queue.close();
@@ -146,24 +161,31 @@ async function openStation(
   };
 }
 
-/** Noting an outcome takes this long where much is sent. */
+/** Noting an outcome, or an intent, takes this long where much is sent. */
 const NOTED_WITHIN_SECONDS = 0.1;
 
 /**
- * Changes in work at a time: besides those that are with the site, as many as it answers while an outcome is noted. No
- * more than that, since each process sends them without asking the queue once the site, after a standstill, takes them.
+ * Changes in work besides those that are with the site: as many as it answers while an outcome is noted, and the same
+ * again on their way from the queue. No more than that, since each process sends them without asking the queue once the
+ * site, after a standstill, takes them.
  */
-function inWorkFor({ options: { concurrency }, requestsPerSecond }: SiteConfig): number {
-  return concurrency + Math.min(concurrency, Math.floor(requestsPerSecond * NOTED_WITHIN_SECONDS));
+function besidesFor({ options: { concurrency }, requestsPerSecond }: SiteConfig): number {
+  return Math.min(concurrency, Math.floor(requestsPerSecond * NOTED_WITHIN_SECONDS));
 }
 
 /** Takes queue jobs of the site and applies the changes that they speak of. */
-function startWorking(backend: QueueBackend, desk: SiteDesk, site: SiteConfig): Promise<RunningWorker> {
+function startWorking(
+  backend: QueueBackend,
+  desk: SiteDesk,
+  site: SiteConfig,
+  queue: SiteQueue,
+): Promise<RunningWorker> {
   return startApplyWorker(backend, {
     site: site.name,
-    concurrency: inWorkFor(site),
+    queue,
+    concurrency: Math.max(1, besidesFor(site)),
     requestsPerSecond: site.requestsPerSecond,
-    process: (posting, signal) => applyChange(posting, desk, signal),
+    process: (posting, signal, handOver) => applyChange(posting, desk, signal, handOver),
     async onPoisoned(posting, error) {
       desk.log.error({ err: error, ...posting }, 'change could not be processed');
       await failPoisoned(desk.db, posting, error);

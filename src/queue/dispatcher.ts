@@ -2,13 +2,14 @@
 import type { FeedName } from '../posting/identifiers.ts';
 import { type ReadReady, startWalk } from './backlog-walk.ts';
 import type { SiteQueue } from './site-queue.ts';
+import { rememberQueued } from './still-queued.ts';
 
 export interface DispatcherOptions<Cursor> {
   /** The feeds of the site; asked for at each walk through the backlog. */
   readonly feeds: () => readonly FeedName[];
   readonly readReady: ReadReady<Cursor>;
-  readonly queue: Pick<SiteQueue, 'addMany' | 'counts'>;
-  /** Queue jobs at most; see {@link windowFor}. */
+  readonly queue: Pick<SiteQueue, 'batchSize' | 'addMany' | 'counts'>;
+  /** Postings in the queue at most; see {@link windowFor}. */
   readonly window: number;
   /** Whether this process is the one that dispatches for the site, now. Asked about once a second. */
   readonly tryLead: () => Promise<boolean>;
@@ -35,7 +36,7 @@ const LARGEST_WINDOW = 1000;
 const WINDOW_SECONDS = 20;
 
 /**
- * How many queue jobs to keep for a site: some seconds of its work, so that neither the workers run dry nor a feed that
+ * How many postings to keep queued for a site: some seconds of its work, so that neither the workers run dry nor a feed that
  * comes later waits long behind what is queued already.
  */
 export function windowFor(requestsPerSecond: number, concurrency: number): number {
@@ -70,6 +71,7 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
   const leads = askedSeldom(options.tryLead);
   const mayDispatch = askedSeldom(options.mayDispatch);
   const walk = startWalk(options.feeds, options.readReady);
+  const stillQueued = rememberQueued(queue.batchSize);
 
   // A walk is due from the beginning: nothing is known yet.
   let walkBeganAt = Number.NEGATIVE_INFINITY;
@@ -85,14 +87,20 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
     walkBeganAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Looks once. Resolves to whether it added anything. */
+  /** Looks once. Resolves to whether it found anything. */
   async function round(): Promise<boolean> {
-    if (!(await leads()) || !(await mayDispatch())) {
+    if (!(await leads())) {
+      stillQueued.forget();
+      forget();
+      return false;
+    }
+    if (!(await mayDispatch())) {
       forget();
       return false;
     }
     const { waiting, active } = await queue.counts();
-    const queued = waiting + active;
+    // As if each were full: what is added once too late is added all the same.
+    const queued = (waiting + active) * queue.batchSize;
     if (queued > window / 2) return false;
     const ageMs = performance.now() - walkBeganAt;
     const ranDry = queued === 0 && walk.ended() && !quiet && ageMs >= DRY_WALK_MS;
@@ -103,12 +111,14 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
       woken = false;
     }
     if (walk.ended()) return false;
-    const postings = await walk.take(window - queued);
+    const ready = await walk.take(window - queued);
+    const postings = stillQueued.withoutThose(ready, waiting);
     if (postings.length > 0) {
       quiet = false;
       await queue.addMany(postings);
+      stillQueued.added(postings);
     } else if (begins && queued === 0) quiet = !woken;
-    return postings.length > 0;
+    return ready.length > 0;
   }
 
   function pause(ms: number): Promise<void> {

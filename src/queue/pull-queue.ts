@@ -79,9 +79,10 @@ export interface PullWorkerOptions {
 
 /** Starts pulling feeds in this process. */
 export function startPullWorker(backend: QueueBackend, options: PullWorkerOptions): Promise<RunningWorker> {
-  return startWorker<QueuedPull>(backend, {
+  return startWorker<QueuedPull, QueuedPull>(backend, {
     queueName: QUEUE_NAME,
     concurrency: CONCURRENCY,
+    itemsOf: (pull) => [pull],
     limiter: undefined,
     process: ({ feed }, signal) => options.process(feed, signal),
     onPoisoned: ({ feed }, error) => options.onFailed(feed, error),

@@ -1,4 +1,4 @@
-// Turns a function over one item into a BullMQ worker that never loops, and that stops when it is told to.
+// Turns a function over one item into a BullMQ worker for queue jobs of one or several, which never loops and stops when told to.
 import { setMaxListeners } from 'node:events';
 import type { RateLimiterOptions } from 'bullmq';
 import type { QueueBackend } from './backend.ts';
@@ -6,19 +6,26 @@ import type { QueueBackend } from './backend.ts';
 export interface RunningWorker {
   /**
    * Takes nothing new and waits for what is being processed, `graceMs` at most; then the processors' signal aborts, and
-   * a second later the connections are dropped. What was cut off is delivered again, here or elsewhere.
+   * a second later the connections are dropped.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-export interface WorkerTask<Item> {
+export interface WorkerTask<Data, Item> {
   readonly queueName: string;
-  /** Items at a time, in this process. */
+  /** Queue jobs at a time, in this process. */
   readonly concurrency: number;
+  /** The items of a queue job; they are processed side by side. */
+  readonly itemsOf: (data: Data) => readonly Item[];
+  /** Adds each of these items as a queue job of its own; absent where none has several. */
+  readonly addApart?: ((items: readonly Item[]) => Promise<void>) | undefined;
   /** Over all processes together; absent: as fast as it goes. */
   readonly limiter: RateLimiterOptions | undefined;
-  /** Processes one item. The signal aborts when the worker is stopped and the grace is over. */
-  readonly process: (item: Item, signal: AbortSignal) => Promise<void>;
+  /**
+   * Processes one item. The signal aborts when the worker is stopped and the grace is over. `handOver` says that the
+   * item's queue job need not wait for it any more: what becomes of it if the process dies is taken care of elsewhere.
+   */
+  readonly process: (item: Item, signal: AbortSignal, handOver: () => void) => Promise<void>;
   /** Records an item that `process` threw at, or that processes died with again and again. Its queue job then ends. */
   readonly onPoisoned: (item: Item, error: Error) => Promise<void>;
 }
@@ -52,23 +59,47 @@ async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boo
   }
 }
 
-/** Starts a worker; resolves once it takes items. A queue job runs once and ends, whatever comes of it. */
-export async function startWorker<Item>(backend: QueueBackend, task: WorkerTask<Item>): Promise<RunningWorker> {
+/** Starts a worker; resolves once it takes queue jobs. Each runs once and ends, whatever comes of it. */
+export async function startWorker<Data, Item>(
+  backend: QueueBackend,
+  task: WorkerTask<Data, Item>,
+): Promise<RunningWorker> {
   const forced = new AbortController();
   // Every item in work may listen to the one signal.
   setMaxListeners(0, forced.signal);
 
-  const worker = await backend.worker<Item>(
+  /** What is being processed, whether a queue job still waits for it or not. */
+  const inWork = new Set<Promise<void>>();
+
+  async function processOne(item: Item, handOver: () => void): Promise<void> {
+    try {
+      await task.process(item, forced.signal, handOver);
+    } catch (thrown) {
+      // Cut off by the stop: not the item's fault.
+      if (forced.signal.aborted) return;
+      // Recorded before the queue job ends, so that the item can't be added and taken again in between.
+      await task.onPoisoned(item, thrown instanceof Error ? thrown : new Error(String(thrown))).catch(backend.report);
+    }
+  }
+
+  /** Resolves when the item was handed over, or is done with. */
+  function begin(item: Item): Promise<void> {
+    return new Promise((resolve) => {
+      const ended = processOne(item, resolve).then(() => {
+        inWork.delete(ended);
+        resolve();
+      });
+      inWork.add(ended);
+    });
+  }
+
+  const worker = await backend.worker<Data>(
     task.queueName,
     async (job) => {
-      try {
-        await task.process(job.data, forced.signal);
-      } catch (thrown) {
-        // Cut off by the stop: not the item's fault.
-        if (forced.signal.aborted) throw thrown;
-        // Recorded before the queue job ends, so that the item can't be added and taken again in between.
-        await task.onPoisoned(job.data, thrown instanceof Error ? thrown : new Error(String(thrown)));
-      }
+      const items = task.itemsOf(job.data);
+      // One of them may be what the process died of: the others are not to share its fate.
+      if (items.length > 1 && job.stalledCounter > 0 && task.addApart !== undefined) return task.addApart(items);
+      await Promise.all(items.map(begin));
     },
     {
       concurrency: task.concurrency,
@@ -82,17 +113,17 @@ export async function startWorker<Item>(backend: QueueBackend, task: WorkerTask<
       runRetryDelay: 1000,
     },
   );
-  // Other jobs that fail were thrown at above, where nobody could record them: the error says so, the backlog has them.
   worker.on('failed', (job, error) => {
-    if (job?.deferredFailure) {
+    const [item, ...others] = job?.deferredFailure ? task.itemsOf(job.data) : [];
+    if (item !== undefined && others.length === 0) {
       const poisoned = new Error(`processes died ${MOST_DEATHS + 1} times while they had it in work`);
-      task.onPoisoned(job.data, poisoned).catch(backend.report);
+      task.onPoisoned(item, poisoned).catch(backend.report);
     } else if (!forced.signal.aborted) backend.report(error);
   });
 
   let stopping: Promise<void> | undefined;
   const stop = async (graceMs: number): Promise<void> => {
-    const closed = worker.close();
+    const closed = worker.close().then(() => Promise.all(inWork));
     if (await settlesWithin(closed, graceMs)) return;
     forced.abort(new Error('the worker is stopped'));
     if (await settlesWithin(closed, FORCE_MS)) return;

@@ -1,16 +1,22 @@
-// Turns posting keys into queue jobs of their site: at most one waits per posting, one more follows if one is running.
+// Turns posting keys into queue jobs of their site: one for each posting, or for a batch of them where much is sent.
 import { createHash } from 'node:crypto';
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
 import { limiterFor } from './rate-limit.ts';
-import { type RunningWorker, startWorker } from './running-worker.ts';
+import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
 
-/** All that a queue job carries: look at this posting. What is to be done with it stands in the database. */
+/** What a queue job says of a posting: look at it. What is to be done with it stands in the database. */
 export interface QueuedPosting {
   readonly feed: FeedName;
   readonly key: PostingKey;
 }
 
+/** All that a queue job carries. One of an earlier version is a posting by itself. */
+interface Batch {
+  readonly postings: readonly QueuedPosting[];
+}
+
+/** Queue jobs, each with as many postings as the batch size says at most. */
 export interface QueueCounts {
   /** Not yet taken by a worker. */
   readonly waiting: number;
@@ -19,38 +25,59 @@ export interface QueueCounts {
 }
 
 export interface SiteQueue {
+  /** Postings to a queue job; the last one of an `addMany` may have less. */
+  readonly batchSize: number;
   /**
-   * Adds a queue job for each. One that waits already is not added again; one that is being processed is processed once
-   * more afterwards. Throws if the queue can't be reached; some of them may be added then.
+   * Adds them in this order, as many to a queue job as the batch size says. A batch that waits already is not added
+   * again; one that is being processed is processed once more afterwards. Throws if the queue can't be reached; some of
+   * them may be added then.
    */
   addMany(postings: readonly QueuedPosting[]): Promise<void>;
+  /** Adds each as a queue job of its own, whatever the batch size. Throws as {@link SiteQueue.addMany} does. */
+  addApart(postings: readonly QueuedPosting[]): Promise<void>;
   counts(): Promise<QueueCounts>;
   close(): Promise<void>;
 }
 
 const queueNameOf = (site: SiteName): string => `apply-${site}`;
 
-/** The same posting has the same ID; a digest, since a key may hold any characters and be long. */
-function deduplicationId({ feed, key }: QueuedPosting): string {
-  // Feed names hold no `/`, so that no two pairs read alike.
-  return createHash('sha256').update(`${feed}/${key}`).digest('base64url').slice(0, 22);
+const LARGEST_BATCH = 8;
+
+/**
+ * Postings to a queue job. One, so that each stands for itself, unless a queue job's own price would limit a site that
+ * takes much: a batch is worth no more than 20 ms of its rate. All processes that work for the site must have the same:
+ * queue jobs are what the limit of the rate counts.
+ */
+export function batchSizeFor(requestsPerSecond: number): number {
+  return Math.max(1, Math.min(LARGEST_BATCH, Math.floor(requestsPerSecond / 50)));
 }
 
-/** Opens a site's queue for adding and counting. */
-export async function openSiteQueue(backend: QueueBackend, site: SiteName): Promise<SiteQueue> {
-  const queue = await backend.queue<QueuedPosting>(queueNameOf(site));
+/** The same postings have the same ID; a digest, since a key may hold any characters and be long. */
+function deduplicationId(postings: readonly QueuedPosting[]): string {
+  const text = postings.map(({ feed, key }) => [feed, key]);
+  return createHash('sha256').update(JSON.stringify(text)).digest('base64url').slice(0, 22);
+}
+
+function* batchesOf<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
+/** Opens a site's queue for adding and counting. @param batchSize see {@link batchSizeFor}. */
+export async function openSiteQueue(backend: QueueBackend, site: SiteName, batchSize = 1): Promise<SiteQueue> {
+  const queue = await backend.queue<Batch>(queueNameOf(site));
+  async function add(postings: readonly QueuedPosting[], toEach: number): Promise<void> {
+    const jobs = [...batchesOf(postings, toEach)].map((batch) => ({
+      name: 'apply',
+      data: { postings: batch },
+      // No `jobId`: one would lose what is added while the batch is being processed.
+      opts: { deduplication: { id: deduplicationId(batch), keepLastIfActive: true } },
+    }));
+    for (const some of batchesOf(jobs, backend.addAtOnce)) await queue.addBulk(some);
+  }
   return {
-    async addMany(postings) {
-      for (let start = 0; start < postings.length; start += backend.addAtOnce) {
-        const batch = postings.slice(start, start + backend.addAtOnce).map(({ feed, key }) => ({
-          name: 'apply',
-          data: { feed, key },
-          // No `jobId`: one would lose what is added while the posting is being processed.
-          opts: { deduplication: { id: deduplicationId({ feed, key }), keepLastIfActive: true } },
-        }));
-        await queue.addBulk(batch);
-      }
-    },
+    batchSize,
+    addMany: (postings) => add(postings, batchSize),
+    addApart: (postings) => add(postings, 1),
     async counts() {
       const { waiting = 0, active = 0 } = await queue.getJobCounts('waiting', 'active');
       return { waiting, active };
@@ -61,23 +88,30 @@ export async function openSiteQueue(backend: QueueBackend, site: SiteName): Prom
 
 export interface ApplyWorkerOptions {
   readonly site: SiteName;
-  /** Postings at a time, in this process. */
+  /** Its queue, which tells how large batches are. */
+  readonly queue: Pick<SiteQueue, 'batchSize' | 'addApart'>;
+  /** Postings at a time, in this process, that are not handed over yet; of batches, as many as it takes for that. */
   readonly concurrency: number;
   /** Over all processes that work for this site; fractions too, `Infinity`: no limit. */
   readonly requestsPerSecond: number;
-  readonly process: (item: QueuedPosting, signal: AbortSignal) => Promise<void>;
-  /** Puts the posting into review: `process` threw at it, or processes died with it again and again. */
+  /** See {@link WorkerTask.process}. */
+  readonly process: (item: QueuedPosting, signal: AbortSignal, handOver: () => void) => Promise<void>;
+  /** Puts the posting into review: `process` threw at it, or processes died with it before it was handed over. */
   readonly onPoisoned: (item: QueuedPosting, error: Error) => Promise<void>;
 }
 
-/** Starts working for a site in this process. */
+/**
+ * Starts working for a site in this process. The postings of a batch are processed side by side; where a process died
+ * with a batch, each comes again as a queue job of its own.
+ */
 export function startApplyWorker(backend: QueueBackend, options: ApplyWorkerOptions): Promise<RunningWorker> {
-  const { site, concurrency, requestsPerSecond, process, onPoisoned } = options;
-  const limiter = limiterFor(requestsPerSecond);
-  return startWorker<QueuedPosting>(backend, {
+  const { site, queue, concurrency, requestsPerSecond, process, onPoisoned } = options;
+  return startWorker<Batch | QueuedPosting, QueuedPosting>(backend, {
     queueName: queueNameOf(site),
-    concurrency,
-    limiter,
+    concurrency: Math.ceil(concurrency / queue.batchSize),
+    limiter: limiterFor(requestsPerSecond / queue.batchSize),
+    itemsOf: (batch) => ('postings' in batch ? batch.postings : [batch]),
+    addApart: queue.addApart,
     process,
     onPoisoned,
   });

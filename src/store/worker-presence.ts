@@ -1,6 +1,7 @@
 // Marks a process that sends as alive, by a lock that only its own connection can hold, and gives attempts of the dead back.
 import type { Reason } from '../plan/wish.ts';
 import type { SiteName } from '../posting/identifiers.ts';
+import { changeReason } from './change-reason.ts';
 import type { Database, Session } from './database.ts';
 import { toJsonb } from './jsonb.ts';
 import { noteOrphans } from './unanswered.ts';
@@ -72,8 +73,22 @@ const ORPHANED: Reason = {
 };
 
 /**
+ * Restarts and power cuts must not count against a change, one that kills each process that sends it must end: it is
+ * tried so often.
+ */
+const MOST_DEATHS = 10;
+
+// The wish that was sent is still the one that is wished.
+const SPENT = `c.attempts > ${MOST_DEATHS} and c.sent_revision is null`;
+
+const POISONED = changeReason(
+  'poisoned',
+  `it was tried more than ${MOST_DEATHS} times, and again the worker ended before it could note the answer`,
+);
+
+/**
  * Gives back attempts whose worker is dead, or that are older than any request can be. A create becomes a doubt. Updates
- * and deletes may be repeated, but what the site has by now is uncertain.
+ * and deletes may be repeated, but what the site has by now is uncertain; those tried too often fail.
  * @param deadlineMs the longest time that an attempt may take. @param mayLandMs how long a request that has left may still
  * arrive. @returns how many were given back.
  */
@@ -93,14 +108,16 @@ export async function giveBackOrphans(
        order by c.feed, c.key for update),
      noted as (${noteOrphans('orphan', '$3')})
      update change c set
-       state = case when c.attempt_operation = 'create' then 'in_doubt' else c.resting end,
-       since = now(), reason = $4, not_before = '-infinity',
+       state = case when c.attempt_operation = 'create' then 'in_doubt'
+         when ${SPENT} then 'failed' else c.resting end,
+       since = now(), reason = case when c.attempt_operation <> 'create' and ${SPENT} then $5::jsonb else $4::jsonb end,
+       not_before = '-infinity',
        attempt_token = case when c.attempt_operation = 'create' then c.attempt_token end,
        attempt_started = case when c.attempt_operation = 'create' then c.attempt_started end,
        attempt_operation = case when c.attempt_operation = 'create' then c.attempt_operation end
      from orphan o where c.feed = o.feed and c.key = o.key and c.attempt_token = o.attempt_token
      returning c.key`,
-    [site, deadlineMs / 1000, mayLandMs / 1000, toJsonb(ORPHANED)],
+    [site, deadlineMs / 1000, mayLandMs / 1000, toJsonb(ORPHANED), POISONED],
   );
   return rows.length;
 }

@@ -215,6 +215,55 @@ describe('applyChange', () => {
     expect(await Promise.race([places.take(), new Promise(setImmediate)])).toBeTypeOf('function');
   });
 
+  it('says that the intent is in the books before it sends, and says nothing where there is none', async () => {
+    const told: string[] = [];
+    const onIntent = () => told.push('intent');
+    const { signal } = new AbortController();
+    const attempt = attemptOf('update');
+    const desk = deskWith({
+      claim: async () => ({ kind: 'attempt', attempt }),
+      client: {
+        async send() {
+          told.push('sent');
+          return exchangeOf({ kind: 'accepted' });
+        },
+      } as unknown as SiteDesk['client'],
+    });
+    await applyChange(attempt, desk, signal, onIntent);
+    expect(told).toEqual(['intent', 'sent']);
+    await applyChange(attempt, deskWith({ claim: async () => ({ kind: 'nothing' }) }), signal, onIntent);
+    await applyChange(attempt, deskWith({ claim: async () => ({ kind: 'not_due' }) }), signal, onIntent);
+    expect(told).toEqual(['intent', 'sent']);
+  });
+
+  it('has no more changes in work than there is room for, however soon the site answers', async () => {
+    let sent = 0;
+    let note: (settled: Settled) => void = () => undefined;
+    const noted = new Promise<Settled>((resolve) => {
+      note = resolve;
+    });
+    const attempt = attemptOf('update');
+    const desk = deskWith({
+      inWork: placesFor(2),
+      places: placesFor(1),
+      claim: async () => ({ kind: 'attempt', attempt }),
+      client: {
+        async send() {
+          sent++;
+          return exchangeOf({ kind: 'accepted' });
+        },
+      } as unknown as SiteDesk['client'],
+      settle: () => noted,
+    });
+    const { signal } = new AbortController();
+    const all = [1, 2, 3].map(() => applyChange(attempt, desk, signal));
+    await new Promise(setImmediate);
+    expect(sent).toBe(2);
+    note('settled');
+    await Promise.all(all);
+    expect(sent).toBe(3);
+  });
+
   it('begins nothing any more once places are closed, whether it waits for one or for its turn', async () => {
     const places = placesFor(1);
     let comeTurn: () => void = () => undefined;

@@ -59,6 +59,7 @@ export function deskWith(parts: Partial<SiteDesk>, rows: (statement: string) => 
       referenceField: 'number',
       canList: true,
     },
+    inWork: placesFor(8),
     places: placesFor(4),
     turns: { take: async () => undefined, spend: () => undefined },
     db: { query },

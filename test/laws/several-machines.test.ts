@@ -8,8 +8,8 @@ import type { Installation } from './installation.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
-const RATE = 40;
-const POSTINGS = postings(400);
+/** With one posting to a queue job, and with two. */
+const RATES = [40, 100];
 
 /** Waits until so many requests have come to the site, and notes which workers are seen with one of them. */
 async function watch(installation: Installation, requests: number, workers: Set<number>): Promise<void> {
@@ -24,38 +24,43 @@ async function watch(installation: Installation, requests: number, workers: Set<
 }
 
 describe.each(QUEUES)('with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
-  it.skipIf(!available)('workers come, go and die in the middle of a run', { timeout: 120_000 }, async ({ open }) => {
-    const installation = await open({
-      queue,
-      site: { limits: `{ requests_per_second: ${RATE}, concurrency: 4, timeout_seconds: 2 }` },
-    });
-    await installation.writeFeed(feedXml(POSTINGS));
-    const workers = new Set<number>();
-    const first = installation.spawn(['work']);
-    const sync = installation.spawn(['sync', '--json']);
-    await watch(installation, 60, workers);
-    const second = installation.spawn(['work']);
-    const third = installation.spawn(['work']);
-    await watch(installation, 180, workers);
-    first.child.kill('SIGKILL');
-    await watch(installation, 260, workers);
-    await second.started;
-    second.child.kill('SIGTERM');
-    await watch(installation, POSTINGS.length, workers);
-    const { status, output } = await sync.ended;
-    expect({ status, output }).toMatchObject({ status: 0 });
-    expect(await second.ended).toMatchObject({ status: 0 });
-    await third.started;
-    third.child.kill('SIGTERM');
-    expect(await third.ended).toMatchObject({ status: 0 });
-    // Who asks first gets the next change, so that nobody's share is certain; but one alone did not do it all.
-    expect(workers.size).toBeGreaterThan(1);
+  it.skipIf(!available).for(RATES)(
+    'at %d a second, workers come, go and die in the middle of a run',
+    { timeout: 120_000 },
+    async (rate, { open }) => {
+      const feed = postings(10 * rate);
+      const installation = await open({
+        queue,
+        site: { limits: `{ requests_per_second: ${rate}, concurrency: 4, timeout_seconds: 2 }` },
+      });
+      await installation.writeFeed(feedXml(feed));
+      const workers = new Set<number>();
+      const first = installation.spawn(['work']);
+      const sync = installation.spawn(['sync', '--json']);
+      await watch(installation, 0.15 * feed.length, workers);
+      const second = installation.spawn(['work']);
+      const third = installation.spawn(['work']);
+      await watch(installation, 0.45 * feed.length, workers);
+      first.child.kill('SIGKILL');
+      await watch(installation, 0.65 * feed.length, workers);
+      await second.started;
+      second.child.kill('SIGTERM');
+      await watch(installation, feed.length, workers);
+      const { status, output } = await sync.ended;
+      expect({ status, output }).toMatchObject({ status: 0 });
+      expect(await second.ended).toMatchObject({ status: 0 });
+      await third.started;
+      third.child.kill('SIGTERM');
+      expect(await third.ended).toMatchObject({ status: 0 });
+      // Who asks first gets the next change, so that nobody's share is certain; but one alone did not do it all.
+      expect(workers.size).toBeGreaterThan(1);
 
-    const times = installation.sandbox.requests.recent().map(({ at }) => at.getTime());
-    const busiest = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
-    // Two windows of each may meet back to back, and a request is seen a moment after it was counted.
-    expect(busiest).toBeLessThanOrEqual(RATE + 4 * (limiterFor(RATE)?.max ?? 0));
-    await heal(installation);
-    await checkLaws(installation, POSTINGS);
-  });
+      const times = installation.sandbox.requests.recent().map(({ at }) => at.getTime());
+      const busiest = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
+      // Two windows of each may meet back to back, and a request is seen a moment after it was counted.
+      expect(busiest).toBeLessThanOrEqual(rate + 4 * (limiterFor(rate)?.max ?? 0));
+      await heal(installation);
+      await checkLaws(installation, feed);
+    },
+  );
 });

@@ -1,12 +1,13 @@
 // A worker process for tests to kill: takes what is queued, says so on standard output, and never finishes it.
 // Arguments: queue, database URL, site. Runs the compiled code, as Node 20 can't read TypeScript.
 import { openQueueBackend } from '../../dist/src/queue/backend.js';
-import { startApplyWorker } from '../../dist/src/queue/site-queue.js';
+import { openSiteQueue, startApplyWorker } from '../../dist/src/queue/site-queue.js';
 
 const [queue, databaseUrl, site] = process.argv.slice(2);
 const backend = await openQueueBackend({ queue, databaseUrl, installation: 'test', onError: console.error });
 await startApplyWorker(backend, {
   site,
+  queue: await openSiteQueue(backend, site),
   concurrency: 2,
   requestsPerSecond: Number.POSITIVE_INFINITY,
   process: ({ key }) => {

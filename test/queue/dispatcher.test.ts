@@ -27,6 +27,7 @@ function queueInMemory() {
   const added: QueuedPosting[] = [];
   let largest = 0;
   return {
+    batchSize: 1,
     jobs,
     added,
     largest: () => largest,
@@ -171,6 +172,75 @@ describe('dispatcher', () => {
     expect(queue.jobs.size).toBe(700);
   });
 
+  test('what waits in the queue is not added again by the next walk, and is once it has waited in vain', async () => {
+    const backlog = backlogOf({ acme: 100 });
+    const queue = queueInMemory();
+    const { wake } = begin(backlog, queue);
+    await seconds(1);
+    backlog.total.acme = 110;
+    wake();
+    await seconds(12);
+    expect(queue.added).toHaveLength(110);
+    // Taken from the queue, and ready as before.
+    queue.work(60, new Set());
+    await seconds(6);
+    expect(queue.added.slice(110).map(({ key }) => key)).toEqual(
+      Array.from({ length: 60 }, (_, index) => `acme ${index}`),
+    );
+  });
+
+  test('what is in work does not hide what waits for it, nor what is ready again behind it', async () => {
+    const backlog = backlogOf({ acme: 3 });
+    const queue = queueInMemory();
+    let active = 0;
+    begin(backlog, queue, { queue: { ...queue, counts: async () => ({ waiting: queue.jobs.size, active }) } });
+    await seconds(1);
+    // The first two hang, the third came back.
+    queue.work(3, backlog.done);
+    active = 2;
+    await seconds(6);
+    backlog.done.delete('acme 2');
+    await seconds(6);
+    expect(queue.added.slice(3).map(({ key }) => key)).toEqual(['acme 2']);
+  });
+
+  test.each(['counts', 'mayDispatch'])('after an outage of %s, what waits is not added again', async (name) => {
+    const backlog = backlogOf({ acme: 100 });
+    const queue = queueInMemory();
+    let away = false;
+    const fails =
+      <Result>(part: string, works: () => Promise<Result>) =>
+      async () => {
+        if (away && name === part) throw new Error('away');
+        return works();
+      };
+    begin(backlog, queue, {
+      queue: { ...queue, counts: fails('counts', queue.counts) },
+      mayDispatch: fails('mayDispatch', async () => true),
+      onError: () => undefined,
+    });
+    await seconds(1);
+    away = true;
+    await seconds(6);
+    away = false;
+    await seconds(12);
+    expect(queue.added).toHaveLength(100);
+  });
+
+  test('who leads anew knows nothing of what is in the queue', async () => {
+    const backlog = backlogOf({ acme: 100 });
+    const queue = queueInMemory();
+    let leads = true;
+    begin(backlog, queue, { tryLead: async () => leads });
+    await seconds(1);
+    leads = false;
+    await seconds(2);
+    leads = true;
+    await seconds(6);
+    expect(queue.added).toHaveLength(200);
+    expect(queue.jobs.size).toBe(100);
+  });
+
   test('waking makes it look at once', async () => {
     const backlog = backlogOf({ acme: 0 });
     const queue = queueInMemory();
@@ -256,7 +326,7 @@ describe('dispatcher', () => {
       const errors: unknown[] = [];
       begin(backlog, queue, {
         readReady: fails('readReady', backlog.readReady),
-        queue: { addMany: fails('addMany', queue.addMany), counts: fails('counts', queue.counts) },
+        queue: { ...queue, addMany: fails('addMany', queue.addMany), counts: fails('counts', queue.counts) },
         tryLead: fails('tryLead', async () => true),
         mayDispatch: fails('mayDispatch', async () => true),
         onError: (error) => errors.push(error),
@@ -277,7 +347,7 @@ describe('dispatcher', () => {
     const quietAtError: boolean[] = [];
     const { isQuiet } = begin(backlog, queue, {
       queue: {
-        counts: queue.counts,
+        ...queue,
         addMany: async (postings) => {
           if (failures-- > 0) throw new Error('away');
           await queue.addMany(postings);

@@ -14,8 +14,8 @@ const site = siteName('board');
 const acme = feedName('acme');
 
 /** A site whose postings are processed from a backlog in memory; `first` resolves in the middle of the run, `all` at its end. */
-async function run(backend: QueueBackend) {
-  const queue = await openSiteQueue(backend, site);
+async function run(backend: QueueBackend, batchSize = 4) {
+  const queue = await openSiteQueue(backend, site, batchSize);
   const done = new Set<string>();
   const finished = collector<string>();
   const process = async ({ key }: { key: string }) => {
@@ -25,7 +25,7 @@ async function run(backend: QueueBackend) {
     done.add(key);
     finished.add(key);
   };
-  const options = { site, concurrency: 8, requestsPerSecond: Number.POSITIVE_INFINITY };
+  const options = { site, queue, concurrency: 8, requestsPerSecond: Number.POSITIVE_INFINITY };
   const worker = await startApplyWorker(backend, { ...options, process, onPoisoned: async () => undefined });
   const dispatcher = startDispatcher<number>({
     feeds: () => [acme],
@@ -60,13 +60,13 @@ afterEach(async () => {
 });
 
 describe.each(backends)('on $title', ({ start, missing }) => {
-  test.skipIf(missing)(
-    'emptied in the middle of a run, it is filled again and all postings are processed',
-    async () => {
+  test.skipIf(missing).each([1, 4])(
+    'emptied in the middle of a run, it is filled again and all postings are processed, %d to a queue job',
+    async (batchSize) => {
       const home = await start();
       toEnd.push(home.dispose);
       const troubles: Error[] = [];
-      const site = await run(await home.open((error) => troubles.push(error)));
+      const site = await run(await home.open((error) => troubles.push(error)), batchSize);
       toEnd.push(site.end);
       await site.first;
       await home.wipe();

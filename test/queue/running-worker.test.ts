@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
@@ -35,13 +35,14 @@ describe.each(backends)('worker on $title', ({ start, missing }) => {
   afterAll(() => home?.dispose());
   afterEach(() => queue?.close());
 
-  const openQueue = async () => {
+  const openQueue = async (batchSize?: number) => {
     site = siteName(`site${++sites}`);
-    queue = await openSiteQueue(backend, site);
+    queue = await openSiteQueue(backend, site, batchSize);
   };
   const work = (options: Partial<ApplyWorkerOptions> & Pick<ApplyWorkerOptions, 'process'>) =>
     startApplyWorker(backend, {
       site,
+      queue,
       concurrency: 2,
       requestsPerSecond: Number.POSITIVE_INFINITY,
       onPoisoned: async () => undefined,
@@ -140,4 +141,26 @@ describe.each(backends)('worker on $title', ({ start, missing }) => {
     // Within 15 s by design; the limit here only ends a test that fails.
     40_000,
   );
+
+  test.skipIf(missing)('a batch that a process died with is taken apart before it is processed', async () => {
+    await openQueue(3);
+    await queue.addMany(['a', 'b', 'c', 'd', 'e', 'f'].map(posting));
+    await home.setDeaths('b', 1);
+    const inWork = new Set<string>();
+    const together: string[] = [];
+    const worker = await work({
+      concurrency: 1,
+      process: async ({ key }) => {
+        inWork.add(key);
+        await new Promise(setImmediate);
+        together.push([...inWork].toSorted().join(''));
+        await new Promise(setImmediate);
+        inWork.delete(key);
+      },
+    });
+    await vi.waitUntil(() => together.length === 6, 5000);
+    await worker.stop(1000);
+    expect(together).toEqual(['def', 'def', 'def', 'a', 'b', 'c']);
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 0 });
+  });
 });

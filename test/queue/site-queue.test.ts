@@ -5,6 +5,7 @@ import { openQueueBackend } from '../../src/queue/backend.ts';
 import type { RunningWorker } from '../../src/queue/running-worker.ts';
 import {
   type ApplyWorkerOptions,
+  batchSizeFor,
   openSiteQueue,
   type QueuedPosting,
   type SiteQueue,
@@ -35,14 +36,15 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     await queue?.close();
   });
 
-  const openQueue = async () => {
+  const openQueue = async (batchSize?: number) => {
     site = siteName(`site${++sites}`);
-    queue = await openSiteQueue(backend, site);
+    queue = await openSiteQueue(backend, site, batchSize);
     return queue;
   };
   const work = async (options: Partial<ApplyWorkerOptions> & Pick<ApplyWorkerOptions, 'process'>) => {
     const worker = await startApplyWorker(backend, {
       site,
+      queue,
       concurrency: 1,
       requestsPerSecond: Number.POSITIVE_INFINITY,
       onPoisoned: async (item, error) => {
@@ -191,6 +193,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     toStop.push(
       await startApplyWorker(own, {
         site,
+        queue,
         concurrency: 1,
         requestsPerSecond: Number.POSITIVE_INFINITY,
         process: async ({ key }) => {
@@ -207,6 +210,182 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     await idle();
     expect(errors.values).toEqual(['database is away']);
     expect(seen.values).toEqual(['a']);
+  });
+
+  const postings = (...keys: string[]) => keys.map((key) => posting(key));
+
+  test.skipIf(missing)('a batch is one queue job, its postings are processed side by side, in order', async () => {
+    await openQueue(3);
+    await queue.addMany(postings('a', 'b', 'c', 'd'));
+    expect(await queue.counts()).toEqual({ waiting: 2, active: 0 });
+    const seen = collector<string>();
+    const finish = gate();
+    await work({
+      process: async ({ key }) => {
+        seen.add(key);
+        await finish.passed;
+      },
+    });
+    await seen.reached(3);
+    expect(await queue.counts()).toEqual({ waiting: 1, active: 1 });
+    expect(seen.values).toEqual(['a', 'b', 'c']);
+    finish.open();
+    await seen.reached(4);
+    await idle();
+    expect(seen.values).toEqual(['a', 'b', 'c', 'd']);
+    expect(await home.remains()).toEqual([]);
+  });
+
+  test.skipIf(missing)('as many batches are in work as it takes for the postings at a time', async () => {
+    await openQueue(4);
+    await queue.addMany(postings('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm'));
+    const seen = collector<string>();
+    const finish = gate();
+    await work({
+      concurrency: 8,
+      process: async ({ key }) => {
+        seen.add(key);
+        await finish.passed;
+      },
+    });
+    await seen.reached(8);
+    expect(await queue.counts()).toEqual({ waiting: 2, active: 2 });
+    finish.open();
+    await seen.reached(13);
+    await idle();
+  });
+
+  test.skipIf(missing)('a batch that waits is not added again', async () => {
+    await openQueue(2);
+    await queue.addMany(postings('a', 'b', 'c'));
+    await queue.addMany(postings('a', 'b', 'c'));
+    expect(await queue.counts()).toEqual({ waiting: 2, active: 0 });
+    // Where it begins elsewhere, it is another one.
+    await queue.addMany(postings('b', 'c'));
+    expect(await queue.counts()).toEqual({ waiting: 3, active: 0 });
+    const seen = collector<string>();
+    await work({ process: async ({ key }) => seen.add(key) });
+    await idle();
+    expect(seen.values).toEqual(['a', 'b', 'c', 'b', 'c']);
+  });
+
+  test.skipIf(missing).each([1, 3])('a queue job of %d ends when its postings are handed over', async (size) => {
+    await openQueue(size);
+    await queue.addMany(postings('a', 'b', 'c', 'd', 'e', 'f'));
+    const seen = collector<string>();
+    const finished: string[] = [];
+    const finish = gate();
+    const worker = await work({
+      process: async ({ key }, _signal, handOver) => {
+        seen.add(key);
+        if (key !== 'f') handOver();
+        await finish.passed;
+        finished.push(key);
+      },
+    });
+    await seen.reached(6);
+    await vi.waitUntil(async () => (await queue.counts()).waiting === 0, 5000);
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 1 });
+    expect(finished).toEqual([]);
+    // To the end of those, too, that no queue job waits for.
+    const stopped = worker.stop(20_000);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    finish.open();
+    await stopped;
+    expect(finished).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 0 });
+  });
+
+  test.skipIf(missing)('what fails after it was handed over is recorded, or else reported', async () => {
+    const errors = collector<string>();
+    const own = await home.open((error) => errors.add(error.message));
+    await openQueue();
+    const poisoned = collector<string>();
+    toStop.push(
+      await startApplyWorker(own, {
+        site,
+        queue,
+        concurrency: 1,
+        requestsPerSecond: Number.POSITIVE_INFINITY,
+        process: async ({ key }, _signal, handOver) => {
+          handOver();
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          throw new Error(`late ${key}`);
+        },
+        onPoisoned: async ({ key }, error) => {
+          poisoned.add(error.message);
+          if (key === 'b') throw new Error('database is away');
+        },
+      }),
+    );
+    await queue.addMany(postings('a', 'b'));
+    await errors.reached(1);
+    await poisoned.reached(2);
+    expect(poisoned.values).toEqual(['late a', 'late b']);
+    expect(errors.values).toEqual(['database is away']);
+  });
+
+  test.skipIf(missing)('in a batch too, only the posting that the processor throws at is recorded', async () => {
+    await openQueue(4);
+    await queue.addMany(postings('a', 'bad', 'b', 'worse'));
+    const poisoned = collector<string>();
+    const done = collector<string>();
+    await work({
+      process: async ({ key }) => {
+        if (key === 'bad' || key === 'worse') throw new Error('cannot be encoded');
+        done.add(key);
+      },
+      onPoisoned: async ({ key }) => poisoned.add(key),
+    });
+    await idle();
+    expect(done.values).toEqual(['a', 'b']);
+    expect(poisoned.values).toEqual(['bad', 'worse']);
+  });
+
+  test.skipIf(missing)('a batch with poison that cannot be recorded ends when its last posting does', async () => {
+    const errors = collector<string>();
+    const own = await home.open((error) => errors.add(error.message));
+    await openQueue(2);
+    const started = collector<string>();
+    const finish = gate();
+    toStop.push(
+      await startApplyWorker(own, {
+        site,
+        queue,
+        concurrency: 1,
+        requestsPerSecond: Number.POSITIVE_INFINITY,
+        process: async ({ key }) => {
+          started.add(key);
+          if (key === 'bad') throw new Error('bad');
+          await finish.passed;
+        },
+        onPoisoned: async () => {
+          throw new Error('database is away');
+        },
+      }),
+    );
+    await queue.addMany(postings('bad', 'slow', 'next', 'last'));
+    await started.reached(2);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(started.values).toEqual(['bad', 'slow']);
+    expect(await queue.counts()).toEqual({ waiting: 1, active: 1 });
+    finish.open();
+    await started.reached(4);
+    await idle();
+    expect(errors.values).toEqual(['database is away']);
+  });
+
+  test.skipIf(missing)('a queue job of an earlier version, of one posting, is processed', async () => {
+    await openQueue();
+    const earlier = await backend.queue<object>(`apply-${site}`);
+    await earlier.add('apply', posting('a'), { removeOnComplete: true });
+    await earlier.close();
+    const seen = collector<QueuedPosting>();
+    await work({ process: async (item) => seen.add(item) });
+    await seen.reached(1);
+    await idle();
+    expect(seen.values).toEqual([posting('a')]);
+    expect(await home.remains()).toEqual([]);
   });
 
   test.skipIf(missing)('nothing stays behind', async () => {
@@ -238,11 +417,21 @@ test.skipIf(!redis.available)(`installations on one Redis keep to their own jobs
   const queue = await openSiteQueue(first, site);
   await queue.addMany([posting('a')]);
   const seen = collector<string>();
-  const options = { site, concurrency: 1, requestsPerSecond: 1000, onPoisoned: async () => undefined };
+  const options = { site, queue, concurrency: 1, requestsPerSecond: 1000, onPoisoned: async () => undefined };
   const stranger = await startApplyWorker(second, { ...options, process: async () => seen.add('stranger') });
   const owner = await startApplyWorker(first, { ...options, process: async () => seen.add('owner') });
   await seen.reached(1);
   await Promise.all([stranger.stop(1000), owner.stop(1000), queue.close()]);
   await server.stop();
   expect(seen.values).toEqual(['owner']);
+});
+
+test.each([
+  [0.5, 1],
+  [99, 1],
+  [100, 2],
+  [1000, 8],
+  [Number.POSITIVE_INFINITY, 8],
+])('at %d a second, a queue job has %d postings', (requestsPerSecond, size) => {
+  expect(batchSizeFor(requestsPerSecond)).toBe(size);
 });
