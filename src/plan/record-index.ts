@@ -22,7 +22,8 @@ const MARK_SHIFT = 30;
 const ACCOUNTED = 1 << 29;
 /** One more than the ordinal, so that 0 says that it was not seen. */
 const SEEN = ACCOUNTED - 1;
-const MAX_LOAD = 0.7;
+/** Of the slots; fuller tables take less memory and more steps. */
+const USUAL_LOAD = 0.7;
 
 /** The largest ordinal that can be noted. */
 export const MAX_ORDINAL = SEEN - 1;
@@ -33,6 +34,7 @@ export const MAX_ORDINAL = SEEN - 1;
  * are never removed.
  */
 export class RecordIndex {
+  readonly #maxLoad: number;
   #capacity: number;
   #words: Uint32Array;
   #size = 0;
@@ -40,8 +42,9 @@ export class RecordIndex {
   #fetched = 0;
 
   /** @param expected how many entries will come; more only cost a rebuild. */
-  constructor(expected = 0) {
-    this.#capacity = Math.max(64, Math.ceil(expected / MAX_LOAD) + 1);
+  constructor(expected = 0, maxLoad = USUAL_LOAD) {
+    this.#maxLoad = maxLoad;
+    this.#capacity = Math.max(64, Math.ceil(expected / maxLoad) + 1);
     this.#words = new Uint32Array(this.#capacity * SLOT_WORDS);
   }
 
@@ -64,7 +67,7 @@ export class RecordIndex {
 
   /** Adds the hash that stands in `bytes` from `at` on, or finds it; an existing entry keeps its mark. */
   add(bytes: Buffer, mark: RecordMark, at = 0): Slot {
-    if (this.#size + 1 > this.#capacity * MAX_LOAD) this.#grow();
+    if (this.#size + 1 > this.#capacity * this.#maxLoad) this.#grow();
     const a = bytes.readUInt32LE(at);
     const b = bytes.readUInt32LE(at + 4);
     const c = bytes.readUInt32LE(at + 8);
@@ -130,6 +133,26 @@ export class RecordIndex {
       }
       yield hash;
     }
+  }
+
+  /**
+   * Moves all entries, as they are, into other indexes, and is empty then.
+   * @param to chooses by the last four bytes of a hash, as a little-endian number.
+   */
+  scatter(to: (lastWord: number) => RecordIndex): void {
+    for (let at = 0; at < this.#words.length; at += SLOT_WORDS) {
+      const word = (i: number) => this.#words[at + i] as number;
+      if (word(HASH_WORDS) === 0) continue;
+      to(word(HASH_WORDS - 1)).#take(word(0), word(1), word(2), word(3), word(HASH_WORDS));
+    }
+    this.#words.fill(0);
+    this.#size = 0;
+  }
+
+  #take(a: number, b: number, c: number, d: number, state: number): void {
+    if (this.#size + 1 > this.#capacity * this.#maxLoad) this.#grow();
+    this.#put(this.#slotOf(a, b, c, d), a, b, c, d, state);
+    this.#size++;
   }
 
   #state(slot: Slot): number {
