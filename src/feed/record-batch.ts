@@ -22,6 +22,8 @@ const HASH_AT = READING_END_AT + 4;
 const FACTS_BYTES = HASH_AT + HASH_BYTES;
 const FIRST_FACTS = 512 * FACTS_BYTES;
 
+const NOTHING: Buffer = Buffer.alloc(0);
+
 /** Records that are read ahead between two looks at the time. */
 const READ_AT_A_STRETCH = 16;
 
@@ -50,6 +52,9 @@ export class RecordBatch {
   readonly #readings: GrowingBytes;
   /** Records from this one on have no hash yet. */
   #hashed: number;
+  /** Told from other memory by being the same object: asking memory whose it is costs more than a record's other facts. */
+  #loaded = NOTHING;
+  #loadedAt = 0;
 
   private constructor(bytes: GrowingBytes, facts: GrowingBytes, readings: GrowingBytes, hashed: number) {
     this.#bytes = bytes;
@@ -67,14 +72,16 @@ export class RecordBatch {
     );
   }
 
-  /** The batch that another thread sent. */
+  /** The batch that another thread sent, loaded with all of its bytes. */
   static unpack(packed: PackedBatch): RecordBatch {
-    return new RecordBatch(
+    const batch = new RecordBatch(
       new GrowingBytes(Buffer.from(packed.bytes), packed.bytesUsed),
       new GrowingBytes(Buffer.from(packed.facts), packed.factsUsed),
       new GrowingBytes(Buffer.from(packed.readings), packed.readingsUsed),
       packed.hashed,
     );
+    batch.#loaded = batch.bytes;
+    return batch;
   }
 
   /** Makes it ready to be sent to another thread, with {@link memoriesOf} it transferred. It must not be used afterwards. */
@@ -130,17 +137,22 @@ export class RecordBatch {
     return record * FACTS_BYTES + HASH_AT;
   }
 
-  /** Takes a copy of `chunk[from..to)`, in which records are to be found. */
-  load(chunk: Buffer, from = 0, to = chunk.length): Buffer {
-    const at = this.#bytes.append(chunk, from, to);
-    return this.#bytes.bytes.subarray(at);
+  /** What it was loaded with last. */
+  get loaded(): Buffer {
+    return this.#loaded;
   }
 
-  /** Adds the record `buffer[start..end)`: where it is, if the batch was loaded with it, or else a copy. */
+  /** Takes a copy of `chunk[from..to)`, in which records are to be found. */
+  load(chunk: Buffer, from = 0, to = chunk.length): Buffer {
+    this.#loadedAt = this.#bytes.append(chunk, from, to);
+    this.#loaded = this.#bytes.bytes.subarray(this.#loadedAt);
+    return this.#loaded;
+  }
+
+  /** Adds the record `buffer[start..end)`: where it is, if `buffer` is {@link loaded}, or else a copy. */
   record(buffer: Buffer, start: number, end: number): void {
-    const { memory } = this.#bytes;
-    if (buffer.buffer !== memory.buffer) this.#add(this.#bytes.append(buffer, start, end), end - start, 0);
-    else this.#add(buffer.byteOffset - memory.byteOffset + start, end - start, 0);
+    const at = buffer === this.#loaded ? this.#loadedAt + start : this.#bytes.append(buffer, start, end);
+    this.#add(at, end - start, 0);
   }
 
   /** Adds the first bytes of a record that is too long, with its length. */
@@ -177,6 +189,7 @@ export class RecordBatch {
   }
 
   clear(): void {
+    this.#loaded = NOTHING;
     this.#bytes.clear();
     this.#facts.clear();
     this.#readings.clear();
@@ -195,7 +208,8 @@ export class RecordBatch {
     facts.writeUInt32LE(start, at);
     facts.writeUInt32LE(start + length, at + END_AT);
     facts.writeUIntLE(oversizedLength, at + OVERSIZED_AT, OVERSIZED_BYTES);
-    facts.fill(0, at + READING_AT, at + HASH_AT);
+    facts.writeUInt32LE(0, at + READING_AT);
+    facts.writeUInt32LE(0, at + READING_END_AT);
   }
 }
 

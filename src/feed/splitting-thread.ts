@@ -84,6 +84,6 @@ function split(message: ToSplitter): SplitEnd | undefined {
   }
   batch = RecordBatch.unpack(message.packed);
   splitBytes += message.packed.bytesUsed;
-  splitter.push(batch.bytes);
+  splitter.push(batch.loaded);
   return undefined;
 }
