@@ -13,7 +13,8 @@ export const HASH_BYTES = 16;
  * SHA-1 recognises what is unchanged, it proves nothing: a feed that forges collisions only fools itself.
  */
 export function writeRecordHash(buffer: Buffer, start: number, end: number, target: Buffer, at: number): void {
-  target.write(hash('sha1', buffer.subarray(start, end), 'binary'), at, HASH_BYTES, 'latin1');
+  const digest = hash('sha1', buffer.subarray(start, end), 'binary');
+  for (let byte = 0; byte < HASH_BYTES; byte++) target[at + byte] = digest.charCodeAt(byte);
 }
 
 /** The same hash in a buffer of its own. */
