@@ -11,6 +11,8 @@ import type { SiteDesk } from './site-desk.ts';
 
 /** Time to note an outcome, on top of the time that a request may take. */
 const SETTLE_MARGIN_MS = 10_000;
+/** Restarts and power cuts must not count against a change; one that kills each process that sends it must end. */
+const MOST_DEATHS = 10;
 const STRAYS_AT_ONCE = 50;
 const STRAY_RETRY_MS = 60_000;
 
@@ -23,9 +25,13 @@ export interface Tended {
 
 /** One round for one site. Any number of processes may do this at once. */
 export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<Tended> {
-  const { timeoutMs, doubts: patience } = desk.policy;
-  const deadlineMs = SEND_WITHIN_MS + timeoutMs + SETTLE_MARGIN_MS;
-  const orphans = await giveBackOrphans(desk.db, desk.site, deadlineMs, patience.settleAfterMs);
+  const { timeoutMs, retry, doubts: patience } = desk.policy;
+  const orphans = await giveBackOrphans(desk.db, desk.site, {
+    deadlineMs: SEND_WITHIN_MS + timeoutMs + SETTLE_MARGIN_MS,
+    mayLandMs: patience.settleAfterMs,
+    // Tries that came back are counted with them, and are fewer than may be.
+    mostTries: retry.attempts + MOST_DEATHS,
+  });
   if (orphans > 0) desk.log.warn({ site: desk.site, orphans }, 'attempts of ended workers given back');
   const state = await readSiteState(desk.db, desk.site);
   // Another process is configured with this address; what is known of the site is about another place.

@@ -159,7 +159,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/feed/record-batch.ts',
-    find: 'facts.fill(0, at + READING_AT, at + HASH_AT);',
+    find: 'facts.writeUInt32LE(0, at + READING_END_AT);',
     put: '',
     tests: ['test/feed/record-batch.test.ts'],
   },
@@ -304,8 +304,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   // The create protocol and its doubts.
   {
     file: 'src/store/worker-presence.ts',
-    find: "state = case when c.attempt_operation = 'create' then 'in_doubt' else c.resting end,",
-    put: 'state = c.resting,',
+    find: "state = case when c.attempt_operation = 'create' then 'in_doubt'",
+    put: "state = case when false then 'in_doubt'",
     tests: ['test/laws/crash.test.ts'],
     named: "answer-received' of 'a create",
   },
@@ -408,6 +408,63 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: 'desk.places.close();',
     put: '',
     tests: ['test/scenarios/requests-at-a-time.test.ts'],
+  },
+  // Queue jobs: batches, what is handed over, and what waits already.
+  {
+    file: 'src/queue/running-worker.ts',
+    find: '.then(() => Promise.all(inWork))',
+    put: '',
+    tests: ['test/queue/site-queue.test.ts'],
+    named: 'ends when its postings are handed over',
+  },
+  {
+    file: 'src/queue/running-worker.ts',
+    find: 'job.stalledCounter > 0 &&',
+    put: 'false &&',
+    tests: ['test/queue/running-worker.test.ts'],
+    named: 'taken apart',
+  },
+  {
+    file: 'src/queue/site-queue.ts',
+    find: 'limiterFor(requestsPerSecond / queue.batchSize)',
+    put: 'limiterFor(requestsPerSecond)',
+    tests: ['test/queue/rate-limit.test.ts'],
+  },
+  {
+    file: 'src/queue/still-queued.ts',
+    find: 'if (job > lastJob - waiting) break;',
+    put: 'if (waiting > 0) break;',
+    tests: ['test/queue/still-queued.test.ts', 'test/queue/dispatcher.test.ts'],
+  },
+  {
+    file: 'src/queue/dispatcher.ts',
+    find: '&& !options.isWorking()',
+    put: '',
+    tests: ['test/queue/dispatcher.test.ts'],
+  },
+  {
+    file: 'jobs/apply-change.ts',
+    find: 'const leaveWork = await desk.inWork.take();',
+    put: 'const leaveWork = () => undefined;',
+    tests: ['test/jobs/apply-change.test.ts'],
+  },
+  {
+    file: 'jobs/apply-change.ts',
+    find: 'onIntent();',
+    put: '',
+    tests: ['test/jobs/apply-change.test.ts'],
+  },
+  {
+    file: 'src/store/worker-presence.ts',
+    find: 'c.attempts > $5 and c.sent_revision is null',
+    put: 'c.attempts > $5',
+    tests: ['test/store/worker-presence.test.ts'],
+  },
+  {
+    file: 'src/plan/key-index.ts',
+    find: 'for (let at = lastWord & (bit - 1); at',
+    put: 'for (let at = lastWord & bit; at',
+    tests: ['test/plan/key-index.test.ts'],
   },
   {
     file: 'src/cli/engine.ts',

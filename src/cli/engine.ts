@@ -144,6 +144,7 @@ async function openStation(
       const state = await readSiteState(db, site.name);
       return state.pausedSince === undefined && state.waitsMs <= 0;
     },
+    isWorking: () => desk.inWork.taken > 0,
     onError: (error) => log.warn({ err: error, site: site.name }, 'backlog not dispatched, it will be tried again'),
   });
   const tending = tendRegularly(desk, lead, dispatcher);
@@ -165,9 +166,9 @@ async function openStation(
 const NOTED_WITHIN_SECONDS = 0.1;
 
 /**
- * Changes in work besides those that are with the site: as many as it answers while an outcome is noted, and the same
- * again on their way from the queue. No more than that, since each process sends them without asking the queue once the
- * site, after a standstill, takes them.
+ * Changes in work besides those that are with the site: as many as it answers while an outcome is noted, and at most the
+ * same again, up to a whole batch, on their way from the queue. No more than that, since each process sends them without
+ * asking the queue once the site, after a standstill, takes them.
  */
 function besidesFor({ options: { concurrency }, requestsPerSecond }: SiteConfig): number {
   return Math.min(concurrency, Math.floor(requestsPerSecond * NOTED_WITHIN_SECONDS));
@@ -180,12 +181,14 @@ function startWorking(
   site: SiteConfig,
   queue: SiteQueue,
 ): Promise<RunningWorker> {
+  const besides = besidesFor(site);
   return startApplyWorker(backend, {
     site: site.name,
     queue,
-    concurrency: Math.max(1, besidesFor(site)),
+    // Where little is sent, what is taken from the queue has its place at once, and is in the queue until it is done.
+    concurrency: besides === 0 ? site.options.concurrency : besides,
     requestsPerSecond: site.requestsPerSecond,
-    process: (posting, signal, handOver) => applyChange(posting, desk, signal, handOver),
+    process: (posting, signal, handOver) => applyChange(posting, desk, signal, besides === 0 ? undefined : handOver),
     async onPoisoned(posting, error) {
       desk.log.error({ err: error, ...posting }, 'change could not be processed');
       await failPoisoned(desk.db, posting, error);

@@ -31,7 +31,7 @@ export const MAX_ORDINAL = SEEN - 1;
 /**
  * An open-addressing hash table over 16-byte hashes in one typed array: 20 bytes a slot, mostly in one line of the CPU's
  * cache, and 29 bytes an entry at the fullest. Hashes are uniform already, so their first word chooses the slot. Entries
- * are never removed.
+ * are not removed one by one.
  */
 export class RecordIndex {
   readonly #maxLoad: number;

@@ -15,6 +15,8 @@ export interface DispatcherOptions<Cursor> {
   readonly tryLead: () => Promise<boolean>;
   /** Whether the site may be sent to: not paused. Asked about once a second. */
   readonly mayDispatch: () => Promise<boolean>;
+  /** Whether this process has something in work that it took from the queue: when it ends, it may be ready once more. */
+  readonly isWorking: () => boolean;
   /** Hears why a round failed; the next one follows after a pause that grows to 5 s. */
   readonly onError: (error: unknown) => void;
 }
@@ -23,7 +25,7 @@ export interface Dispatcher {
   /** Something became ready: look from the start, soon. */
   wake(): void;
   /**
-   * Nothing is ready and the queue is empty, as of the latest look and since the latest `wake`. Always false where
+   * Nothing is ready, queued or in work here, as of the latest look and since the latest `wake`. Always false where
    * another process leads or the site may not be sent to. What waits for its `not_before` does not count.
    */
   isQuiet(): boolean;
@@ -117,7 +119,7 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
       quiet = false;
       await queue.addMany(postings);
       stillQueued.added(postings);
-    } else if (begins && queued === 0) quiet = !woken;
+    } else if (begins && queued === 0) quiet = !woken && !options.isWorking();
     return ready.length > 0;
   }
 

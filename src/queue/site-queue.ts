@@ -20,7 +20,7 @@ interface Batch {
 export interface QueueCounts {
   /** Not yet taken by a worker. */
   readonly waiting: number;
-  /** With a worker now, or with one that died and has not yet been missed. */
+  /** With a worker that has not handed all of it over yet, or with one that died and has not yet been missed. */
   readonly active: number;
 }
 

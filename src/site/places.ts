@@ -10,6 +10,8 @@ export interface Places {
   /** Gives no more places, not even to those who wait. Those who have one keep it. */
   close(): void;
   readonly closed: boolean;
+  /** How many are taken. */
+  readonly taken: number;
 }
 
 /** @param count a whole number from 1. */
@@ -46,6 +48,9 @@ export function placesFor(count: number): Places {
     },
     get closed() {
       return closed;
+    },
+    get taken() {
+      return count - free;
     },
   };
 }

@@ -72,32 +72,31 @@ const ORPHANED: Reason = {
   problems: [],
 };
 
-/**
- * Restarts and power cuts must not count against a change, one that kills each process that sends it must end: it is
- * tried so often.
- */
-const MOST_DEATHS = 10;
-
-// The wish that was sent is still the one that is wished.
-const SPENT = `c.attempts > ${MOST_DEATHS} and c.sent_revision is null`;
-
-const POISONED = changeReason(
-  'poisoned',
-  `it was tried more than ${MOST_DEATHS} times, and again the worker ended before it could note the answer`,
-);
+/** How long attempts and their requests may take, and how often one wish may be tried. */
+export interface OrphanLimits {
+  /** The longest time that an attempt may take. */
+  readonly deadlineMs: number;
+  /** How long a request that has left may still arrive. */
+  readonly mayLandMs: number;
+  readonly mostTries: number;
+}
 
 /**
  * Gives back attempts whose worker is dead, or that are older than any request can be. A create becomes a doubt. Updates
  * and deletes may be repeated, but what the site has by now is uncertain; those tried too often fail.
- * @param deadlineMs the longest time that an attempt may take. @param mayLandMs how long a request that has left may still
- * arrive. @returns how many were given back.
+ * @returns how many were given back.
  */
 export async function giveBackOrphans(
   db: Database,
   site: SiteName,
-  deadlineMs: number,
-  mayLandMs: number,
+  { deadlineMs, mayLandMs, mostTries }: OrphanLimits,
 ): Promise<number> {
+  // The wish that was sent is still the one that is wished.
+  const spent = 'c.attempts > $5 and c.sent_revision is null';
+  const reason = changeReason(
+    'poisoned',
+    `it was tried more than ${mostTries} times, and again the worker ended before it could note the answer`,
+  );
   const rows = await db.query(
     `with orphan as (
        select c.* from change c
@@ -109,15 +108,15 @@ export async function giveBackOrphans(
      noted as (${noteOrphans('orphan', '$3')})
      update change c set
        state = case when c.attempt_operation = 'create' then 'in_doubt'
-         when ${SPENT} then 'failed' else c.resting end,
-       since = now(), reason = case when c.attempt_operation <> 'create' and ${SPENT} then $5::jsonb else $4::jsonb end,
+         when ${spent} then 'failed' else c.resting end,
+       since = now(), reason = case when c.attempt_operation <> 'create' and ${spent} then $6::jsonb else $4::jsonb end,
        not_before = '-infinity',
        attempt_token = case when c.attempt_operation = 'create' then c.attempt_token end,
        attempt_started = case when c.attempt_operation = 'create' then c.attempt_started end,
        attempt_operation = case when c.attempt_operation = 'create' then c.attempt_operation end
      from orphan o where c.feed = o.feed and c.key = o.key and c.attempt_token = o.attempt_token
      returning c.key`,
-    [site, deadlineMs / 1000, mayLandMs / 1000, toJsonb(ORPHANED), POISONED],
+    [site, deadlineMs / 1000, mayLandMs / 1000, toJsonb(ORPHANED), mostTries, reason],
   );
   return rows.length;
 }

@@ -63,6 +63,23 @@ describe('RecordBatch', () => {
     expect(heldIn(batch)).toEqual([held('<a/>'), held('<joined/>'), held('<head', 5e12), held('<b/>')]);
   });
 
+  it('holds records of what it was loaded with also when its memory has grown, or it was loaded again since', () => {
+    const batch = RecordBatch.empty();
+    const first = batch.load(Buffer.from('<a/>'));
+    const large = Buffer.alloc(2_000_000, 'x');
+    batch.record(large, 0, large.length);
+    batch.record(first, 0, 4);
+    const second = batch.load(Buffer.from('<b/><c/>'));
+    batch.record(first, 0, 4);
+    batch.record(second, 4, 8);
+    batch.hash();
+    expect(heldIn(batch).map(({ text }) => text.slice(0, 4))).toEqual(['xxxx', '<a/>', '<a/>', '<c/>']);
+    batch.clear();
+    batch.load(Buffer.from('<d/>'));
+    batch.record(second, 4, 8);
+    expect(heldIn(batch).map(({ text }) => text)).toEqual(['<c/>']);
+  });
+
   it('tells an oversized record whose head is all of it', () => {
     const batch = RecordBatch.empty();
     batch.oversized(Buffer.from('<job/>'), 6);

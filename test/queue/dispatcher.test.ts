@@ -71,6 +71,7 @@ describe('dispatcher', () => {
       window: 1000,
       tryLead: async () => true,
       mayDispatch: async () => true,
+      isWorking: () => false,
       onError: (error) => {
         throw error;
       },
@@ -288,6 +289,22 @@ describe('dispatcher', () => {
     queue.jobs.clear();
     await seconds(2);
     expect(isQuiet()).toBe(true);
+  });
+
+  test('it is not quiet while something is in work, and finds at once what becomes of it', async () => {
+    const backlog = backlogOf({ acme: 1 });
+    const queue = queueInMemory();
+    let working = false;
+    const { isQuiet } = begin(backlog, queue, { isWorking: () => working });
+    await seconds(1);
+    working = true;
+    queue.work(1, backlog.done);
+    await seconds(20);
+    expect(isQuiet()).toBe(false);
+    // It was not done, but is ready once more.
+    backlog.done.clear();
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(queue.jobs.size).toBe(1);
   });
 
   test.each(['tryLead', 'mayDispatch'] as const)(

@@ -40,6 +40,7 @@ async function run(backend: QueueBackend, batchSize = 4) {
     window: 200,
     tryLead: async () => true,
     mayDispatch: async () => true,
+    isWorking: () => false,
     onError: () => undefined,
   });
   return {

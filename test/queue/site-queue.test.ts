@@ -274,12 +274,12 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     await queue.addMany(postings('a', 'b', 'c', 'd', 'e', 'f'));
     const seen = collector<string>();
     const finished: string[] = [];
-    const finish = gate();
+    const [finish, finishFirst] = [gate(), gate()];
     const worker = await work({
       process: async ({ key }, _signal, handOver) => {
         seen.add(key);
         if (key !== 'f') handOver();
-        await finish.passed;
+        await (key === 'a' ? finishFirst : finish).passed;
         finished.push(key);
       },
     });
@@ -287,13 +287,36 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     await vi.waitUntil(async () => (await queue.counts()).waiting === 0, 5000);
     expect(await queue.counts()).toEqual({ waiting: 0, active: 1 });
     expect(finished).toEqual([]);
-    // To the end of those, too, that no queue job waits for.
-    const stopped = worker.stop(20_000);
-    await new Promise((resolve) => setTimeout(resolve, 100));
     finish.open();
-    await stopped;
-    expect(finished).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    expect(await queue.counts()).toEqual({ waiting: 0, active: 0 });
+    await idle();
+    expect(finished).toEqual(['b', 'c', 'd', 'e', 'f']);
+    // To the end of the one that no queue job waits for.
+    let stopped = false;
+    const stop = worker.stop(20_000).then(() => {
+      stopped = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(stopped).toBe(false);
+    finishFirst.open();
+    await stop;
+    expect(finished).toEqual(['b', 'c', 'd', 'e', 'f', 'a']);
+  });
+
+  test.skipIf(missing)('past the grace, what was handed over hears of it too', async () => {
+    await openQueue(2);
+    await queue.addMany(postings('a', 'b'));
+    const aborted = collector<string>();
+    const worker = await work({
+      process: async ({ key }, signal, handOver) => {
+        handOver();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        aborted.add(key);
+        throw signal.reason;
+      },
+    });
+    await idle();
+    await worker.stop(10);
+    expect(aborted.values).toEqual(['a', 'b']);
   });
 
   test.skipIf(missing)('what fails after it was handed over is recorded, or else reported', async () => {

@@ -33,7 +33,8 @@ it('gives attempts of the dead back, and ends what was tried too often', async (
       [key, wanted, operation, wanted === 'present' ? '{}' : null, attempts, sentRevision],
     );
   }
-  expect(await giveBackOrphans(db, siteName('board'), 60_000, 60_000)).toBe(6);
+  const limits = { deadlineMs: 60_000, mayLandMs: 60_000, mostTries: 10 };
+  expect(await giveBackOrphans(db, siteName('board'), limits)).toBe(6);
   const rows = await db.query(`select key, state, reason->>'kind' as kind from change order by id`);
   expect(rows).toEqual([
     { key: 'update, 10 times', state: 'ready', kind: 'orphaned' },
@@ -43,5 +44,5 @@ it('gives attempts of the dead back, and ends what was tried too often', async (
     { key: 'update, 11 times, with a newer wish', state: 'ready', kind: 'orphaned' },
     { key: 'create, 11 times', state: 'in_doubt', kind: 'orphaned' },
   ]);
-  expect(await giveBackOrphans(db, siteName('board'), 60_000, 60_000)).toBe(0);
+  expect(await giveBackOrphans(db, siteName('board'), limits)).toBe(0);
 });
