@@ -38,8 +38,8 @@ const LARGEST_WINDOW = 1000;
 const WINDOW_SECONDS = 20;
 
 /**
- * How many postings to keep queued for a site: some seconds of its work, so that neither the workers run dry nor a feed that
- * comes later waits long behind what is queued already.
+ * How many postings to keep queued for a site: some seconds of its work, so that neither the workers run dry nor a feed
+ * that comes later waits long behind what is queued already.
  */
 export function windowFor(requestsPerSecond: number, concurrency: number): number {
   return Math.min(LARGEST_WINDOW, Math.max(4 * concurrency, Math.ceil(requestsPerSecond * WINDOW_SECONDS)));
