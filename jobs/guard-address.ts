@@ -1,6 +1,6 @@
 // Stops before anything is sent to a place that is not where the jobs of the site were made.
 import type { SiteName } from '../src/posting/identifiers.ts';
-import { findMove, type Move, pauseMovedSite, setAddress } from '../src/store/site-address.ts';
+import { claimAddress, findMove, type Move, pauseMovedSite, setAddress } from '../src/store/site-address.ts';
 import { readSiteState, resumeSite } from '../src/store/site-state.ts';
 import type { SiteDesk } from './site-desk.ts';
 
@@ -9,9 +9,9 @@ import type { SiteDesk } from './site-desk.ts';
  * IDs may belong to anybody's jobs there (law 4). Resumes it where base_url was set back.
  */
 export async function guardAddress({ db, site, address, log }: SiteDesk): Promise<void> {
-  const state = await readSiteState(db, site);
-  if (state.address === undefined) return;
-  if (state.address === address) {
+  const known = await claimAddress(db, site, address);
+  if (known === address) {
+    const state = await readSiteState(db, site);
     if (state.movedTo === undefined) return;
     await resumeSite(db, site);
     log.info({ site, address }, 'site resumed: base_url is as it was');
@@ -27,11 +27,15 @@ export async function guardAddress({ db, site, address, log }: SiteDesk): Promis
   log.error({ site, cause }, 'site paused');
 }
 
+/** Stands for the port where an earlier version noted an address without it (migration 0110). */
+const UNKNOWN_PORT = ':?';
+
 /** What is known of a move, and the ways to go on. */
 export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): string {
   const doubts = inDoubt === 0 ? '' : `, and ${inDoubt} more whose outcome is unknown`;
+  const place = from.includes(UNKNOWN_PORT) ? `${from.replace(UNKNOWN_PORT, '')}, at a port that was not noted` : from;
   return (
-    `base_url leads to ${to}, and the jobs of the site were made at ${from}: ${jobs} there are${doubts}; ` +
+    `base_url leads to ${to}, and the jobs of the site were made at ${place}: ${jobs} there are${doubts}; ` +
     `if it is the same site at a new address, say so with: jobmirror resume ${site} --moved; ` +
     'if it is another site, set base_url back and give the other one a name of its own'
   );

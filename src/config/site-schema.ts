@@ -96,7 +96,7 @@ const canarySchema = z.strictObject({
 export const siteSchema = z
   .strictObject({
     base_url: baseUrlSchema.describe(
-      'Address of the site; a path in it stands before every path of the interface. Once jobs were made there, another one is used only after `resume SITE --moved` (another port of this machine itself: at once).',
+      'Address of the site; a path in it stands before every path of the interface. Once jobs were made there, another one is used only after `resume SITE --moved`; another port is another address too.',
     ),
     token: tokenSchema
       .optional()

@@ -25,6 +25,19 @@ export async function findMove(db: Queryable, site: SiteName, address: string): 
   return { from: row.from, to: address, jobs: row.jobs, inDoubt: row.in_doubt };
 }
 
+/**
+ * Notes the address before anything is sent there, unless one is known: a create whose outcome stays unknown is at this
+ * address, whatever is configured later. Gives the one that is known from now on.
+ */
+export async function claimAddress(db: Queryable, site: SiteName, address: string): Promise<string> {
+  const [row] = await db.query<{ address: string }>(
+    `insert into site_state as s (site, address) values ($1, $2)
+     on conflict (site) do update set address = coalesce(s.address, excluded.address) returning s.address`,
+    [site, address],
+  );
+  return row?.address ?? address;
+}
+
 /** Takes an address for the site's own: it is new, nothing was made elsewhere, or a person says that it is the same. */
 export async function setAddress(db: Queryable, site: SiteName, address: string): Promise<void> {
   await db.query(

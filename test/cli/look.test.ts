@@ -95,7 +95,7 @@ it('resume of a site at another address wants to be told that it is the same', a
   await mirror.stopEngine();
   const text = await readFile(mirror.configPath, 'utf8');
   await writeFile(mirror.configPath, text.replace('127.0.0.1', 'localhost'));
-  expect((await run('status')).out).toMatch(/base_url leads to localhost,.*resume board --moved --config/s);
+  expect((await run('status')).out).toMatch(/base_url leads to localhost:\d+,.*resume board --moved --config/s);
   expect(await run('check')).toMatchObject({
     status: 1,
     out: expect.stringContaining('problem: site board: base_url'),

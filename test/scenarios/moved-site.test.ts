@@ -1,12 +1,15 @@
 // base_url that leads to another place under the same name: nothing is sent there until a person says what it is.
 import { readFile, writeFile } from 'node:fs/promises';
+import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SiteDesk } from '../../jobs/site-desk.ts';
 import { tendBacklog } from '../../jobs/tend-backlog.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { addressOf } from '../../src/site/site-address.ts';
 import { setAddress } from '../../src/store/site-address.ts';
 import { readSiteState, resumeSite } from '../../src/store/site-state.ts';
+import { freshDatabase } from '../support/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -31,18 +34,18 @@ async function openMirrored(): Promise<void> {
   await mirror.writeFeed(feedXml([...changed, posting('new')]));
 }
 
-it('is noted with the first job that is made', async () => {
+it('is noted before anything is sent, and another one is taken for as long as nothing was made', async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(1)));
   await mirror.sandbox.setFaults([{ name: '404' }]);
   await mirror.sync();
-  expect((await state()).address).toBeUndefined();
-  await mirror.stopEngine();
+  expect((await state()).address).toBe(new URL(mirror.sandbox.url).host);
+  await moveTo('localhost');
   await mirror.sandbox.setFaults([]);
   const { db } = await mirror.books();
   await resumeSite(db, board);
-  await mirror.sync();
-  expect((await state()).address).toBe(new URL(mirror.sandbox.url).hostname);
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1 });
+  expect((await state()).address).toBe(`localhost:${mirror.sandbox.port}`);
 });
 
 describe('a site that has jobs', () => {
@@ -53,13 +56,13 @@ describe('a site that has jobs', () => {
     const report = await mirror.sync();
     expect(report).toMatchObject({ status: 'pending', created: 0, updated: 0 });
     for (const words of [
-      'base_url leads to localhost,',
-      'made at 127.0.0.1: 4 there are;',
+      `base_url leads to localhost:${mirror.sandbox.port},`,
+      `made at 127.0.0.1:${mirror.sandbox.port}: 4 there are;`,
       'jobmirror resume board --moved',
     ]) {
       expect(report.message).toContain(words);
     }
-    expect(await state()).toMatchObject({ movedTo: 'localhost', probeInMs: undefined });
+    expect(await state()).toMatchObject({ movedTo: `localhost:${mirror.sandbox.port}`, probeInMs: undefined });
     expect(mirror.sandbox.requests.total()).toBe(before);
   });
 
@@ -118,6 +121,78 @@ describe('a site that has jobs', () => {
     await db.query(`insert into stray (site, site_job_id, feed, key) values ('board', '77', 'acme', 'gone')`);
     expect(await tendBacklog(desk as SiteDesk, new AbortController().signal)).toMatchObject({ resumed: false });
     expect(mirror.sandbox.requests.total()).toBe(total);
+  });
+});
+
+describe('another port of this machine', () => {
+  /** Another sandbox, with a job of somebody else at each ID that the mirror knows. */
+  async function openOther(): Promise<Sandbox> {
+    const database = await freshDatabase();
+    const other = await startSandbox({ databaseUrl: database.url });
+    const close = mirror.close;
+    mirror = {
+      ...mirror,
+      async close() {
+        await close();
+        await other.close();
+        await database.drop();
+      },
+    };
+    const { token } = await other.ensureUser('somebody@example.com', 'another password', mirror.env.BOARD_TOKEN);
+    for (let at = 0; at < 8; at++) {
+      const answer = await request(`${other.url}/jobs.xml`, {
+        method: 'POST',
+        headers: {
+          authorization: `Basic ${Buffer.from(`${token}:X`).toString('base64')}`,
+          'content-type': 'application/xml',
+        },
+        body: `<job><title>Cook</title><number>x-${at}</number><location-state>Ohio</location-state></job>`,
+      });
+      await answer.body.dump();
+      expect(answer.statusCode).toBe(201);
+    }
+    return other;
+  }
+
+  async function leadTo(other: Sandbox): Promise<void> {
+    await mirror.stopEngine();
+    const text = await readFile(mirror.configPath, 'utf8');
+    await writeFile(mirror.configPath, text.replace(mirror.sandbox.url, other.url));
+  }
+
+  it('is another site: its jobs are neither changed nor deleted', async () => {
+    await openMirrored();
+    const other = await openOther();
+    const before = await other.inspect.jobs();
+    await leadTo(other);
+    await mirror.writeFeed(feedXml(changed.slice(0, 2)));
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'pending', updated: 0, deleted: 0 });
+    expect(report.message).toContain(`base_url leads to 127.0.0.1:${other.port},`);
+    expect(await other.inspect.jobs()).toEqual(before);
+  });
+
+  it('is another site too while nothing but a create in doubt may be at the first one', async () => {
+    mirror = await openMirror({ site: { list_path: undefined } });
+    await mirror.writeFeed(feedXml(postings(1)));
+    await mirror.sandbox.setFaults([{ name: 'reset-after' }]);
+    expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
+    const other = await openOther();
+    other.requests.clear();
+    await leadTo(other);
+    expect((await mirror.sync()).message).toContain('0 there are, and 1 more whose outcome is unknown');
+    expect(other.requests.recent()).toEqual([]);
+  });
+
+  it('is asked about where an earlier version noted no port', async () => {
+    await openMirrored();
+    const { db } = await mirror.books();
+    await db.query(`update site_state set address = '127.0.0.1'`);
+    await db.query(await readFile('src/store/migrations/0110_known_addresses.sql', 'utf8'));
+    await mirror.stopEngine();
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'pending', updated: 0 });
+    expect(report.message).toContain('made at 127.0.0.1, at a port that was not noted: 4 there are');
   });
 });
 
