@@ -1,5 +1,6 @@
-// Turns the bytes of a feed, in whatever encoding they are, into UTF-8.
-import iconv from 'iconv-lite';
+// Turns the bytes of a feed, in whatever encoding they are, into UTF-8. Bytes that can't be decoded become one that UTF-8
+// never has, so that they are found wherever they stand.
+import { type DecodeText, decoderOf, UNDECODABLE } from './decode-text.ts';
 import { readHead } from './read-head.ts';
 import { BrokenOff } from './source-body.ts';
 
@@ -23,46 +24,57 @@ const MARKS: readonly (readonly [Buffer, string])[] = [
 const isUtf16 = (head: Buffer, less: number, zero: number): boolean =>
   head.length >= 4 && head[less] === 0x3c && head[zero] === 0 && head[zero + 2] === 0 && head[less + 2] !== 0;
 
-/** Names that people give to what is really another encoding (WHATWG Encoding Standard, 4.2), in our words for them. */
+/** Names that people give to what is really another encoding (WHATWG Encoding Standard, 4.2), letters and digits alone. */
 const ALIASES: Readonly<Record<string, string>> = {
   utf8: 'utf-8',
-  'us-ascii': 'utf-8',
+  unicode11utf8: 'utf-8',
+  usascii: 'utf-8',
   ascii: 'utf-8',
-  'iso-8859-1': 'windows-1252',
-  'iso8859-1': 'windows-1252',
-  'iso_8859-1': 'windows-1252',
+  iso88591: 'windows-1252',
   latin1: 'windows-1252',
 };
 
-/** Known to the library, but no encodings of text that a feed can have. */
-const NO_CHARSETS = /^(base64|hex|binary|utf-?7)/;
+const REPLACEMENT_BYTE = Buffer.of(0xff);
 
 /**
  * Decodes the stream. Whoever comes first decides: the configuration, a byte order mark, the HTTP header (RFC 7303, 3),
- * the XML declaration, UTF-8. UTF-8 passes through as it is, without its mark; whether it is valid shows record by
- * record. Throws {@link BrokenOff} for an encoding that is not known.
+ * the XML declaration, UTF-8. UTF-8 passes through as it is, without its mark. What can't be decoded leaves the byte FF,
+ * which makes its record invalid UTF-8, as it would be if the feed were UTF-8. Throws {@link BrokenOff} for an encoding
+ * that is not known.
  */
 export async function* toUtf8(chunks: AsyncIterable<Buffer>, hints: EncodingHints): AsyncGenerator<Buffer> {
   const { head, all } = await readHead(chunks, 1_024);
   try {
-    const encoding = chooseEncoding(head, hints);
-    if (encoding === 'utf-8') yield* withoutMark(all, head);
-    else yield* decode(all, encoding);
+    const decoder = chooseDecoder(head, hints);
+    if (decoder === 'utf-8') yield* withoutMark(all, head);
+    else yield* decode(all, decoder);
   } finally {
     await all.return(undefined);
   }
 }
 
-function chooseEncoding(head: Buffer, hints: EncodingHints): string {
+function chooseDecoder(head: Buffer, hints: EncodingHints): DecodeText | 'utf-8' {
   const mark = MARKS.find(([bytes]) => head.subarray(0, bytes.length).equals(bytes))?.[1];
   const name = (hints.configured ?? mark ?? hints.transport ?? declaredIn(head) ?? 'utf-8').toLowerCase();
-  const encoding = ALIASES[name] ?? name;
-  if (NO_CHARSETS.test(encoding) || !iconv.encodingExists(encoding)) {
+  const plain = name.replace(/:\d{4}$|[^0-9a-z]/g, '');
+  const encoding = ALIASES[plain] ?? name;
+  if (encoding === 'utf-8') return encoding;
+  // Without a byte order in its name: as the bytes show it, and otherwise the usual one.
+  const width = /^(?:utf|ucs)(2|4|16|32)$/.exec(plain)?.[1];
+  const ordered = width === undefined ? encoding : orderedUtf(width === '4' || width === '32' ? 32 : 16, head, mark);
+  const decoder = decoderOf(ordered);
+  if (decoder === undefined) {
     throw new BrokenOff(
       `the encoding "${name.slice(0, 40)}" is not known; set encoding for this feed, such as utf-8 or windows-1252`,
     );
   }
-  return encoding;
+  return decoder;
+}
+
+function orderedUtf(bits: 16 | 32, head: Buffer, mark: string | undefined): string {
+  if (mark?.startsWith(`utf-${bits}`)) return mark;
+  if (bits === 16) return isUtf16(head, 1, 0) ? 'utf-16be' : 'utf-16le';
+  return head[3] === 0x3c && head[0] === 0 ? 'utf-32be' : 'utf-32le';
 }
 
 function declaredIn(head: Buffer): string | undefined {
@@ -81,16 +93,28 @@ async function* withoutMark(chunks: AsyncIterable<Buffer>, head: Buffer): AsyncG
   }
 }
 
-async function* decode(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
-  const decoder = iconv.getDecoder(encoding);
+async function* decode(chunks: AsyncIterable<Buffer>, decoder: DecodeText): AsyncGenerator<Buffer> {
   let half = '';
+  let begun = false;
   for await (const chunk of chunks) {
-    const text = half + decoder.write(chunk);
+    let text = half + decoder.write(chunk);
+    if (!begun && text !== '') {
+      begun = true;
+      if (text.startsWith('\ufeff')) text = text.slice(1);
+    }
     // Half of a surrogate pair waits for the other half.
     const last = text.charCodeAt(text.length - 1);
     const cut = last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
     half = text.slice(cut);
-    yield Buffer.from(text.slice(0, cut));
+    yield encode(text.slice(0, cut));
   }
-  yield Buffer.from(half + (decoder.end() ?? ''));
+  yield encode(half + decoder.end());
+}
+
+/** UTF-8, with the byte FF for each lone surrogate: what could not be decoded, or is no character. */
+function encode(text: string): Buffer {
+  if (text.isWellFormed()) return Buffer.from(text);
+  const parts: Buffer[] = [];
+  for (const part of text.split(UNDECODABLE)) parts.push(REPLACEMENT_BYTE, Buffer.from(part));
+  return Buffer.concat(parts.slice(1));
 }

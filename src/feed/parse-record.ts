@@ -43,7 +43,7 @@ interface OpenElement {
 export function parseRecord(bytes: Buffer): ParsedRecord {
   if (!isUtf8(bytes)) {
     return unreadable(
-      'its bytes are not valid in the encoding of the feed; if that is really Windows-1252, configure encoding: windows-1252',
+      'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
     );
   }
   const text = bytes.toString();

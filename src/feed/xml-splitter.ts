@@ -13,6 +13,7 @@ import {
 } from './markup-cursor.ts';
 import { parseElementPath } from './record-path.ts';
 import { type RecordNames, RecordScanner } from './record-scanner.ts';
+import { Utf8Check } from './utf8-check.ts';
 import {
   CDATA_START,
   COMMENT_START,
@@ -31,6 +32,10 @@ import { XmlOutline } from './xml-outline.ts';
 const MAX_NAME_BYTES = 1_024;
 const MAX_MARKUP_BYTES = 1_048_576;
 const OVERSIZED_HEAD_BYTES = 2_048;
+
+const UNDECODABLE_OUTSIDE =
+  'bytes that are not valid in the encoding of the feed stand outside the records, and may have been part of one; ' +
+  'if the feed is really in another encoding, such as Windows-1252, configure encoding: windows-1252';
 
 export interface SplitOptions {
   /** Path of the elements that are records, such as `source/job`. */
@@ -76,6 +81,8 @@ export class XmlSplitter {
   readonly #joiner = new ChunkJoiner();
   readonly #cursor = new MarkupCursor();
   readonly #scanner = new RecordScanner(this.#cursor);
+  /** Of what stands outside the records; those are checked one by one when they are parsed. */
+  readonly #outside = new Utf8Check();
   #inRecord = false;
   #recordStart = 0;
   #names: RecordNames = { own: new Uint8Array(), parent: new Uint8Array() };
@@ -107,6 +114,7 @@ export class XmlSplitter {
       this.#splitFlat();
       this.scan(this.#joiner.held);
     }
+    if (!this.#inRecord) this.#check(this.#joiner.held, 0, 0, true);
     const place = this.#cursor.place || (this.#joiner.held.length > 0 ? 'a tag' : '');
     if (this.#inRecord) this.#outline.note(`the document ends inside record ${this.records + 1}`);
     else if (place !== '') this.#outline.note(`the document ends inside ${place}`);
@@ -148,6 +156,7 @@ export class XmlSplitter {
           const markup = indexOfMarkup(bytes, cursor.at);
           const end = markup < 0 ? bytes.length : markup;
           this.#outline.text(bytes, cursor.at, end);
+          this.#check(bytes, cursor.at, end, markup >= 0);
           cursor.at = end;
           if (markup < 0 || !this.#enterMarkup(bytes, markup)) return false;
           if (this.#inRecord) return true;
@@ -162,6 +171,7 @@ export class XmlSplitter {
             return false;
           }
           const inner = bytes.toString('utf8', cursor.markupStart + 1, cursor.tag.at);
+          this.#check(bytes, cursor.markupStart + 1, cursor.tag.at, true);
           if (cursor.mode === TAG) this.#outline.tag(inner);
           else this.#outline.doctype(inner.slice(DOCTYPE_START.length - 1));
           cursor.enter(TEXT, cursor.tag.at + 1);
@@ -171,12 +181,20 @@ export class XmlSplitter {
           const from = cursor.at;
           const found = cursor.leaveSection(bytes);
           if (cursor.mode === CDATA) this.#outline.text(bytes, from, found ? cursor.at - 3 : cursor.at);
+          this.#check(bytes, from, cursor.at, found);
           if (!found) return false;
           cursor.mode = TEXT;
         }
       }
     }
     return false;
+  }
+
+  /** Checks the encoding outside the records: what is broken there may have been a record. @param whole no character goes on after it. */
+  #check(bytes: Buffer, from: number, to: number, whole: boolean): void {
+    this.#outside.take(bytes, from, to);
+    if (whole) this.#outside.end();
+    if (this.#outside.broken) this.#outline.note(UNDECODABLE_OUTSIDE);
   }
 
   /** Enters the markup at `at`, outside records; a record's start tag begins the record. False: more bytes are needed to tell. */

@@ -1,0 +1,57 @@
+// Checks whether bytes that come in pieces are valid UTF-8 (RFC 3629, section 4), looking at little but bytes beyond ASCII.
+import { isAscii } from 'node:buffer';
+
+/** From here on the native check costs less than its call. */
+const NATIVE_FROM_BYTES = 64;
+
+export class Utf8Check {
+  /** Whether anything was no UTF-8. */
+  broken = false;
+  /** Bytes that the character still needs, and what the next of them may be. */
+  #needed = 0;
+  #least = 0x80;
+  #most = 0xbf;
+
+  /** Takes what follows. */
+  take(bytes: Buffer, from: number, to: number): void {
+    if (this.#needed === 0 && to - from >= NATIVE_FROM_BYTES && isAscii(bytes.subarray(from, to))) return;
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at] as number;
+      if (this.#needed > 0) this.#continue(byte);
+      else if (byte >= 0x80) this.#begin(byte);
+    }
+  }
+
+  /** What was taken must end with a whole character here. */
+  end(): void {
+    if (this.#needed > 0) this.broken = true;
+    this.#needed = 0;
+  }
+
+  #begin(byte: number): void {
+    [this.#least, this.#most] = [0x80, 0xbf];
+    if (byte >= 0xc2 && byte <= 0xdf) {
+      this.#needed = 1;
+    } else if (byte >= 0xe0 && byte <= 0xef) {
+      this.#needed = 2;
+      if (byte === 0xe0) this.#least = 0xa0;
+      if (byte === 0xed) this.#most = 0x9f;
+    } else if (byte >= 0xf0 && byte <= 0xf4) {
+      this.#needed = 3;
+      if (byte === 0xf0) this.#least = 0x90;
+      if (byte === 0xf4) this.#most = 0x8f;
+    } else {
+      this.broken = true;
+    }
+  }
+
+  #continue(byte: number): void {
+    if (byte < this.#least || byte > this.#most) {
+      this.broken = true;
+      this.#needed = 0;
+      return;
+    }
+    this.#needed--;
+    [this.#least, this.#most] = [0x80, 0xbf];
+  }
+}
