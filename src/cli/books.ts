@@ -1,5 +1,6 @@
 // Opens what every command works on: the configuration, the log and the database, embedded or the user's own.
 import type { Config } from '../config/config.ts';
+import { complaintLine } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { openEmbeddedServer } from '../store/embedded/server.ts';
@@ -23,13 +24,21 @@ export interface BooksOptions {
   readonly quiet?: boolean;
 }
 
-/** Loads the configuration alone. */
+/** Loads the configuration alone. Feeds whose settings are wrong are left out of it, and stand in its `brokenFeeds`. */
 export async function readConfig(options: BooksOptions): Promise<Config> {
-  return loadConfig({ path: options.config, env: process.env, cwd: process.cwd() });
+  return loadConfig({ path: options.config, env: process.env, cwd: process.cwd(), brokenFeeds: 'leave_out' });
 }
 
 export async function openBooks(options: BooksOptions): Promise<Books> {
-  return openBooksFor(await readConfig(options), options);
+  const config = await readConfig(options);
+  const books = await openBooksFor(config, options);
+  for (const [feed, { complaints }] of config.brokenFeeds) {
+    books.log.warn(
+      { feed },
+      `the configuration of feed ${feed} is wrong, nothing is done for it: ${complaints.map(complaintLine).join('; ')}`,
+    );
+  }
+  return books;
 }
 
 /** Opens the books of a configuration that is loaded already. */

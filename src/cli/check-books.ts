@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeMove } from '../../jobs/guard-address.ts';
 import { refuseNewName } from '../../jobs/refuse-feed.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, namedFeeds } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { addressOf } from '../site/site-address.ts';
 import { type Database, openDatabase } from '../store/database.ts';
@@ -18,11 +18,13 @@ export interface BooksCheck {
   readonly problems: readonly string[];
   /** What a person should know. */
   readonly warnings: readonly string[];
+  /** Why the database could not be looked at; `undefined`: it was, or there is none yet. */
+  readonly unseen?: string;
 }
 
 const NOTHING: BooksCheck = { problems: [], warnings: [] };
 
-/** Makes no books where there are none. Books that can't be looked at are a warning: the configuration may be right. */
+/** Makes no database where there is none. One that can't be looked at is no mistake: the configuration may be right. */
 export async function checkBooks(config: Config): Promise<BooksCheck> {
   if (config.database.kind === 'embedded' && !existsSync(join(config.dataDir, 'postgres'))) return NOTHING;
   try {
@@ -38,11 +40,13 @@ export async function checkBooks(config: Config): Promise<BooksCheck> {
       await server.leave();
     }
   } catch (error) {
-    return { problems: [], warnings: [`the books can't be looked at: ${(error as Error).message}`] };
+    return { ...NOTHING, unseen: `the database can't be looked at: ${(error as Error).message}` };
   }
 }
 
-async function compare({ feeds, sites }: Config, db: Database): Promise<BooksCheck> {
+async function compare(config: Config, db: Database): Promise<BooksCheck> {
+  const { feeds, sites } = config;
+  const named = namedFeeds(config);
   const problems: string[] = [];
   for (const { name, options } of sites.values()) {
     const move = await findMove(db, name, addressOf(options.baseUrl));
@@ -50,10 +54,10 @@ async function compare({ feeds, sites }: Config, db: Database): Promise<BooksChe
   }
   const told = new Set<FeedName>();
   for (const { name, siteName } of feeds.values()) {
-    const former = await possibleFormerNames(db, name, siteName, feeds.keys());
+    const former = await possibleFormerNames(db, name, siteName, named);
     if (former.length > 0) problems.push(refuseNewName(name, former));
     for (const { feed } of former) told.add(feed);
   }
-  const left = (await leftFeeds(db, feeds.keys())).filter(({ live, unsent }) => live + unsent > 0);
+  const left = (await leftFeeds(db, named)).filter(({ live, unsent }) => live + unsent > 0);
   return { problems, warnings: left.filter(({ feed }) => !told.has(feed)).map(describeLeft) };
 }

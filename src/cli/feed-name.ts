@@ -1,5 +1,5 @@
 // Checks the name of a feed that a command was given.
-import type { Config } from '../config/config.ts';
+import { type Config, namedFeeds } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Queryable } from '../store/database.ts';
 import { knownFeeds } from '../store/review-actions.ts';
@@ -7,7 +7,7 @@ import { UserError } from './exit-status.ts';
 
 /** A feed of the configuration, or one that the books still know. Throws a UserError that names the feeds there are. */
 export async function knownFeed(db: Queryable, config: Config, name: string): Promise<FeedName> {
-  const known = new Set<string>([...config.feeds.keys(), ...(await knownFeeds(db))]);
+  const known = new Set<string>([...namedFeeds(config), ...(await knownFeeds(db))]);
   if (known.has(name)) return name as FeedName;
   throw new UserError(`there is no feed ${name}; feeds: ${[...known].join(', ') || 'none'}`);
 }

@@ -1,32 +1,64 @@
-// Turns the configured feeds that a command names into what pulling them needs.
+// Turns the configured feeds that a command names into what pulling them needs, and says which of them can't be pulled.
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
-import type { Config, FeedConfig } from '../config/config.ts';
+import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
+import { complaintLine } from '../config/config-error.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
 import { UserError } from './exit-status.ts';
 
-/** The setups of the feeds with these names, or of all. Throws a UserError that names the feeds there are. */
-export function feedSetups(config: Config, names: readonly string[]): FeedSetup[] {
-  const unknown = names.filter((name) => !config.feeds.has(name as FeedName));
-  if (unknown.length > 0) {
-    const known = [...config.feeds.keys()].join(', ') || 'none';
-    throw new UserError(`there is no feed ${unknown.join(', ')} in ${config.path}; feeds there: ${known}`);
-  }
-  const wanted = names.length === 0 ? [...config.feeds.values()] : uniqueFeeds(config, names);
-  const configured = new Set(config.feeds.keys());
-  return wanted.map((feed) => setupOf(feed, configured));
+/** The feeds that a command is about. One that can't be pulled as it is configured stops no other. */
+export interface ChosenFeeds {
+  readonly setups: readonly FeedSetup[];
+  readonly broken: readonly BrokenSetup[];
 }
 
-const uniqueFeeds = (config: Config, names: readonly string[]): FeedConfig[] =>
-  [...new Set(names)].flatMap((name) => config.feeds.get(name as FeedName) ?? []);
+export interface BrokenSetup {
+  readonly feed: FeedName;
+  /** What is wrong, and where. */
+  readonly message: string;
+}
 
-const setupOf = (feed: FeedConfig, configured: ReadonlySet<FeedName>): FeedSetup => ({
-  feed: feed.name,
-  site: feed.siteName,
-  source: feed.source,
-  mapping: feed.mapping,
-  reader: compileReader(feed.mapping),
-  guard: feed.guard,
-  minRecords: feed.minRecords,
-  configured,
-});
+/** The feeds with these names, or all. Throws a UserError where there is no such feed, or none at all. */
+export function chooseFeeds(config: Config, names: readonly string[]): ChosenFeeds {
+  const configured = namedFeeds(config);
+  const unknown = names.filter((name) => !configured.has(name as FeedName));
+  if (unknown.length > 0) {
+    const known = [...configured].join(', ') || 'none';
+    throw new UserError(`there is no feed ${unknown.join(', ')} in ${config.path}; feeds there: ${known}`);
+  }
+  if (configured.size === 0) {
+    throw new UserError(`${config.path} has no feed, so there is nothing to mirror; add one under feeds`);
+  }
+  const setups: FeedSetup[] = [];
+  const broken: BrokenSetup[] = [];
+  for (const name of names.length === 0 ? configured : new Set(names as FeedName[])) {
+    const feed = config.feeds.get(name);
+    const faults = (config.brokenFeeds.get(name)?.complaints ?? []).map(complaintLine);
+    const setup = feed === undefined ? faults.join('; ') : setupOf(feed, configured);
+    if (typeof setup === 'string') broken.push({ feed: name, message: `its configuration is wrong: ${setup}` });
+    else setups.push(setup);
+  }
+  return { setups, broken };
+}
+
+/** The setups of those that can be pulled. */
+export const feedSetups = (config: Config, names: readonly string[]): readonly FeedSetup[] =>
+  chooseFeeds(config, names).setups;
+
+/** Gives a message where the mapping can't be used. */
+function setupOf(feed: FeedConfig, configured: ReadonlySet<FeedName>): FeedSetup | string {
+  try {
+    return {
+      feed: feed.name,
+      site: feed.siteName,
+      source: feed.source,
+      mapping: feed.mapping,
+      reader: compileReader(feed.mapping),
+      guard: feed.guard,
+      minRecords: feed.minRecords,
+      configured,
+    };
+  } catch (error) {
+    return `feeds.${feed.name}.fields: ${(error as Error).message}`;
+  }
+}

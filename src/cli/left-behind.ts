@@ -1,11 +1,12 @@
 // Says of feeds that the configuration does not name any more what becomes of their jobs and changes.
+import { namedFeeds } from '../config/config.ts';
 import { plural } from '../plan/plural.ts';
 import { type LeftFeed, leftFeeds } from '../store/left-feeds.ts';
 import type { Books } from './books.ts';
 
 /** A sentence for each of these feeds of which changes wait that nobody sends; commands in it are to be completed. */
 export async function leftBehind({ db, config }: Books): Promise<string[]> {
-  const left = await leftFeeds(db, config.feeds.keys());
+  const left = await leftFeeds(db, namedFeeds(config));
   return left.filter(({ unsent }) => unsent > 0).map(describeLeft);
 }
 

@@ -3,6 +3,7 @@ import type { FeedSource } from '../feed/feed-reading.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { MappingSpec, StateField } from '../posting/mapping.ts';
 import type { SiteOptions } from '../site/exchange.ts';
+import type { Complaint } from './config-error.ts';
 import type { Secret } from './secret.ts';
 
 export interface Config {
@@ -24,9 +25,22 @@ export interface Config {
   };
   readonly sites: ReadonlyMap<SiteName, SiteConfig>;
   readonly feeds: ReadonlyMap<FeedName, FeedConfig>;
+  /** Feeds whose settings are wrong: left out, so that the others are mirrored all the same. */
+  readonly brokenFeeds: ReadonlyMap<FeedName, BrokenFeed>;
   /** What is not wrong but should be looked at, a line each. */
   readonly warnings: readonly string[];
 }
+
+/** A feed that stands in the configuration and can't be used as it stands there. */
+export interface BrokenFeed {
+  /** As far as that can be read. */
+  readonly siteName: SiteName | undefined;
+  readonly complaints: readonly Complaint[];
+}
+
+/** The names of all feeds of the configuration: one with a mistake is not one that was taken out. */
+export const namedFeeds = ({ feeds, brokenFeeds }: Pick<Config, 'feeds' | 'brokenFeeds'>): ReadonlySet<FeedName> =>
+  new Set([...feeds.keys(), ...brokenFeeds.keys()]);
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

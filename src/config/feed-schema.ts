@@ -24,9 +24,8 @@ const sourceSchema = z
   });
 
 const scheduleSchema = z.string().superRefine((schedule, context) => {
-  const fields = schedule.trim().split(/\s+/).length;
   try {
-    if (fields !== 5 && fields !== 6) throw new Error(`it has ${fields} field${fields === 1 ? '' : 's'}`);
+    refuseUnsupported(schedule);
     // The next time shows that there is one: 31 February is written well and never comes.
     CronExpressionParser.parse(schedule).next();
   } catch (error) {
@@ -36,6 +35,27 @@ const scheduleSchema = z.string().superRefine((schedule, context) => {
     );
   }
 });
+
+/** Values of each field, the seconds first. */
+const FIELD_SIZES = [60, 60, 24, 31, 12, 7] as const;
+
+/** Throws where the library would run another schedule than the one that is written. */
+function refuseUnsupported(schedule: string): void {
+  const fields = schedule.trim().split(/\s+/);
+  if (schedule.trim().startsWith('@')) throw new Error('names such as @daily and @reboot are not supported');
+  if (fields.length !== 5 && fields.length !== 6) {
+    throw new Error(`it has ${fields.length} field${fields.length === 1 ? '' : 's'}`);
+  }
+  const sizes = FIELD_SIZES.slice(FIELD_SIZES.length - fields.length);
+  for (const [at, field] of fields.entries()) {
+    // The library draws another value for H each time that it reads the expression.
+    if (/^H|[,/]H/.test(field)) throw new Error('H, a value drawn by chance, is not supported');
+    for (const [, step = ''] of field.matchAll(/\/(\d+)/g)) {
+      const size = sizes[at] ?? 0;
+      if (Number(step) > size) throw new Error(`the step /${step} is larger than its field, which has ${size} values`);
+    }
+  }
+}
 
 const timeZoneSchema = z.string().refine(isTimeZone, 'must be an IANA time zone, such as America/New_York or UTC');
 

@@ -1,6 +1,7 @@
 // Turns the configuration file and the environment into a checked configuration, or one error with all that is wrong.
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { sortByFeed, withoutFeeds } from './broken-feeds.ts';
 import { check } from './check.ts';
 import type { Config } from './config.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
@@ -10,7 +11,8 @@ import { makeParts, type Parts } from './parts.ts';
 import { configSchema, type WrittenConfig } from './schema.ts';
 import { Secret } from './secret.ts';
 import { readText } from './settings-file.ts';
-import { parseYaml, type SettingPath, toData } from './yaml-source.ts';
+import { findUnusable } from './unusable.ts';
+import { parseYaml, type SettingPath, sharesSettings, toData } from './yaml-source.ts';
 
 /** The file that is looked for in the current folder where no other is named. */
 export const CONFIG_FILE = 'jobmirror.yaml';
@@ -20,21 +22,40 @@ export interface LoadOptions {
   readonly path?: string;
   readonly env: Environment;
   readonly cwd: string;
+  /** `leave_out`: a feed with mistakes stops no other; it is among the configuration's `brokenFeeds`. Default: `refuse`. */
+  readonly brokenFeeds?: 'refuse' | 'leave_out';
+  /** Refuses also what is well written but can't work: nothing to mirror, files that are not there. */
+  readonly thorough?: boolean;
 }
 
 /** Reads the configuration. Throws a {@link ConfigError} that lists everything that is wrong with it. */
-export async function loadConfig({ path, env, cwd }: LoadOptions): Promise<Config> {
+export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: LoadOptions): Promise<Config> {
   const absolutePath = resolve(cwd, path ?? CONFIG_FILE);
   if (path === undefined) await expectFile(absolutePath);
   const source = parseYaml(shorter(cwd, absolutePath), await readText(absolutePath));
   const filling = fillFromEnvironment(source, env, isSecretSetting);
   const data = toData(source);
+  const folder = dirname(absolutePath);
 
   const top = check(configSchema, data, source);
-  const parts = await makeParts(data, source, { env, folder: dirname(absolutePath) });
-  const complaints = [...filling.complaints, ...(top.kind === 'refused' ? top.complaints : []), ...parts.complaints];
-  if (top.kind === 'refused' || complaints.length > 0) throw refusal(complaints, filling);
-  return makeConfig(absolutePath, top.settings, parts);
+  const parts = await makeParts(data, source, { env, folder });
+  const complaints = tidy(
+    [
+      ...filling.complaints,
+      ...(top.kind === 'refused' ? top.complaints : []),
+      ...parts.complaints,
+      ...(thorough === true ? await findUnusable(data, source, folder) : []),
+    ],
+    filling,
+  );
+  if (top.kind === 'settings' && complaints.length === 0) return makeConfig(absolutePath, top.settings, parts);
+  if (brokenFeeds !== 'leave_out' || sharesSettings(source)) throw new ConfigError(complaints);
+
+  const sorted = sortByFeed(complaints, data);
+  const rest = check(configSchema, withoutFeeds(data, sorted.broken), source);
+  if (sorted.general.length > 0 || rest.kind === 'refused') throw new ConfigError(complaints);
+  const feeds = new Map([...parts.feeds].filter(([name]) => !sorted.broken.has(name)));
+  return makeConfig(absolutePath, rest.settings, { ...parts, feeds }, sorted.broken);
 }
 
 async function expectFile(path: string): Promise<void> {
@@ -56,14 +77,19 @@ function isSecretSetting([group, , setting, ...rest]: SettingPath): boolean {
   return group === 'feeds' && setting === 'headers' && rest.length === 1;
 }
 
-function refusal(complaints: readonly Complaint[], { complaints: fromFilling, used }: Filling): ConfigError {
+function tidy(complaints: readonly Complaint[], { complaints: fromFilling, used }: Filling): readonly Complaint[] {
   const unfilled = new Set(fromFilling.map(({ setting }) => setting));
   // What else is said of a setting whose variable is missing only says that `${NAME}` itself is no good value.
   const kept = complaints.filter((complaint) => fromFilling.includes(complaint) || !unfilled.has(complaint.setting));
-  return new ConfigError(kept.map((complaint) => ({ ...complaint, message: hideValues(complaint.message, used) })));
+  return kept.map((complaint) => ({ ...complaint, message: hideValues(complaint.message, used) }));
 }
 
-function makeConfig(path: string, written: WrittenConfig, { sites, feeds, warnings }: Parts): Config {
+function makeConfig(
+  path: string,
+  written: WrittenConfig,
+  { sites, feeds, warnings }: Parts,
+  brokenFeeds: Config['brokenFeeds'] = new Map(),
+): Config {
   const { database, queue, retention } = written;
   return {
     path,
@@ -80,6 +106,7 @@ function makeConfig(path: string, written: WrittenConfig, { sites, feeds, warnin
     },
     sites,
     feeds,
+    brokenFeeds,
     warnings,
   };
 }

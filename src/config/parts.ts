@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { type FeedName, feedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import type { FeedConfig, SiteConfig } from './config.ts';
-import { type Complaint, ConfigError } from './config-error.ts';
+import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { makeFeedConfig } from './feed-config.ts';
 import { feedSchema, type WrittenFeed } from './feed-schema.ts';
@@ -60,7 +60,7 @@ export async function makeParts(data: unknown, source: YamlSource, around: Surro
   const states = await readStateTable();
   for (const [name, feed] of validEntries(rawFeeds, feedSchema)) {
     const site = writtenSites.get(feed.site);
-    const format = await formatOf(feed, presets, complaints);
+    const format = await formatOf(feed, presets, (message) => complain(['feeds', name, 'format'], message));
     if (site === undefined || format === undefined) continue;
     const findings = checkMapping(feed, format, site);
     for (const { path, message } of findings.faults) complain(['feeds', name, ...path], message);
@@ -73,7 +73,7 @@ export async function makeParts(data: unknown, source: YamlSource, around: Surro
 async function formatOf(
   { format }: WrittenFeed,
   presets: readonly string[],
-  complaints: Complaint[],
+  complain: (message: string) => void,
 ): Promise<WrittenFormat | undefined> {
   if (typeof format !== 'string') return format;
   if (!presets.includes(format)) return undefined;
@@ -81,7 +81,7 @@ async function formatOf(
     return await readPreset(format);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    complaints.push(...error.complaints);
+    for (const complaint of error.complaints) complain(`the preset is wrong: ${complaintLine(complaint)}`);
     return undefined;
   }
 }
@@ -93,12 +93,14 @@ function unknownName(name: unknown, kind: string, known: readonly string[]): str
   return `there is no ${kind} ${name}; ${help}`;
 }
 
-const settingOf = (settings: unknown, name: string): unknown =>
+/** One setting of raw settings; `undefined`: it is not there. */
+export const settingOf = (settings: unknown, name: string): unknown =>
   typeof settings === 'object' && settings !== null && Object.hasOwn(settings, name)
     ? (settings as Readonly<Record<string, unknown>>)[name]
     : undefined;
 
-function settingsIn(data: unknown, name: string): Readonly<Record<string, unknown>> {
+/** A group of raw settings; an empty one where there is none. */
+export function settingsIn(data: unknown, name: string): Readonly<Record<string, unknown>> {
   const settings = settingOf(data, name);
   return typeof settings === 'object' && settings !== null ? (settings as Readonly<Record<string, unknown>>) : {};
 }

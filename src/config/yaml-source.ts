@@ -85,6 +85,18 @@ export function toData(source: YamlSource): unknown {
   }
 }
 
+/** Whether settings are shared: then what is wrong with one of them is said of its first place alone. */
+export function sharesSettings(source: YamlSource): boolean {
+  let shares = false;
+  visit(source.document, {
+    Alias() {
+      shares = true;
+      return visit.BREAK;
+    },
+  });
+  return shares;
+}
+
 /** Calls back for every text value, with the way to it. Texts that are repeated through aliases come once. */
 export function visitTexts(source: YamlSource, take: (text: TextNode) => void): void {
   visit(source.document, {

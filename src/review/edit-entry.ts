@@ -40,6 +40,8 @@ export async function editEntry(
   const found = await findChange(db, entry);
   if (found === undefined) return refuseMissing(db, entry, options.write);
   const feed = config.feeds.get(found.feed);
+  if (config.brokenFeeds.has(found.feed))
+    return refused(`the configuration of feed ${found.feed} is wrong: mend it first`);
   if (feed === undefined) return refused(`feed ${found.feed} is not configured any more, so nothing is sent for it`);
   return db.transaction(async (tx): Promise<EditReport> => {
     if (!(await keepPullsOut(tx, feed.name))) {

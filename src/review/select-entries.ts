@@ -1,5 +1,5 @@
 // Turns what a person named, entry numbers and feeds, into a selection of entries, or says which of it there is not.
-import type { Config } from '../config/config.ts';
+import { type Config, namedFeeds } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Queryable } from '../store/database.ts';
 import { findEntries, knownFeeds, type Selection } from '../store/review-actions.ts';
@@ -16,7 +16,7 @@ export async function selectEntries(db: Queryable, config: Config, names: readon
   const ids = [...new Set(names.filter((name) => NUMBER.test(name)).map(Number))];
   const feeds = [...new Set(names.filter((name) => !NUMBER.test(name)))] as FeedName[];
   const found = new Set((await findEntries(db, ids)).map((entry) => entry.id));
-  const known = new Set([...config.feeds.keys(), ...(feeds.length > 0 ? await knownFeeds(db) : [])]);
+  const known = new Set([...namedFeeds(config), ...(feeds.length > 0 ? await knownFeeds(db) : [])]);
   const problems = [
     ...ids.filter((id) => !found.has(id)).map((id) => `there is no open review entry ${id}`),
     ...feeds

@@ -93,7 +93,7 @@ it('check calls a configuration right whose books can not be looked at, and says
   await edit('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror');
   const { status, json } = await run('check', '--json');
   expect(status).toBe(0);
-  const warnings = [expect.stringMatching(/^the books can't be looked at: .*ECONNREFUSED/)];
+  const warnings = [expect.stringMatching(/^the database can't be looked at: .*ECONNREFUSED/)];
   expect(json()).toEqual([expect.objectContaining({ warnings, problems: [] })]);
 });
 

@@ -552,6 +552,21 @@ describe('mistakes', () => {
       /feeds.acme.schedule: is not a cron expression/,
     ],
     [
+      'a schedule by name',
+      withLines({ feed: ['schedule: "@daily"'] }),
+      /feeds.acme.schedule: is not a cron expression .*names such as @daily and @reboot are not supported/,
+    ],
+    [
+      'a schedule that is another one each time it is read',
+      withLines({ feed: ['schedule: "0 H(1-5) * * *"'] }),
+      /feeds.acme.schedule: .*H, a value drawn by chance, is not supported/,
+    ],
+    [
+      'a schedule whose step is larger than an hour',
+      withLines({ feed: ['schedule: "*/90 * * * *"'] }),
+      /feeds.acme.schedule: .*the step \/90 is larger than its field, which has 60 values/,
+    ],
+    [
       'a schedule that never comes',
       withLines({ feed: ['schedule: "0 0 31 2 *"'] }),
       /feeds.acme.schedule: is not a cron expression/,

@@ -1,15 +1,19 @@
 // `jobmirror check`: says how the configuration was understood, and on request what the sites answer.
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { CronExpressionParser } from 'cron-parser';
-import type { Config, FeedConfig, SiteConfig } from '../../config/config.ts';
+import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../../config/config.ts';
+import { ConfigError, complaintLine } from '../../config/config-error.ts';
+import { CONFIG_FILE, loadConfig } from '../../config/load-config.ts';
+import { plural } from '../../plan/plural.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
 import { createSiteClient } from '../../site/client.ts';
 import type { Probe } from '../../site/exchange.ts';
-import { readConfig } from '../books.ts';
 import { type BooksCheck, checkBooks } from '../check-books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { ExitStatus } from '../exit-status.ts';
+import { chooseFeeds } from '../feed-setups.ts';
 import { plainText, printJson, printLines } from '../print.ts';
 import { formatTime } from '../times.ts';
 
@@ -21,15 +25,75 @@ export function checkCommand(): Command {
     .option('--online', 'ask each site with one harmless GET whether its interface is there and takes the token')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
-    .action(async (options: { config?: string; json?: boolean; online?: boolean }) => {
-      const config = await readConfig(options);
+    .action(async (options: CheckOptions) => {
+      const config = await readThoroughly(options);
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
       const books = completed(await checkBooks(config), commandWriter(options.config));
-      if (options.json === true) await printJson(toJson(config, answers, books));
-      else await printLines(describe(config, answers, books));
-      const wrong = [...answers.values()].some(({ kind }) => kind !== 'accepted');
-      process.exitCode = wrong || books.problems.length > 0 ? ExitStatus.failed : ExitStatus.done;
+      const mistakes = mistakesOf(config);
+      const problems = [...books.problems, ...refusalsOf(answers)];
+      if (options.json === true) await printJson(toJson(config, answers, books, [...mistakes, ...problems]));
+      else {
+        await printLines(describe(config, answers, books));
+        for (const mistake of mistakes) process.stderr.write(`jobmirror: ${plainText(mistake)}\n`);
+        // Last of all: whatever is wrong has been said before it.
+        await printLines([
+          ...problems.map((problem) => `problem: ${problem}`),
+          verdict(config, mistakes, problems, books),
+        ]);
+      }
+      process.exitCode = mistakes.length + problems.length > 0 ? ExitStatus.failed : ExitStatus.done;
     });
+}
+
+interface CheckOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly online?: boolean;
+}
+
+/** Throws where no part of the configuration can be used; with `--json` its mistakes are printed as an object before. */
+async function readThoroughly(options: CheckOptions): Promise<Config> {
+  try {
+    return await loadConfig({
+      path: options.config,
+      env: process.env,
+      cwd: process.cwd(),
+      brokenFeeds: 'leave_out',
+      thorough: true,
+    });
+  } catch (error) {
+    if (options.json === true && error instanceof ConfigError) {
+      const path = resolve(options.config ?? CONFIG_FILE);
+      await printJson({ path, right: false, problems: error.complaints.map(complaintLine) });
+    }
+    throw error;
+  }
+}
+
+/** Every mistake of a feed, also of a mapping that only its use shows. */
+function mistakesOf(config: Config): string[] {
+  if (namedFeeds(config).size === 0) return [];
+  const written = [...config.brokenFeeds.values()].flatMap(({ complaints }) => complaints.map(complaintLine));
+  const { broken } = chooseFeeds(config, []);
+  const unusable = broken.filter(({ feed }) => !config.brokenFeeds.has(feed));
+  return [...written, ...unusable.map(({ feed, message }) => `feed ${feed}: ${message}`)];
+}
+
+const refusalsOf = (answers: Answers): string[] =>
+  [...answers]
+    .filter(([, { kind }]) => kind !== 'accepted')
+    .map(([site, { kind }]) => `site ${site}: ${ANSWERS[kind]}, see above`);
+
+function verdict(
+  { path }: Config,
+  mistakes: readonly string[],
+  problems: readonly string[],
+  { unseen }: BooksCheck,
+): string {
+  const count = mistakes.length + problems.length;
+  if (count > 0) return `${path} is not usable as it is: ${plural(count, 'problem')}.`;
+  if (unseen === undefined) return `${path} is right.`;
+  return `No mistake was found in ${path}, but ${unseen}.`;
 }
 
 async function probeSites({ sites }: Config): Promise<Answers> {
@@ -45,20 +109,24 @@ async function probeSites({ sites }: Config): Promise<Answers> {
   return answers;
 }
 
-const completed = ({ problems, warnings }: BooksCheck, write: WriteCommand): BooksCheck => ({
+const completed = ({ problems, warnings, unseen }: BooksCheck, write: WriteCommand): BooksCheck => ({
+  unseen,
   problems: problems.map((text) => completeCommands(text, write)),
   warnings: warnings.map((text) => completeCommands(text, write)),
 });
 
+const warningsOf = ({ warnings, unseen }: BooksCheck): readonly string[] =>
+  unseen === undefined ? warnings : [...warnings, unseen];
+
 function describe(config: Config, answers: Answers, books: BooksCheck): string[] {
   return [
-    books.problems.length === 0 ? `${config.path} is right.` : `${config.path} does not go with the books: see below.`,
+    `configuration: ${config.path}`,
     `database: ${config.database.kind === 'embedded' ? `embedded, in ${config.dataDir}` : 'Postgres'}`,
     `queue: ${config.queue.kind === 'database' ? 'in the database' : 'Redis'}`,
     ...[...config.sites.values()].flatMap((site) => describeSite(site, answers.get(site.name))),
     ...[...config.feeds.values()].flatMap(describeFeed),
-    ...[...config.warnings, ...books.warnings].map((warning) => `warning: ${warning}`),
-    ...books.problems.map((problem) => `problem: ${problem}`),
+    '',
+    ...[...config.warnings, ...warningsOf(books)].map((warning) => `warning: ${warning}`),
   ];
 }
 
@@ -112,9 +180,10 @@ function placeOf({ source: { location } }: FeedConfig): string {
 const nextRun = ({ schedule, timeZone }: FeedConfig): Date | undefined =>
   schedule === undefined ? undefined : CronExpressionParser.parse(schedule, { tz: timeZone }).next().toDate();
 
-function toJson(config: Config, answers: Answers, books: BooksCheck): object {
+function toJson(config: Config, answers: Answers, books: BooksCheck, problems: readonly string[]): object {
   return {
     path: config.path,
+    right: problems.length === 0 && books.unseen === undefined,
     database: config.database.kind,
     queue: config.queue.kind,
     sites: [...config.sites.values()].map(({ name, options }) => ({
@@ -134,7 +203,7 @@ function toJson(config: Config, answers: Answers, books: BooksCheck): object {
       next_run: nextRun(feed) ?? null,
       fields: Object.keys(feed.mapping.fields),
     })),
-    warnings: [...config.warnings, ...books.warnings],
-    problems: books.problems,
+    warnings: [...config.warnings, ...warningsOf(books)],
+    problems,
   };
 }

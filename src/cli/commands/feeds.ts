@@ -1,5 +1,6 @@
 // `jobmirror feeds`: gives a feed that was renamed in the configuration its jobs, or takes one out of service.
 import { Command } from 'commander';
+import { namedFeeds } from '../../config/config.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { renameFeed, retireFeed } from '../../store/rename-feed.ts';
@@ -40,8 +41,11 @@ function renameCommand(): Command {
     .action((old: string, name: string, options: FeedsOptions) =>
       withBooks(options, async ({ db, config }) => {
         const from = await knownFeed(db, config, old);
-        refuseConfigured(config.feeds.has(from), from);
+        refuseConfigured(namedFeeds(config).has(from), from);
         const to = config.feeds.get(name as FeedName);
+        if (config.brokenFeeds.has(name as FeedName)) {
+          throw new UserError(`the configuration of feed ${name} is wrong: mend it first, jobmirror check says where`);
+        }
         if (to === undefined) throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
         const end = await renameFeed(db, from, { feed: to.name, site: to.siteName }, actorName(options.as));
         if (end.kind === 'busy') {
@@ -65,7 +69,7 @@ function retireCommand(): Command {
     .action((name: string, options: FeedsOptions) =>
       withBooks(options, async ({ db, config }) => {
         const feed = await knownFeed(db, config, name);
-        refuseConfigured(config.feeds.has(feed), feed);
+        refuseConfigured(namedFeeds(config).has(feed), feed);
         if (!(await retireFeed(db, feed, actorName(options.as)))) throw new UserError(`the books know no feed ${feed}`);
         if (options.json === true) return printJson({ feed, retired: true });
         return printLine(

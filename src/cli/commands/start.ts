@@ -3,7 +3,8 @@ import { Command } from 'commander';
 import type { FeedSetup } from '../../../jobs/feed-setup.ts';
 import { type Books, openBooksFor, readConfig } from '../books.ts';
 import { startEngine } from '../engine.ts';
-import { feedSetups } from '../feed-setups.ts';
+import { UserError } from '../exit-status.ts';
+import { chooseFeeds } from '../feed-setups.ts';
 import { startHealth } from '../health.ts';
 import { leftBehind } from '../left-behind.ts';
 import { startRetention } from '../retention.ts';
@@ -16,9 +17,13 @@ export function startCommand(): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .action(async (options: { config?: string }) => {
       const config = await readConfig(options);
-      const setups = feedSetups(config, []);
+      const { setups, broken } = chooseFeeds(config, []);
+      if (setups.length === 0)
+        throw new UserError(broken.map(({ feed, message }) => `feed ${feed}: ${message}`).join('\n'));
       const stopping = stopSignal();
       const books = await openBooksFor(config);
+      for (const { feed, message } of broken)
+        books.log.error({ feed, reason: message }, 'feed left out, the others go on');
       try {
         await runUntilStopped(books, setups, stopping);
       } finally {

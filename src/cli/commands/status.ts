@@ -1,6 +1,7 @@
 // `jobmirror status`: how each site and each feed stands, what waits for whom, and the commands that go on.
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
+import { siteName } from '../../posting/identifiers.ts';
 import { escalates } from '../../review/escalation.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
 import { standingOf } from '../../review/site-standing.ts';
@@ -56,9 +57,16 @@ async function readSites({ db, config }: Books): Promise<SiteOverview[]> {
   return sites;
 }
 
+/** Stands where a broken feed does not say which site it is for, and the database knows none. */
+const UNKNOWN_SITE = siteName('-');
+
 /** What has waited too long comes first. */
 async function readFeeds({ db, config }: Books): Promise<MarkedFeed[]> {
-  const configured = new Map([...config.feeds.values()].map((feed) => [feed.name, feed.siteName]));
+  const broken = [...config.brokenFeeds].map(([feed, { siteName: site }]) => [feed, site ?? UNKNOWN_SITE] as const);
+  const configured = new Map([
+    ...[...config.feeds.values()].map((feed) => [feed.name, feed.siteName] as const),
+    ...broken,
+  ]);
   const feeds = (await readOverview(db, configured)).map((feed) => ({
     ...feed,
     configured: configured.has(feed.feed),

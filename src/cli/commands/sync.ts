@@ -1,12 +1,13 @@
 // `jobmirror sync`: pulls feeds once, has their changes sent, and prints one summary a feed.
 import { Command } from 'commander';
 import type { FeedSetup } from '../../../jobs/feed-setup.ts';
+import type { Config } from '../../config/config.ts';
 import { giveUpPull } from '../../store/pull.ts';
 import { type Books, openBooksFor, readConfig } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { type Engine, startEngine } from '../engine.ts';
 import { ExitStatus, UserError, worst } from '../exit-status.ts';
-import { feedSetups } from '../feed-setups.ts';
+import { chooseFeeds } from '../feed-setups.ts';
 import { leftBehind } from '../left-behind.ts';
 import { mirrorFeed } from '../mirror-feed.ts';
 import { printJson } from '../print.ts';
@@ -32,29 +33,47 @@ export function syncCommand(): Command {
     .option('--verbose', 'log every change to standard error')
     .action(async (names: string[], options: SyncOptions) => {
       const config = await readConfig(options);
-      const setups = feedSetups(config, names);
+      const { setups, broken } = chooseFeeds(config, names);
       const stopping = stopSignal();
-      let statuses: ExitStatus[] = [];
+      const statuses: ExitStatus[] = [];
       try {
-        const books = await openBooksFor(config, { quiet: options.verbose !== true });
-        try {
-          statuses = await syncAll(books, setups, stopping.signal, options);
-          for (const text of await leftBehind(books)) {
-            process.stderr.write(`${completeCommands(text, commandWriter(options.config))}\n`);
-          }
-        } finally {
-          await books.close();
+        // What can't be pulled is said first, and is no reason not to mirror the others.
+        for (const { feed, message } of broken) {
+          await print(failedReport(feed, null, message, 0), options);
+          statuses.push(ExitStatus.failed);
         }
-      } catch (error) {
-        // Whoever reads the JSON gets a line for each feed, also where the database can't be used.
-        if (options.json !== true || statuses.length > 0) throw error;
-        for (const { feed } of setups) await printJson(failedReport(feed, null, (error as Error).message, 0));
-        statuses = [ExitStatus.failed];
+        if (setups.length > 0) statuses.push(...(await mirrorAll(config, setups, stopping.signal, options)));
       } finally {
         stopping.release();
       }
       process.exitCode = worst(statuses);
     });
+}
+
+async function mirrorAll(
+  config: Config,
+  setups: readonly FeedSetup[],
+  signal: AbortSignal,
+  options: SyncOptions,
+): Promise<ExitStatus[]> {
+  let statuses: ExitStatus[] = [];
+  try {
+    const books = await openBooksFor(config, { quiet: options.verbose !== true });
+    try {
+      statuses = await syncAll(books, setups, signal, options);
+      for (const text of await leftBehind(books)) {
+        process.stderr.write(`${completeCommands(text, commandWriter(options.config))}\n`);
+      }
+    } finally {
+      await books.close();
+    }
+    return statuses;
+  } catch (error) {
+    // Whoever reads the JSON gets a line for each feed, also where the database can't be used.
+    if (options.json !== true || statuses.length > 0) throw error;
+    for (const { feed } of setups) await printJson(failedReport(feed, null, (error as Error).message, 0));
+    return [ExitStatus.failed];
+  }
 }
 
 async function syncAll(

@@ -1,0 +1,43 @@
+// Sorts what is wrong with a configuration: mistakes of single feeds, which stop those feeds, and mistakes that stop everything.
+import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
+import type { BrokenFeed } from './config.ts';
+import type { Complaint } from './config-error.ts';
+import { settingOf, settingsIn } from './parts.ts';
+
+export interface SortedComplaints {
+  /** The file itself, the database, the queue, a site: nothing can be done until they are right. */
+  readonly general: readonly Complaint[];
+  readonly broken: ReadonlyMap<FeedName, BrokenFeed>;
+}
+
+export function sortByFeed(complaints: readonly Complaint[], data: unknown): SortedComplaints {
+  const feeds = settingsIn(data, 'feeds');
+  const names = Object.keys(feeds);
+  const general: Complaint[] = [];
+  const broken = new Map<FeedName, BrokenFeed & { complaints: Complaint[] }>();
+  for (const complaint of complaints) {
+    const name = names.find(
+      (feed) => complaint.setting === `feeds.${feed}` || complaint.setting.startsWith(`feeds.${feed}.`),
+    ) as FeedName | undefined;
+    if (name === undefined) {
+      general.push(complaint);
+      continue;
+    }
+    const found = broken.get(name) ?? { siteName: siteOf(feeds[name]), complaints: [] };
+    found.complaints.push(complaint);
+    broken.set(name, found);
+  }
+  return { general, broken };
+}
+
+function siteOf(feed: unknown): SiteName | undefined {
+  const site = settingOf(feed, 'site');
+  return typeof site === 'string' ? siteName(site) : undefined;
+}
+
+/** The same data without these feeds. */
+export function withoutFeeds(data: unknown, feeds: ReadonlyMap<FeedName, unknown>): unknown {
+  if (typeof data !== 'object' || data === null) return data;
+  const kept = Object.entries(settingsIn(data, 'feeds')).filter(([name]) => !feeds.has(name as FeedName));
+  return { ...data, feeds: Object.fromEntries(kept) };
+}

@@ -1,0 +1,43 @@
+// Finds what is well written in a configuration and can't work all the same: nothing to mirror, feeds whose file is not there.
+import { access, constants, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Complaint } from './config-error.ts';
+import { settingOf, settingsIn } from './parts.ts';
+import { reason } from './settings-file.ts';
+import type { YamlSource } from './yaml-source.ts';
+
+/** @param folder that of the configuration file, at which relative paths start. */
+export async function findUnusable(data: unknown, source: YamlSource, folder: string): Promise<readonly Complaint[]> {
+  const complaints: Complaint[] = [];
+  for (const group of ['sites', 'feeds'] as const) {
+    const written = settingOf(data, group);
+    // Where there is no such group at all, the schema says so.
+    if (typeof written !== 'object' || written === null || Object.keys(written).length > 0) continue;
+    const message = `has no ${group === 'sites' ? 'site' : 'feed'}, so there is nothing to mirror; add one, as config/jobmirror.example.yaml shows`;
+    complaints.push(source.complain([group], message));
+  }
+  for (const [name, feed] of Object.entries(settingsIn(data, 'feeds'))) {
+    const written = settingOf(feed, 'source');
+    if (typeof written !== 'string' || !isPath(written)) continue;
+    const fault = await fileFault(resolve(folder, written));
+    if (fault !== undefined) complaints.push(source.complain(['feeds', name, 'source'], fault));
+  }
+  return complaints;
+}
+
+const isPath = (source: string): boolean => source !== '' && source !== '-' && !/^[a-z][a-z0-9+.-]*:\/\//i.test(source);
+
+async function fileFault(path: string): Promise<string | undefined> {
+  try {
+    if ((await stat(path)).isDirectory()) return `${path} is a folder, not a feed; name the file in it`;
+    await access(path, constants.R_OK);
+    return undefined;
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException;
+    const next =
+      cause.code === 'ENOENT' && /[*?[{]/.test(path)
+        ? '; patterns such as *.xml are not supported, name one file'
+        : '; a relative path starts at the folder of the configuration file';
+    return `${path} can't be read: ${reason(cause)}${cause.code === 'ENOENT' ? next : ''}`;
+  }
+}

@@ -1,0 +1,150 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own ${NAME} is what is written.
+// One feed that can't be used as it is configured stops no other; and check says all that is wrong before it says "right".
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type ProgramResult, runProgram } from './run-program.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
+
+beforeEach(async () => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml(postings(3)));
+});
+afterEach(() => mirror.close());
+
+/** Adds a feed `globex`, the lines of which follow, to the configuration. */
+async function addFeed(...lines: string[]): Promise<void> {
+  const text = await readFile(mirror.configPath, 'utf8');
+  await writeFile(mirror.configPath, `${text}  globex:\n${lines.map((line) => `    ${line}\n`).join('')}`);
+}
+
+const WHOLE = ['source: feed.xml', 'format: indeed', 'site: board'];
+
+describe.each([
+  ['an unknown setting', [...WHOLE, 'shedule: "* * * * *"'], 'shedule'],
+  ['an unknown preset', ['source: feed.xml', 'format: nothing-like-it', 'site: board'], 'there is no preset'],
+  ['a site that is not there', ['source: feed.xml', 'format: indeed', 'site: bord'], 'there is no site bord'],
+  ['a variable that is not set', [...WHOLE, 'headers: { Authorization: "${NOT_SET_ANYWHERE}" }'], 'NOT_SET_ANYWHERE'],
+  ['a mapping that fills too little', [...WHOLE, 'fields: { title: null }'], 'nothing fills title'],
+  ['a schedule that nobody can run', [...WHOLE, 'schedule: "@reboot"'], 'schedule'],
+])('a feed with %s', (_name, lines, reason) => {
+  it('is reported as failed by sync and plan, and the other is mirrored', async () => {
+    await addFeed(...lines);
+    const plan = await run('plan');
+    expect(plan).toMatchObject({ status: 1, errors: expect.stringContaining('acme: 3 seen: 3 to create') });
+    expect(plan.errors).toContain(reason);
+    const sync = await run('sync', '--json');
+    expect(sync.status).toBe(1);
+    expect(sync.json()).toEqual([
+      expect.objectContaining({
+        feed: 'globex',
+        pull: null,
+        status: 'failed',
+        message: expect.stringContaining(reason),
+      }),
+      expect.objectContaining({ feed: 'acme', status: 'mirrored', created: 3 }),
+    ]);
+    const only = await run('sync', 'acme');
+    expect(only.status).toBe(0);
+  });
+});
+
+it('a feed that became wrong is not one that was taken out: its jobs and name stay its own', async () => {
+  await addFeed(...WHOLE.slice(1), 'source: other.xml');
+  await writeFile(join(mirror.folder, 'other.xml'), feedXml([posting('g1')]));
+  expect((await run('sync')).status).toBe(0);
+  await writeFile(
+    mirror.configPath,
+    (await readFile(mirror.configPath, 'utf8'))
+      .replace('globex:', 'globex:\n    colour: blue')
+      .replace('acme:', 'other:'),
+  );
+  // `other` is acme under a new name, which is for a person to say; globex is no name that it could have had.
+  const refused = await run('sync', 'other');
+  expect(refused.errors).toContain('feeds rename acme other');
+  expect(refused.errors).not.toContain('globex');
+  expect(await run('feeds', 'retire', 'globex')).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining('feed globex is in the configuration'),
+  });
+  expect((await mirror.siteJobs()).size).toBe(4);
+});
+
+it('what is wrong with a site stops everything', async () => {
+  const text = await readFile(mirror.configPath, 'utf8');
+  await writeFile(mirror.configPath, text.replace('  board:', '  board:\n    colour: blue'));
+  expect(await run('sync')).toMatchObject({ status: 1, errors: expect.stringContaining('sites.board.colour') });
+  expect((await mirror.siteJobs()).size).toBe(0);
+});
+
+it('one feed that is being pulled does not keep plan from the others', async () => {
+  await addFeed(...WHOLE);
+  const { db } = await mirror.books();
+  const { lockKey, tryLock } = await import('../../src/store/locks.ts');
+  const lock = await tryLock(db, lockKey('pull', 'acme' as never));
+  const plan = await run('plan');
+  await lock?.release();
+  expect(plan.status).toBe(1);
+  expect(plan.errors).toContain('acme: it is being pulled right now');
+  expect(plan.errors).toContain('globex: 3 seen: 3 to create');
+});
+
+describe('check', () => {
+  it('says that all is right in its last line only', async () => {
+    const { out, status } = await run('check');
+    expect(status).toBe(0);
+    expect(out.trimEnd().split('\n').at(-1)).toBe(`${mirror.configPath} is right.`);
+    expect(out.match(/ is right/g)).toHaveLength(1);
+    expect((await run('check', '--json')).json()).toEqual([expect.objectContaining({ right: true, problems: [] })]);
+  });
+
+  it('names every mistake at once, with line and what to do, and never says "right"', async () => {
+    await addFeed('source: feeds/*.xml', 'format: indeed', 'site: board', 'schedule: "H 3 * * *"');
+    await rm(join(mirror.folder, 'feed.xml'));
+    const { out, errors, status } = await run('check');
+    expect(status).toBe(1);
+    expect(out).not.toContain('is right');
+    expect(errors).toMatch(
+      /jobmirror\.yaml:\d+:\d+ feeds\.acme\.source: .*feed\.xml can't be read: there is no such file/,
+    );
+    expect(errors).toMatch(
+      /jobmirror\.yaml:\d+:\d+ feeds\.globex\.source: .*patterns such as \*\.xml are not supported/,
+    );
+    expect(errors).toMatch(/jobmirror\.yaml:\d+:\d+ feeds\.globex\.schedule: .*H, a value drawn by chance/);
+    const [json] = (await run('check', '--json')).json<{ right: boolean; problems: string[] }>();
+    expect(json).toMatchObject({ right: false });
+    expect(json?.problems).toHaveLength(3);
+  });
+
+  it('does not call right what a site refuses, nor what it could not look at', async () => {
+    await mirror.sandbox.changePassword('mirror@example.com', 'another long password');
+    const refused = await run('check', '--online');
+    expect(refused.status).toBe(1);
+    expect(refused.out).not.toContain('is right');
+    const text = await readFile(mirror.configPath, 'utf8');
+    await writeFile(mirror.configPath, text.replace('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror'));
+    const unseen = await run('check');
+    expect(unseen.out).not.toContain('is right');
+    expect(unseen.out).toMatch(/No mistake was found in .*, but the database can't be looked at/);
+  });
+
+  it.each([
+    ['no feed', 'feeds: {}', /feeds: has no feed, so there is nothing to mirror/],
+    ['no site', 'sites: {}\nfeeds: {}', /sites: has no site, so there is nothing to mirror/],
+    ['nothing at all', '', /must be a group of settings|is missing/],
+  ])('refuses a configuration with %s, and so does sync', async (_name, lines, reason) => {
+    const text = (await readFile(mirror.configPath, 'utf8')).replace(/^feeds:[\s\S]*/m, '');
+    await writeFile(mirror.configPath, lines.startsWith('feeds') ? `${text}${lines}\n` : `${lines}\n`);
+    const checked = await run('check');
+    expect(checked).toMatchObject({ status: 1, errors: expect.stringMatching(reason) });
+    expect(checked.out).not.toContain('is right');
+    expect((await run('sync')).status).toBe(1);
+  });
+});
