@@ -3,12 +3,12 @@
 import { type Deadline, deadlineIn } from '../src/site/deadline.ts';
 import type { Exchange, Outcome } from '../src/site/exchange.ts';
 import type { Attempt, PostingRef } from '../src/store/attempt.ts';
-import { isPassing } from '../src/store/database.ts';
-import type { ExchangeRecord, Settled, Settlement } from '../src/store/settlement.ts';
+import type { ExchangeRecord, Settled } from '../src/store/settlement.ts';
 import { confirmGone } from './confirm-gone.ts';
 import { crossStep } from './fault-hook.ts';
 import { heedOutcome } from './heed-outcome.ts';
 import { resultOf } from './outcome-policy.ts';
+import { insist, recordOutcome } from './record-outcome.ts';
 import type { SiteDesk } from './site-desk.ts';
 
 /** How long after its intent was committed a request may still leave. */
@@ -58,11 +58,11 @@ async function conclude(attempt: Attempt, exchange: Exchange, desk: SiteDesk, si
   const result = resultOf(exchange.outcome, attempt, desk.policy);
   // A site that refuses the token is paused before the change is given back, so that none goes out in between.
   const stopsFirst = exchange.outcome.kind === 'unauthorized' || exchange.outcome.kind === 'throttled';
-  if (stopsFirst) await heedOutcome(exchange.outcome, attempt, desk);
-  const settled = await settlePatiently(desk, { attempt, result, record: recordOf(exchange) }, signal);
+  if (stopsFirst) await insist(() => heedOutcome(exchange.outcome, attempt, desk), signal);
+  const settled = await recordOutcome(desk, { attempt, result, record: recordOf(exchange) }, signal);
   crossStep('outcome-committed');
   report(desk, attempt, exchange, settled);
-  if (!stopsFirst) await heedOutcome(exchange.outcome, attempt, desk);
+  if (!stopsFirst) await insist(() => heedOutcome(exchange.outcome, attempt, desk), signal);
 }
 
 /** What can't even be written as a request has an outcome too, and ends in review instead of being tried for ever. */
@@ -73,26 +73,6 @@ async function send(attempt: Attempt, desk: SiteDesk, notAfter: Deadline, signal
     const outcome = { kind: 'unknown', message: `the request could not be sent: ${error}` } as const;
     const method = ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[attempt.request.kind];
     return { outcome, request: { method, url: '' }, durationMs: 0 };
-  }
-}
-
-/** The site has answered, so the books must hear of it: tries for as long as the process lives. */
-async function settlePatiently(desk: SiteDesk, settlement: Settlement, signal: AbortSignal): Promise<Settled> {
-  for (let delayMs = 50; ; delayMs = Math.min(2_000, delayMs * 2)) {
-    try {
-      return await desk.settle(settlement);
-    } catch (error) {
-      const { attempt, result } = settlement;
-      const siteJobId = result.kind === 'created' ? result.siteJobId : undefined;
-      const lost = signal.aborted || !isPassing(error);
-      // The job ID stands nowhere else yet: whoever settles the doubt by hand will look for it here.
-      desk.log[lost ? 'error' : 'warn'](
-        { err: error, feed: attempt.feed, key: attempt.key, siteJobId },
-        lost ? 'outcome not noted' : 'outcome not noted yet',
-      );
-      if (lost) throw error;
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
-    }
   }
 }
 

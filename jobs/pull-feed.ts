@@ -6,6 +6,8 @@ import { PullLedger } from '../src/plan/pull-ledger.ts';
 import type { Database } from '../src/store/database.ts';
 import { readFeedState, refuseOvertaken } from '../src/store/feed-state.ts';
 import { lockKey, seizeFeed, tryLock } from '../src/store/locks.ts';
+import { isPassing } from '../src/store/passing-error.ts';
+import { patiently } from '../src/store/patience.ts';
 import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull.ts';
 import { PullBooks } from '../src/store/pull-books.ts';
 import { commitUnmodified } from '../src/store/pull-commit.ts';
@@ -35,8 +37,20 @@ export type PullEnd =
   /** Another process pulls this feed right now. */
   | { readonly kind: 'busy' };
 
-/** One pull of one feed. Throws only where the database can't be used or the accounts don't add up. */
-export async function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
+/**
+ * Pulls one feed. Where the database goes away in the middle, such as in a failover, it pulls again from the start. Throws
+ * only where the database can't be used for minutes or the accounts don't add up.
+ */
+export function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
+  return patiently(() => pullOnce(setup, context), context.signal, {
+    // Standard input was read, and is gone.
+    worthAgain: (error) => setup.source.location !== '-' && isPassing(error),
+    onRetry: (error) =>
+      context.log.warn({ err: error, feed: setup.feed }, 'pull broken off by the database, it begins again'),
+  });
+}
+
+async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
   const { db, log } = context;
   const { feed, site } = setup;
   const lock = await tryLock(db, lockKey('pull', feed));

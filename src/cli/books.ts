@@ -5,6 +5,8 @@ import { loadConfig } from '../config/load-config.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { openEmbeddedServer } from '../store/embedded/server.ts';
 import { migrate } from '../store/migrate.ts';
+import { describePassing, isSaidByServer } from '../store/passing-error.ts';
+import { patiently } from '../store/patience.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { UserError } from './exit-status.ts';
 
@@ -41,14 +43,24 @@ export async function openBooks(options: BooksOptions): Promise<Books> {
   return books;
 }
 
-/** Opens the books of a configuration that is loaded already. */
-export async function openBooksFor(config: Config, options: { readonly quiet?: boolean } = {}): Promise<Books> {
+/**
+ * Opens the books of a configuration that is loaded already.
+ * @param options.waitUntil for commands that nobody watches: waits some minutes for a server that is starting, recovering
+ * or read-only, or until the signal aborts.
+ */
+export async function openBooksFor(
+  config: Config,
+  options: { readonly quiet?: boolean; readonly waitUntil?: AbortSignal } = {},
+): Promise<Books> {
   const level = options.quiet === true && config.log.level !== 'error' ? 'warn' : config.log.level;
   const log = createLogger({ level, secrets: secretsOf(config) });
   for (const warning of config.warnings) log.warn(warning);
   const server = await openServer(config, (text) => log.info(text));
   try {
-    await migrate(server.url);
+    await patiently(() => migrate(server.url), options.waitUntil ?? AbortSignal.abort(), {
+      worthAgain: isSaidByServer,
+      onRetry: (error) => log.warn(describePassing(error)),
+    });
   } catch (cause) {
     await server.leave();
     throw new UserError(`database: ${placeOf(server.url)} can't be used: ${(cause as Error).message}`, { cause });

@@ -19,6 +19,7 @@ import { claimer } from '../store/claim.ts';
 import { readInstallation } from '../store/installation.ts';
 import { type Leadership, standForLead } from '../store/leadership.ts';
 import { lockKey } from '../store/locks.ts';
+import { isPassing } from '../store/passing-error.ts';
 import { failPoisoned } from '../store/poisoned.ts';
 import { settler } from '../store/settle.ts';
 import { readSiteState } from '../store/site-state.ts';
@@ -190,6 +191,10 @@ function startWorking(
     requestsPerSecond: site.requestsPerSecond,
     process: (posting, signal, handOver) => applyChange(posting, desk, signal, besides === 0 ? undefined : handOver),
     async onPoisoned(posting, error) {
+      if (isPassing(error)) {
+        desk.log.warn({ err: error, ...posting }, 'change not taken up for the moment: the database is away');
+        return;
+      }
       desk.log.error({ err: error, ...posting }, 'change could not be processed');
       await failPoisoned(desk.db, posting, error);
     },

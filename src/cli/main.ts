@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { packageRoot } from '../config/package-root.ts';
 import { EmbeddedPostgresError } from '../store/embedded/embedded-error.ts';
+import { describePassing } from '../store/passing-error.ts';
 import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { feedsCommand } from './commands/feeds.ts';
@@ -67,7 +68,8 @@ function explain(error: unknown): number {
   // Commander has printed its own message already; help and version end well.
   if (error instanceof CommanderError) return error.exitCode === 0 ? ExitStatus.done : ExitStatus.failed;
   const plain = error instanceof UserError || error instanceof ConfigError || error instanceof EmbeddedPostgresError;
+  const passing = plain || !(error instanceof Error) ? undefined : describePassing(error);
   const text = error instanceof Error ? (plain ? error.message : (error.stack ?? error.message)) : String(error);
-  process.stderr.write(`jobmirror: ${text}\n`);
+  process.stderr.write(`jobmirror: ${passing === undefined ? text : `${passing}; nothing is lost: try again later`}\n`);
   return ExitStatus.failed;
 }

@@ -86,7 +86,7 @@ async function sendAll(
     throw error;
   }
   engine.wake();
-  const onLook = progress === undefined ? undefined : await showSending(books, setup, progress);
+  const onLook = progress === undefined ? undefined : await showSending(books, setup, progress, signal);
   const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal, onLook });
   if (rest.kind === 'waiting') return { worth: 'if_unsent', message: rest.message };
   const state = await patiently(() => readSiteState(books.db, setup.site), signal);
@@ -95,9 +95,14 @@ async function sendAll(
 }
 
 /** Gives what shows how many changes are left. A million are not counted at every look. */
-async function showSending({ db }: Books, { feed }: FeedSetup, progress: Progress): Promise<() => Promise<void>> {
+async function showSending(
+  { db }: Books,
+  { feed }: FeedSetup,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
   const startedAt = performance.now();
-  const first = await countUnsent(db, [feed]);
+  const first = await patiently(() => countUnsent(db, [feed]), signal);
   return seldom(async () => {
     const left = await countUnsent(db, [feed]);
     const seconds = (performance.now() - startedAt) / 1000;

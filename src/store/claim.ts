@@ -5,6 +5,7 @@ import { type SiteName, siteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type Attempt, idOf, type PostingRef } from './attempt.ts';
 import type { Statements } from './database.ts';
+import { giveBackClaims } from './lost-claims.ts';
 import { microBatch } from './micro-batch.ts';
 import { settleNothing } from './settle-nothing.ts';
 import { putOffUntilLanded } from './unanswered.ts';
@@ -124,7 +125,7 @@ async function readDue(db: Statements, addresses: Addresses, postings: readonly 
 async function grant(db: Statements, worker: number, due: readonly DueChange[]): Promise<Map<string, Attempt>> {
   if (due.length === 0) return new Map();
   const tokens = due.map(() => randomUUID());
-  const rows = await db.query<{ token: string; attempts: number }>(
+  const granting = db.query<{ token: string; attempts: number }>(
     `update change c set state = 'sending', since = now(), attempts = c.attempts + 1, attempt_token = a.token,
        attempt_operation = a.operation, attempt_started = clock_timestamp(), attempt_worker = $6, looks = 0,
        sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
@@ -141,6 +142,12 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
       worker,
     ],
   );
+  const rows = await granting.catch((error: unknown) => {
+    // The answer may be all that was lost.
+    const lost = due.map(({ feed, key, revision }, at) => ({ feed, key, revision, token: tokens[at] as string }));
+    void giveBackClaims(db, lost);
+    throw error;
+  });
   const numbers = new Map(rows.map((row) => [row.token, row.attempts]));
   const granted = new Map<string, Attempt>();
   for (const [at, change] of due.entries()) {

@@ -1,5 +1,6 @@
 // Turns a connection string into the one way to the database: queries, transactions and sessions of one pool.
 import pg from 'pg';
+import { isOfPreparing } from './passing-error.ts';
 
 /** One row as the driver gives it; each query names its own columns. */
 // biome-ignore lint/suspicious/noExplicitAny: the driver can't know the columns; every caller states them.
@@ -183,34 +184,3 @@ async function runPrepared<R extends Row>(target: Target, text: string, values?:
 
 /** The statement was refused because one before it had failed. */
 const isAfterFailure = (error: unknown): boolean => (error as { code?: string }).code === '25P02';
-
-/** What was prepared is not what the connection has: a pooler exchanged it, somebody deallocated it, or a table was altered. */
-function isOfPreparing(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message?: string };
-  return code === '26000' || code === '42P05' || (code === '0A000' && message?.includes('cached plan') === true);
-}
-
-const SHORT_LIVED = new Set([
-  '40001',
-  '40P01',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-  '08000',
-  '08003',
-  '08006',
-  '08001',
-  '53100',
-  '53200',
-  '58030',
-]);
-const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
-
-/** Whether the same statement may well succeed a little later: a restart, a deadlock, a lost connection, a full disk. */
-export function isPassing(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message?: string };
-  if (isOfPreparing(error)) return true;
-  if (code !== undefined) return SHORT_LIVED.has(code) || NETWORK.has(code);
-  return /terminated|Connection ended|timeout exceeded|not queryable|closed the connection/i.test(message ?? '');
-}

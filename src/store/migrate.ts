@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../config/package-root.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase, type Queryable } from './database.ts';
 
 const folder = join(packageRoot, 'src', 'store', 'migrations');
 const LOCK = 5_206_114_901;
@@ -15,6 +15,8 @@ export async function migrate(databaseUrl: string): Promise<void> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   const database = openDatabase(databaseUrl, { max: 1 });
   try {
+    // Reading is enough, and all that a read-only server allows, where nothing is missing.
+    if (await isUpToDate(database, files)) return;
     await database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock($1)', [LOCK]);
       await tx.query(
@@ -35,4 +37,11 @@ export async function migrate(databaseUrl: string): Promise<void> {
   } finally {
     await database.close();
   }
+}
+
+async function isUpToDate(db: Queryable, files: readonly string[]): Promise<boolean> {
+  const [table] = await db.query<{ known: boolean }>(`select to_regclass('migration') is not null as known`);
+  if (table?.known !== true) return false;
+  const applied = (await db.query<{ name: string }>('select name from migration')).map((row) => row.name);
+  return applied.length === files.length && applied.every((name) => files.includes(name));
 }

@@ -2,7 +2,8 @@
 
 import type { PostingRef } from './attempt.ts';
 import { changeReason } from './change-reason.ts';
-import { type Database, isPassing } from './database.ts';
+import type { Database } from './database.ts';
+import { isPassing } from './passing-error.ts';
 
 /**
  * Fails a change that is ready, so that it is not taken up again and again. One that is being sent is left alone: its

@@ -10,6 +10,8 @@ import { attemptOf, deskWith, exchangeOf, type LogLine, logInto } from './desk.t
 
 const CREATED: Outcome = { kind: 'created', siteJob: { siteJobId: siteJobId('7'), fields: {} } };
 const FULL = Object.assign(new Error('could not extend file'), { code: '53100' });
+const UNTAKEN = Object.assign(new Error('invalid byte sequence'), { code: '22021' });
+const LOCKED_OUT = Object.assign(new Error('password authentication failed'), { code: '28P01' });
 const BROKEN = Object.assign(new Error('no such column'), { code: '42703' });
 
 interface Course {
@@ -101,19 +103,48 @@ describe('applyChange', () => {
     const { settlements, lines, ended } = apply('create', CREATED, { troubles: [FULL, FULL] });
     await ended;
     expect(settlements).toHaveLength(1);
-    const waiting = { level: 40, msg: 'outcome not noted yet', siteJobId: '7' };
+    const waiting = { level: 40, msg: 'outcome not recorded yet', siteJobId: '7' };
     expect(lines).toMatchObject([waiting, waiting, { msg: 'change accepted' }]);
   });
 
   it('says the job ID before it gives up telling', async () => {
-    const broken = apply('create', CREATED, { troubles: [BROKEN] });
+    const broken = apply('create', CREATED, { troubles: [BROKEN, BROKEN] });
     await expect(broken.ended).rejects.toThrow('no such column');
-    expect(broken.lines).toMatchObject([{ level: 50, msg: 'outcome not noted', siteJobId: '7' }]);
+    expect(broken.lines.at(-1)).toMatchObject({ level: 50, msg: 'outcome not recorded', siteJobId: '7' });
 
     const stopped = apply('update', { kind: 'accepted' }, { troubles: [FULL], stopped: true });
     await expect(stopped.ended).rejects.toThrow('could not extend file');
-    expect(stopped.lines).toMatchObject([{ level: 50, msg: 'outcome not noted' }]);
+    expect(stopped.lines).toMatchObject([{ level: 50, msg: 'outcome not recorded' }]);
     expect(stopped.lines[0]).not.toHaveProperty('siteJobId');
+  });
+
+  it('records an outcome without its exchange where the database does not take that', async () => {
+    const { settlements, ended } = apply('create', CREATED, { status: 201, troubles: [UNTAKEN] });
+    await ended;
+    expect(settlements).toMatchObject([{ result: { kind: 'created', siteJobId: '7' }, record: undefined }]);
+  });
+
+  it('goes on where the password or the database itself is being exchanged', async () => {
+    const { settlements, ended } = apply('create', CREATED, { troubles: [LOCKED_OUT, LOCKED_OUT] });
+    await ended;
+    expect(settlements).toHaveLength(1);
+  });
+
+  it('says the job ID at the end also where the database does not answer at all', async () => {
+    const lines: LogLine[] = [];
+    const stop = new AbortController();
+    const attempt = attemptOf('create');
+    const desk = deskWith({
+      claim: async () => ({ kind: 'attempt', attempt }),
+      client: { send: async () => exchangeOf(CREATED, 201) } as unknown as SiteDesk['client'],
+      settle() {
+        stop.abort();
+        return new Promise(() => undefined);
+      },
+      log: logInto(lines),
+    });
+    await expect(applyChange(attempt, desk, stop.signal)).rejects.toThrow('the process ends');
+    expect(lines).toMatchObject([{ level: 50, msg: 'outcome not recorded', siteJobId: '7' }]);
   });
 
   it.each(['owned_elsewhere', 'superseded'] as const)('makes it an error where the outcome was %s', async (settled) => {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
 import type { ServerSettings } from '../../src/store/embedded/settings.ts';
 import { runSql } from '../support/sql.ts';
@@ -11,6 +12,10 @@ export interface PrivateServer {
   readonly url: string;
   /** Ends it at once, as a crash does; its member starts it again. Resolves when it is back. */
   crash(): Promise<void>;
+  /** Ends it as an administrator does who does not wait for clients; its member starts it again. Resolves when it is back. */
+  restart(): Promise<void>;
+  /** Changes settings of all sessions, old and new ones; null takes a change back. The session that does so is exempt. */
+  set(settings: Readonly<Record<string, string | null>>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -26,11 +31,41 @@ export async function openPrivateServer(settings: ServerSettings = {}): Promise<
       process.kill(await postmasterOf(url), 'SIGQUIT');
       await untilBack(url);
     },
+    async restart() {
+      const pid = await postmasterOf(url);
+      process.kill(pid, 'SIGINT');
+      await untilGone(pid);
+      await untilBack(url);
+    },
+    async set(changed) {
+      const client = new pg.Client({
+        connectionString: url,
+        options: '-c default_transaction_read_only=off -c statement_timeout=0',
+      });
+      await client.connect();
+      for (const [name, value] of Object.entries(changed)) {
+        await client.query(`alter system ${value === null ? `reset ${name}` : `set ${name} = '${value}'`}`);
+      }
+      await client.query('select pg_reload_conf()');
+      await client.end();
+    },
     async close() {
       await server.leave();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** There is no event for it. */
+async function untilGone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await new Promise((go) => setTimeout(go, 50));
+  }
 }
 
 /** There is no event for it. */

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { isPassing, openDatabase, type Transaction } from '../../src/store/database.ts';
+import { openDatabase, type Transaction } from '../../src/store/database.ts';
+import { isPassing } from '../../src/store/passing-error.ts';
 import { freshDatabase } from '../support/database.ts';
 
 it('an idle connection that is lost is reported without the connection itself', async () => {

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { FeedSetup } from '../../../jobs/feed-setup.ts';
 import type { Config } from '../../config/config.ts';
+import { describePassing } from '../../store/passing-error.ts';
 import { giveUpPull } from '../../store/pull.ts';
 import { type Books, openBooksFor, readConfig } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
@@ -58,7 +59,7 @@ async function mirrorAll(
 ): Promise<ExitStatus[]> {
   let statuses: ExitStatus[] = [];
   try {
-    const books = await openBooksFor(config, { quiet: options.verbose !== true });
+    const books = await openBooksFor(config, { quiet: options.verbose !== true, waitUntil: stopping.signal });
     try {
       statuses = await syncAll(books, setups, signal, options);
       for (const text of await leftBehind(books)) {
@@ -141,8 +142,9 @@ async function syncFeed(
     const options = { signal, progress, onPull, stopSending: () => sending.stop() };
     return await mirrorFeed(books, () => sending.start(), setup, options);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    if (!(error instanceof UserError || signal.aborted))
+    const passing = describePassing(error);
+    const message = passing ?? (error instanceof Error ? error.message : String(error));
+    if (!(error instanceof UserError || signal.aborted || passing !== undefined))
       books.log.error({ err: error, feed: setup.feed }, 'sync failed');
     // The database may be what fails; the next pull of the feed then ends this one's row.
     if (pull !== null) await giveUpPull(books.db, pull, message).catch(() => undefined);

@@ -11,7 +11,7 @@ export function workCommand(): Command {
     .action(async (options: { config?: string }) => {
       const config = await readConfig(options);
       const stopping = stopSignal();
-      const books = await openBooksFor(config);
+      const books = await openBooksFor(config, { waitUntil: stopping.signal });
       try {
         const engine = await startEngine(books, undefined);
         books.log.info({ sites: [...engine.desks.keys()] }, 'working');

@@ -1,0 +1,98 @@
+// Tells errors of the database that pass by themselves (a restart, a failover, a timeout) from those that need a person.
+
+/** Errors of a driver that could not reach the server, or lost it. ENOENT: the socket file of a server that restarts. */
+const NETWORK = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/**
+ * States of a server, by SQLSTATE (PostgreSQL documentation, appendix A): classes 08 (connection; poolers use it, too),
+ * 53 (disk, memory, connections) and 58 (system error) as a whole, and these.
+ */
+const STATES: Readonly<Record<string, string>> = {
+  '25006': 'it takes no writes: it is read-only',
+  '25P03': 'it ended a transaction that was idle for too long',
+  '25P04': 'it ended a transaction that took too long',
+  '40001': 'it could not put two transactions in order',
+  '40P01': 'it ended a deadlock',
+  '55P03': 'a lock was not free in time',
+  '57014': 'it cancelled a statement, which may have taken too long',
+  '57P01': 'it is shutting down',
+  '57P02': 'it was shut down after a crash',
+  '57P03': 'it is starting, stopping or recovering',
+  '57P04': 'the database is being replaced',
+  '57P05': 'it ended a connection that was idle for too long',
+};
+const CLASSES: Readonly<Record<string, string>> = {
+  '08': 'the connection to it broke',
+  '53': 'it has no disk, memory or connections left',
+  '58': 'its system has an error',
+};
+
+interface CodedError {
+  readonly code?: string;
+  readonly message?: string;
+  readonly cause?: unknown;
+  readonly syscall?: string;
+}
+
+/** What was prepared is not what the connection has: a pooler exchanged it, somebody deallocated it, or a table was altered. */
+export function isOfPreparing(error: unknown): boolean {
+  const { code, message } = error as CodedError;
+  return code === '26000' || code === '42P05' || (code === '0A000' && message?.includes('cached plan') === true);
+}
+
+/** Whether the same statement may well succeed a little later: a restart, a failover, a deadlock, a timeout, a full disk. */
+export function isPassing(error: unknown): boolean {
+  return isOfPreparing(error) || stateOf(error) !== undefined;
+}
+
+/** Whether the server itself said so. A server that can't be reached may as well be a wrong address. */
+export function isSaidByServer(error: unknown): boolean {
+  const { code } = error as CodedError;
+  return code !== undefined && isSqlState(code) && isPassing(error);
+}
+
+/**
+ * Whether the statement itself is refused, by its values or its text, or was never sent: then the next try of the same
+ * statement fails as well. Everything else, such as a password that is being changed, may be mended under a running process.
+ */
+export function isOfStatement(error: unknown): boolean {
+  const { code } = error as CodedError;
+  if (isPassing(error)) return false;
+  if (code === undefined || code === '42501') return code === undefined;
+  return isSqlState(code) && ['0A', '21', '22', '23', '42'].includes(code.slice(0, 2));
+}
+
+/** For people: what state the database is in, and the server's own words. `undefined` where that does not pass by itself. */
+export function describePassing(error: unknown): string | undefined {
+  const state = isOfPreparing(error) ? 'its connections are being exchanged' : stateOf(error);
+  if (state === undefined) return undefined;
+  const { code, message } = error as CodedError;
+  return `the database can't be used at the moment: ${state} (${code === undefined ? '' : `${code}: `}${message})`;
+}
+
+function stateOf(error: unknown): string | undefined {
+  const { code, message, cause, syscall } = error as CodedError;
+  if (code !== undefined) {
+    if (NETWORK.has(code) || (code === 'ENOENT' && syscall === 'connect')) return 'it can not be reached';
+    return isSqlState(code) ? (STATES[code] ?? CLASSES[code.slice(0, 2)]) : undefined;
+  }
+  if (/terminated|Connection ended|timeout exceeded|not queryable|closed the connection/i.test(message ?? '')) {
+    return 'the connection to it broke';
+  }
+  // A transaction that ended with a rollback names the statement that failed first.
+  return cause instanceof Error ? stateOf(cause) : undefined;
+}
+
+const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && !NETWORK.has(code);

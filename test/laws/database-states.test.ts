@@ -1,0 +1,108 @@
+// Every state that a Postgres server goes through in a failover or a restart, under a sync: answered creates are recorded.
+import { describe, expect } from 'vitest';
+import { postings } from '../support/indeed-feed.ts';
+import { runSql } from '../support/sql.ts';
+import { inTheMiddle } from './in-the-middle.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it, QUEUES } from './law-test.ts';
+import { checkLaws } from './laws.ts';
+import { openPrivateServer, type PrivateServer } from './private-server.ts';
+
+const FEED = postings(60);
+
+interface State {
+  readonly state: string;
+  /** Brings the server into the state; resolves when it is out of it again. */
+  readonly pass: (server: PrivateServer) => Promise<unknown>;
+}
+
+/** The state lasts while the server itself counts the time, long enough for each request in flight to be answered in it. */
+const lasting = async (server: PrivateServer): Promise<void> => {
+  const url = new URL(server.url);
+  url.searchParams.set('options', '-c statement_timeout=0');
+  await runSql(url.href, 'select pg_sleep(2)');
+};
+
+const endSessions = (server: PrivateServer) =>
+  runSql(server.url, 'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()');
+
+const STATES: readonly State[] = [
+  {
+    state: 'read-only, as in a failover',
+    async pass(server) {
+      await server.set({ default_transaction_read_only: 'on' });
+      await lasting(server);
+      await server.set({ default_transaction_read_only: null });
+    },
+  },
+  {
+    state: 'ending statements after a millisecond',
+    async pass(server) {
+      await server.set({ statement_timeout: '1ms' });
+      await lasting(server);
+      await server.set({ statement_timeout: null });
+    },
+  },
+  {
+    state: 'ending all sessions, three times',
+    async pass(server) {
+      for (let time = 0; time < 3; time++) {
+        await endSessions(server);
+        await runSql(server.url, 'select pg_sleep(0.5)');
+      }
+    },
+  },
+  { state: 'stopped by an administrator and started again', pass: (server) => server.restart() },
+  { state: 'crashed, and recovering', pass: (server) => server.crash() },
+];
+
+const answeredCreates = ({ sandbox }: Installation): number =>
+  sandbox.requests.recent().filter(({ method, status }) => method === 'POST' && status === 201).length;
+
+describe.each(STATES)('a server that is $state', ({ pass }) => {
+  it.for(QUEUES)(
+    'only takes time, with the queue in $queue $note',
+    { timeout: 120_000 },
+    async ({ queue, available }, { open, skip, onTestFinished }) => {
+      if (!available) skip();
+      const server = await openPrivateServer();
+      onTestFinished(() => server.close());
+      // Without a list action nothing but the record of its answer can tell what became of a create.
+      const installation = await open({ queue, databaseUrl: server.url, site: { list_path: undefined } });
+      const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync', '--json']));
+      await pass(server);
+      const { status, output } = await begun.ended;
+      const report = JSON.parse(output.match(/^\{"feed".*$/m)?.[0] ?? '{}');
+      expect({ exit: status, ...report }).toMatchObject({
+        exit: 0,
+        status: 'mirrored',
+        created: FEED.length,
+        in_doubt: 0,
+      });
+      expect(answeredCreates(installation)).toBe(FEED.length);
+      await checkLaws(installation, FEED);
+      await installation.stopEngine();
+    },
+  );
+});
+
+describe('a server that stays read-only', () => {
+  it('is read from, and what would write says so in one line', { timeout: 60_000 }, async ({
+    open,
+    onTestFinished,
+  }) => {
+    const server = await openPrivateServer();
+    onTestFinished(() => server.close());
+    const installation = await open({ databaseUrl: server.url });
+    await installation.books();
+    await installation.stopEngine();
+    await server.set({ default_transaction_read_only: 'on' });
+    expect(await installation.spawn(['status']).ended).toMatchObject({ status: 0 });
+    const { status, output } = await installation.spawn(['resume', 'board']).ended;
+    expect({ status, lines: output.trim().split('\n') }).toEqual({
+      status: 1,
+      lines: [expect.stringMatching(/^jobmirror: the database can't be used .* read-only .*25006.*try again later$/)],
+    });
+    await server.set({ default_transaction_read_only: null });
+  });
+});
