@@ -59,7 +59,7 @@ async function mirrorAll(
 ): Promise<ExitStatus[]> {
   let statuses: ExitStatus[] = [];
   try {
-    const books = await openBooksFor(config, { quiet: options.verbose !== true, waitUntil: stopping.signal });
+    const books = await openBooksFor(config, { quiet: options.verbose !== true, waitUntil: signal });
     try {
       statuses = await syncAll(books, setups, signal, options);
       for (const text of await leftBehind(books)) {
