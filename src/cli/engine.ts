@@ -21,15 +21,19 @@ import { type Leadership, standForLead } from '../store/leadership.ts';
 import { lockKey } from '../store/locks.ts';
 import { isPassing } from '../store/passing-error.ts';
 import { failPoisoned } from '../store/poisoned.ts';
+import { feedsToSend } from '../store/processes.ts';
 import { settler } from '../store/settle.ts';
 import { readSiteState } from '../store/site-state.ts';
-import { enterAsWorker } from '../store/worker-presence.ts';
+import { enterAsWorker, type WorkerPresence } from '../store/worker-presence.ts';
+import { aboutProcess } from './about-process.ts';
 import type { Books } from './books.ts';
 import { UserError } from './exit-status.ts';
 
 /** What sends, in this process. */
 export interface Engine {
   readonly backend: QueueBackend;
+  /** This process, as others see it. */
+  readonly self: Pick<WorkerPresence, 'worker' | 'startedAt'>;
   readonly desks: ReadonlyMap<SiteName, SiteDesk>;
   /** Something became ready: look now. */
   wake(): void;
@@ -40,10 +44,14 @@ export interface Engine {
 const TEND_EVERY_MS = 2_000;
 
 /** Starts sending for these sites, or for all of the configuration. */
-export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | undefined): Promise<Engine> {
+export async function startEngine(
+  books: Books,
+  sites: ReadonlySet<SiteName> | undefined,
+  command = 'sync',
+): Promise<Engine> {
   const { config, db, log } = books;
   const backend = await openBackend(books);
-  const presence = await enterAsWorker(db, (error) =>
+  const presence = await enterAsWorker(db, aboutProcess(config, command), (error) =>
     log.warn({ err: error }, 'presence lost, it will be taken again'),
   );
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
@@ -84,6 +92,7 @@ export async function startEngine(books: Books, sites: ReadonlySet<SiteName> | u
   }
   return {
     backend,
+    self: presence,
     desks: new Map(stations.map(({ desk }) => [desk.site, desk])),
     wake() {
       for (const station of stations) station.dispatcher.wake();
@@ -136,7 +145,7 @@ async function openStation(
   });
   const lead = standForLead(db, lockKey('lead', site.name));
   const dispatcher = startDispatcher<BacklogCursor>({
-    feeds: () => feeds,
+    feeds: () => feedsToSend(db, site.name, feeds),
     readReady: async (feed, after, limit) => ({ items: await readReady(db, feed, after, limit) }),
     queue,
     window: windowFor(site.requestsPerSecond, site.options.concurrency),

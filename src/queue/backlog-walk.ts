@@ -26,7 +26,7 @@ export interface BacklogWalk {
   take(limit: number): Promise<QueuedPosting[]>;
   /** Whether there is nothing more to take. */
   ended(): boolean;
-  restart(): void;
+  restart(): Promise<void>;
 }
 
 interface Place<Cursor> {
@@ -48,16 +48,14 @@ function interleave<T>(lists: readonly (readonly T[])[]): T[] {
   return merged;
 }
 
-/** Starts a walk at the beginning; the feeds are asked for anew at each restart. */
-export function startWalk<Cursor>(feeds: () => readonly FeedName[], readReady: ReadReady<Cursor>): BacklogWalk {
+/** Begins with nothing to take; the feeds are asked for at each restart. */
+export function startWalk<Cursor>(
+  feeds: () => Promise<readonly FeedName[]>,
+  readReady: ReadReady<Cursor>,
+): BacklogWalk {
   let places: Place<Cursor>[] = [];
   // Which feed is served first moves on, so that with more feeds than room each has its turn.
   let first = 0;
-
-  const restart = () => {
-    places = feeds().map((feed) => ({ feed, after: undefined, ended: false }));
-  };
-  restart();
 
   return {
     async take(limit) {
@@ -83,6 +81,8 @@ export function startWalk<Cursor>(feeds: () => readonly FeedName[], readReady: R
       return interleave([...taken.values()]);
     },
     ended: () => places.every((place) => place.ended),
-    restart,
+    async restart() {
+      places = (await feeds()).map((feed) => ({ feed, after: undefined, ended: false }));
+    },
   };
 }

@@ -5,8 +5,8 @@ import type { SiteQueue } from './site-queue.ts';
 import { rememberQueued } from './still-queued.ts';
 
 export interface DispatcherOptions<Cursor> {
-  /** The feeds of the site; asked for at each walk through the backlog. */
-  readonly feeds: () => readonly FeedName[];
+  /** The feeds of the site that may have something to send; asked for at each walk through the backlog. */
+  readonly feeds: () => Promise<readonly FeedName[]>;
   readonly readReady: ReadReady<Cursor>;
   readonly queue: Pick<SiteQueue, 'batchSize' | 'addMany' | 'counts'>;
   /** Postings in the queue at most; see {@link windowFor}. */
@@ -108,11 +108,12 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
     const ranDry = queued === 0 && walk.ended() && !quiet && ageMs >= DRY_WALK_MS;
     const begins = woken || ranDry || ageMs >= WALK_EVERY_MS;
     if (begins) {
-      walk.restart();
-      walkBeganAt = performance.now();
+      // What becomes ready while the feeds are asked for is for the next walk.
       woken = false;
+      walkBeganAt = performance.now();
+      await walk.restart();
     }
-    if (walk.ended()) return false;
+    if (walk.ended() && !begins) return false;
     const ready = await walk.take(window - queued);
     const postings = stillQueued.withoutThose(ready, waiting);
     if (postings.length > 0) {

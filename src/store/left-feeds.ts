@@ -1,8 +1,12 @@
 // Finds feeds that the books know and the configuration does not name any more: renamed, mostly, or taken out.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from './database.ts';
+import { SERVED_FEEDS } from './processes.ts';
 
-/** A feed that was mirrored before. Those that a person took out of service are not among them. */
+/**
+ * A feed that was mirrored before. Those that a person took out of service are not among them, nor those that another
+ * live process is configured with.
+ */
 export interface LeftFeed {
   readonly feed: FeedName;
   readonly site: SiteName;
@@ -16,7 +20,8 @@ export async function leftFeeds(db: Queryable, configured: Iterable<FeedName>): 
   return db.query<LeftFeed>(
     `select f.feed, f.site, (select count(*) from mapping m where m.feed = f.feed) as live,
        (select count(*) from change c where c.feed = f.feed and c.state in ('ready', 'sending', 'in_doubt')) as unsent
-     from feed_state f where f.feed <> all($1::text[]) and f.retired_at is null order by f.feed`,
+     from feed_state f where f.feed <> all($1::text[]) and f.retired_at is null
+       and f.feed not in (${SERVED_FEEDS}) order by f.feed`,
     [[...configured]],
   );
 }

@@ -4,27 +4,34 @@ import type { SiteName } from '../posting/identifiers.ts';
 import { changeReason } from './change-reason.ts';
 import type { Database, Session } from './database.ts';
 import { toJsonb } from './jsonb.ts';
+import { LIVE_WORKERS, PRESENCE } from './live-workers.ts';
+import { noteProcess, type ProcessAbout } from './processes.ts';
 import { noteOrphans } from './unanswered.ts';
-
-/** First half of the two-part advisory locks that mark live workers; the other half is the worker's number. */
-const PRESENCE = 0x6a6d;
 
 /** A live worker's number, and the lock that shows that it lives. */
 export interface WorkerPresence {
   readonly worker: number;
+  /** By the database's clock. */
+  readonly startedAt: Date;
   leave(): Promise<void>;
 }
 
 /**
  * Takes a number and holds its lock until the process leaves or dies; a lost connection is replaced. While it is lost,
  * attempts may be taken for a dead worker's: then creates become doubts, and what the worker reports still settles them.
+ * @param about told to others for as long as the process lives.
  */
-export async function enterAsWorker(db: Database, onTrouble: (error: Error) => void): Promise<WorkerPresence> {
+export async function enterAsWorker(
+  db: Database,
+  about: ProcessAbout,
+  onTrouble: (error: Error) => void,
+): Promise<WorkerPresence> {
   const [row] = await db.query<{ n: number }>(`select nextval('worker_number') as n`);
   const worker = row?.n ?? 0;
   let session: Session | undefined;
   let timer: NodeJS.Timeout | undefined;
   let left = false;
+  let startedAt: Date | undefined;
 
   async function hold(): Promise<void> {
     session = await db.session((error) => {
@@ -33,6 +40,7 @@ export async function enterAsWorker(db: Database, onTrouble: (error: Error) => v
       again();
     });
     await session.query('select pg_advisory_lock($1, $2)', [PRESENCE, worker]);
+    startedAt = await noteProcess(db, worker, about, startedAt);
   }
   function again(): void {
     if (left || timer !== undefined) return;
@@ -49,6 +57,7 @@ export async function enterAsWorker(db: Database, onTrouble: (error: Error) => v
   await hold();
   return {
     worker,
+    startedAt: startedAt ?? new Date(),
     async leave() {
       left = true;
       clearTimeout(timer);
@@ -59,10 +68,7 @@ export async function enterAsWorker(db: Database, onTrouble: (error: Error) => v
 
 /** How many processes that send are alive, this one among them. */
 export async function countWorkers(db: Database): Promise<number> {
-  const [row] = await db.query<{ n: number }>(
-    `select count(*) as n from pg_locks where locktype = 'advisory' and classid = ${PRESENCE} and granted
-       and database = (select oid from pg_database where datname = current_database())`,
-  );
+  const [row] = await db.query<{ n: number }>(`select count(*) as n from (${LIVE_WORKERS}) live`);
   return row?.n ?? 0;
 }
 

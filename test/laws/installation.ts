@@ -23,7 +23,10 @@ export interface Installation extends Mirror {
   readonly owner: string;
   /** Jobs of another user, as they were made; nothing may ever happen to them. */
   readonly foreign: readonly InspectedJob[];
-  /** Starts the built `jobmirror COMMAND` (`npm run build`) as a process of its own, with these variables on top. */
+  /**
+   * Starts the built `jobmirror COMMAND` (`npm run build`) as a process of its own, with these variables on top, and with
+   * the configuration of the mirror where the command names none.
+   */
   spawn(command: readonly string[], env?: Readonly<Record<string, string>>): Running;
 }
 
@@ -61,7 +64,8 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
     owner: OWNER,
     foreign,
     spawn(command, env = {}) {
-      const child = spawn(process.execPath, [MAIN, ...command, '--config', mirror.configPath], {
+      const config = command.includes('--config') ? [] : ['--config', mirror.configPath];
+      const child = spawn(process.execPath, [MAIN, ...command, ...config], {
         env: { PATH: process.env.PATH, HOME: mirror.folder, ...mirror.env, ...env },
         cwd: mirror.folder,
         stdio: ['ignore', 'pipe', 'pipe'],

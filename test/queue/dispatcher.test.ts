@@ -18,7 +18,7 @@ function backlogOf(sizes: Readonly<Record<string, number>>) {
     }
     return { items };
   };
-  return { total, done, asked, readReady, feeds: () => Object.keys(total).map(feedName) };
+  return { total, done, asked, readReady, feeds: async () => Object.keys(total).map(feedName) };
 }
 
 /** A queue in memory that collapses what waits, as the real one does. */

@@ -28,7 +28,7 @@ async function run(backend: QueueBackend, batchSize = 4) {
   const options = { site, queue, concurrency: 8, requestsPerSecond: Number.POSITIVE_INFINITY };
   const worker = await startApplyWorker(backend, { ...options, process, onPoisoned: async () => undefined });
   const dispatcher = startDispatcher<number>({
-    feeds: () => [acme],
+    feeds: async () => [acme],
     readReady: async (_feed, after, limit) => {
       const items = [];
       for (let index = (after ?? -1) + 1; index < TOTAL && items.length < limit; index++) {

@@ -39,7 +39,7 @@ async function runUntilStopped(books: Books, setups: readonly FeedSetup[], stopp
   try {
     const health = await startHealth(books);
     ends.push(() => health.close());
-    const engine = await startEngine(books, undefined);
+    const engine = await startEngine(books, undefined, 'start');
     ends.push(() => engine.stop(STOP_WITHIN_MS));
     const schedules = await runSchedules(books, engine, setups, stopping.signal);
     ends.push(() => schedules.stop(STOP_WITHIN_MS));

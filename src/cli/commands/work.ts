@@ -13,7 +13,7 @@ export function workCommand(): Command {
       const stopping = stopSignal();
       const books = await openBooksFor(config, { waitUntil: stopping.signal });
       try {
-        const engine = await startEngine(books, undefined);
+        const engine = await startEngine(books, undefined, 'work');
         books.log.info({ sites: [...engine.desks.keys()] }, 'working');
         await stopping.stopped;
         await engine.stop(STOP_WITHIN_MS);
