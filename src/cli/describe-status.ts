@@ -4,11 +4,13 @@ import { describeMove } from '../../jobs/guard-address.ts';
 import { plural } from '../plan/plural.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
 import { standingOf } from '../review/site-standing.ts';
+import type { ScheduleState } from '../store/feed-schedule.ts';
 import type { FeedOverview } from '../store/overview.ts';
 import type { PullRow } from '../store/pull.ts';
 import type { Move } from '../store/site-address.ts';
 import type { SiteState } from '../store/site-state.ts';
 import { completeCommands } from './command-line.ts';
+import { describeLate, isLate } from './late-schedules.ts';
 import { describeLeft } from './left-behind.ts';
 import { oneLine, plainText } from './print.ts';
 import { formatTable } from './table.ts';
@@ -26,6 +28,10 @@ export interface SiteOverview {
 /** A feed's overview, and whether what it holds or doubts has waited too long. */
 export interface MarkedFeed extends FeedOverview {
   readonly configured: boolean;
+  /** Some live process is configured with it. */
+  readonly served: boolean;
+  /** When it is pulled; `undefined`: by no schedule. */
+  readonly schedule: ScheduleState | undefined;
   readonly escalated: boolean;
 }
 
@@ -78,9 +84,12 @@ export function describeFeeds(feeds: readonly MarkedFeed[], write: WriteCommand)
 function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
   const mark = feed.escalated ? 'ESCALATED: ' : '';
   const lines: string[] = [];
-  if (!feed.configured && !feed.retired) {
+  if (!feed.configured && !feed.served && !feed.retired) {
     const unsent = feed.ready + feed.sending + feed.in_doubt;
     if (feed.live + unsent > 0) lines.push(completeCommands(describeLeft({ ...feed, unsent }), write));
+  }
+  if (feed.schedule !== undefined && isLate(feed.schedule)) {
+    lines.push(`LATE: ${completeCommands(describeLate(feed.schedule), write)}`);
   }
   if (feed.held > 0) {
     const reason = feed.holdReason === undefined ? '' : `: ${plainText(feed.holdReason)}`;
@@ -126,8 +135,13 @@ const COLUMNS = [
   { title: 'LAST PULL' },
 ] as const;
 
+const absence = ({ retired, served }: MarkedFeed): string => {
+  if (retired) return 'retired';
+  return served ? 'of another configuration' : 'not configured';
+};
+
 const rowOf = (feed: MarkedFeed): string[] => [
-  feed.configured ? feed.feed : `${feed.feed} (${feed.retired ? 'retired' : 'not configured'})`,
+  feed.configured ? feed.feed : `${feed.feed} (${absence(feed)})`,
   feed.site,
   ...[
     feed.live,

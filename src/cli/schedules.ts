@@ -1,62 +1,105 @@
 // Pulls feeds when their schedules say so, and reports each pull when its changes are sent.
-
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import type { FeedName } from '../posting/identifiers.ts';
-import { type FeedSchedule, openPullQueue, startPullWorker } from '../queue/pull-queue.ts';
+import { configParts } from '../config/config-parts.ts';
+
+import { type DueRun, type FeedSchedule, forgetSchedules, setSchedules } from '../store/feed-schedule.ts';
+import { isPassing } from '../store/passing-error.ts';
 import { awaitQuiet } from './await-quiet.ts';
 import type { Books } from './books.ts';
+import { watchConfigurations } from './configurations.ts';
 import type { Engine } from './engine.ts';
+import { watchLateness } from './late-schedules.ts';
+import { nextRun } from './next-run.ts';
 import { reportPull } from './pull-report.ts';
+import { type RunEnd, startScheduledRuns } from './scheduled-runs.ts';
 
-/** Schedules are set again this often: a run that failed, or a queue that was emptied, must not end them. */
-const UPSERT_EVERY_MS = 30_000;
+/** Schedules are set again this often: the process that had set them otherwise may have ended. */
+const SET_EVERY_MS = 15_000;
+
+/** Each holds two connections while it runs. */
+const MOST_PULLS = 8;
 
 export interface Schedules {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts pulling on schedule in this process. Any number of processes may: each run is one queue job. */
+/** Starts pulling on schedule in this process. Any number of processes may: each takes what is due and free. */
 export async function runSchedules(
   books: Books,
   engine: Engine,
   setups: readonly FeedSetup[],
   signal: AbortSignal,
 ): Promise<Schedules> {
-  const { config, log } = books;
+  const { config, db, log } = books;
   const byName = new Map(setups.map((setup) => [setup.feed, setup]));
-  const schedules = [...config.feeds.values()].flatMap(({ name, schedule, timeZone }): FeedSchedule[] =>
-    schedule === undefined ? [] : [{ feed: name, pattern: schedule, timeZone }],
+  const parts = configParts(config);
+  const feeds = [...config.feeds.values()].filter(({ name }) => byName.has(name));
+  const schedules = feeds.flatMap(({ name, schedule, timeZone }): FeedSchedule[] =>
+    schedule === undefined ? [] : [{ feed: name, pattern: schedule, timeZone, digest: parts[`feed ${name}`] ?? '' }],
   );
+  const unscheduled = feeds.filter(({ schedule }) => schedule === undefined).map(({ name }) => name);
   const reports = new Set<Promise<void>>();
-  const queue = await openPullQueue(engine.backend);
-  await queue.upsertSchedules(schedules);
-  const timer = setInterval(() => {
-    queue
-      .upsertSchedules(schedules)
-      .catch((error) => log.warn({ err: error }, 'schedules not set, it will be tried again'));
-  }, UPSERT_EVERY_MS);
+  const set = () => setSchedules(db, engine.self, schedules, unscheduled, nextRun);
+  const lateness = watchLateness(
+    db,
+    log,
+    schedules.map(({ feed }) => feed),
+  );
+  const configurations = watchConfigurations(db, log);
+  await set();
+  const upkeep = everySoOften(SET_EVERY_MS, async () => {
+    await set();
+    await forgetSchedules(db);
+    await lateness();
+    await configurations();
+  });
 
-  const worker = await startPullWorker(engine.backend, {
-    async process(feed, pullSignal) {
-      const setup = byName.get(feed);
-      if (setup === undefined) return;
-      const report = pullAndReport(books, engine, setup, AbortSignal.any([signal, pullSignal]));
-      const reported = (await report).reported.finally(() => reports.delete(reported));
+  async function run({ feed }: DueRun): Promise<RunEnd> {
+    const setup = byName.get(feed);
+    if (setup === undefined) return 'over';
+    try {
+      const { end, reported } = await pullAndReport(books, engine, setup, signal);
       reports.add(reported);
-    },
-    async onFailed(feed, error) {
+      void reported.finally(() => reports.delete(reported));
+      return end;
+    } catch (error) {
+      if (signal.aborted) return 'again';
       log.error({ err: error, feed }, 'pull failed');
-    },
+      return isPassing(error) ? 'again' : 'over';
+    }
+  }
+  const runs = startScheduledRuns({
+    db,
+    worker: engine.self.worker,
+    schedules,
+    mostAtOnce: MOST_PULLS,
+    run,
+    onError: (error) => log.warn({ err: error }, 'schedules not looked at, they will be again'),
   });
   return {
     async stop(graceMs) {
-      clearInterval(timer);
-      await worker.stop(graceMs);
+      await upkeep.stop();
+      await runs.stop(graceMs);
       await Promise.all(reports);
-      await queue.close();
     },
   };
+
+  function everySoOften(ms: number, work: () => Promise<void>): { stop(): Promise<void> } {
+    let round: Promise<void> = work().catch(tell);
+    function tell(error: unknown): void {
+      log.warn({ err: error }, 'schedules not set, it will be tried again');
+    }
+    const timer = setInterval(() => {
+      round = round.then(work).catch(tell);
+    }, ms);
+    return {
+      async stop() {
+        clearInterval(timer);
+        await round;
+      },
+    };
+  }
 }
 
 /** Resolves when the pull is committed, so that the next one may come; `reported` when its changes are sent. */
@@ -65,12 +108,12 @@ async function pullAndReport(
   engine: Engine,
   setup: FeedSetup,
   signal: AbortSignal,
-): Promise<{ reported: Promise<void> }> {
+): Promise<{ end: RunEnd; reported: Promise<void> }> {
   const startedAt = performance.now();
   const end = await pullFeed(setup, { db: books.db, log: books.log, signal });
   if (end.kind === 'busy') {
-    books.log.info({ feed: setup.feed }, 'pull skipped: another one of this feed is running');
-    return { reported: Promise.resolve() };
+    books.log.info({ feed: setup.feed }, 'pull put off: another process pulls this feed');
+    return { end: 'again', reported: Promise.resolve() };
   }
   engine.wake();
   const report = async () => {
@@ -80,10 +123,8 @@ async function pullAndReport(
     const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';
     books.log[level](summary, 'pull ended');
   };
-  const reported = report().catch((error: unknown) => logFailure(books, setup.feed, error));
-  return { reported };
-}
-
-function logFailure({ log }: Books, feed: FeedName, error: unknown): void {
-  log.error({ err: error, feed }, 'pull could not be reported');
+  const reported = report().catch((error: unknown) => {
+    books.log.error({ err: error, feed: setup.feed }, 'pull could not be reported');
+  });
+  return { end: 'over', reported };
 }

@@ -19,8 +19,6 @@ export interface TestBackend {
   remains(): Promise<string[]>;
   /** Makes the queue job with this posting look as if processes had died with it that many times. */
   setDeaths(key: string, deaths: number): Promise<void>;
-  /** Loses the queue jobs of schedules, and not the schedules. */
-  loseScheduledJobs(): Promise<void>;
   /** Loses all that the queue holds. */
   wipe(): Promise<void>;
   dispose(): Promise<void>;
@@ -50,9 +48,6 @@ async function openDatabase(): Promise<TestBackend> {
         database.url,
         `update queue.job set stalled_count = ${deaths} where data @@ '$.postings[*].key == "${key}"'`,
       );
-    },
-    loseScheduledJobs: async () => {
-      await runSql(database.url, 'delete from queue.job where scheduler_id is not null');
     },
     wipe: async () => {
       const tables = ['job', 'dedup', 'dedup_next', 'scheduler', 'rate_limit', 'meta'].map((name) => `queue.${name}`);
@@ -90,10 +85,6 @@ async function openRedis(): Promise<TestBackend> {
         const keys = (data.postings ?? []).map((posting: { key: string }) => posting.key);
         if (keys.includes(key)) await client.hset(name, 'stc', deaths);
       }
-    },
-    loseScheduledJobs: async () => {
-      for (const name of await client.keys('*:repeat:*:*')) await client.del(name);
-      for (const name of await client.keys('*:delayed')) await client.del(name);
     },
     wipe: async () => {
       await client.flushall();

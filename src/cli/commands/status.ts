@@ -6,15 +6,18 @@ import { escalates } from '../../review/escalation.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
 import { standingOf } from '../../review/site-standing.ts';
 import { addressOf } from '../../site/site-address.ts';
+import { readSchedules } from '../../store/feed-schedule.ts';
 import { type FeedOverview, readOverview } from '../../store/overview.ts';
+import { type LiveProcess, liveProcesses } from '../../store/processes.ts';
 import { findMove } from '../../store/site-address.ts';
 import { readSiteState } from '../../store/site-state.ts';
 import { countStrays } from '../../store/stray.ts';
 import { countWorkers } from '../../store/worker-presence.ts';
 import type { Books } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
+import { describeDifferences, differencesOf } from '../configurations.ts';
 import { describeFeeds, describeSite, type MarkedFeed, type SiteOverview } from '../describe-status.ts';
-import { printJson, printLines } from '../print.ts';
+import { plainText, printJson, printLines } from '../print.ts';
 import { pullJson } from '../pull-json.ts';
 import { withBooks } from '../with-books.ts';
 
@@ -27,10 +30,12 @@ export function statusCommand(): Command {
       withBooks(options, async (books) => {
         const workers = await countWorkers(books.db);
         const sites = await readSites(books);
-        const feeds = await readFeeds(books);
+        const processes = await liveProcesses(books.db);
+        const differences = describeDifferences(differencesOf(processes));
+        const feeds = await readFeeds(books, processes);
         const write = commandWriter(options.config);
         if (options.json === true) {
-          for (const site of sites) await printJson(siteJson(site, workers, write));
+          for (const site of sites) await printJson(siteJson(site, workers, differences, write));
           for (const feed of feeds) await printJson(feedJson(feed, write));
           return;
         }
@@ -38,6 +43,7 @@ export function statusCommand(): Command {
           workers === 0
             ? 'no process sends at the moment'
             : `${workers} ${workers === 1 ? 'process sends' : 'processes send'}`,
+          ...(differences === undefined ? [] : [`WARNING: ${plainText(differences)}`]),
           ...sites.flatMap((site) => describeSite(site, write)),
           ...describeFeeds(feeds, write),
         ]);
@@ -61,7 +67,8 @@ async function readSites({ db, config }: Books): Promise<SiteOverview[]> {
 const UNKNOWN_SITE = siteName('-');
 
 /** What has waited too long comes first. */
-async function readFeeds({ db, config }: Books): Promise<MarkedFeed[]> {
+async function readFeeds({ db, config }: Books, processes: readonly LiveProcess[]): Promise<MarkedFeed[]> {
+  const schedules = new Map((await readSchedules(db)).map((schedule) => [schedule.feed, schedule]));
   const broken = [...config.brokenFeeds].map(([feed, { siteName: site }]) => [feed, site ?? UNKNOWN_SITE] as const);
   const configured = new Map([
     ...[...config.feeds.values()].map((feed) => [feed.name, feed.siteName] as const),
@@ -70,6 +77,8 @@ async function readFeeds({ db, config }: Books): Promise<MarkedFeed[]> {
   const feeds = (await readOverview(db, configured)).map((feed) => ({
     ...feed,
     configured: configured.has(feed.feed),
+    served: processes.some(({ parts }) => parts[`feed ${feed.feed}`] !== undefined),
+    schedule: schedules.get(feed.feed),
     escalated: hasEscalated(feed, config),
   }));
   return feeds.sort((a, b) => Number(b.escalated) - Number(a.escalated));
@@ -80,7 +89,12 @@ function hasEscalated({ site, heldForMs, inDoubtForMs }: FeedOverview, config: C
   return held || (inDoubtForMs !== undefined && escalates({ kind: 'in_doubt', site, ageMs: inDoubtForMs }, config));
 }
 
-function siteJson({ state, strays, move }: SiteOverview, workers: number, write: WriteCommand): object {
+function siteJson(
+  { state, strays, move }: SiteOverview,
+  workers: number,
+  differences: string | undefined,
+  write: WriteCommand,
+): object {
   const from = (ms: number | undefined) => (ms === undefined ? null : new Date(Date.now() + Math.max(0, ms)));
   return {
     kind: 'site',
@@ -96,6 +110,7 @@ function siteJson({ state, strays, move }: SiteOverview, workers: number, write:
     moved_to: move?.to ?? null,
     strays,
     workers,
+    configurations_differ: differences ?? null,
   };
 }
 
@@ -121,6 +136,9 @@ function feedJson(feed: MarkedFeed, write: WriteCommand): object {
     hold_reason: feed.holdReason ?? null,
     held_for_seconds: seconds(feed.heldForMs),
     in_doubt_for_seconds: seconds(feed.inDoubtForMs),
+    schedule: feed.schedule?.pattern ?? null,
+    next_run: feed.schedule?.nextAt ?? null,
+    late_seconds: feed.schedule === undefined ? null : Math.floor(feed.schedule.lateMs / 1000),
     last_pull: feed.lastPull === undefined ? null : pullJson(feed.lastPull, write),
   };
 }

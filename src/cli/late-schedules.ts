@@ -1,0 +1,36 @@
+// Notices schedules whose run is late, says so once for each time that one falls behind, and when all are on time again.
+import type { FeedName } from '../posting/identifiers.ts';
+import type { Database } from '../store/database.ts';
+import { readSchedules, type ScheduleState } from '../store/feed-schedule.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { formatSpan, formatTime } from './times.ts';
+
+/** A run that has waited this long is late. */
+export const LATE_MS = 10_000;
+/** Named one by one; of the others the log says how many they are. */
+const MOST_NAMED = 10;
+
+export const isLate = ({ lateMs }: ScheduleState): boolean => lateMs > LATE_MS;
+
+/** Why a run is late, for people; commands in it are to be completed. */
+export function describeLate({ feed, lateMs, running, processes }: ScheduleState): string {
+  const late = `feed ${feed}: its run is ${formatSpan(lateMs)} late`;
+  if (processes === 0) return `${late}: no process runs its schedule; start one: jobmirror start`;
+  if (running === undefined) return `${late}: it waits for a process that is free`;
+  return `${late}: the run before it has been under way since ${formatTime(running.since)}, and mostly waits for its source`;
+}
+
+/** Gives what is to be called now and then. */
+export function watchLateness(db: Database, log: Logger, feeds: readonly FeedName[]): () => Promise<void> {
+  let known: ReadonlySet<FeedName> = new Set();
+  return async () => {
+    const late = (await readSchedules(db, feeds)).filter(isLate);
+    const fresh = late.filter(({ feed }) => !known.has(feed)).sort((a, b) => b.lateMs - a.lateMs);
+    for (const schedule of fresh.slice(0, MOST_NAMED)) {
+      log.warn({ feed: schedule.feed, lateMs: Math.round(schedule.lateMs) }, describeLate(schedule));
+    }
+    if (fresh.length > MOST_NAMED) log.warn({ feeds: late.length }, 'more schedules are late');
+    if (known.size > 0 && late.length === 0) log.info('all schedules are on time again');
+    known = new Set(late.map(({ feed }) => feed));
+  };
+}

@@ -1,0 +1,79 @@
+// Processes with different configurations on one database: none takes another one's schedules away, or keeps its changes back.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, vi } from 'vitest';
+import type { Installation } from '../laws/installation.ts';
+import { lawTest as it, QUEUES } from '../laws/law-test.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+
+/** Writes a configuration beside that of `acme`, with the feed `name` in its place. Gives its path. */
+async function configure(installation: Installation, name: string, lines: readonly string[] = []): Promise<string> {
+  const text = await readFile(installation.configPath, 'utf8');
+  const path = join(installation.folder, `${name}.yaml`);
+  const own = text.replace(/^ {2}acme:$/m, `  ${name}:`).replace('feed.xml', `${name}.xml`);
+  await writeFile(path, `${own}${lines.map((line) => `    ${line}\n`).join('')}listen: { port: 0 }\n`);
+  await writeFile(join(installation.folder, `${name}.xml`), feedXml(postings(3)));
+  return path;
+}
+
+const start = (installation: Installation, path: string) =>
+  installation.spawn(['start', '--config', path], { NO_COLOR: '1' });
+
+describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
+  it.skipIf(!available)('two that schedule different feeds both pull', { timeout: 60_000 }, async ({ open }) => {
+    const installation = await open({ queue });
+    const everySecond = ['schedule: "* * * * * *"'];
+    const [one, two] = [
+      await configure(installation, 'one', everySecond),
+      await configure(installation, 'two', everySecond),
+    ];
+    const { db } = await installation.books();
+    const pullsOf = async (feed: string) =>
+      (
+        await db.query<{ n: number }>('select count(*) as n from pull where feed = $1 and committed_at is not null', [
+          feed,
+        ])
+      )[0]?.n ?? 0;
+    const pulled = (feed: string, times: number) =>
+      vi.waitUntil(async () => (await pullsOf(feed)) >= times, { timeout: 20_000, interval: 100 });
+    start(installation, one);
+    await pulled('one', 1);
+    start(installation, two);
+    await pulled('two', 1);
+    await pulled('one', (await pullsOf('one')) + 3);
+    await pulled('two', (await pullsOf('two')) + 3);
+  });
+
+  it.skipIf(!available)(
+    'a feed that the process that leads does not know is sent',
+    { timeout: 60_000 },
+    async ({ open }) => {
+      const installation = await open({ queue });
+      const [leading, other] = [await configure(installation, 'one'), await configure(installation, 'two')];
+      const process = start(installation, leading);
+      await process.started;
+      const { db } = await installation.books();
+      await vi.waitUntil(async () => (await db.query('select from process')).length === 1, { timeout: 20_000 });
+      const synced = installation.spawn(['sync', '--config', other]);
+      const { status, output } = await synced.ended;
+      expect({ status, output }).toMatchObject({ status: 0, output: expect.stringMatching(/^two: .* 3 created/m) });
+      expect([...(await installation.siteJobs()).keys()]).toEqual(expect.arrayContaining(['p1', 'p2', 'p3']));
+    },
+  );
+});
+
+it('says so, in the log and in the status', { timeout: 60_000 }, async ({ open }) => {
+  const installation = await open();
+  const [one, two] = [await configure(installation, 'one'), await configure(installation, 'two')];
+  const first = start(installation, one);
+  await first.started;
+  const second = start(installation, two);
+  const { db } = await installation.books();
+  await vi.waitUntil(async () => (await db.query('select from process')).length === 2, { timeout: 20_000 });
+  const { output } = await installation.spawn(['status', '--config', one]).ended;
+  expect(output).toMatch(/different configurations.*feed one is not in that of start \(process \d+/);
+  second.child.kill('SIGTERM');
+  expect((await second.ended).output).toMatch(
+    /different configurations.*feed two is not in that of start \(process \d+/,
+  );
+});

@@ -1,0 +1,136 @@
+// Schedules of feeds in the database: whose configuration holds, who takes a run, and what becomes of the runs of the dead.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nextRun } from '../../src/cli/next-run.ts';
+import { feedName, siteName } from '../../src/posting/identifiers.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import {
+  endRun,
+  type FeedSchedule,
+  giveBackForgotten,
+  giveBackRuns,
+  readSchedules,
+  setSchedules,
+  takeDueRuns,
+} from '../../src/store/feed-schedule.ts';
+import { enterAsWorker, type WorkerPresence } from '../../src/store/worker-presence.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+
+const [acme, globex] = [feedName('acme'), feedName('globex')];
+const noon = (feed = acme, digest = 'one'): FeedSchedule => ({ feed, pattern: '0 12 * * *', timeZone: 'UTC', digest });
+const atOne = (feed = acme): FeedSchedule => ({ feed, pattern: '0 13 * * *', timeZone: 'UTC', digest: 'two' });
+
+let fresh: FreshDatabase;
+let db: Database;
+let first: WorkerPresence;
+let second: WorkerPresence;
+
+const enter = () => {
+  const feeds = new Map([
+    [acme, siteName('board')],
+    [globex, siteName('board')],
+  ]);
+  return enterAsWorker(db, { command: 'start', host: 'here', pid: 1, parts: {}, feeds }, () => undefined);
+};
+const set = (who: WorkerPresence, ...schedules: FeedSchedule[]) => setSchedules(db, who, schedules, [], nextRun);
+const take = async (who: WorkerPresence, ...schedules: FeedSchedule[]) =>
+  (await takeDueRuns(db, who.worker, schedules, 10, nextRun)).map(({ feed }) => feed).sort();
+const makeDue = () => db.query(`update feed_schedule set due_at = now() - interval '1 minute'`);
+const patterns = async () => (await readSchedules(db)).map(({ feed, pattern }) => `${feed} ${pattern}`);
+
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  db = openDatabase(fresh.url, { max: 2 });
+  first = await enter();
+  second = await enter();
+});
+afterEach(async () => {
+  await first.leave();
+  await second.leave();
+  await db.close();
+  await fresh.drop();
+});
+
+describe('schedules', () => {
+  it('are in their own time zones', async () => {
+    await set(first, { ...noon(), timeZone: 'America/New_York' }, { ...noon(globex), timeZone: 'Asia/Kolkata' });
+    const times = (await readSchedules(db)).map(({ timeZone, nextAt }) =>
+      nextAt.toLocaleTimeString('en-GB', { timeZone }),
+    );
+    expect(times).toEqual(['12:00:00', '12:00:00']);
+  });
+
+  it('of a feed that another process knows are left alone', async () => {
+    await set(first, noon());
+    await set(second, noon(globex));
+    await set(first, noon());
+    expect(await patterns()).toEqual(['acme 0 12 * * *', 'globex 0 12 * * *']);
+  });
+
+  it('are those of the newest process that lives, where two disagree', async () => {
+    await set(first, noon());
+    await set(second, atOne());
+    await set(first, noon());
+    expect(await patterns()).toEqual(['acme 0 13 * * *']);
+    await second.leave();
+    await set(first, noon());
+    expect(await patterns()).toEqual(['acme 0 12 * * *']);
+  });
+
+  it('end where the newest process has the feed without one', async () => {
+    await set(second, noon());
+    await setSchedules(db, first, [], [acme], nextRun);
+    expect(await patterns()).toHaveLength(1);
+    await setSchedules(db, second, [], [acme], nextRun);
+    expect(await patterns()).toEqual([]);
+  });
+});
+
+describe('a run', () => {
+  it('that came due while nothing ran is there still, and once', async () => {
+    await set(first, noon());
+    await makeDue();
+    await set(second, noon());
+    expect(await take(first, noon())).toEqual(['acme']);
+    await endRun(db, first.worker, acme);
+    expect(await take(first, noon())).toEqual([]);
+  });
+
+  it('that is due stays due where the schedule changes', async () => {
+    await set(first, noon());
+    await makeDue();
+    await set(second, atOne());
+    expect(await take(second, atOne())).toEqual(['acme']);
+  });
+
+  it('is taken by one process, with the configuration that is scheduled', async () => {
+    await set(second, atOne(), noon(globex));
+    await makeDue();
+    expect(await take(first, noon(), noon(globex))).toEqual(['globex']);
+    expect(await take(second, atOne(), noon(globex))).toEqual(['acme']);
+  });
+
+  it('of a process that died is taken by another one', async () => {
+    await set(first, noon());
+    await makeDue();
+    await take(first, noon());
+    expect(await take(second, noon())).toEqual([]);
+    expect((await readSchedules(db))[0]).toMatchObject({ lateMs: 0, processes: 2, running: {} });
+    await first.leave();
+    expect((await readSchedules(db))[0]).toMatchObject({ running: undefined, processes: 1 });
+    expect((await readSchedules(db))[0]?.lateMs).toBeGreaterThan(59_000);
+    expect(await take(second, noon())).toEqual(['acme']);
+    expect(await take(second, noon())).toEqual([]);
+  });
+
+  it('that was given back, or forgotten by its process, is due as it was', async () => {
+    await set(first, noon(), noon(globex));
+    await makeDue();
+    await take(first, noon(), noon(globex));
+    await giveBackRuns(db, first.worker, [acme]);
+    await giveBackForgotten(db, first.worker, [globex]);
+    expect(await take(second, noon(), noon(globex))).toEqual(['acme']);
+    await giveBackForgotten(db, first.worker, []);
+    expect(await take(second, noon(), noon(globex))).toEqual(['globex']);
+    expect((await readSchedules(db)).every(({ running }) => running !== undefined)).toBe(true);
+  });
+});
