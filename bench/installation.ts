@@ -1,9 +1,9 @@
 // Sets up an installation to measure: a Postgres server, databases with as many mappings as wanted, configurations.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { feedSetups } from '../src/cli/feed-setups.ts';
 import { loadConfig } from '../src/config/load-config.ts';
-import { recordHash } from '../src/posting/hash.ts';
-import { compileReader } from '../src/posting/reader.ts';
+import { interpretedHash, recordHash } from '../src/posting/hash.ts';
 import { RowCopier } from '../src/store/copy-rows.ts';
 import { type Database, openDatabase } from '../src/store/database.ts';
 import type { EmbeddedServer } from '../src/store/embedded/server.ts';
@@ -92,8 +92,8 @@ const MAPPING_COLUMNS = {
 /** Fills the mapping as if the feed of this shape had been mirrored in full. */
 export async function mapFeed(installation: Installation, shape: FeedShape): Promise<void> {
   const config = await loadConfig({ path: installation.configPath, env: BENCH_ENV, cwd: process.cwd() });
-  const feed = [...config.feeds.values()][0];
-  if (feed === undefined) throw new Error('the configuration has no feed');
+  const [setup] = feedSetups(config, []);
+  if (setup === undefined) throw new Error('the configuration has no feed');
   const session = await installation.db.session();
   const noContent = Buffer.alloc(16);
   let rows: (string | Buffer)[][] = [];
@@ -104,13 +104,12 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
   };
   let number = 0;
   for (const { key, xml } of feedRecords(shape)) {
-    const bytes = Buffer.from(xml);
-    rows.push(['acme', key, 'board', String(++number), recordHash(bytes), noContent]);
+    const stored = interpretedHash(recordHash(Buffer.from(xml)), 0, setup.interpretation);
+    rows.push(['acme', key, 'board', String(++number), stored, noContent]);
     if (rows.length === ROWS_AT_ONCE) await flush();
   }
   await flush();
-  const { fingerprint } = compileReader(feed.mapping);
-  await session.query(`insert into feed_state (feed, site, fingerprint) values ('acme', 'board', $1)`, [fingerprint]);
+  await session.query(`insert into feed_state (feed, site) values ('acme', 'board')`);
   await session.query('vacuum analyze mapping');
   await session.end();
 }

@@ -6,7 +6,7 @@ import { loadRecordIndex } from '../src/store/index-loader.ts';
 const db = openDatabase(process.env.BENCH_DATABASE_URL as string, { max: 1 });
 const session = await db.session();
 const startedAt = performance.now();
-const index = await loadRecordIndex(session, 'acme' as FeedName, false);
+const index = await loadRecordIndex(session, 'acme' as FeedName);
 const seconds = (performance.now() - startedAt) / 1000;
 console.log(JSON.stringify({ seconds, entries: index.size, indexBytes: index.byteLength }));
 await session.end();

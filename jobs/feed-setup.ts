@@ -10,6 +10,8 @@ export interface RecordRules {
   readonly mapping: MappingSpec;
   /** Of that mapping. */
   readonly reader: PostingReader;
+  /** Stands for all of how records are read (`interpretationOf`). */
+  readonly interpretation: Buffer;
 }
 
 /** One feed, ready to be pulled. */

@@ -50,7 +50,7 @@ export async function mergePull(
   await books.notes.merge();
   // A 304 must come to mean "as in the last complete pull, and nothing further to count".
   const { etag, lastModified } = findings.complete && findings.grace === 0 ? reading.validators : {};
-  const fingerprint = findings.complete ? setup.reader.fingerprint : undefined;
+  const fingerprint = findings.complete ? setup.interpretation.toString('hex') : undefined;
   await commitPull(books, findings, { etag, lastModified, fingerprint, holdReason });
   return { complete: findings.complete };
 }

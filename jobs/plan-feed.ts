@@ -60,14 +60,14 @@ export async function planFeed(
 
 async function planInto(spool: string, setup: FeedSetup, context: PullContext): Promise<PlanEnd> {
   const { db, signal, onProgress } = context;
-  const { feed, site, source, reader } = setup;
+  const { feed, site, source, interpretation } = setup;
   const state = await readFeedState(db, feed);
   const refusal = await refuseFeed(db, state, setup);
   if (refusal !== undefined) return { kind: 'failed', message: refusal };
   const books = await PullBooks.open(db, { pull: NO_PULL, feed, site });
   try {
-    const index = await books.loadIndex(state?.fingerprint !== reader.fingerprint);
-    const desk = await RecordDesk.open(setup, books, new PullLedger(index), db);
+    const ledger = new PullLedger(await books.loadIndex(), interpretation);
+    const desk = await RecordDesk.open(setup, books, ledger, db);
     const reading = await readFeed(source, desk, { signal, onProgress, readAheadBy: desk.readAheadBy });
     signal.throwIfAborted();
     if (reading.kind === 'failed') return reading;

@@ -76,15 +76,15 @@ async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd
 
 async function readAndMerge(setup: FeedSetup, context: PullContext, pull: number): Promise<PullEnd> {
   const { db, signal, onProgress } = context;
-  const { feed, site, source, reader } = setup;
+  const { feed, site, source, interpretation } = setup;
   const state = await readFeedState(db, feed);
   const refusal = await refuseFeed(db, state, setup);
   if (refusal !== undefined) return fail(db, pull, refusal, 0);
 
-  const trusted = state?.fingerprint === reader.fingerprint;
+  const trusted = state?.fingerprint === interpretation.toString('hex');
   const books = await PullBooks.open(db, { pull, feed, site });
   try {
-    const ledger = new PullLedger(await books.loadIndex(!trusted));
+    const ledger = new PullLedger(await books.loadIndex(), interpretation);
     const desk = await RecordDesk.open(setup, books, ledger, db);
     const validators = trusted ? { etag: state?.etag, lastModified: state?.lastModified } : {};
     const reading = await readFeed(source, desk, { validators, signal, onProgress, readAheadBy: desk.readAheadBy });

@@ -7,7 +7,7 @@ import { readingIn } from '../src/feed/written-reading.ts';
 import { planPosting } from '../src/plan/plan-posting.ts';
 import type { MetRecord, PullLedger } from '../src/plan/pull-ledger.ts';
 import type { Wish } from '../src/plan/wish.ts';
-import { HASH_BYTES, keyHash } from '../src/posting/hash.ts';
+import { HASH_BYTES, interpretedHash, keyHash } from '../src/posting/hash.ts';
 import type { PostingKey } from '../src/posting/identifiers.ts';
 import type { MappingSpec } from '../src/posting/mapping.ts';
 import type { KeptFields, PostingReader, Problem, ReadPosting } from '../src/posting/posting.ts';
@@ -51,6 +51,7 @@ export class RecordDesk implements RecordSink {
   openUnreadable = 0;
   readonly #mapping: MappingSpec;
   readonly #reader: PostingReader;
+  readonly #interpretation: Buffer;
   readonly #books: PullBooks;
   readonly #edits: Edits;
   readonly #discarded: ReadonlySet<string>;
@@ -67,7 +68,7 @@ export class RecordDesk implements RecordSink {
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(
-    { mapping, reader }: RecordRules,
+    { mapping, reader, interpretation }: RecordRules,
     books: PullBooks,
     ledger: PullLedger,
     edits: Edits,
@@ -75,6 +76,7 @@ export class RecordDesk implements RecordSink {
   ) {
     this.#mapping = mapping;
     this.#reader = reader;
+    this.#interpretation = interpretation;
     this.#books = books;
     this.ledger = ledger;
     this.#edits = edits;
@@ -187,7 +189,7 @@ export class RecordDesk implements RecordSink {
     const parsed = parseRecord(record.bytes);
     const result = parsed.kind === 'tree' ? this.#reader.read(parsed.tree) : parsed;
     if (result.kind === 'unreadable') {
-      this.#noteUnreadable(record.hash, record.bytes, result.problems);
+      this.#noteUnreadable(this.#bytesHashOf(record), record.bytes, result.problems);
       return undefined;
     }
     const edits = this.#edits.for(result.posting);
@@ -236,6 +238,11 @@ export class RecordDesk implements RecordSink {
     await this.#books.addCarried(carried);
   }
 
+  /** What a person said of a record holds for its bytes, however they are read. */
+  #bytesHashOf(record: Waiting): Buffer {
+    return interpretedHash(record.hash, 0, this.#interpretation);
+  }
+
   #noteUnreadable(hash: Buffer, bytes: Buffer, problems: readonly Problem[]): void {
     this.ledger.unreadable++;
     if (!this.#discarded.has(hash.toString('hex'))) this.openUnreadable++;
@@ -247,7 +254,7 @@ export class RecordDesk implements RecordSink {
     const problems = [{ value: key, message }];
     this.#note({
       kind: 'duplicate',
-      recordHash: record.hash,
+      recordHash: this.#bytesHashOf(record),
       key,
       problems,
       excerpt: excerptOf(record.bytes),

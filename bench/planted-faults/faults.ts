@@ -144,6 +144,19 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: 'if (false)',
     tests: ['test/scenarios/reports.test.ts'],
   },
+  // A record hash stands for one key, under one way of reading records.
+  {
+    file: 'src/posting/hash.ts',
+    find: ' ^ (interpretation[byte] as number)',
+    put: '',
+    tests: ['test/posting/hash.test.ts', 'test/plan/pull-ledger.test.ts'],
+  },
+  {
+    file: 'src/posting/fingerprint.ts',
+    find: 'JSON.stringify([fingerprint, recordPath, encoding])',
+    put: "''",
+    tests: ['test/laws/changed-key.test.ts'],
+  },
   // What is read ahead.
   {
     file: 'jobs/record-desk.ts',

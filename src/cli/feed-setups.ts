@@ -2,6 +2,7 @@
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
 import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
+import { interpretationOf } from '../posting/fingerprint.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
 import { UserError } from './exit-status.ts';
@@ -48,12 +49,14 @@ export const feedSetups = (config: Config, names: readonly string[]): readonly F
 /** Gives a message where the mapping can't be used. */
 function setupOf(feed: FeedConfig, configured: ReadonlySet<FeedName>): FeedSetup | string {
   try {
+    const reader = compileReader(feed.mapping);
     return {
       feed: feed.name,
       site: feed.siteName,
       source: feed.source,
       mapping: feed.mapping,
-      reader: compileReader(feed.mapping),
+      reader,
+      interpretation: interpretationOf({ ...feed.source, fingerprint: reader.fingerprint }),
       guard: feed.guard,
       minRecords: feed.minRecords,
       configured,

@@ -1,11 +1,11 @@
 // Turns the records of one pull, as they stream by, into what has to be parsed and what is already accounted for.
 
-import { HASH_BYTES } from '../posting/hash.ts';
+import { interpretedHash } from '../posting/hash.ts';
 import { KeyIndex } from './key-index.ts';
 import type { Known } from './plan-posting.ts';
-import { type RecordIndex, RecordMark, type Slot } from './record-index.ts';
+import { type HashMask, type RecordIndex, RecordMark, type Slot } from './record-index.ts';
 
-/** A record that has to be parsed: its hash, and which record of the feed it was, from 0. */
+/** A record that has to be parsed: its hash as it is stored, and which record of the feed it was, from 0. */
 export interface MetRecord {
   readonly hash: Buffer;
   readonly ordinal: number;
@@ -22,11 +22,14 @@ export type Meeting =
   | { readonly kind: 'first_of_conflicting' };
 
 /**
- * Keeps count of one pull. Records with a known hash never leave the fast path; the others are parsed in batches and
+ * Keeps count of one pull, by record hashes as they are stored: under one interpretation each stands for one key, and one
+ * of another interpretation meets no record. So what is seen or parsed accounts for its own key only. Records with a known hash never leave the fast path; the others are parsed in batches and
  * met again by key. "The first one stands" holds across both paths, whatever the size of the batches.
  */
 export class PullLedger {
   readonly #index: RecordIndex;
+  readonly #interpretation: Buffer;
+  readonly #mask: HashMask;
   readonly #keys = new KeyIndex();
   seen = 0;
   /** Known records whose postings are as the site has them. */
@@ -38,22 +41,26 @@ export class PullLedger {
   duplicates = 0;
   unreadable = 0;
 
-  constructor(index: RecordIndex) {
+  /** @param interpretation how this pull reads records, by `interpretationOf`. */
+  constructor(index: RecordIndex, interpretation: Buffer) {
     this.#index = index;
+    this.#interpretation = interpretation;
+    const word = (at: number) => interpretation.readUInt32LE(at);
+    this.#mask = [word(0), word(4), word(8), word(12)];
   }
 
-  /** Says that the record whose hash stands in `hashes` from `at` on will be met soon. */
+  /** Says that the record whose bytes' hash stands in `hashes` from `at` on will be met soon. */
   expectRecord(hashes: Buffer, at: number): void {
-    this.#index.expect(hashes, at);
+    this.#index.expectMasked(hashes, at, this.#mask);
   }
 
-  /** Meets a record by its hash, which stands in `hashes` from `at` on. `undefined`: accounted for; otherwise it is to be parsed. */
+  /** Meets a record by the hash of its bytes, which stands in `hashes` from `at` on. `undefined`: accounted for; otherwise it is to be parsed. */
   meetRecord(hashes: Buffer, at = 0): MetRecord | undefined {
     const ordinal = this.seen++;
-    const slot = this.#index.find(hashes, at);
+    const slot = this.#index.findMasked(hashes, at, this.#mask);
     const mark = slot < 0 || this.#index.isAccounted(slot) ? undefined : this.#index.mark(slot);
     if (mark === undefined || mark === RecordMark.contested) {
-      return { hash: Buffer.from(hashes.subarray(at, at + HASH_BYTES)), ordinal };
+      return { hash: interpretedHash(hashes, at, this.#interpretation), ordinal };
     }
     if (this.#index.seenAt(slot) !== undefined) {
       this.duplicates++;

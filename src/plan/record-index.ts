@@ -15,6 +15,9 @@ export const RecordMark = {
 } as const;
 export type RecordMark = (typeof RecordMark)[keyof typeof RecordMark];
 
+/** Four words that are combined with those of a hash before it is looked up. */
+export type HashMask = readonly [number, number, number, number];
+
 /** A slot: the hash in four words, then the mark (2 bits; 0: the slot is free), whether it is accounted for, and where it was seen. */
 const HASH_WORDS = HASH_BYTES / 4;
 const SLOT_WORDS = HASH_WORDS + 1;
@@ -65,6 +68,11 @@ export class RecordIndex {
     this.#fetched ^= this.#state(this.#firstSlotOf(bytes.readUInt32LE(at)));
   }
 
+  /** The same for {@link findMasked}. */
+  expectMasked(bytes: Buffer, at: number, mask: HashMask): void {
+    this.#fetched ^= this.#state(this.#firstSlotOf((bytes.readUInt32LE(at) ^ mask[0]) >>> 0));
+  }
+
   /** Adds the hash that stands in `bytes` from `at` on, or finds it; an existing entry keeps its mark. */
   add(bytes: Buffer, mark: RecordMark, at = 0): Slot {
     if (this.#size + 1 > this.#capacity * this.#maxLoad) this.#grow();
@@ -80,13 +88,24 @@ export class RecordIndex {
     return slot;
   }
 
-  /** Finds the hash that stands in `bytes` from `at` on. This runs for each record of a feed. */
+  /** Finds the hash that stands in `bytes` from `at` on. */
   find(bytes: Buffer, at = 0): Slot {
     const slot = this.#slotOf(
       bytes.readUInt32LE(at),
       bytes.readUInt32LE(at + 4),
       bytes.readUInt32LE(at + 8),
       bytes.readUInt32LE(at + 12),
+    );
+    return this.#isFree(slot) ? -1 : slot;
+  }
+
+  /** Finds the hash that comes of combining (exclusive or) the one in `bytes` with the mask. This runs for each record of a feed. */
+  findMasked(bytes: Buffer, at: number, mask: HashMask): Slot {
+    const slot = this.#slotOf(
+      (bytes.readUInt32LE(at) ^ mask[0]) >>> 0,
+      (bytes.readUInt32LE(at + 4) ^ mask[1]) >>> 0,
+      (bytes.readUInt32LE(at + 8) ^ mask[2]) >>> 0,
+      (bytes.readUInt32LE(at + 12) ^ mask[3]) >>> 0,
     );
     return this.#isFree(slot) ? -1 : slot;
   }

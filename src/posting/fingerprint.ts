@@ -1,5 +1,6 @@
-// Turns a mapping into the digest under which its results are remembered: same fingerprint and record, same posting.
+// Turns what decides how records are read into the digests under which results are remembered: same digest and record, same posting.
 import { hash } from 'node:crypto';
+import { HASH_BYTES } from './hash.ts';
 import type { MappingSpec } from './mapping.ts';
 
 /**
@@ -12,6 +13,21 @@ const CODE_VERSION = 2;
 /** Hex digest over the whole specification, whatever the order of its names. */
 export function fingerprintOf(spec: MappingSpec): string {
   return hash('sha256', `${CODE_VERSION} ${JSON.stringify(spec, sortNames)}`, 'hex');
+}
+
+/** How a feed's records are read: whatever makes of the same bytes another posting, or none, has to be among it. */
+export interface RecordReading {
+  /** Of the mapping, by {@link fingerprintOf}. */
+  readonly fingerprint: string;
+  /** Path of the elements that are records. */
+  readonly recordPath: string;
+  /** The configured character encoding; without it, it is what the feed says of itself. */
+  readonly encoding?: string;
+}
+
+/** Sixteen bytes for one way of reading records. */
+export function interpretationOf({ fingerprint, recordPath, encoding }: RecordReading): Buffer {
+  return hash('sha256', JSON.stringify([fingerprint, recordPath, encoding]), 'buffer').subarray(0, HASH_BYTES);
 }
 
 /** Lists keep their order, which means something; names of an object do not. */

@@ -24,6 +24,20 @@ export function recordHash(record: Buffer): Buffer {
   return own;
 }
 
+/**
+ * The hash of a record as it is stored: that of its bytes, which stands in `hashes` from `at` on, combined with the
+ * interpretation. So a stored hash is only met while records are read in the same way, and the same bytes under another key
+ * never have the hash of the posting that they were before. Combining twice gives back the hash of the bytes.
+ * @param interpretation by `interpretationOf`.
+ */
+export function interpretedHash(hashes: Buffer, at: number, interpretation: Buffer): Buffer {
+  const own = Buffer.allocUnsafe(HASH_BYTES);
+  for (let byte = 0; byte < HASH_BYTES; byte++) {
+    own[byte] = (hashes[at + byte] as number) ^ (interpretation[byte] as number);
+  }
+  return own;
+}
+
 /** Hashes a posting's key: SHA-1, first 16 bytes. It only tells the keys of one feed apart. */
 export function keyHash(key: PostingKey): Buffer {
   return firstBytes(hash('sha1', key, 'binary'));

@@ -6,30 +6,28 @@ import type { Session } from './database.ts';
 import { streamHashes } from './hash-rows.ts';
 
 /**
- * Loads the index of one feed: counts, so that no more memory is taken than there are hashes, and streams them.
- * @param distrust the field mapping changed since the hashes were noted: every record is to be parsed again.
+ * Loads the index of one feed: counts, so that no more memory is taken than there are hashes, and streams them. Hashes that
+ * were noted under another interpretation are among them: they meet no record, and so show what is missing.
  */
-export async function loadRecordIndex(session: Session, feed: FeedName, distrust: boolean): Promise<RecordIndex> {
+export async function loadRecordIndex(session: Session, feed: FeedName): Promise<RecordIndex> {
   const [size] = await session.query<{ n: number }>(
     'select (select count(*) from mapping where feed = $1) + (select count(*) from change where feed = $1) as n',
     [feed],
   );
   const index = new RecordIndex(size?.n ?? 0);
   const name = pg.escapeLiteral(feed);
-  const known = distrust ? RecordMark.contested : RecordMark.settled;
-  const wished = distrust ? RecordMark.contested : RecordMark.wished;
   const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as RecordMark, at);
   const expect = (bytes: Buffer, at: number) => index.expect(bytes, at);
   // A posting that was missing of late is planned again, so that its count of missing pulls is cleared.
   await streamHashes(
     session,
     `select m.record_hash,
-        (case when c.key is null and m.missing_pulls = 0 then ${known} else ${RecordMark.contested} end)::int2
+        (case when c.key is null and m.missing_pulls = 0 then ${RecordMark.settled} else ${RecordMark.contested} end)::int2
       from mapping m left join change c on c.feed = m.feed and c.key = m.key where m.feed = ${name}`,
     add,
     expect,
   );
-  // What is in flight may become the mapping's record while the feed streams.
+  // What is in flight may become the mapping's record while the feed streams, also where its posting went missing since.
   await streamHashes(
     session,
     `select sent_record_hash, ${RecordMark.contested}::int2 from change where feed = ${name} and sent_record_hash is not null`,
@@ -37,7 +35,8 @@ export async function loadRecordIndex(session: Session, feed: FeedName, distrust
   );
   await streamHashes(
     session,
-    `select record_hash, ${wished}::int2 from change where feed = ${name} and wanted = 'present' and not gone`,
+    `select record_hash, (case when gone then ${RecordMark.contested} else ${RecordMark.wished} end)::int2
+      from change where feed = ${name} and wanted = 'present'`,
     add,
     expect,
   );

@@ -98,14 +98,14 @@ export class PullBooks {
     return this.#nothingKnown;
   }
 
-  async loadIndex(distrust: boolean): Promise<RecordIndex> {
+  async loadIndex(): Promise<RecordIndex> {
     const { feed } = this.subject;
     const known = await this.session.query(
       `select from mapping where feed = $1 union all select from change where feed = $1 limit 1`,
       [feed],
     );
     this.#nothingKnown = known.length === 0;
-    return loadRecordIndex(this.session, this.subject.feed, distrust);
+    return loadRecordIndex(this.session, this.subject.feed);
   }
 
   /**

@@ -88,7 +88,7 @@ async function takeOutMet({ session }: PullBooks, hasMet: (recordHash: Buffer) =
 export async function extendGrace({ session, subject }: PullBooks, missingPulls: number): Promise<void> {
   const values = [missingPulls, subject.feed];
   await session.query(
-    `update mapping m set missing_pulls = m.missing_pulls + 1, record_hash = ${NO_RECORD}
+    `update mapping m set missing_pulls = m.missing_pulls + 1
      from (select key from missing where ${IN_GRACE}) x where m.feed = $2 and m.key = x.key`,
     values,
   );
@@ -117,18 +117,7 @@ export async function wishAbsent(
       reason === undefined ? null : toJsonb(reason),
     ],
   );
-  await session.query(
-    `update mapping m set record_hash = ${NO_RECORD}
-     from (select key from missing where ${DUE}) x where m.feed = $2 and m.key = x.key`,
-    [missingPulls, subject.feed],
-  );
 }
-
-/**
- * A record hash that no record can have, for mappings of postings that went missing. Where the configured key changed, the
- * same record belongs to another posting now, and must not be taken for this one.
- */
-const NO_RECORD = `decode(md5('missing ' || m.feed || ' ' || m.key), 'hex')`;
 
 /** Whose wishes {@link collectUnmetWishes} looks at. */
 export type WishScope =

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contentHash, HASH_BYTES, recordHash, writeRecordHash } from '../../src/posting/hash.ts';
+import { contentHash, HASH_BYTES, interpretedHash, recordHash, writeRecordHash } from '../../src/posting/hash.ts';
 
 const fields = fc.dictionary(
   fc.string({ unit: fc.constantFrom(...'ab:1') }),
@@ -77,5 +77,16 @@ describe('a record hash', () => {
     const target = Buffer.alloc(HASH_BYTES + 4, 7);
     writeRecordHash(buffer, 8, 20, target, 2);
     expect(target).toEqual(Buffer.concat([Buffer.of(7, 7), expected, Buffer.of(7, 7)]));
+  });
+
+  test('is another one under each interpretation, and comes back', () => {
+    const hashes = Buffer.concat([Buffer.of(7), recordHash(Buffer.from('<job>1</job>'))]);
+    const ways = ['one', 'another'].map((way) => recordHash(Buffer.from(way)));
+    const stored = ways.map((way) => interpretedHash(hashes, 1, way));
+    expect(new Set([hashes.subarray(1), ...stored].map(String)).size).toBe(3);
+    expect(stored.map((hash, at) => interpretedHash(hash, 0, ways[at] as Buffer))).toEqual([
+      hashes.subarray(1),
+      hashes.subarray(1),
+    ]);
   });
 });

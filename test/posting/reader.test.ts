@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { interpretationOf } from '../../src/posting/fingerprint.ts';
 import { contentHash } from '../../src/posting/hash.ts';
 import type { FieldRule, MappingSpec } from '../../src/posting/mapping.ts';
 import type { Posting, RecordTree } from '../../src/posting/posting.ts';
@@ -332,5 +333,23 @@ describe('the fingerprint', () => {
   ];
   test.each(changes)('changes with %s', (_name, change) => {
     expect(fingerprintOf(change)).not.toBe(fingerprintOf());
+  });
+});
+
+describe('the interpretation', () => {
+  const { fingerprint } = compileReader(sampleSpec());
+  const reading = { fingerprint, recordPath: 'source/job', encoding: undefined };
+
+  test('is sixteen bytes, the same for the same reading', () => {
+    expect(interpretationOf(reading)).toHaveLength(16);
+    expect(interpretationOf({ ...reading })).toEqual(interpretationOf(reading));
+  });
+
+  test.each([
+    ['the mapping', { fingerprint: compileReader(sampleSpec({ key: { paths: ['@id'] } })).fingerprint }],
+    ['the path of records', { recordPath: '*/job' }],
+    ['the encoding', { encoding: 'windows-1252' }],
+  ])('changes with %s', (_name, change) => {
+    expect(interpretationOf({ ...reading, ...change })).not.toEqual(interpretationOf(reading));
   });
 });

@@ -1,7 +1,7 @@
 // Databases of earlier versions, with rows in them, come to the newest schema with all that they hold.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -19,7 +19,7 @@ const EARLIER = [
 
 let database: FreshDatabase;
 let db: Database;
-beforeAll(async () => {
+beforeEach(async () => {
   database = await freshDatabase({ empty: true });
   db = openDatabase(database.url, { max: 2 });
   await db.query('create table migration (name text primary key, applied_at timestamptz not null default now())');
@@ -28,7 +28,7 @@ beforeAll(async () => {
     await db.query('insert into migration (name) values ($1)', [name]);
   }
 });
-afterAll(async () => {
+afterEach(async () => {
   await db.close();
   await database.drop();
 });
@@ -57,4 +57,34 @@ it('keeps the fields of changes and documents, short and long, and stores them n
     union select pg_column_compression(fields) from change union select pg_column_compression(sent_fields) from change`);
   expect([null, 'lz4']).toEqual(expect.arrayContaining(stored.map(({ how }) => how)));
   await migrate(database.url);
+});
+
+it('gives each key record hashes of its own, and leaves those that are', async () => {
+  const hash = (text: string) => `decode(md5('${text}'), 'hex')`;
+  await db.query(
+    `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values
+       ('acme', 'old a', 'board', '1', ${hash('a')}, ''), ('acme', 'new a', 'board', '2', ${hash('a')}, ''),
+       ('acme', 'b', 'board', '3', ${hash('b')}, ''), ('acme', 'c', 'board', '4', ${hash('c')}, ''),
+       ('globex', 'b', 'board', '5', ${hash('b')}, '')`,
+  );
+  await db.query(
+    `insert into change (feed, key, site, wanted, operation, fields, state, record_hash, attempt_token, sent_record_hash) values
+       ('acme', 'b', 'board', 'present', 'update', '{}', 'rejected', ${hash('b')}, null, null),
+       ('acme', 'old c', 'board', 'present', 'create', '{}', 'rejected', ${hash('c')}, null, null),
+       ('acme', 'd', 'board', 'present', 'create', '{}', 'sending', ${hash('d')}, gen_random_uuid(), ${hash('a')}),
+       ('acme', 'gone', 'board', 'absent', 'delete', null, 'held', null, null, null)`,
+  );
+  await migrate(database.url);
+  const shared = await db.query(
+    `select feed, array_agg(distinct key) as keys
+     from (select feed, key, record_hash as hash from mapping
+           union all select feed, key, h from change, unnest(array[record_hash, sent_record_hash]) h) noted
+     where hash is not null group by feed, hash having count(distinct key) > 1`,
+  );
+  expect(shared).toEqual([]);
+  const kept = await db.query(
+    `select feed, key from mapping where record_hash = ${hash('b')} union all
+     select feed, key from change where record_hash in (${hash('b')}, ${hash('d')}) order by feed, key`,
+  );
+  expect(kept.map(({ feed, key }) => `${feed} ${key}`)).toEqual(['acme b', 'acme b', 'acme d', 'globex b']);
 });

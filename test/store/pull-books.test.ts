@@ -47,7 +47,7 @@ it.each([
     [hash],
   );
   const books = await PullBooks.open(db, { pull: 1, feed: feedName('acme'), site: siteName('board') });
-  await books.loadIndex(false);
+  await books.loadIndex();
   const planning = before(books).then(() => after(books));
   await Promise.all([books.abandon(), expect(planning).rejects.toThrow()]);
   expect(await db.query('select key from change')).toEqual([]);

@@ -1,0 +1,100 @@
+// The key of a feed changes, and what was noted under the old one is still there: discarded, imported, of an older version.
+import { describe, expect } from 'vitest';
+import type { FeedName } from '../../src/posting/identifiers.ts';
+import { discardEntries } from '../../src/store/review-actions.ts';
+import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it } from './law-test.ts';
+import { checkCounts, checkLaws } from './laws.ts';
+import { approve, reconfigure } from './reconfigured.ts';
+
+const ACME = 'acme' as FeedName;
+const OLD = { format: 'indeed' };
+const NEW = { format: 'indeed', key: 'other' };
+
+/** A feed whose records have a second key, but for those of `without`. */
+function feedOf(list: readonly TestPosting[], without: readonly string[] = []): string {
+  return list.reduce((xml, { key }) => {
+    const reference = `<referencenumber><![CDATA[${key}]]>`;
+    return without.includes(key) ? xml : xml.replace(reference, `<other>other-${key}</other>${reference}`);
+  }, feedXml(list));
+}
+
+const cut = (xml: string): string => xml.slice(0, xml.lastIndexOf('<job>'));
+
+async function syncFeed(installation: Installation, xml: string) {
+  await installation.writeFeed(xml);
+  const report = await installation.sync();
+  checkCounts(report);
+  return report;
+}
+
+const ownJobs = async ({ sandbox, owner }: Installation): Promise<number> =>
+  (await sandbox.inspect.jobs()).filter((siteJob) => siteJob.owner === owner).length;
+
+describe('a changed key', { concurrent: true }, () => {
+  it('takes no old job for a new one where a record without the new key was discarded', async ({ open }) => {
+    const installation = await open();
+    const list = postings(30);
+    const xml = feedOf(list, ['p7']);
+    await syncFeed(installation, xml);
+    await reconfigure(installation, OLD, NEW);
+    expect(await syncFeed(installation, xml)).toMatchObject({ created: 29, unreadable: 1, complete: false });
+    const { db } = await installation.books();
+    await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
+    expect(await syncFeed(installation, xml)).toMatchObject({ status: 'review', unchanged: 29, gone: 30, held: 30 });
+    await approve(installation);
+    expect(await syncFeed(installation, xml)).toMatchObject({ deleted: 30, requests: 30 });
+    expect(await ownJobs(installation)).toBe(29);
+  });
+
+  it('that is changed back after an incomplete pull leaves the old jobs as they were', async ({ open }) => {
+    const installation = await open();
+    const list = postings(10);
+    const xml = feedOf(list);
+    await syncFeed(installation, xml);
+    await reconfigure(installation, OLD, NEW);
+    expect(await syncFeed(installation, cut(xml))).toMatchObject({ status: 'incomplete', created: 9, deleted: 0 });
+    await reconfigure(installation, NEW, OLD);
+    expect(await syncFeed(installation, xml)).toMatchObject({ status: 'review', unchanged: 10, gone: 9, held: 9 });
+    await approve(installation);
+    expect(await syncFeed(installation, xml)).toMatchObject({ unchanged: 10, deleted: 9, requests: 9 });
+    await checkLaws(installation, list);
+  });
+
+  it('that is changed back before anything was sent sends nothing', async ({ open }) => {
+    const installation = await open();
+    const list = postings(10);
+    const xml = feedOf(list);
+    await syncFeed(installation, xml);
+    await reconfigure(installation, OLD, NEW);
+    await installation.sandbox.setFaults([{ name: '403', on: ['create'] }]);
+    expect(await syncFeed(installation, cut(xml))).toMatchObject({ status: 'incomplete', failed: 9 });
+    await installation.sandbox.setFaults([]);
+    await reconfigure(installation, NEW, OLD);
+    expect(await syncFeed(installation, xml)).toMatchObject({ status: 'mirrored', unchanged: 10, requests: 0 });
+    await checkLaws(installation, list);
+  });
+});
+
+describe('record hashes of an older version, of the bytes alone', { concurrent: true }, () => {
+  it('are noted anew by the next pull, which sends nothing', async ({ open }) => {
+    const installation = await open();
+    const list = postings(10);
+    await syncFeed(installation, feedXml(list));
+    const { db } = await installation.books();
+    await db.query(`update mapping set record_hash = decode(md5(key), 'hex')`);
+    const hashes = () => db.query('select key, record_hash from mapping order by key');
+    const older = await hashes();
+    expect(await syncFeed(installation, feedXml(list))).toMatchObject({
+      status: 'mirrored',
+      unchanged: 10,
+      requests: 0,
+    });
+    const newer = await hashes();
+    expect(newer).not.toEqual(older);
+    expect(await syncFeed(installation, feedXml(list))).toMatchObject({ unchanged: 10, requests: 0 });
+    expect(await hashes()).toEqual(newer);
+    await checkLaws(installation, list);
+  });
+});

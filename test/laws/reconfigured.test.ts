@@ -1,0 +1,110 @@
+// A feed that is read in another way from one pull to the next: each posting accounts for its own key only, whatever
+// state it was in, and with an incomplete pull in between.
+import { describe, expect } from 'vitest';
+import type { TestPosting } from '../support/indeed-feed.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it } from './law-test.ts';
+import { checkCounts } from './laws.ts';
+import {
+  allowList,
+  approve,
+  BEFORE,
+  CHANGES,
+  type Change,
+  cutDocumentOf,
+  documentOf,
+  reconfigure,
+  retry,
+  STATES,
+  type State,
+  TARGET,
+} from './reconfigured.ts';
+
+/** What the site shows of one job. */
+type Shown = readonly [number: string, title: string, state: string];
+
+async function jobsOf({ sandbox, owner }: Installation): Promise<(readonly [id: string, ...Shown])[]> {
+  const jobs = (await sandbox.inspect.jobs()).filter((siteJob) => siteJob.owner === owner);
+  return jobs.map(({ id, fields }) => [id, fields.number ?? '', fields.title ?? '', fields['location-state'] ?? '']);
+}
+
+/** What each key's job holds, as far as it is known. */
+async function liveByKey(installation: Installation): Promise<Map<string, Shown>> {
+  const { db } = await installation.books();
+  const rows = await db.query<{ key: string; fields: Record<string, string> }>(
+    'select key, fields from mapping join document using (feed, key)',
+  );
+  const shown = ({ number = '', title = '', 'location-state': state = '' }: Record<string, string>): Shown => [
+    number,
+    title,
+    state,
+  ];
+  return new Map(rows.map(({ key, fields }) => [key, shown(fields)]));
+}
+
+/** What each key's job must hold in the end: what the feed says, or what it held before where the posting is invalid. */
+function expectedJobs(list: readonly TestPosting[], before: Map<string, Shown>, change: Change, { edited }: State) {
+  return list
+    .filter(({ key }) => change.reads(key))
+    .flatMap((one): Shown[] => {
+      const key = change.keyOf(one.key);
+      const valid: Shown = [one.key, change.titleOf(one.key), 'Massachusetts'];
+      if (one.state === undefined) return [valid];
+      if (edited !== undefined && key === TARGET) return [[one.key, change.titleOf(one.key), edited]];
+      const asBefore = before.get(key);
+      return asBefore === undefined ? [] : [asBefore];
+    });
+}
+
+/** A record belongs to one posting: two keys never have one record hash. */
+async function checkRecords(installation: Installation): Promise<void> {
+  const { db } = await installation.books();
+  const shared = await db.query(
+    `select record_hash, array_agg(distinct key) as keys
+     from (select feed, key, record_hash from mapping
+           union all select feed, key, record_hash from change where record_hash is not null
+           union all select feed, key, sent_record_hash from change where sent_record_hash is not null) r
+     group by feed, record_hash having count(distinct key) > 1`,
+  );
+  expect(shared).toEqual([]);
+}
+
+describe.each(CHANGES)('$name', { concurrent: true }, (change) => {
+  it.for(STATES)('comes when a posting is $name', async (state, { open }) => {
+    const installation = await open({ feed: BEFORE, ...state.options });
+    const list = await state.begin(installation);
+    await installation.sandbox.setFaults([]);
+    const before = await liveByKey(installation);
+    await reconfigure(installation, BEFORE, change.feed);
+
+    const jobs = await jobsOf(installation);
+    await installation.writeFeed(cutDocumentOf(list));
+    expect(await installation.sync()).toMatchObject({ status: 'incomplete', deleted: 0, gone: 0 });
+    expect((await jobsOf(installation)).map(([id]) => id)).toEqual(expect.arrayContaining(jobs.map(([id]) => id)));
+    await checkRecords(installation);
+
+    await installation.writeFeed(documentOf(list));
+    const report = await installation.sync();
+    expect(report).toMatchObject({ complete: true, seen: list.filter(({ key }) => change.reads(key)).length });
+    checkCounts(report);
+    await checkRecords(installation);
+
+    // The site gets a list, so that doubts resolve themselves; within their grace postings wait for another pull.
+    await allowList(installation);
+    checkCounts(await installation.sync());
+    await approve(installation);
+    await retry(installation);
+    const quiet = await installation.sync();
+    checkCounts(quiet);
+    expect(quiet).toMatchObject({ held: 0, pending: 0, pending_deletes: 0, in_doubt: 0, failed: 0 });
+
+    const shown = (await jobsOf(installation)).map(([, ...rest]) => rest);
+    expect(shown.toSorted()).toEqual(expectedJobs(list, before, change, state).toSorted());
+    const { keyOf, reads } = change;
+    const keys = [...(await liveByKey(installation)).keys()];
+    const readKeys = list.filter(({ key }) => reads(key)).map(({ key }) => keyOf(key));
+    expect(readKeys).toEqual(expect.arrayContaining(keys));
+    await checkRecords(installation);
+    expect(await installation.sync()).toMatchObject({ requests: 0, gone: 0 });
+  });
+});
