@@ -12,7 +12,8 @@ export function describeEntry(entry: EntryDetails, escalated: boolean): string[]
   if (entry.kind === 'record') return describeRecord(entry.record);
   const { change, live, edits, failures } = entry;
   const wish = { create: 'to be created', update: 'to be updated', delete: 'to be deleted' }[change.operation];
-  const state = `${escalated ? 'ESCALATED: ' : ''}${change.state.replace('_', ' ')}`;
+  const before = change.discardedFrom === undefined ? '' : ` (it was ${change.discardedFrom})`;
+  const state = `${escalated ? 'ESCALATED: ' : ''}${change.state.replace('_', ' ')}${before}`;
   return [
     `entry ${change.id}: ${state}, since ${formatTime(change.since)} (${formatSpan(change.ageMs)})`,
     `posting ${plainText(change.key)} of feed ${change.feed}, site ${change.site}: ${wish}`,

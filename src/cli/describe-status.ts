@@ -111,6 +111,11 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
     const more = plural(others, 'more entry', 'more entries');
     lines.push(`${feed.feed}: ${more} for review:  ${write(['review', 'list', feed.feed])}`);
   }
+  if (feed.discarded > 0) {
+    const postings = feed.discarded === 1 ? '1 posting is' : `${feed.discarded} postings are`;
+    const list = write(['review', 'list', feed.feed, '--discarded']);
+    lines.push(`${feed.feed}: ${postings} discarded, and not on the site as the feed has it:  ${list}`);
+  }
   if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull, write));
   return lines.length === 0 ? [] : [...lines, ''];
 }

@@ -18,6 +18,7 @@ export function pullJson(pull: PullRow, write: WriteCommand): object {
     unreadable: pull.unreadable,
     gone: pull.gone,
     grace: pull.grace,
+    discarded: pull.discarded,
     bytes: pull.bytes,
     duration_ms: pull.durationMs ?? null,
     shortfalls: pull.shortfalls.map((text) => completeCommands(text, write)),

@@ -39,9 +39,10 @@ export async function reportPull(
   if (end.kind === 'failed') return failedReport(feed, end.pull, end.message, durationMs);
   const standing = await summarisePull(db, end.pull);
   const status = statusOf(standing, end.kind, hindrance);
-  const notes = [...takenOverNote(standing), ...hindranceNote(standing, hindrance)];
-  await finishPull(db, end.pull, status, notes.length === 0 ? undefined : notes.join('; '));
   const { summary } = standing;
+  const notes = [...discardedNote(summary), ...takenOverNote(standing), ...hindranceNote(standing, hindrance)];
+  const noted = notes.length === 0 ? undefined : notes.join('; ');
+  await finishPull(db, end.pull, status, noted, summary.discarded);
   const message = [...summary.shortfalls, ...notes].join('; ');
   return { ...summary, status, duration_ms: Math.round(durationMs), ...(message === '' ? {} : { message }) };
 }
@@ -66,6 +67,16 @@ function statusOf(
   if (unsent > 0 || hindrance?.worth === 'decisive') return 'pending';
   if (summary.review > 0) return 'review';
   return kind === 'not_modified' ? 'not_modified' : 'mirrored';
+}
+
+/** "Mirrored" alone would hide what a person has put aside. */
+function discardedNote({ feed, discarded }: PullSummary): string[] {
+  if (discarded === 0) return [];
+  const postings = discarded === 1 ? '1 posting is' : `${discarded} postings are`;
+  return [
+    `${postings} not on the site as the feed has ${discarded === 1 ? 'it' : 'them'}, because a person discarded ` +
+      `${discarded === 1 ? 'it' : 'them'}: jobmirror review list ${feed} --discarded`,
+  ];
 }
 
 function takenOverNote({ summary, takenOverBy }: PullStanding): string[] {
@@ -114,6 +125,7 @@ const NOTHING = {
   kept: 0,
   pending_deletes: 0,
   failed_deletes: 0,
+  discarded: 0,
   requests: 0,
   bytes: 0,
   shortfalls: [],
@@ -176,10 +188,13 @@ export function describeCounts(report: PullReport): string {
   );
   const seconds = (report.duration_ms / 1000).toFixed(1);
   return (
-    `${report.feed}: ${STATUS_WORDS[report.status]}: ${report.seen} seen${counts.length > 0 ? `, ${counts.join(', ')}` : ''}; ` +
+    `${report.feed}: ${statusWords(report)}: ${report.seen} seen${counts.length > 0 ? `, ${counts.join(', ')}` : ''}; ` +
     `${plural(report.requests, 'request')} in ${seconds} s`
   );
 }
+
+const statusWords = ({ status, discarded }: PullReport): string =>
+  discarded === 0 ? STATUS_WORDS[status] : `${STATUS_WORDS[status]}, except ${discarded} discarded`;
 
 const STATUS_WORDS: Readonly<Record<PullReport['status'], string>> = {
   mirrored: 'mirrored',

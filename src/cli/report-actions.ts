@@ -17,7 +17,12 @@ export interface ActResult {
     readonly result: 'done' | 'not_applicable';
     readonly message: string;
   }[];
-  readonly feeds: readonly { readonly feed: FeedName; readonly done: number; readonly message: string }[];
+  readonly feeds: readonly {
+    readonly feed: FeedName;
+    readonly done: number;
+    readonly message: string;
+    readonly kinds?: Readonly<Record<string, number>>;
+  }[];
   /** Everything that was altered, the entries above among it. */
   readonly acted: readonly ActedEntry[];
 }
@@ -56,12 +61,12 @@ async function reportEntries(books: Books, act: ActResult, json: boolean, sent: 
 async function reportFeeds(books: Books, act: ActResult, json: boolean, sent: boolean): Promise<ExitStatus> {
   const statuses: ExitStatus[] = [];
   const outcomes = sent && act.feeds.length > 0 ? await outcomesOf(books.db, act.acted) : undefined;
-  for (const { feed, done, message } of act.feeds) {
+  for (const { feed, done, message, kinds } of act.feeds) {
     const counts = [...(outcomes?.get(feed) ?? [])].filter(([, count]) => count > 0);
     statuses.push(...counts.map(([outcome]) => statusOf(outcome)));
     if (json) {
       const now = outcomes === undefined ? null : Object.fromEntries(counts);
-      await printJson({ action: act.action, feed, done, message, now });
+      await printJson({ action: act.action, feed, done, message, ...(kinds === undefined ? {} : { kinds }), now });
     } else if (counts.length > 0) {
       const parts = counts.map(([outcome, count]) => `${count} ${STATE_WORDS[outcome]}`);
       await printLine(`${feed}: ${parts.join(', ')}`);

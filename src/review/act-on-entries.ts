@@ -5,14 +5,20 @@ import { shareFeeds } from '../store/locks.ts';
 import {
   type ActedEntry,
   approveChanges,
+  type ChosenCount,
+  countDiscardable,
   countHeld,
   countPassedOver,
   discardEntries,
   type EntryStanding,
+  feedsOf,
+  feedsToReadAgain,
   findEntries,
+  reopenEntries,
   retryChanges,
   type Selection,
 } from '../store/review-actions.ts';
+import { keepPullsOut } from '../store/review-actions-edit.ts';
 import type { WriteCommand } from './possible-actions.ts';
 import { type BulkAction, whyNot } from './why-not.ts';
 
@@ -30,6 +36,8 @@ export interface FeedReport {
   readonly feed: FeedName;
   readonly done: number;
   readonly message: string;
+  /** How many of each kind, where entries were discarded or reopened. */
+  readonly kinds?: Readonly<Record<string, number>>;
 }
 
 export type ActionReport =
@@ -49,13 +57,21 @@ export interface ActionOptions {
   readonly write: WriteCommand;
   /** Approve only if exactly so many deletes are held in the named feeds: what was seen is what is approved. */
   readonly expectHeld?: number;
+  /** Discard only if exactly this would be discarded: what a person was asked about. */
+  readonly expectChosen?: readonly ChosenCount[];
 }
 
-const ACTIONS = { retry: retryChanges, approve: approveChanges, discard: discardEntries } as const;
+const ACTIONS = {
+  retry: retryChanges,
+  approve: approveChanges,
+  discard: discardEntries,
+  reopen: reopenEntries,
+} as const;
 const DONE = {
   retry: 'ready to be sent again',
   approve: 'approved, ready to be deleted',
   discard: 'discarded',
+  reopen: 'reopened, waiting for review again',
 } as const satisfies Record<BulkAction, string>;
 
 /** All in one transaction. */
@@ -66,8 +82,11 @@ export async function actOnEntries(
   options: ActionOptions,
 ): Promise<ActionReport> {
   return db.transaction(async (tx): Promise<ActionReport> => {
-    const otherwise = await heldOtherwise(tx, selection.feeds, options);
-    if (otherwise !== undefined) return { kind: 'refused', message: otherwise };
+    const refusal =
+      (await heldOtherwise(tx, selection.feeds, options)) ??
+      (await chosenOtherwise(tx, selection, options)) ??
+      (action === 'reopen' ? await beingPulled(tx, selection) : undefined);
+    if (refusal !== undefined) return { kind: 'refused', message: refusal };
     const before = await entriesById(tx, selection.ids);
     const acted = await ACTIONS[action](tx, selection, options.actor);
     const done = new Set(acted.map((entry) => entry.id));
@@ -97,6 +116,40 @@ async function heldOtherwise(
   return `${deletes} held now, not ${expectHeld}; look again: ${look}. Nothing was approved.`;
 }
 
+/** Says so where other entries wait than the person was asked about. */
+async function chosenOtherwise(
+  tx: Queryable,
+  selection: Selection,
+  { expectChosen }: ActionOptions,
+): Promise<string | undefined> {
+  if (expectChosen === undefined) return undefined;
+  await shareFeeds(tx, await feedsOf(tx, selection));
+  const now = await countDiscardable(tx, selection);
+  if (JSON.stringify(now) === JSON.stringify(expectChosen)) return undefined;
+  return 'other entries wait now than you were asked about; look again. Nothing was discarded.';
+}
+
+/** A pull that has begun took the records for dealt with: it must not commit after they are reopened. */
+async function beingPulled(tx: Queryable, selection: Selection): Promise<string | undefined> {
+  for (const feed of await feedsToReadAgain(tx, selection)) {
+    if (await keepPullsOut(tx, feed)) continue;
+    return `feed ${feed} is being pulled right now; try again when that has ended. Nothing was reopened.`;
+  }
+  return undefined;
+}
+
+/** Counts by kind for people: `3 rejected, 2 unreadable`. */
+export const describeKinds = (kinds: Readonly<Record<string, number>>): string =>
+  Object.entries(kinds)
+    .map(([kind, n]) => `${n} ${kind.replace('_', ' ')}`)
+    .join(', ');
+
+function countKinds(acted: readonly ActedEntry[]): Readonly<Record<string, number>> | undefined {
+  const kinds: Record<string, number> = {};
+  for (const { kind } of acted) if (kind != null) kinds[kind] = (kinds[kind] ?? 0) + 1;
+  return Object.keys(kinds).length === 0 ? undefined : kinds;
+}
+
 async function reportFeeds(
   tx: Queryable,
   action: BulkAction,
@@ -109,10 +162,12 @@ async function reportFeeds(
   return feeds.map((feed) => {
     const done = counts.get(feed) ?? 0;
     const { invalid = 0, in_doubt = 0 } = passedOver.get(feed) ?? {};
-    const parts = [done === 0 ? `nothing to ${action}` : `${done} ${DONE[action]}`];
+    const kinds = countKinds(acted.filter((entry) => entry.feed === feed));
+    const which = kinds === undefined ? '' : ` (${describeKinds(kinds)})`;
+    const parts = [done === 0 ? `nothing to ${action}` : `${done} ${DONE[action]}${which}`];
     if (action === 'retry' && invalid > 0) parts.push(`${invalid} left, as they break rules of the site`);
     if (action === 'discard' && in_doubt > 0) parts.push(`${in_doubt} left, as they are in doubt and must be settled`);
-    return { feed, done, message: parts.join('; ') };
+    return { feed, done, message: parts.join('; '), ...(kinds === undefined ? {} : { kinds }) };
   });
 }
 

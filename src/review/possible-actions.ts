@@ -43,9 +43,10 @@ export function possibleActions(entry: ActionableEntry, write: WriteCommand): Po
       return [action(['discard', id], 'it is no posting: the feed counts as complete without it')];
     case 'duplicate':
       return [action(['discard', id], 'the first posting with this key is the right one')];
+    case 'discarded':
+      return [action(['reopen', id], 'puts it back into review as what it was')];
     case 'ready':
     case 'sending':
-    case 'discarded':
       return [];
     default:
       return entry.state satisfies never;

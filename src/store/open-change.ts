@@ -13,6 +13,8 @@ export interface OpenChangeRow {
   readonly key: PostingKey;
   readonly site: SiteName;
   readonly state: ChangeState;
+  /** Of a discarded one: what it was before. */
+  readonly discardedFrom: 'rejected' | 'failed' | 'held' | undefined;
   readonly wanted: 'present' | 'absent';
   readonly operation: 'create' | 'update' | 'delete';
   /** What the site is to have; `undefined`: nothing. */
@@ -39,7 +41,7 @@ export interface OpenChangeRow {
     | undefined;
 }
 
-const SELECT = `select id, feed, key, site, state, wanted, operation, fields, invalid, gone, approved, attempts, pull, since,
+const SELECT = `select id, feed, key, site, state, discarded_from, wanted, operation, fields, invalid, gone, approved, attempts, pull, since,
     reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
     (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
     case when isfinite(not_before)
@@ -69,6 +71,7 @@ const tidy = (row: any): OpenChangeRow => ({
   key: row.key,
   site: row.site,
   state: row.state,
+  discardedFrom: row.state === 'discarded' ? (row.discarded_from ?? 'rejected') : undefined,
   wanted: row.wanted,
   operation: row.operation,
   fields: row.fields ?? undefined,

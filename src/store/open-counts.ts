@@ -17,6 +17,8 @@ export interface OpenCounts {
   readonly failedDeletes: number;
   /** Postings within their grace whose wish waits. */
   readonly grace: number;
+  /** Those of the rejected that a person discarded; absent in what older versions wrote down. */
+  readonly discarded?: number;
 }
 
 /**
@@ -29,6 +31,7 @@ export async function countOpen(db: Queryable, feed: FeedName, except?: number):
        count(*) filter (where seen and state in ('ready', 'sending', 'held')) as pending,
        count(*) filter (where seen and state = 'in_doubt') as in_doubt,
        count(*) filter (where seen and state in ('rejected', 'discarded')) as rejected,
+       count(*) filter (where seen and state = 'discarded') as discarded,
        count(*) filter (where seen and state = 'failed') as failed,
        count(*) filter (where wanted = 'absent' and state = 'held') as held,
        count(*) filter (where wanted = 'absent' and state = 'discarded') as kept,

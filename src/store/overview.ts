@@ -17,6 +17,8 @@ export interface FeedOverview {
   readonly failed: number;
   readonly unreadable: number;
   readonly duplicates: number;
+  /** Postings and unreadable records that a person discarded: the site does not have them as the feed does. */
+  readonly discarded: number;
   /** Age of the oldest that is held or in doubt, in milliseconds. */
   readonly heldForMs: number | undefined;
   readonly inDoubtForMs: number | undefined;
@@ -26,7 +28,7 @@ export interface FeedOverview {
   readonly retired: boolean;
 }
 
-type Counts = Pick<FeedOverview, 'ready' | 'sending' | 'in_doubt' | 'held' | 'rejected' | 'failed'>;
+type Counts = Pick<FeedOverview, 'ready' | 'sending' | 'in_doubt' | 'held' | 'rejected' | 'failed' | 'discarded'>;
 
 /** These feeds, and all others that the books know. */
 export async function readOverview(
@@ -50,8 +52,9 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
   const [lastPull] = await listPulls(db, feed, 1);
   const [live] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [feed]);
   const { counts, ages } = await countChanges(db, feed, site);
-  const records = await db.query<{ kind: 'unreadable' | 'duplicate'; n: number }>(
-    'select kind, count(*) as n from record_problem where feed = $1 and not discarded group by kind',
+  const records = await db.query<{ kind: string; n: number }>(
+    `select case when discarded then 'discarded' else kind end as kind, count(*) as n from record_problem
+     where feed = $1 and not (discarded and kind = 'duplicate') group by 1`,
     [feed],
   );
   const recordsOf = (kind: string) => records.find((row) => row.kind === kind)?.n ?? 0;
@@ -60,6 +63,7 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
     site,
     live: live?.n ?? 0,
     ...counts,
+    discarded: counts.discarded + recordsOf('discarded'),
     unreadable: recordsOf('unreadable'),
     duplicates: recordsOf('duplicate'),
     heldForMs: ages.get('held'),
@@ -79,7 +83,8 @@ async function countChanges(
     `select 'ready' as state, count(*) as n, null::float8 as age from change where feed = $1 and state = 'ready'
      union all
      select state, count(*), (extract(epoch from clock_timestamp() - min(since)) * 1000)::float8
-     from change where site = $2 and feed = $1 and state in ('sending', 'in_doubt', 'held', 'rejected', 'failed') group by state`,
+     from change where site = $2 and feed = $1 and (state in ('sending', 'in_doubt', 'held', 'rejected', 'failed')
+       or state = 'discarded' and wanted = 'present' and not gone) group by state`,
     [feed, site],
   );
   const countOf = (state: keyof Counts) => rows.find((row) => row.state === state)?.n ?? 0;
@@ -91,6 +96,7 @@ async function countChanges(
       held: countOf('held'),
       rejected: countOf('rejected'),
       failed: countOf('failed'),
+      discarded: countOf('discarded'),
     },
     ages: new Map(rows.flatMap(({ state, age }) => (age === null ? [] : [[state, age] as const]))),
   };

@@ -28,6 +28,8 @@ export interface PullSummary {
   readonly kept: number;
   readonly pending_deletes: number;
   readonly failed_deletes: number;
+  /** Of the rejected and the unreadable: discarded by a person, so the site does not have them as the feed does. */
+  readonly discarded: number;
   readonly requests: number;
   readonly bytes: number;
   readonly shortfalls: readonly string[];
@@ -60,9 +62,10 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
     const now = await countOpen(tx, row.feed);
     const open = row.takenOver?.leftOpen ?? now;
     const tally = await countTally(tx, pull);
-    const [waiting] = await tx.query<{ n: number }>(
+    const [waiting] = await tx.query<{ n: number; discarded: number }>(
       `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
-         + (select count(*) from record_problem where feed = $1 and not discarded) as n`,
+         + (select count(*) from record_problem where feed = $1 and not discarded) as n,
+         (select count(*) from record_problem where feed = $1 and discarded and kind = 'unreadable') as discarded`,
       [row.feed],
     );
     const noted = await countNoted(tx, row.feed);
@@ -96,6 +99,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
       kept,
       pending_deletes: pendingDeletes,
       failed_deletes: failedDeletes,
+      discarded: (open.discarded ?? 0) + Math.min(unreadable, waiting?.discarded ?? 0),
       requests,
       bytes: row.bytes,
       shortfalls: row.shortfalls,

@@ -22,6 +22,8 @@ export interface PullRow {
   readonly unreadable: number;
   readonly gone: number;
   readonly grace: number;
+  /** Of what the pull saw: discarded by a person, as things stood when it ended. */
+  readonly discarded: number;
   readonly bytes: number;
   readonly durationMs: number | undefined;
   /** A later pull that has taken the feed over, and what this one had left open then. */
@@ -53,12 +55,13 @@ export async function finishPull(
   pull: number,
   status: PullStatus,
   message: string | undefined,
+  discarded: number,
 ): Promise<void> {
   await db.query(
-    `update pull set status = $2, message = $3, finished_at = now(),
+    `update pull set status = $2, message = $3, discarded = $4, finished_at = now(),
        duration_ms = extract(epoch from now() - started_at) * 1000
      where id = $1`,
-    [pull, status, message ?? null],
+    [pull, status, message ?? null, discarded],
   );
 }
 
@@ -73,7 +76,7 @@ export async function giveUpPull(db: Queryable, pull: number, message: string): 
 }
 
 const COLUMNS = `id, feed, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
-  complete, shortfalls, message, seen, unchanged, duplicates, unreadable, gone, grace, bytes, duration_ms as "durationMs",
+  complete, shortfalls, message, seen, unchanged, duplicates, unreadable, gone, grace, discarded, bytes, duration_ms as "durationMs",
   taken_over_by as "takenOverBy", left_open as "leftOpen"`;
 
 export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {

@@ -2,31 +2,36 @@
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Queryable } from './database.ts';
 import { shareFeeds } from './locks.ts';
+import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from './review-entries.ts';
 
 /** Which entries an act is on: single ones, and all of these feeds that it applies to. */
 export interface Selection {
   readonly ids: readonly number[];
   readonly feeds: readonly FeedName[];
+  /** Only entries of these kinds; absent: of all. Discarding and reopening heed it. */
+  readonly kinds?: readonly EntryKind[];
 }
 
 /** An entry that was acted on. */
 export interface ActedEntry {
   readonly id: number;
   readonly feed: FeedName;
+  /** Of one that was discarded or reopened: what it waits for a person as, or waited as. */
+  readonly kind?: EntryKind | null;
 }
 
 // Rows are locked in the order in which everybody locks them, then altered. Changes in flight or in doubt are in no
 // state that is named here, so an attempt is never disturbed.
-const onChanges = (action: string, states: string, set: string): string =>
+const onChanges = (action: string, states: string, set: string, kind = 'null::text'): string =>
   `with chosen as (
      select c.id from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${states}
      order by c.feed, c.key for update),
    acted as (
-     update change c set ${set} from chosen where c.id = chosen.id returning c.id, c.feed, c.key),
+     update change c set ${set} from chosen where c.id = chosen.id returning c.id, c.feed, c.key, ${kind} as kind),
    noted as (
      insert into audit (actor, action, feed, key, detail)
-     select $3, '${action}', feed, key, jsonb_build_object('entry', id) from acted)
-   select id, feed from acted`;
+     select $3, '${action}', feed, key, jsonb_strip_nulls(jsonb_build_object('entry', id, 'kind', kind)) from acted)
+   select id, feed, kind from acted`;
 
 const SEND_AGAIN = `state = 'ready', resting = 'ready', since = now(), attempts = 0, not_before = '-infinity',
   revision = nextval('revision_number')`;
@@ -41,17 +46,29 @@ const APPROVE = onChanges(
 
 const DISCARD = onChanges(
   'discard',
-  `c.state in ('rejected', 'failed', 'held')`,
-  `state = 'discarded', since = now(), revision = nextval('revision_number')`,
+  `c.state in ('rejected', 'failed', 'held') and c.state = any($4::text[])`,
+  `state = 'discarded', discarded_from = c.state, since = now(), revision = nextval('revision_number')`,
+  'c.discarded_from',
 );
 
-const DISCARD_RECORDS = `with acted as (
-     update record_problem p set discarded = true
-     where (p.id = any($1::bigint[]) or p.feed = any($2::text[])) and not p.discarded returning p.id, p.feed, p.key),
+const REOPEN = onChanges(
+  'reopen',
+  `c.state = 'discarded' and ${DISCARDED_KIND} = any($4::text[])`,
+  `state = ${DISCARDED_KIND}, since = now(), revision = nextval('revision_number')`,
+  'c.state',
+);
+
+const onRecords = (action: string, discarded: boolean): string => `with acted as (
+     update record_problem p set discarded = ${discarded}
+     where (p.id = any($1::bigint[]) or p.feed = any($2::text[])) and p.discarded = ${!discarded}
+       and p.kind = any($4::text[]) returning p.id, p.feed, p.key, p.kind),
    noted as (
      insert into audit (actor, action, feed, key, detail)
-     select $3, 'discard', feed, key, jsonb_build_object('entry', id) from acted)
-   select id, feed from acted`;
+     select $3, '${action}', feed, key, jsonb_build_object('entry', id, 'kind', kind) from acted)
+   select id, feed, kind from acted`;
+
+const DISCARD_RECORDS = onRecords('discard', true);
+const REOPEN_RECORDS = onRecords('reopen', false);
 
 /** Has rejected and failed changes sent again, with all their attempts. Those that break a known rule are left. */
 export async function retryChanges(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
@@ -72,10 +89,60 @@ export async function approveChanges(tx: Queryable, selection: Selection, actor:
 export async function discardEntries(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
   const feeds = await feedsOf(tx, selection);
   await shareFeeds(tx, feeds);
-  const changes = await act(tx, DISCARD, selection, actor);
-  const records = await act(tx, DISCARD_RECORDS, selection, actor);
+  const changes = await actOnKinds(tx, DISCARD, selection, actor);
+  const records = await actOnKinds(tx, DISCARD_RECORDS, selection, actor);
   await clearHolds(tx, feeds);
   return [...changes, ...records];
+}
+
+/**
+ * Puts discarded entries back into review as what they were. One whose posting has changed since is not discarded any more,
+ * and is left. The caller keeps pulls out of the feeds.
+ */
+export async function reopenEntries(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
+  const feeds = await feedsOf(tx, selection);
+  await shareFeeds(tx, feeds);
+  const changes = await actOnKinds(tx, REOPEN, selection, actor);
+  const records = await actOnKinds(tx, REOPEN_RECORDS, selection, actor);
+  await noteHolds(tx, feedsWith('held', changes));
+  await forgetValidators(tx, feedsWith('unreadable', records));
+  return [...changes, ...records];
+}
+
+const feedsWith = (kind: EntryKind, acted: readonly ActedEntry[]): FeedName[] => [
+  ...new Set(acted.filter((entry) => entry.kind === kind).map((entry) => entry.feed)),
+];
+
+/** Feeds of which reopening this selection makes records count as unreadable again. */
+export async function feedsToReadAgain(db: Queryable, { ids, feeds, kinds }: Selection): Promise<FeedName[]> {
+  const rows = await db.query<{ feed: FeedName }>(
+    `select distinct feed from record_problem
+     where (id = any($1::bigint[]) or feed = any($2::text[])) and discarded and kind = 'unreadable' and kind = any($3::text[])
+     order by feed`,
+    [ids, feeds, kinds ?? ENTRY_KINDS],
+  );
+  return rows.map((row) => row.feed);
+}
+
+/** Entries that an act is on, counted. */
+export interface ChosenCount {
+  readonly feed: FeedName;
+  readonly kind: EntryKind;
+  /** They are chosen by the name of their feed, and not one by one. */
+  readonly byName: boolean;
+  readonly n: number;
+}
+
+/** What discarding this selection would discard. */
+export async function countDiscardable(db: Queryable, { ids, feeds, kinds }: Selection): Promise<ChosenCount[]> {
+  return db.query<ChosenCount>(
+    `select feed, kind, feed = any($2::text[]) as "byName", count(*) as n
+     from (select c.id, c.feed, c.state as kind from change c where c.state in ('rejected', 'failed', 'held')
+           union all select p.id, p.feed, p.kind from record_problem p where not p.discarded) entry
+     where (id = any($1::bigint[]) or feed = any($2::text[])) and kind = any($3::text[])
+     group by 1, 2, 3 order by 1, 2`,
+    [ids, feeds, kinds ?? ENTRY_KINDS],
+  );
 }
 
 /** How many deletes of these feeds wait for approval. */
@@ -103,6 +170,9 @@ async function act(tx: Queryable, statement: string, { ids, feeds }: Selection, 
   return tx.query<ActedEntry>(statement, [ids, feeds, actor]);
 }
 
+const actOnKinds = (tx: Queryable, statement: string, selection: Selection, actor: string): Promise<ActedEntry[]> =>
+  tx.query<ActedEntry>(statement, [selection.ids, selection.feeds, actor, selection.kinds ?? ENTRY_KINDS]);
+
 /** The feeds of a selection, those of its single entries among them. */
 export async function feedsOf(db: Queryable, { ids, feeds }: Selection): Promise<FeedName[]> {
   const entries = await findEntries(db, ids);
@@ -117,6 +187,22 @@ async function clearHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<vo
        and not exists (select from change c where c.site = f.site and c.state = 'held' and c.feed = f.feed)`,
     [feeds],
   );
+}
+
+/** A feed of which something is held again has a hold again. */
+async function noteHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
+  await tx.query(
+    `update feed_state f set hold_since = now(),
+       hold_reason = coalesce((select c.reason->>'message' from change c where c.feed = f.feed and c.state = 'held'
+                               order by c.id desc limit 1), 'reopened')
+     where f.feed = any($1::text[]) and f.hold_reason is null`,
+    [feeds],
+  );
+}
+
+/** The next pull has to read the feed: "as it was at the last complete pull" does not say what a reopened record means. */
+async function forgetValidators(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
+  await tx.query('update feed_state set etag = null, last_modified = null where feed = any($1::text[])', [feeds]);
 }
 
 /** Where an entry stands: the state of a change, or what is wrong with a record. */

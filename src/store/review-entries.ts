@@ -28,12 +28,26 @@ export interface ReviewEntry {
 export interface EntryFilter {
   readonly feed: FeedName | undefined;
   readonly kinds: readonly EntryKind[];
+  /** Those that a person discarded, by the kinds that they had, and not those that wait. */
+  readonly discarded?: boolean;
 }
 
 // The literal list of states lets the database use the index of changes that are not ready.
-const CHANGES = `change c where c.state in ('rejected', 'failed', 'held', 'in_doubt')
-  and c.state = any($1::text[]) and ($2::text is null or c.feed = $2)`;
-const RECORDS = `record_problem p where not p.discarded and p.kind = any($1::text[]) and ($2::text is null or p.feed = $2)`;
+const WAITING = {
+  kind: 'c.state',
+  changes: `change c where c.state in ('rejected', 'failed', 'held', 'in_doubt')
+  and c.state = any($1::text[]) and ($2::text is null or c.feed = $2)`,
+  records: `record_problem p where not p.discarded and p.kind = any($1::text[]) and ($2::text is null or p.feed = $2)`,
+} as const;
+/** What a discarded change was, and is again once it is reopened. */
+export const DISCARDED_KIND = `coalesce(c.discarded_from, 'rejected')`;
+const DISCARDED = {
+  kind: DISCARDED_KIND,
+  changes: `change c where c.state = 'discarded'
+  and ${DISCARDED_KIND} = any($1::text[]) and ($2::text is null or c.feed = $2)`,
+  records: `record_problem p where p.discarded and p.kind = any($1::text[]) and ($2::text is null or p.feed = $2)`,
+} as const;
+const sourcesOf = ({ discarded }: EntryFilter) => (discarded === true ? DISCARDED : WAITING);
 const READ_AT_ONCE = 500;
 
 /**
@@ -46,9 +60,10 @@ export async function* reviewEntries(
   limit: number | undefined,
 ): AsyncGenerator<ReviewEntry> {
   // Ids are small: the list is bounded by them, and nothing is held open while a slow reader reads on.
+  const { kind, changes, records } = sourcesOf(filter);
   const ids = await db.query<{ id: number }>(
-    `select id from (select c.id, c.state as kind, c.since from ${CHANGES}
-       union all select p.id, p.kind, p.since from ${RECORDS}) entry
+    `select id from (select c.id, ${kind} as kind, c.since from ${changes}
+       union all select p.id, p.kind, p.since from ${records}) entry
      order by array_position($3::text[], kind), since, id limit $4`,
     [filter.kinds, filter.feed ?? null, ENTRY_KINDS, limit ?? null],
   );
@@ -59,15 +74,16 @@ export async function* reviewEntries(
 }
 
 async function readEntries(db: Queryable, ids: readonly number[], filter: EntryFilter): Promise<ReviewEntry[]> {
+  const { kind, changes, records } = sourcesOf(filter);
   const rows = await db.query(
     `select entry.*, (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
-     from (select c.id, c.feed, c.site, c.key, c.state as kind, coalesce(c.attempt_operation, c.operation) as operation,
+     from (select c.id, c.feed, c.site, c.key, ${kind} as kind, coalesce(c.attempt_operation, c.operation) as operation,
              c.since, nullif(concat_ws('; ', c.reason->>'message', c.reason->>'note'), '') as reason
-           from ${CHANGES} and c.id = any($3::bigint[])
+           from ${changes} and c.id = any($3::bigint[])
        union all
        select p.id, p.feed, (select f.site from feed_state f where f.feed = p.feed), p.key, p.kind, null, p.since,
              p.problems->0->>'message'
-       from ${RECORDS} and p.id = any($3::bigint[])) entry
+       from ${records} and p.id = any($3::bigint[])) entry
      order by array_position($3::bigint[], id)`,
     [filter.kinds, filter.feed ?? null, ids],
   );
@@ -86,9 +102,10 @@ async function readEntries(db: Queryable, ids: readonly number[], filter: EntryF
 
 /** How many entries there are of each kind that has any. */
 export async function countEntries(db: Queryable, filter: EntryFilter): Promise<ReadonlyMap<EntryKind, number>> {
+  const { kind, changes, records } = sourcesOf(filter);
   const rows = await db.query<{ kind: EntryKind; n: number }>(
-    `select c.state as kind, count(*) as n from ${CHANGES} group by 1
-     union all select p.kind, count(*) from ${RECORDS} group by 1`,
+    `select ${kind} as kind, count(*) as n from ${changes} group by 1
+     union all select p.kind, count(*) from ${records} group by 1`,
     [filter.kinds, filter.feed ?? null],
   );
   return new Map(rows.map((row) => [row.kind, row.n]));

@@ -125,7 +125,7 @@ async function reviewAll(run: (...command: string[]) => Promise<string>): Promis
   await run('resume', 'teller', '--json');
   await run('review', 'retry', 'told');
   for (const { id } of entries.slice(0, 1)) await run('review', 'settle', String(id), '--missing', '--no-send');
-  await run('review', 'discard', 'told');
+  await run('review', 'discard', 'told', '--yes');
 }
 
 /** Mistakes that a person makes while it is set up, each of which is reported somehow. */

@@ -193,7 +193,7 @@ describe('discard', () => {
       entries: [{ result: 'not_applicable', message: expect.stringContaining(`review settle ${id} --missing`) }],
     });
     expect(((await onFeed('discard')) as Acted).feeds[0]?.message).toBe(
-      '1 discarded; 1 left, as they are in doubt and must be settled',
+      '1 discarded (1 failed); 1 left, as they are in doubt and must be settled',
     );
     expect(await stateOf('p1')).toBe('in_doubt');
   });

@@ -1,9 +1,11 @@
-// `jobmirror review retry`, `approve` and `discard`: one decision on many entries, or on all of a feed.
-import { Command } from 'commander';
+// `jobmirror review retry`, `approve`, `discard` and `reopen`: one decision on many entries, or on all of a feed.
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { actOnEntries } from '../../review/act-on-entries.ts';
 import { selectEntries } from '../../review/select-entries.ts';
 import type { BulkAction } from '../../review/why-not.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../store/review-entries.ts';
 import { actorName } from '../actor.ts';
+import { afterDiscard, askToDiscard } from '../ask-to-discard.ts';
 import { commandWriter } from '../command-line.ts';
 import { UserError } from '../exit-status.ts';
 import { wholeNumber } from '../option-values.ts';
@@ -15,6 +17,8 @@ interface BulkOptions {
   readonly json?: boolean;
   readonly as?: string;
   readonly count?: number;
+  readonly kind?: readonly EntryKind[];
+  readonly yes?: boolean;
   /** False with `--no-send`; absent where nothing is sent anyway. */
   readonly send?: boolean;
 }
@@ -30,10 +34,32 @@ export const reviewApproveCommand = (): Command =>
   );
 
 export const reviewDiscardCommand = (): Command =>
-  bulkCommand(
-    'discard',
-    'let entries rest: what is rejected or failed until its posting changes, what is held stays live',
+  byKind(
+    bulkCommand(
+      'discard',
+      'let entries rest: what is rejected or failed until its posting changes, what is held stays live; asks where there are several of a feed, or of several kinds',
+    ),
+  ).option('--yes', 'do not ask');
+
+export const reviewReopenCommand = (): Command =>
+  byKind(bulkCommand('reopen', 'put discarded entries back into review, as what they were'));
+
+/** A create in doubt is never discarded. */
+const DISCARDABLE = ENTRY_KINDS.filter((kind) => kind !== 'in_doubt');
+
+const byKind = (command: Command): Command =>
+  command.addOption(
+    new Option(
+      '--kind <kind>',
+      `only entries of this kind, may be given several times (${DISCARDABLE.join(', ')})`,
+    ).argParser((kind: string, before: readonly EntryKind[] = []) => [...before, discardableKind(kind)]),
   );
+
+function discardableKind(text: string): EntryKind {
+  const kind = DISCARDABLE.find((known) => known === text);
+  if (kind === undefined) throw new InvalidArgumentError(`It must be one of ${DISCARDABLE.join(', ')}.`);
+  return kind;
+}
 
 const sending = (command: Command): Command =>
   command.option('--no-send', 'leave the sending to a running worker or to the next sync');
@@ -49,14 +75,21 @@ function bulkCommand(action: BulkAction, description: string): Command {
       withBooks(options, async (books) => {
         const selected = await selectEntries(books.db, books.config, names);
         if (selected.kind === 'unknown') throw new UserError(selected.message);
-        const report = await actOnEntries(books.db, action, selected.selection, {
-          actor: actorName(options.as),
-          write: commandWriter(options.config),
+        const selection = { ...selected.selection, ...(options.kind === undefined ? {} : { kinds: options.kind }) };
+        const write = commandWriter(options.config);
+        const asked = action === 'discard' ? await askToDiscard(books.db, selection, options.yes === true, write) : {};
+        const actor = actorName(options.as);
+        const report = await actOnEntries(books.db, action, selection, {
+          actor,
+          write,
           expectHeld: options.count,
+          ...asked,
         });
         if (report.kind === 'refused') throw new UserError(report.message);
         const send = options.send === true;
         process.exitCode = await reportAct(books, { action, ...report }, { json: options.json === true, send });
+        if (action !== 'discard') return;
+        for (const line of afterDiscard(report.acted, write)) process.stderr.write(`${line}\n`);
       }),
     );
 }

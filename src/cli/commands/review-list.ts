@@ -26,6 +26,7 @@ interface ListOptions {
   readonly json?: boolean;
   readonly kind?: EntryKind;
   readonly limit?: number;
+  readonly discarded?: boolean;
 }
 
 const SHOWN_ENTRIES = 100;
@@ -35,6 +36,7 @@ export function reviewListCommand(): Command {
     .description('list what was rejected, failed, is held or in doubt, or could not be read')
     .argument('[feed]', 'only of this feed')
     .addOption(new Option('--kind <kind>', 'only of this kind').choices(ENTRY_KINDS))
+    .option('--discarded', 'those that were discarded, instead of those that wait')
     .option('--limit <n>', `entries at most (default: ${SHOWN_ENTRIES}; with --json all)`, positiveNumber)
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object an entry')
@@ -42,8 +44,9 @@ export function reviewListCommand(): Command {
       withBooks(options, async (books) => {
         const feed = name === undefined ? undefined : await knownFeed(books.db, books.config, name);
         const kinds = options.kind === undefined ? ENTRY_KINDS : [options.kind];
-        if (options.json === true) return printEntries(books, { feed, kinds }, options.limit);
-        return printTables(books, { feed, kinds }, options);
+        const filter = { feed, kinds, discarded: options.discarded === true };
+        if (options.json === true) return printEntries(books, filter, options.limit);
+        return printTables(books, filter, options);
       }),
     );
 }
@@ -59,8 +62,9 @@ async function printEntries({ db, config }: Books, filter: EntryFilter, limit: n
       operation: entry.operation ?? null,
       since: entry.since,
       age_seconds: Math.floor(entry.ageMs / 1000),
-      escalated: escalates(entry, config),
+      escalated: filter.discarded !== true && escalates(entry, config),
       reason: entry.reason,
+      ...(filter.discarded === true ? { discarded: true } : {}),
     });
   }
 }
@@ -68,22 +72,27 @@ async function printEntries({ db, config }: Books, filter: EntryFilter, limit: n
 /** Held deletes stand together at the end, unless they are what was asked for: one decision is about all of them. */
 async function printTables({ db, config }: Books, filter: EntryFilter, options: ListOptions): Promise<void> {
   const write = commandWriter(options.config);
-  const together = options.kind === undefined;
-  const groups = filter.kinds.includes('held') ? await heldGroups(db, filter.feed) : [];
+  const discarded = filter.discarded === true;
+  const together = options.kind === undefined && !discarded;
+  const groups = !discarded && filter.kinds.includes('held') ? await heldGroups(db, filter.feed) : [];
   const listed = { ...filter, kinds: together ? filter.kinds.filter((kind) => kind !== 'held') : filter.kinds };
   const entries: ReviewEntry[] = [];
   for await (const entry of reviewEntries(db, listed, options.limit ?? SHOWN_ENTRIES)) entries.push(entry);
   const total = [...(await countEntries(db, listed)).values()].reduce((sum, count) => sum + count, 0);
-  if (entries.length === 0 && groups.length === 0) return printLine('Nothing needs a person.');
+  if (entries.length === 0 && groups.length === 0) {
+    return printLine(discarded ? 'Nothing is discarded.' : 'Nothing needs a person.');
+  }
   if (entries.length > 0) {
     await printLines(
       formatTable(
         COLUMNS,
-        entries.map((entry) => rowOf(entry, escalates(entry, config))),
+        entries.map((entry) => rowOf(entry, !discarded && escalates(entry, config))),
       ),
     );
     if (total > entries.length) await printLine(`… and ${total - entries.length} more (--limit, --kind, --json)`);
     await printLine(`\nAll of one entry, and what can be done: ${write(['review', 'show', 'ID'])}`);
+    if (discarded)
+      await printLine(`To put one, or all of a feed, back into review: ${write(['review', 'reopen', 'ID'])}`);
   }
   for (const group of groups) {
     const mark = escalates({ kind: 'held', ...group }, config) ? 'ESCALATED: ' : '';

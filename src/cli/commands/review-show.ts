@@ -62,6 +62,7 @@ function toJson(entry: EntryDetails, escalated: boolean, actions: readonly Possi
     site: change.site,
     key: change.key,
     kind: change.state,
+    ...(change.discardedFrom === undefined ? {} : { discarded_from: change.discardedFrom }),
     operation: change.operation,
     since: change.since,
     age_seconds: Math.floor(change.ageMs / 1000),

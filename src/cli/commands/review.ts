@@ -1,6 +1,6 @@
 // `jobmirror review`: what needs a person, and what a person can do about it.
 import { Command } from 'commander';
-import { reviewApproveCommand, reviewDiscardCommand, reviewRetryCommand } from './review-bulk.ts';
+import { reviewApproveCommand, reviewDiscardCommand, reviewReopenCommand, reviewRetryCommand } from './review-bulk.ts';
 import { reviewEditCommand } from './review-edit.ts';
 import { reviewListCommand } from './review-list.ts';
 import { reviewSettleCommand } from './review-settle.ts';
@@ -14,6 +14,7 @@ export function reviewCommand(): Command {
     reviewRetryCommand(),
     reviewEditCommand(),
     reviewDiscardCommand(),
+    reviewReopenCommand(),
     reviewApproveCommand(),
     reviewSettleCommand(),
   ];

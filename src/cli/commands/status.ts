@@ -133,6 +133,7 @@ function feedJson(feed: MarkedFeed, write: WriteCommand): object {
     failed: feed.failed,
     unreadable: feed.unreadable,
     duplicates: feed.duplicates,
+    discarded: feed.discarded,
     hold_reason: feed.holdReason ?? null,
     held_for_seconds: seconds(feed.heldForMs),
     in_doubt_for_seconds: seconds(feed.inDoubtForMs),

@@ -1,0 +1,93 @@
+// Asks before a discard that covers more than a person may have seen: several entries of a feed, or entries of several kinds.
+import { createInterface } from 'node:readline/promises';
+import { plural } from '../plan/plural.ts';
+import { describeKinds } from '../review/act-on-entries.ts';
+import type { WriteCommand } from '../review/possible-actions.ts';
+import type { Queryable } from '../store/database.ts';
+import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/review-actions.ts';
+import type { EntryKind } from '../store/review-entries.ts';
+import { UserError } from './exit-status.ts';
+
+/** What was agreed to: nothing else is to be discarded. Empty where nobody had to be asked. */
+export interface Agreed {
+  readonly expectChosen?: readonly ChosenCount[];
+}
+
+/** Throws a UserError where nobody can be asked, or says no. */
+export async function askToDiscard(
+  db: Queryable,
+  selection: Selection,
+  yes: boolean,
+  write: WriteCommand,
+): Promise<Agreed> {
+  if (yes) return {};
+  const chosen = await countDiscardable(db, selection);
+  if (!coversMuch(chosen)) return {};
+  const lines = describeChosen(chosen);
+  if (!process.stdin.isTTY || !process.stderr.isTTY) throw new UserError(refusal(lines, selection, write));
+  process.stderr.write(`${lines.join('\n')}\n`);
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await asking.question('Discard them? [y/N] ');
+    if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was discarded.');
+  } finally {
+    asking.close();
+  }
+  return { expectChosen: chosen };
+}
+
+/** Several entries behind the name of one feed, or several kinds, whichever way they were chosen. */
+function coversMuch(chosen: readonly ChosenCount[]): boolean {
+  const byName = new Map<string, number>();
+  for (const { feed, byName: named, n } of chosen) if (named) byName.set(feed, (byName.get(feed) ?? 0) + n);
+  return new Set(chosen.map(({ kind }) => kind)).size > 1 || [...byName.values()].some((n) => n > 1);
+}
+
+/** A line for each feed: how many of each kind, and what discarding them means. */
+function describeChosen(chosen: readonly ChosenCount[]): string[] {
+  const feeds = [...new Set(chosen.map(({ feed }) => feed))];
+  const kinds = new Set(chosen.map(({ kind }) => kind));
+  return [
+    ...feeds.map((feed) => {
+      const counts: Record<string, number> = {};
+      for (const entry of chosen) if (entry.feed === feed) counts[entry.kind] = (counts[entry.kind] ?? 0) + entry.n;
+      const total = Object.values(counts).reduce((sum, n) => sum + n, 0);
+      return `This discards ${plural(total, 'entry', 'entries')} of feed ${feed}: ${describeKinds(counts)}.`;
+    }),
+    ...MEANINGS.filter(([kind]) => kinds.has(kind)).map(([kind, meaning]) => `  ${kind}: ${meaning}`),
+  ];
+}
+
+/** An unreadable record may be any posting, also after it was discarded (law 3). */
+const UNREADABLE =
+  'nobody is asked about them any more; they still prove nothing: no job is deleted because such a record was discarded';
+
+/** What a discard of each kind means. */
+const MEANINGS: readonly (readonly [EntryKind, string])[] = [
+  ['rejected', 'not sent until the posting changes'],
+  ['failed', 'not sent until the posting changes'],
+  ['held', 'the jobs stay on the site until their postings come back'],
+  ['unreadable', UNREADABLE],
+  ['duplicate', 'the first posting with the key stays the right one'],
+];
+
+function refusal(lines: readonly string[], { ids, feeds }: Selection, write: WriteCommand): string {
+  const names = [...ids.map(String), ...feeds];
+  return [
+    ...lines,
+    'Nothing was discarded.',
+    `  see them:       ${write(['review', 'list', ...feeds.slice(0, 1)])}`,
+    `  one kind only:  ${write(['review', 'discard', ...names, '--kind', 'KIND'])}`,
+    `  all of them:    ${write(['review', 'discard', ...names, '--yes'])}`,
+  ].join('\n');
+}
+
+/** What a person should know once entries are discarded. */
+export function afterDiscard(acted: readonly ActedEntry[], write: WriteCommand): string[] {
+  const [first] = acted;
+  if (first === undefined) return [];
+  const meaning = acted.some(({ kind }) => kind === 'unreadable') ? [`Unreadable records: ${UNREADABLE}.`] : [];
+  const command =
+    acted.length === 1 ? write(['review', 'reopen', String(first.id)]) : write(['review', 'list', '--discarded']);
+  return [...meaning, acted.length === 1 ? `To undo this: ${command}` : `To see them, and to undo this: ${command}`];
+}

@@ -1,0 +1,161 @@
+// Discarding entries of some kinds only, listing what was discarded, and putting it back into review as what it was.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
+import type { BulkAction } from '../../src/review/why-not.ts';
+import { lockKey, tryLock } from '../../src/store/locks.ts';
+import { ENTRY_KINDS, type EntryKind, type ReviewEntry, reviewEntries } from '../../src/store/review-entries.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { acme, acting, openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage.close());
+
+type Acted = Extract<ActionReport, { kind: 'acted' }>;
+
+const onFeed = (action: BulkAction, kinds?: readonly EntryKind[]) =>
+  actOnEntries(stage.books.db, action, { ids: [], feeds: [acme], ...(kinds && { kinds }) }, acting) as Promise<Acted>;
+const onEntry = (action: BulkAction, id: number) =>
+  actOnEntries(stage.books.db, action, { ids: [id], feeds: [] }, acting) as Promise<Acted>;
+
+async function discarded(): Promise<string[]> {
+  const found: ReviewEntry[] = [];
+  const filter = { feed: undefined, kinds: ENTRY_KINDS, discarded: true };
+  for await (const entry of reviewEntries(stage.books.db, filter, undefined)) found.push(entry);
+  return found.map(({ key, kind }) => `${key ?? '-'} ${kind}`).sort();
+}
+const waiting = async () => (await stage.entries()).map(({ key, kind }) => `${key ?? '-'} ${kind}`).sort();
+
+const ODD = posting('odd', { state: 'Jalisco' });
+const NOBODY = '<job><title>Nobody</title></job>';
+const withNobody = (feed: string) => feed.replace('</source>', `${NOBODY}</source>`);
+
+/** One entry of each kind that can be discarded: 12 jobs are live, of which the feed has 4 left. */
+async function oneOfEach(): Promise<void> {
+  await stage.pull(postings(12));
+  await stage.acceptAll();
+  await stage.pull([...postings(3), ODD, posting('bad'), posting('p1', { title: 'Another' })]);
+  await stage.fail('bad', 'failed');
+  await stage.pull(withNobody(feedXml([...postings(3), ODD, posting('bad'), posting('p1', { title: 'Another' })])));
+}
+
+const HELD = ['p10', 'p11', 'p12', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9'].map((key) => `${key} held`);
+const ALL = ['- unreadable', 'bad failed', 'odd rejected', 'p1 duplicate', ...HELD].sort();
+
+it('takes each entry back to what it was, and counts by kind', async () => {
+  await oneOfEach();
+  expect(await waiting()).toEqual(ALL);
+  const [done] = (await onFeed('discard')).feeds;
+  expect(done).toMatchObject({
+    done: 13,
+    kinds: { rejected: 1, failed: 1, held: 9, unreadable: 1, duplicate: 1 },
+    message: expect.stringMatching(/^13 discarded \(.*9 held.*\)$/),
+  });
+  expect(await waiting()).toEqual([]);
+  expect(await discarded()).toEqual(ALL);
+  const [back] = (await onFeed('reopen')).feeds;
+  expect(back).toMatchObject({ done: 13, kinds: { held: 9, unreadable: 1 } });
+  expect(await waiting()).toEqual(ALL);
+  expect(await discarded()).toEqual([]);
+  const acts = await stage.books.db.query(
+    `select action, detail->>'kind' as kind, count(*) as n from audit group by 1, 2 order by 1, 2`,
+  );
+  expect(acts.filter(({ action }) => action === 'reopen')).toEqual([
+    { action: 'reopen', kind: 'duplicate', n: 1 },
+    { action: 'reopen', kind: 'failed', n: 1 },
+    { action: 'reopen', kind: 'held', n: 9 },
+    { action: 'reopen', kind: 'rejected', n: 1 },
+    { action: 'reopen', kind: 'unreadable', n: 1 },
+  ]);
+});
+
+it('of the kinds that are named, and of no others', async () => {
+  await oneOfEach();
+  expect((await onFeed('discard', ['rejected', 'failed'])).feeds[0]).toMatchObject({ done: 2 });
+  expect(await discarded()).toEqual(['bad failed', 'odd rejected']);
+  expect(await onEntry('discard', await stage.entry('p4'))).toMatchObject({ entries: [{ result: 'done' }] });
+  expect((await onFeed('reopen', ['failed'])).feeds[0]).toMatchObject({ done: 1, kinds: { failed: 1 } });
+  expect(await discarded()).toEqual(['odd rejected', 'p4 held']);
+  const report = await actOnEntries(
+    stage.books.db,
+    'discard',
+    { ids: [await stage.entry('p5')], feeds: [], kinds: ['rejected'] },
+    acting,
+  );
+  expect(report).toMatchObject({ entries: [{ result: 'not_applicable', message: expect.stringContaining('--kind') }] });
+});
+
+describe('a delete that was held', () => {
+  it('is held again, counted by the guard again, and deletes nothing by itself', async () => {
+    await oneOfEach();
+    const holds = () => stage.books.db.query('select hold_reason is not null as held from feed_state');
+    await onFeed('discard', ['held']);
+    expect(await holds()).toEqual([{ held: false }]);
+    await onFeed('reopen');
+    expect(await holds()).toEqual([{ held: true }]);
+    await stage.pull([...postings(3), ODD, posting('bad')]);
+    await stage.acceptAll();
+    expect(await stage.change('p9')).toMatchObject({ state: 'held', wanted: 'absent' });
+    expect(await stage.books.db.query('select count(*) as n from mapping')).toEqual([{ n: 12 }]);
+    expect(await actOnEntries(stage.books.db, 'approve', { ids: [], feeds: [acme] }, acting)).toMatchObject({
+      feeds: [{ done: 9 }],
+    });
+  });
+
+  it('is not reopened once its posting is back', async () => {
+    await oneOfEach();
+    await onFeed('discard', ['held']);
+    const id = await stage.entry('p9');
+    await stage.pull([...postings(3), ODD, posting('bad'), posting('p9', { title: 'Back' })]);
+    expect(await onEntry('reopen', id)).toMatchObject({
+      entries: [{ result: 'not_applicable', message: 'it is not discarded, but ready' }],
+    });
+    expect(await stage.change('p9')).toMatchObject({ state: 'ready', wanted: 'present' });
+  });
+});
+
+it('what changed meanwhile, or is in doubt or in flight, is left', async () => {
+  await stage.pull([ODD, posting('a'), posting('b'), posting('c')]);
+  await stage.fail('a', 'in_doubt');
+  await stage.claim('b');
+  await stage.fail('c', 'rejected');
+  await onFeed('discard');
+  expect(await discarded()).toEqual(['c rejected', 'odd rejected']);
+  await stage.pull([posting('odd', { state: 'Ohio' }), posting('a'), posting('b'), posting('c')]);
+  const acted = await onFeed('reopen');
+  expect(acted.feeds).toMatchObject([{ done: 1, message: expect.stringContaining('1 rejected') }]);
+  expect(await Promise.all(['odd', 'a', 'b', 'c'].map(async (key) => (await stage.change(key))?.state))).toEqual([
+    'ready',
+    'in_doubt',
+    'sending',
+    'rejected',
+  ]);
+});
+
+describe('an unreadable record', () => {
+  it('is read again by the next pull, whatever the source says of having changed', async () => {
+    await stage.pull(withNobody(feedXml(postings(2))));
+    await onFeed('discard');
+    await stage.pull(withNobody(feedXml(postings(2))));
+    await stage.books.db.query(`update feed_state set etag = '"1"', last_modified = 'then'`);
+    await onFeed('reopen');
+    expect(await stage.books.db.query('select etag, last_modified from feed_state')).toEqual([
+      { etag: null, last_modified: null },
+    ]);
+    expect(await stage.pull(withNobody(feedXml(postings(1))))).toMatchObject({ complete: false });
+  });
+
+  it('is not reopened in the middle of a pull that took it for dealt with', async () => {
+    await stage.pull(withNobody(feedXml(postings(2))));
+    await onFeed('discard');
+    const lock = await tryLock(stage.books.db, lockKey('pull', acme));
+    expect(await onFeed('reopen')).toEqual({
+      kind: 'refused',
+      message: 'feed acme is being pulled right now; try again when that has ended. Nothing was reopened.',
+    });
+    await lock?.release();
+    expect(await onFeed('reopen')).toMatchObject({ feeds: [{ done: 1 }] });
+  });
+});
