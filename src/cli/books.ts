@@ -24,6 +24,8 @@ export interface BooksOptions {
   readonly config?: string;
   /** Log less than the configuration says: commands that print results log only what is wrong. */
   readonly quiet?: boolean;
+  /** Log lines in a pipe are JSON: for services, and where JSON was asked for. */
+  readonly json?: boolean;
 }
 
 /** Loads the configuration alone. Feeds whose settings are wrong are left out of it, and stand in its `brokenFeeds`. */
@@ -50,10 +52,10 @@ export async function openBooks(options: BooksOptions): Promise<Books> {
  */
 export async function openBooksFor(
   config: Config,
-  options: { readonly quiet?: boolean; readonly waitUntil?: AbortSignal } = {},
+  options: Omit<BooksOptions, 'config'> & { readonly waitUntil?: AbortSignal } = {},
 ): Promise<Books> {
   const level = options.quiet === true && config.log.level !== 'error' ? 'warn' : config.log.level;
-  const log = createLogger({ level, secrets: secretsOf(config) });
+  const log = createLogger({ level, secrets: secretsOf(config), json: options.json });
   for (const warning of config.warnings) log.warn(warning);
   const server = await openServer(config, (text) => log.info(text));
   try {

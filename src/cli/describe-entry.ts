@@ -4,7 +4,7 @@ import type { OpenChangeRow } from '../store/open-change.ts';
 import type { EditRow } from '../store/override.ts';
 import type { FailureRow, LiveJob } from '../store/posting-story.ts';
 import type { EntryDetails, RecordEntry } from '../store/review-entry.ts';
-import { plainText } from './print.ts';
+import { terminalText } from '../telemetry/terminal-text.ts';
 import { formatTable } from './table.ts';
 import { formatSpan, formatTime } from './times.ts';
 
@@ -16,10 +16,10 @@ export function describeEntry(entry: EntryDetails, escalated: boolean): string[]
   const state = `${escalated ? 'ESCALATED: ' : ''}${change.state.replace('_', ' ')}${before}`;
   return [
     `entry ${change.id}: ${state}, since ${formatTime(change.since)} (${formatSpan(change.ageMs)})`,
-    `posting ${plainText(change.key)} of feed ${change.feed}, site ${change.site}: ${wish}`,
+    `posting ${change.key} of feed ${change.feed}, site ${change.site}: ${wish}`,
     ...describeLive(live, change),
-    ...(change.reason === undefined ? [] : [`reason: ${plainText(change.reason.message)}`]),
-    ...(change.reason?.note === undefined ? [] : [`last look for its job: ${plainText(change.reason.note)}`]),
+    ...(change.reason === undefined ? [] : [`reason: ${change.reason.message}`]),
+    ...(change.reason?.note === undefined ? [] : [`last look for its job: ${change.reason.note}`]),
     ...describeProblems(change.reason?.problems ?? []),
     ...describeAttempt(change),
     ...describeFields(change.fields, live?.fields),
@@ -29,7 +29,7 @@ export function describeEntry(entry: EntryDetails, escalated: boolean): string[]
 }
 
 function describeRecord(record: RecordEntry): string[] {
-  const key = record.key === undefined ? 'without a usable key' : `with the key ${plainText(record.key)}`;
+  const key = record.key === undefined ? 'without a usable key' : `with the key ${record.key}`;
   const discarded = record.discarded ? ', discarded' : '';
   return [
     `entry ${record.id}: ${record.kind}${discarded}, since ${formatTime(record.since)} (${formatSpan(record.ageMs)})`,
@@ -46,8 +46,8 @@ function describeLive(live: LiveJob | undefined, { attempt }: OpenChangeRow): st
     if (attempt === undefined) return ['the site has no job for it'];
     return ['whether the site has a job for it is not known: the answer to its create is missing'];
   }
-  const url = live.url === undefined ? '' : `, ${plainText(live.url)}`;
-  return [`the site has job ${plainText(live.siteJobId)}${url}, since ${formatTime(live.since)}`];
+  const url = live.url === undefined ? '' : `, ${live.url}`;
+  return [`the site has job ${live.siteJobId}${url}, since ${formatTime(live.since)}`];
 }
 
 function describeProblems(problems: readonly Problem[]): string[] {
@@ -58,7 +58,7 @@ function describeProblems(problems: readonly Problem[]): string[] {
     ...problems.map(({ field, value, message }) => {
       const where = field === undefined ? '' : `${field}: `;
       const what = value === undefined ? '' : ` (it is ${JSON.stringify(value)})`;
-      return plainText(`  ${where}${message}${what}`);
+      return `  ${where}${message}${what}`;
     }),
   ];
 }
@@ -79,14 +79,14 @@ function describeFields(wanted: Fields | undefined, actual: Fields | undefined, 
     const differs = actual !== undefined && from !== to ? `   (the site has: ${shown(from)})` : '';
     return [`  ${name}`, `${shown(to)}${differs}`];
   });
-  return ['', title, ...formatTable([{ title: '' }, { title: '' }], rows).slice(1)];
+  return ['', title, ...formatTable([{ title: '' }, { title: '' }], rows, Number.POSITIVE_INFINITY).slice(1)];
 }
 
 const LONGEST_VALUE = 500;
 
 function shown(value: string | undefined): string {
   if (value === undefined) return 'none';
-  const text = JSON.stringify(plainText(value));
+  const text = terminalText(JSON.stringify(value));
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}… (${value.length} characters)` : text;
 }
 
@@ -105,7 +105,7 @@ function describeFailure({ at, operation, kind, request, response }: FailureRow)
   return [
     '',
     `${formatTime(at)}: ${operation} failed: ${kind}`,
-    ...(request === null ? [] : [`  ${request.method} ${plainText(request.url)}`, ...indent(request.body ?? '')]),
+    ...(request === null ? [] : [`  ${request.method} ${request.url}`, ...indent(request.body ?? '')]),
     ...(response === null ? ['  no answer'] : [`  answer ${response.status}`, ...indent(response.body)]),
   ];
 }
@@ -113,7 +113,7 @@ function describeFailure({ at, operation, kind, request, response }: FailureRow)
 const indent = (text: string): string[] =>
   text === ''
     ? []
-    : plainText(text)
+    : text
         .trimEnd()
         .split('\n')
         .map((line) => `    ${line}`);

@@ -12,7 +12,7 @@ import type { SiteState } from '../store/site-state.ts';
 import { completeCommands } from './command-line.ts';
 import { describeLate, isLate } from './late-schedules.ts';
 import { describeLeft } from './left-behind.ts';
-import { oneLine, plainText } from './print.ts';
+import { oneLine } from './print.ts';
 import { formatTable } from './table.ts';
 import { formatSpan, formatTime } from './times.ts';
 
@@ -52,7 +52,7 @@ function siteSentence(state: SiteState, move: Move | undefined): string {
   const standing = standingOf(state);
   switch (standing) {
     case 'paused':
-      return `PAUSED since ${formatTime(state.pausedSince ?? new Date())}: ${plainText(state.pauseCause ?? '')}`;
+      return `PAUSED since ${formatTime(state.pausedSince ?? new Date())}: ${state.pauseCause ?? ''}`;
     case 'out_of_reach':
       return `out of reach, ${plural(state.unreachableStreak, 'time')} in a row; ${next}${last}`;
     case 'waiting':
@@ -92,7 +92,7 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
     lines.push(`LATE: ${completeCommands(describeLate(feed.schedule), write)}`);
   }
   if (feed.held > 0) {
-    const reason = feed.holdReason === undefined ? '' : `: ${plainText(feed.holdReason)}`;
+    const reason = feed.holdReason === undefined ? '' : `: ${feed.holdReason}`;
     const approve = write(['review', 'approve', feed.feed, '--count', String(feed.held)]);
     lines.push(
       `${mark}${feed.feed}: ${plural(feed.held, 'delete')} held for ${formatSpan(feed.heldForMs ?? 0)}${reason}`,
@@ -124,7 +124,7 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
 function describeTrouble({ feed }: MarkedFeed, pull: PullRow, write: WriteCommand): string[] {
   const failure = pull.status === 'failed' && pull.message !== undefined ? [pull.message] : [];
   const why = pull.status === 'running' ? [] : [...failure, ...pull.shortfalls];
-  return why.map((text) => `${feed}: pull ${pull.id}: ${completeCommands(plainText(text), write)}`);
+  return why.map((text) => `${feed}: pull ${pull.id}: ${completeCommands(text, write)}`);
 }
 
 const COLUMNS = [

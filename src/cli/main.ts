@@ -22,6 +22,8 @@ import { syncCommand } from './commands/sync.ts';
 import { whyCommand } from './commands/why.ts';
 import { workCommand } from './commands/work.ts';
 import { ExitStatus, UserError } from './exit-status.ts';
+import { OutputFailedError, watchOutput } from './output-failure.ts';
+import { printNotice } from './print.ts';
 
 const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
 
@@ -52,11 +54,7 @@ for (const command of commands) {
   program.addCommand(command.exitOverride().showHelpAfterError('(see --help)'));
 }
 
-// A reader that stops reading, such as `| head`, is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(ExitStatus.done);
-  throw error;
-});
+watchOutput();
 
 try {
   await program.parseAsync();
@@ -67,9 +65,13 @@ try {
 function explain(error: unknown): number {
   // Commander has printed its own message already; help and version end well.
   if (error instanceof CommanderError) return error.exitCode === 0 ? ExitStatus.done : ExitStatus.failed;
-  const plain = error instanceof UserError || error instanceof ConfigError || error instanceof EmbeddedPostgresError;
+  // A reader that stops reading, such as `| head`, is no error.
+  if (error instanceof OutputFailedError && error.code === 'EPIPE') return ExitStatus.done;
+  const plain = [UserError, ConfigError, EmbeddedPostgresError, OutputFailedError].some(
+    (kind) => error instanceof kind,
+  );
   const passing = plain || !(error instanceof Error) ? undefined : describePassing(error);
   const text = error instanceof Error ? (plain ? error.message : (error.stack ?? error.message)) : String(error);
-  process.stderr.write(`jobmirror: ${passing === undefined ? text : `${passing}; nothing is lost: try again later`}\n`);
+  printNotice(`jobmirror: ${passing === undefined ? text : `${passing}; nothing is lost: try again later`}`);
   return ExitStatus.failed;
 }

@@ -1,9 +1,39 @@
-// Writes results to standard output, at the pace of whoever reads them, and nothing in them that steers a terminal.
+// The only way to standard output and standard error: at the pace of the reader, and as text that can't steer a terminal.
 import { once } from 'node:events';
+import { terminalText } from '../telemetry/terminal-text.ts';
+import { OutputFailedError, outputFailure } from './output-failure.ts';
 
-/** Writes one line; resolves when the next may come. */
-export async function printLine(text: string): Promise<void> {
-  if (!process.stdout.write(`${text}\n`)) await once(process.stdout, 'drain');
+let stop: AbortSignal | undefined;
+
+/** Has {@link printLine} throw the reason of `signal` once it is aborted, so that a long list ends and its command closes. */
+export function stopPrintingOn(signal: AbortSignal): void {
+  stop = signal;
+}
+
+/**
+ * Writes one line, or a text of several; resolves when the next may come.
+ * @throws OutputFailedError where nobody reads any more, or the file can't take more.
+ */
+export const printLine = (text: string): Promise<void> => writeLine(terminalText(text));
+
+/** Writes one line of a data file: exactly as it is, unless it goes to a terminal. Throws as {@link printLine} does. */
+export const printData = (text: string): Promise<void> => writeLine(process.stdout.isTTY ? terminalText(text) : text);
+
+async function writeLine(line: string): Promise<void> {
+  throwIfFailed();
+  stop?.throwIfAborted();
+  if (process.stdout.write(`${line}\n`)) return;
+  try {
+    await once(process.stdout, 'drain', { signal: stop });
+  } catch (error) {
+    throwIfFailed();
+    throw stop?.aborted ? stop.reason : error;
+  }
+}
+
+function throwIfFailed(): void {
+  const failure = outputFailure();
+  if (failure !== undefined) throw new OutputFailedError(failure);
 }
 
 export async function printLines(lines: Iterable<string>): Promise<void> {
@@ -13,15 +43,14 @@ export async function printLines(lines: Iterable<string>): Promise<void> {
 /** Writes one JSON object a line. */
 export const printJson = (value: unknown): Promise<void> => printLine(JSON.stringify(value));
 
-// Control characters, escapes among them, but for tabs and line breaks; and those that turn the direction of writing.
-const STEERING = /(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+/** Writes to standard error: notices, warnings and failures, so that standard output stays for results. */
+export function printNotice(text: string): void {
+  process.stderr.write(`${terminalText(text)}\n`);
+}
 
-/** Text of a feed or a site, as it may stand on a terminal. */
-export const plainText = (text: string): string => text.replaceAll('\r\n', '\n').replace(STEERING, '\ufffd');
-
-/** The same on one line, cut to at most `length` characters. */
+/** Text of a feed or a site as one line, cut to at most `length` characters. */
 export function oneLine(text: string, length = 120): string {
-  const line = plainText(text).replace(/\s+/g, ' ').trim();
+  const line = terminalText(text).replace(/\s+/g, ' ').trim();
   const characters = [...line.slice(0, 2 * length + 2)];
   return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : line;
 }

@@ -1,5 +1,6 @@
 // Shows people how far long work is: one line rewritten on a terminal, a plain line now and then in a pipe.
 import type { WriteStream } from 'node:tty';
+import { terminalText } from '../telemetry/terminal-text.ts';
 
 export interface Progress {
   /** Shows the text now, or later if the last one is too fresh. */
@@ -22,10 +23,10 @@ export function startProgress(stream: NodeJS.WriteStream | WriteStream = process
       shownAt = performance.now();
       if (stream.isTTY) {
         const width = Math.max(20, (stream.columns ?? 80) - 1);
-        stream.write(`\r\x1b[2K${text.slice(0, width)}`);
+        stream.write(`\r\x1b[2K${terminalText(text).slice(0, width)}`);
         dirty = true;
       } else {
-        stream.write(`${text}\n`);
+        stream.write(`${terminalText(text)}\n`);
       }
     },
     clear() {

@@ -4,7 +4,7 @@ import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review
 import type { ActedEntry } from '../store/review-actions.ts';
 import type { Books } from './books.ts';
 import { ExitStatus, worst } from './exit-status.ts';
-import { plainText, printJson, printLine } from './print.ts';
+import { printJson, printLine } from './print.ts';
 import { sendWaiting } from './send-waiting.ts';
 
 /** What an act came to, before anything is sent. */
@@ -87,5 +87,5 @@ const describeResult = ({ result, message }: ReportedEntry): string =>
   result === 'done' ? message : `not applicable: ${message}`;
 
 function entryLine({ entry, feed, key }: ReportedEntry, text: string): string {
-  return plainText(`${entry} ${feed}${key === null ? '' : ` ${key}`}: ${text}`);
+  return `${entry} ${feed}${key === null ? '' : ` ${key}`}: ${text}`;
 }

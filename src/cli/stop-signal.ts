@@ -1,4 +1,6 @@
-// Turns SIGINT and SIGTERM into an abort signal; a second one ends the process at once.
+// Turns SIGINT, SIGTERM, SIGHUP and output that can't be written any more into an abort signal; a second signal ends the process at once.
+import { onOutputFailure } from './output-failure.ts';
+import { printNotice } from './print.ts';
 
 /** Time for requests in flight, so that everything has ended within 10 s of the signal. */
 export const STOP_WITHIN_MS = 7_000;
@@ -15,7 +17,8 @@ export interface StopSignal {
 const END_AFTER_MS = 9_500;
 
 /** Exit status of a process that a signal ended, by convention of the shells: 128 and the signal's number. */
-const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
+const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+type SignalName = keyof typeof SIGNAL_NUMBERS;
 
 export function stopSignal(): StopSignal {
   const controller = new AbortController();
@@ -23,21 +26,28 @@ export function stopSignal(): StopSignal {
   const stopped = new Promise<void>((resolve) => {
     resolveStopped = resolve;
   });
-  const onSignal = (name: keyof typeof SIGNAL_NUMBERS) => {
-    if (controller.signal.aborted) process.exit(128 + SIGNAL_NUMBERS[name]);
-    process.stderr.write(`\n${name}: stopping; what is in flight ends first. Once more to end at once.\n`);
-    setTimeout(() => process.exit(128 + SIGNAL_NUMBERS[name]), END_AFTER_MS).unref();
-    controller.abort(new Error(`stopped by ${name}`));
+  const stop = (cause: string, status: number): void => {
+    setTimeout(() => process.exit(status), END_AFTER_MS).unref();
+    controller.abort(new Error(`stopped by ${cause}`));
     resolveStopped();
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  const onSignal = (name: SignalName): void => {
+    const status = 128 + SIGNAL_NUMBERS[name];
+    if (controller.signal.aborted) process.exit(status);
+    printNotice(`\n${name}: stopping; requests in flight are finished first. Press again to end at once.`);
+    stop(name, status);
+  };
+  const names = Object.keys(SIGNAL_NUMBERS) as SignalName[];
+  for (const name of names) process.on(name, onSignal);
+  const forgetOutput = onOutputFailure(() => {
+    if (!controller.signal.aborted) stop('output that can not be written', 1);
+  });
   return {
     signal: controller.signal,
     stopped,
     release() {
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
+      for (const name of names) process.off(name, onSignal);
+      forgetOutput();
     },
   };
 }

@@ -1,11 +1,21 @@
 // Runs the work of a command that prints results on opened books, and closes them however it ends.
 import { type Books, type BooksOptions, openBooks } from './books.ts';
+import { stopPrintingOn } from './print.ts';
+import { stopSignal } from './stop-signal.ts';
 
+/** A signal ends the output; the database is closed and an embedded server stopped in any case. */
 export async function withBooks<T>(options: BooksOptions, work: (books: Books) => Promise<T>): Promise<T> {
-  const books = await openBooks({ ...options, quiet: true });
+  const stopping = stopSignal();
+  stopPrintingOn(stopping.signal);
   try {
-    return await work(books);
+    const books = await openBooks({ ...options, quiet: true });
+    try {
+      stopping.signal.throwIfAborted();
+      return await work(books);
+    } finally {
+      await books.close();
+    }
   } finally {
-    await books.close();
+    stopping.release();
   }
 }

@@ -26,8 +26,17 @@ export function mappingLine(row: MappingRow, format: MappingFormat): string {
     site: row.site,
     mapped_at: row.since.toISOString(),
   };
-  return format === 'jsonl' ? JSON.stringify(cells) : COLUMNS.map((name) => csvCell(cells[name] ?? '')).join(',');
+  return format === 'jsonl'
+    ? JSON.stringify(cells)
+    : COLUMNS.map((name) => csvCell(guardFormula(cells[name] ?? ''))).join(',');
 }
+
+/**
+ * A cell that a spreadsheet would take for a formula gets an apostrophe in front, and so does one that has apostrophes in
+ * front of such a cell already: reading takes exactly one off.
+ */
+const guardFormula = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const unguardFormula = (text: string): string => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text);
 
 /** RFC 4180, section 2. */
 const csvCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
@@ -96,7 +105,7 @@ function readCsvCells(text: string, columns: readonly string[]): Cells {
   if (cells.length !== columns.length) {
     throw new LineError(`there are ${cells.length} cells, but the first line names ${columns.length} columns`);
   }
-  return Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? '']));
+  return Object.fromEntries(columns.map((name, at) => [name, unguardFormula(cells[at] ?? '')]));
 }
 
 /** One line is one record: no value of ours may hold a line break. */

@@ -1,9 +1,10 @@
-// Turns log calls into lines on standard error: JSON in a pipe, pretty on a terminal, bounded, and without secrets.
+// Turns log calls into lines on standard error: text for people or JSON for programs, bounded, and without secrets.
 import { hostname } from 'node:os';
 import { pino } from 'pino';
 import { boundLine, MAX_LINE_LENGTH } from './bounded-line.ts';
 import { prettyLine } from './pretty-line.ts';
 import { createScrub } from './scrub.ts';
+import { terminalText } from './terminal-text.ts';
 
 /** The levels of a log, from the least to the most urgent; `info` once per change of state, `error` needs a person. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -23,6 +24,8 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** Texts that must not stand in the log in any form. */
   readonly secrets: readonly string[];
+  /** JSON, unless the destination is a terminal: for services, and where JSON was asked for. Otherwise text for people. */
+  readonly json?: boolean;
   /** Standard error if absent, so that standard output stays for results. */
   readonly destination?: LogDestination;
 }
@@ -35,9 +38,10 @@ export function createLogger(options: LogOptions): Logger {
   const destination = options.destination ?? process.stderr;
   const scrub = createScrub(options.secrets);
   const colour = destination.hasColors?.() ?? false;
+  const isJson = options.json === true && destination.isTTY !== true;
   const write = (line: string): void => {
     const scrubbed = scrub(line.trimEnd());
-    const form = destination.isTTY ? (bounded: string): string => prettyLine(bounded, colour) : undefined;
+    const form = isJson ? terminalText : (bounded: string): string => prettyLine(bounded, colour);
     destination.write(`${formLine(scrubbed, form)}\n`);
   };
   return pino(
@@ -51,13 +55,12 @@ export function createLogger(options: LogOptions): Logger {
   );
 }
 
-function formLine(line: string, form: ((line: string) => string) | undefined): string {
+function formLine(line: string, form: (line: string) => string): string {
   try {
-    const bounded = boundLine(line);
-    return form === undefined ? bounded : form(bounded);
+    return form(boundLine(line));
   } catch (error) {
     // A secret that is a number or a word of the format itself was taken out of the JSON around the texts.
-    if (error instanceof SyntaxError) return line.slice(0, MAX_LINE_LENGTH);
+    if (error instanceof SyntaxError) return terminalText(line.slice(0, MAX_LINE_LENGTH));
     throw error;
   }
 }

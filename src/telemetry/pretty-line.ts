@@ -1,5 +1,6 @@
 // Turns a JSON log line into one quiet line for a terminal: time, level, message, fields; a stack below, indented.
 import { styleText } from 'node:util';
+import { terminalText } from './terminal-text.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -30,8 +31,8 @@ export function prettyLine(line: string, colour: boolean): string {
   const head = [
     paint('gray', timeOfDay(Number(entry.time))),
     paint(level.style, level.name.padEnd(5)),
-    visible(String(entry.msg ?? '')),
-    ...fields.map(([name, value]) => paint('gray', `${visible(name)}=`) + valueText(value)),
+    terminalText(String(entry.msg ?? '')),
+    ...fields.map(([name, value]) => paint('gray', `${terminalText(name)}=`) + valueText(value)),
   ].join(' ');
   const trouble = errorText(entry.err);
   return trouble === undefined ? head : `${head}\n${paint('gray', trouble.replace(/^/gm, '    '))}`;
@@ -45,24 +46,16 @@ function timeOfDay(epochMs: number): string {
 
 function valueText(value: unknown): string {
   const isPlainWord = typeof value === 'string' && /^[\w.:/@%+,-]+$/.test(value);
-  return isPlainWord ? value : visible(JSON.stringify(value));
+  return isPlainWord ? value : terminalText(JSON.stringify(value));
 }
 
 /** The stacks and own properties (such as `code`) of an error and of its causes, as pino's `errWithCause` wrote them. */
 function errorText(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null) return error === undefined ? undefined : visible(String(error));
+  if (typeof error !== 'object' || error === null) return error === undefined ? undefined : terminalText(String(error));
   const { type: _type, message, stack, cause, ...properties } = error as Record<string, unknown>;
-  const lines = [visible(String(stack ?? message))];
-  if (Object.keys(properties).length > 0) lines.push(visible(JSON.stringify(properties)));
+  const lines = [terminalText(String(stack ?? message))];
+  if (Object.keys(properties).length > 0) lines.push(terminalText(JSON.stringify(properties)));
   const below = errorText(cause);
   if (below !== undefined) lines.push(`caused by: ${below}`);
   return lines.join('\n');
 }
-
-/** Control characters (C0 without line break and tab, DEL, C1) and the marks that turn the direction of text. */
-const INVISIBLE = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
-
-const visible = (text: string): string =>
-  text.replace(INVISIBLE, (sign) =>
-    sign === '\n' || sign === '\t' ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );

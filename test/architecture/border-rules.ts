@@ -48,6 +48,9 @@ const PURE_MODULES = new Set(['node:crypto', 'node:buffer']);
 const IMPURE_TEXT =
   /\b(?:Date\.now|performance\.|new Date\(\)|Math\.random|process\.|console\.|set(?:Timeout|Interval|Immediate)\b|fetch\()/;
 
+/** Text of feeds and sites reaches a terminal only through functions that neutralise what would steer it. */
+const MAY_WRITE_OUT = /^src\/(?:cli\/(?:print|progress|output-failure|table|demo\/page)|telemetry\/log)\.ts$/;
+
 const SQL_FOLDERS = ['src/store', 'src/sandbox'];
 /** A literal that begins as a statement does. */
 const SQL_TEXT =
@@ -85,7 +88,9 @@ function textOutOfPlace(file: SourceFile): string[] {
   const folder = folderOf(file.path);
   const impure = PURE.includes(folder) ? IMPURE_TEXT.exec(file.text)?.[0] : undefined;
   const sql = SQL_FOLDERS.includes(folder) ? undefined : SQL_TEXT.exec(file.text)?.[0];
+  const out = MAY_WRITE_OUT.test(file.path) ? undefined : /\bprocess\.std(?:out|err)\b/.exec(file.text)?.[0];
   return [
+    ...(out === undefined ? [] : [`${file.path}: output goes through src/cli/print.ts, not through ${out}`]),
     ...(impure === undefined ? [] : [`${file.path}: ${folder} is pure, "${impure}" is not`]),
     ...(sql === undefined ? [] : [`${file.path}: SQL stands only in ${SQL_FOLDERS.join(', ')}, not here: ${sql}`]),
   ];

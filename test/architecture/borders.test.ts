@@ -45,6 +45,7 @@ describe('noticed', () => {
       'is pure and may not import node:fs',
     ],
     ['a clock in the centre', 'src/posting/a.ts', 'const at = new Date();', '"new Date()" is not'],
+    ['output past the one function', 'src/cli/a.ts', 'process.stdout.write(x);', 'goes through src/cli/print.ts'],
     ['a log in the centre', 'src/plan/a.ts', "console.log('x');", '"console." is not'],
     ['a query', 'jobs/a.ts', "await pool.query('SELECT key FROM mapping');", 'SQL stands only in'],
     ['a query over lines', 'src/review/a.ts', 'query(`\n  update change set state = 1`);', 'SQL stands only in'],

@@ -27,7 +27,7 @@ const row = (key: string, url?: string) => ({
 });
 
 describe.each(['csv', 'jsonl'] as const)('as %s', (format) => {
-  it.each(['plain', 'a,b', 'with "quotes"', '"', 'ümläut 🙂', "it's", '007', '=1+1'])(
+  it.each(['plain', 'a,b', 'with "quotes"', '"', 'ümläut 🙂', "it's", '007', '=1+1', "'=1", "''+1", '-5', "'plain"])(
     'the key %s comes back',
     async (key) => {
       const header = headerLine(format);
@@ -48,6 +48,10 @@ describe.each(['csv', 'jsonl'] as const)('as %s', (format) => {
       ]);
     },
   );
+});
+
+it.each(['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)'])('no spreadsheet takes %s for a formula', (key) => {
+  expect(mappingLine(row(key), 'csv')).toMatch(/^acme,"?'/);
 });
 
 it('takes columns in any order, without those that need not be there, and skips empty lines', async () => {

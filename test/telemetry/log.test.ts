@@ -12,7 +12,7 @@ function capture(options: Partial<LogOptions> & { terminal?: boolean; colour?: b
     isTTY: options.terminal ?? false,
     hasColors: () => options.colour ?? false,
   };
-  const log = createLogger({ level: 'info', secrets: [], destination, ...options });
+  const log = createLogger({ level: 'info', secrets: [], json: true, destination, ...options });
   return { log, text: () => lines.join(''), entries: () => lines.map((line) => JSON.parse(line)) };
 }
 
@@ -40,6 +40,24 @@ describe('in a pipe', () => {
     log.error({ err: new Error('outer', { cause: new TypeError('inner') }) }, 'failed');
     expect(entries()[0].err).toMatchObject({ message: 'outer', cause: { type: 'TypeError', message: 'inner' } });
     expect(entries()[0].err.cause.stack).toContain('log.test.ts');
+  });
+});
+
+describe('in a pipe, for people', () => {
+  it('writes a line of text without colour', () => {
+    const { log, text } = capture({ json: false });
+    log.warn({ feed: 'acme' }, 'source not reachable');
+    expect(text()).toMatch(/^\d\d:\d\d:\d\d warn {2}source not reachable feed=acme\n$/);
+  });
+});
+
+describe('JSON', () => {
+  it('escapes what steers a terminal, and stays the same value', () => {
+    const { log, text, entries } = capture();
+    const data = 'a\u001b]0;x\u0007\u009b\u202e\u{e0041}\u2028z';
+    log.info({ data }, 'read');
+    expect(text()).not.toMatch(/(?!\n)[\p{Cc}\u202e\u2028\u{e0041}]/u);
+    expect(entries()[0].data).toBe(data);
   });
 });
 

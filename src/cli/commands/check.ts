@@ -14,7 +14,7 @@ import { type BooksCheck, checkBooks } from '../check-books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { ExitStatus } from '../exit-status.ts';
 import { chooseFeeds } from '../feed-setups.ts';
-import { plainText, printJson, printLines } from '../print.ts';
+import { printJson, printLines, printNotice } from '../print.ts';
 import { formatTime } from '../times.ts';
 
 type Answers = ReadonlyMap<SiteName, Probe>;
@@ -34,7 +34,7 @@ export function checkCommand(): Command {
       if (options.json === true) await printJson(toJson(config, answers, books, [...mistakes, ...problems]));
       else {
         await printLines(describe(config, answers, books));
-        for (const mistake of mistakes) process.stderr.write(`jobmirror: ${plainText(mistake)}\n`);
+        for (const mistake of mistakes) printNotice(`jobmirror: ${mistake}`);
         // Last of all: whatever is wrong has been said before it.
         await printLines([
           ...problems.map((problem) => `problem: ${problem}`),
@@ -140,7 +140,7 @@ function describeSite({ name, options, requestsPerSecond, stateField }: SiteConf
     `site ${name}: ${options.baseUrl.href}`,
     `  at most ${requestsPerSecond} requests a second, ${options.concurrency} at once, ${options.timeoutMs / 1000} s each`,
     `  the state stands in ${stateField.name}, as ${stateField.values}; ${doubts}`,
-    ...(answer === undefined ? [] : [`  asked now: ${ANSWERS[answer.kind]}: ${plainText(answer.message)}`]),
+    ...(answer === undefined ? [] : [`  asked now: ${ANSWERS[answer.kind]}: ${answer.message}`]),
   ];
 }
 

@@ -9,7 +9,7 @@ import { actorName } from '../actor.ts';
 import { UserError } from '../exit-status.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
-import { plainText, printJson, printLine, printLines } from '../print.ts';
+import { printData, printJson, printLine, printLines } from '../print.ts';
 import { formatTable } from '../table.ts';
 import { formatTime } from '../times.ts';
 import { withBooks } from '../with-books.ts';
@@ -60,8 +60,7 @@ function listCommand(): Command {
 
 const COLUMNS = [{ title: 'FEED' }, { title: 'KEY' }, { title: 'JOB' }, { title: 'SINCE' }, { title: 'URL' }] as const;
 
-const rowOf = (row: MappingRow): string[] =>
-  [row.feed, row.key, row.siteJobId, formatTime(row.since), row.url ?? '-'].map(plainText);
+const rowOf = (row: MappingRow): string[] => [row.feed, row.key, row.siteJobId, formatTime(row.since), row.url ?? '-'];
 
 function exportCommand(): Command {
   return new Command('export')
@@ -72,8 +71,8 @@ function exportCommand(): Command {
       withBooks(options, async ({ db, config }) => {
         const feed = name === undefined ? undefined : await knownFeed(db, config, name);
         const header = headerLine(options.format);
-        if (header !== undefined) await printLine(header);
-        for await (const row of listMappings(db, feed)) await printLine(mappingLine(row, options.format));
+        if (header !== undefined) await printData(header);
+        for await (const row of listMappings(db, feed)) await printData(mappingLine(row, options.format));
       }),
     );
 }
@@ -124,7 +123,7 @@ function judge(end: ImportEnd, file: string): Extract<ImportEnd, { kind: 'import
     case 'busy':
       throw new UserError(`feed ${end.feed} is being pulled right now; try again when that has ended`);
     case 'refused': {
-      const lines = end.problems.map(({ line, message }) => plainText(`${file}:${line}: ${message}`));
+      const lines = end.problems.map(({ line, message }) => `${file}:${line}: ${message}`);
       throw new UserError([...lines, ...(end.more ? ['… and more'] : []), 'Nothing was imported.'].join('\n'));
     }
     default:

@@ -10,7 +10,8 @@ import { commandWriter, completeCommands } from '../command-line.ts';
 import { describeChange } from '../describe-change.ts';
 import { ExitStatus, worst } from '../exit-status.ts';
 import { chooseFeeds } from '../feed-setups.ts';
-import { printLine } from '../print.ts';
+import { OutputFailedError } from '../output-failure.ts';
+import { printLine, printNotice, stopPrintingOn } from '../print.ts';
 import { formatBytes, startProgress } from '../progress.ts';
 import { stopSignal } from '../stop-signal.ts';
 
@@ -24,11 +25,12 @@ export function planCommand(): Command {
       const config = await readConfig(options);
       const { setups, broken } = chooseFeeds(config, names);
       const stopping = stopSignal();
+      stopPrintingOn(stopping.signal);
       const statuses: ExitStatus[] = broken.map(({ feed, message }) => fail(feed, message));
       const write = commandWriter(options.config);
       try {
         if (setups.length > 0) {
-          const books = await openBooksFor(config, { quiet: true });
+          const books = await openBooksFor(config, { quiet: true, json: options.json });
           try {
             for (const setup of setups)
               statuses.push(await planOne(books, setup, stopping.signal, options.json === true, write));
@@ -64,18 +66,18 @@ async function planOne(
     progress.clear();
     if (end.kind === 'busy') return fail(setup.feed, 'it is being pulled right now; try again later');
     if (end.kind === 'failed') return fail(setup.feed, completeCommands(end.message, write));
-    process.stderr.write(
+    printNotice(
       `${setup.feed}: ${end.seen} seen: ${counts.create} to create, ${counts.update} to update, ` +
         `${counts.delete} to delete, ${end.unchanged} unchanged, ${end.rejected} rejected, ` +
-        `${plural(end.duplicates, 'duplicate')}, ${end.unreadable} unreadable\n`,
+        `${plural(end.duplicates, 'duplicate')}, ${end.unreadable} unreadable`,
     );
-    if (end.holdReason !== undefined) process.stderr.write(`  deletes would be held: ${end.holdReason}\n`);
+    if (end.holdReason !== undefined) printNotice(`  deletes would be held: ${end.holdReason}`);
     for (const shortfall of end.shortfalls) {
-      process.stderr.write(`  nothing would be deleted: ${completeCommands(shortfall, write)}\n`);
+      printNotice(`  nothing would be deleted: ${completeCommands(shortfall, write)}`);
     }
     return end.shortfalls.length > 0 ? ExitStatus.failed : ExitStatus.done;
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted || error instanceof OutputFailedError) throw error;
     return fail(setup.feed, error instanceof Error ? error.message : String(error));
   } finally {
     progress.clear();
@@ -83,6 +85,6 @@ async function planOne(
 }
 
 function fail(feed: FeedName, message: string): ExitStatus {
-  process.stderr.write(`${feed}: ${message}\n`);
+  printNotice(`${feed}: ${message}`);
   return ExitStatus.failed;
 }

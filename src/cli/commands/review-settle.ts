@@ -10,6 +10,7 @@ import { actorName } from '../actor.ts';
 import type { Books } from '../books.ts';
 import { UserError } from '../exit-status.ts';
 import { entryNumber } from '../option-values.ts';
+import { printNotice } from '../print.ts';
 import { refuseMove } from '../refuse-move.ts';
 import { reportAct } from '../report-actions.ts';
 import { withBooks } from '../with-books.ts';
@@ -60,7 +61,7 @@ async function settle(books: Books, id: number, verdict: PersonsVerdict, options
   try {
     const report = await settleEntry(books.db, id, verdict, { actor: actorName(options.as), site });
     if (report.kind === 'refused') throw new UserError(`entry ${id}: ${report.message}`);
-    if (report.warning !== undefined) process.stderr.write(`warning: ${report.warning}\n`);
+    if (report.warning !== undefined) printNotice(`warning: ${report.warning}`);
     const { feed, key } = report;
     const message = verdict.kind === 'missing' ? 'to be sent again' : `job ${verdict.siteJobId} is taken for it`;
     const entries = [{ entry: id, feed, key, result: 'done', message }] as const;

@@ -6,6 +6,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/s
 import { createLogger } from '../../telemetry/log.ts';
 import { openServer, readConfig } from '../books.ts';
 import { UserError } from '../exit-status.ts';
+import { printLine, printNotice } from '../print.ts';
 import { addSandboxOptions, readSandboxOptions } from '../sandbox-options.ts';
 import { stopSignal } from '../stop-signal.ts';
 
@@ -45,7 +46,7 @@ export function sandboxCommand(): Command {
     const secrets = [given.password, given.token].filter((text) => text !== undefined);
     const log = createLogger({ level: 'warn', secrets });
     const stopping = stopSignal();
-    const server = await openServer(place, (text) => process.stderr.write(`${text}\n`));
+    const server = await openServer(place, printNotice);
     try {
       const sandbox = await start({
         databaseUrl: server.url,
@@ -56,7 +57,7 @@ export function sandboxCommand(): Command {
       });
       try {
         const user = options.account === undefined ? undefined : await ensure(sandbox, options.account, given);
-        process.stdout.write(`${describe(sandbox, options, given, user)}\n`);
+        await printLine(describe(sandbox, options, given, user));
         await stopping.stopped;
       } finally {
         await sandbox.close();

@@ -21,7 +21,7 @@ export function startCommand(): Command {
       if (setups.length === 0)
         throw new UserError(broken.map(({ feed, message }) => `feed ${feed}: ${message}`).join('\n'));
       const stopping = stopSignal();
-      const books = await openBooksFor(config, { waitUntil: stopping.signal });
+      const books = await openBooksFor(config, { waitUntil: stopping.signal, json: true });
       for (const { feed, message } of broken)
         books.log.error({ feed, reason: message }, 'feed left out, the others go on');
       try {

@@ -17,7 +17,7 @@ import type { Books } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { describeDifferences, differencesOf } from '../configurations.ts';
 import { describeFeeds, describeSite, type MarkedFeed, type SiteOverview } from '../describe-status.ts';
-import { plainText, printJson, printLines } from '../print.ts';
+import { printJson, printLines } from '../print.ts';
 import { pullJson } from '../pull-json.ts';
 import { withBooks } from '../with-books.ts';
 
@@ -43,7 +43,7 @@ export function statusCommand(): Command {
           workers === 0
             ? 'no process sends at the moment'
             : `${workers} ${workers === 1 ? 'process sends' : 'processes send'}`,
-          ...(differences === undefined ? [] : [`WARNING: ${plainText(differences)}`]),
+          ...(differences === undefined ? [] : [`WARNING: ${differences}`]),
           ...sites.flatMap((site) => describeSite(site, write)),
           ...describeFeeds(feeds, write),
         ]);

@@ -11,7 +11,8 @@ import { ExitStatus, UserError, worst } from '../exit-status.ts';
 import { chooseFeeds } from '../feed-setups.ts';
 import { leftBehind } from '../left-behind.ts';
 import { mirrorFeed } from '../mirror-feed.ts';
-import { printJson } from '../print.ts';
+import { OutputFailedError } from '../output-failure.ts';
+import { printJson, printLine, printNotice } from '../print.ts';
 import { type Progress, startProgress } from '../progress.ts';
 import { describeReport, exitStatusOf, failedReport, type PullReport, withCommands } from '../pull-report.ts';
 import { STOP_WITHIN_MS, stopSignal } from '../stop-signal.ts';
@@ -59,11 +60,15 @@ async function mirrorAll(
 ): Promise<ExitStatus[]> {
   let statuses: ExitStatus[] = [];
   try {
-    const books = await openBooksFor(config, { quiet: options.verbose !== true, waitUntil: signal });
+    const books = await openBooksFor(config, {
+      quiet: options.verbose !== true,
+      json: options.json,
+      waitUntil: signal,
+    });
     try {
       statuses = await syncAll(books, setups, signal, options);
       for (const text of await leftBehind(books)) {
-        process.stderr.write(`${completeCommands(text, commandWriter(options.config))}\n`);
+        printNotice(completeCommands(text, commandWriter(options.config)));
       }
     } finally {
       await books.close();
@@ -89,7 +94,7 @@ async function syncAll(
     return await eachFeed(setups, async (setup) => {
       const report = await syncFeed(books, sending, setup, signal, progress);
       progress.clear();
-      await print(report, options);
+      await print(report, options).catch(unlessUnread);
       return exitStatusOf(report);
     });
   } finally {
@@ -155,8 +160,14 @@ async function syncFeed(
 async function print(report: PullReport, { json, config }: SyncOptions): Promise<void> {
   const write = commandWriter(config);
   if (json === true) return printJson(withCommands(report, write));
-  const stream = report.status === 'failed' ? process.stderr : process.stdout;
-  stream.write(`${describeReport(report, write)}\n`);
+  const text = describeReport(report, write);
+  if (report.status === 'failed') printNotice(text);
+  else await printLine(text);
+}
+
+/** The work counts, not whether anybody reads the report; a report that is lost for another reason is a failure. */
+function unlessUnread(error: unknown): void {
+  if (!(error instanceof OutputFailedError && error.code === 'EPIPE')) throw error;
 }
 
 async function eachFeed(

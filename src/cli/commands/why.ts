@@ -6,7 +6,7 @@ import { tellStory } from '../../review/tell-story.ts';
 import { type PostingStory, readStory } from '../../store/posting-story.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
-import { plainText, printJson, printLines } from '../print.ts';
+import { printJson, printLines } from '../print.ts';
 import { pullJson } from '../pull-json.ts';
 import { formatSpan, formatTime } from '../times.ts';
 import { withBooks } from '../with-books.ts';
@@ -25,7 +25,7 @@ export function whyCommand(): Command {
         const write = commandWriter(options.config);
         if (options.json === true) return printJson(toJson(story, write));
         const words = { at: formatTime, span: formatSpan };
-        return printLines(tellStory(story, words, write).map((line) => completeCommands(plainText(line), write)));
+        return printLines(tellStory(story, words, write).map((line) => completeCommands(line, write)));
       }),
     );
 }

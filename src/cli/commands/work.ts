@@ -11,7 +11,7 @@ export function workCommand(): Command {
     .action(async (options: { config?: string }) => {
       const config = await readConfig(options);
       const stopping = stopSignal();
-      const books = await openBooksFor(config, { waitUntil: stopping.signal });
+      const books = await openBooksFor(config, { waitUntil: stopping.signal, json: true });
       try {
         const engine = await startEngine(books, undefined, 'work');
         books.log.info({ sites: [...engine.desks.keys()] }, 'working');

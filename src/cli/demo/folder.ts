@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { identityOf, isAlive } from '../../store/embedded/process-identity.ts';
 import { removeCluster } from '../../store/embedded/remove-cluster.ts';
 import { UserError } from '../exit-status.ts';
+import { printNotice } from '../print.ts';
 
 export interface DemoFolder {
   /** Absolute. */
@@ -53,7 +54,7 @@ async function removeLeftovers(area: string): Promise<void> {
       await removeFolder(claimed);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT') process.stderr.write(`${join(area, name)}, of an earlier demo, stays: ${message}\n`);
+      if (code !== 'ENOENT') printNotice(`${join(area, name)}, of an earlier demo, stays: ${message}`);
     }
   }
 }

@@ -1,0 +1,72 @@
+// Output that nobody reads, a terminal that hangs up: commands end as after SIGTERM, with everything closed.
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { startProgram } from './program.ts';
+import { runProgram } from './run-program.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+beforeEach(async () => {
+  mirror = await openMirror({ site: { limits: '{ requests_per_second: 20, concurrency: 2, timeout_seconds: 5 }' } });
+});
+afterEach(() => mirror.close());
+
+const start = (...args: readonly string[]) =>
+  startProgram([...args, '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
+
+/** No session of a command is left in the database, and nothing is recorded as being sent. */
+async function nothingLeft(): Promise<void> {
+  const { db } = await mirror.books();
+  expect(await db.query(`select state from change where state in ('sending', 'in_doubt')`)).toEqual([]);
+}
+
+describe('standard output is closed', () => {
+  it('a list ends well', async () => {
+    await mirror.writeFeed(feedXml(postings(30)));
+    await mirror.sync();
+    const program = start('mappings', 'list', '--json');
+    program.process.stdout?.destroy();
+    expect(await program.ended).toEqual({ status: 0, signal: null });
+    expect(program.errors()).toBe('');
+  });
+
+  it('a sync that is done counts as done', async () => {
+    await mirror.writeFeed(feedXml(postings(3)));
+    const program = start('sync');
+    program.process.stdout?.destroy();
+    expect(await program.ended).toEqual({ status: 0, signal: null });
+    expect((await mirror.siteJobs()).size).toBe(3);
+  });
+
+  it('a service stops when standard error is closed', async () => {
+    const program = start('work');
+    await once(program.process.stderr as NonNullable<typeof program.process.stderr>, 'data');
+    program.process.stderr?.destroy();
+    await mirror.writeFeed(feedXml(postings(3)));
+    await runProgram(mirror, 'sync');
+    // The next line that it logs finds nobody; it then ends as after SIGTERM.
+    expect((await program.ended).signal).toBeNull();
+    await nothingLeft();
+  });
+});
+
+describe.each(['SIGHUP', 'SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  it('ends a sync with its requests finished and recorded', async () => {
+    await mirror.writeFeed(feedXml(postings(100)));
+    const program = start('sync', '--json');
+    let seen = 0;
+    await mirror.sandbox.requests.next(({ method }) => method === 'POST' && ++seen === 3);
+    program.process.kill(signal);
+    expect(await program.ended).toEqual({ status: 1, signal: null });
+    await nothingLeft();
+    const [report] = program
+      .out()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(report.created).toBe((await mirror.siteJobs()).size);
+  });
+});
