@@ -2,27 +2,22 @@
 import { isUtf8 } from 'node:buffer';
 import type { Problem, RecordTree } from '../posting/posting.ts';
 import { decodeEntities } from './entities.ts';
+import {
+  ATTRIBUTE,
+  addChild,
+  type Branch,
+  END_TAG,
+  MAX_DEPTH,
+  matchAt,
+  newBranch,
+  PLAIN_TAG,
+  START_TAG,
+  TAG_END,
+} from './xml-tags.ts';
 
 export type ParsedRecord =
   | { readonly kind: 'tree'; readonly tree: RecordTree }
   | { readonly kind: 'unreadable'; readonly problems: Problem[] };
-
-/** Deeper records are no postings; trees are walked recursively later. */
-const MAX_DEPTH = 64;
-
-/** XML 1.0, productions 4 and 4a. */
-const NAME_START =
-  ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}' +
-  '\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
-const NAME = `[${NAME_START}][${NAME_START}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]*`;
-/** What most tags are: an ASCII name and nothing else; several times as fast to match as all that a tag can be. */
-const PLAIN_TAG = /<[A-Za-z_][A-Za-z0-9_.:-]*>/y;
-const START_TAG = new RegExp(`<(${NAME})`, 'uy');
-const ATTRIBUTE = new RegExp(`[ \\t\\n]+(${NAME})[ \\t\\n]*=[ \\t\\n]*(?:"([^"<]*)"|'([^'<]*)')`, 'uy');
-const TAG_END = /[ \t\n]*(\/?)>/y;
-const END_TAG = new RegExp(`</(${NAME})[ \\t\\n]*>`, 'uy');
-
-type Branch = { [name: string]: RecordTree };
 
 /** An element that is open: its text so far, and its attributes and children, if it has any. */
 interface OpenElement {
@@ -156,11 +151,6 @@ function buildTree(xml: string): RecordTree {
   return root;
 }
 
-function matchAt(pattern: RegExp, xml: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at;
-  return pattern.exec(xml);
-}
-
 function endOf(terminator: string, xml: string, start: number, skip: number): number {
   const found = xml.indexOf(terminator, start + skip);
   if (found < 0) throw new MalformedXml(start, `${excerpt(xml, start)} is not closed`);
@@ -181,9 +171,6 @@ const decode = (text: string, at: number): string =>
     throw new MalformedXml(at + offset, message);
   });
 
-/** Names come from the feed, so objects have no prototype: `__proto__` and `constructor` are names like any other. */
-const newBranch = (): Branch => Object.create(null);
-
 function readAttributes(xml: string, from: number): { branch: Branch | undefined; end: number } {
   let branch: Branch | undefined;
   for (let end = from; ; end = ATTRIBUTE.lastIndex) {
@@ -201,14 +188,6 @@ function closeElement({ start, text, branch, hasChildren }: OpenElement, xml: st
   if (branch === undefined) return text;
   if (hasChildren) branch['#markup'] = xml.slice(start, end);
   else if (/\S/.test(text)) branch['#text'] = text;
-  return branch;
-}
-
-function addChild(branch: Branch = newBranch(), name: string, tree: RecordTree): Branch {
-  const before = branch[name];
-  if (before === undefined) branch[name] = tree;
-  else if (Array.isArray(before)) before.push(tree);
-  else branch[name] = [before, tree];
   return branch;
 }
 
