@@ -1,6 +1,7 @@
 // Ends a pull that was read: proves it complete or not, finds what is gone, lets the guard judge, and commits the backlog.
 import type { FeedReading } from '../src/feed/feed-reading.ts';
-import { judgeDeletes } from '../src/plan/delete-guard.ts';
+import { type GuardVerdict, judgeDeletes, unreadableHold } from '../src/plan/delete-guard.ts';
+import { matchUnreadable, type UnreadableEntry } from '../src/plan/match-unreadable.ts';
 import type { Reason } from '../src/plan/wish.ts';
 import { refuseOvertaken } from '../src/store/feed-state.ts';
 import { seizeFeed } from '../src/store/locks.ts';
@@ -12,6 +13,7 @@ import {
   collectUnmetWishes,
   extendGrace,
   markUnseen,
+  markUnseenToo,
   wishAbsent,
 } from '../src/store/pull-gone.ts';
 import {
@@ -23,10 +25,17 @@ import {
   mergeWishes,
 } from '../src/store/pull-merge.ts';
 import { takeOver } from '../src/store/pull-takeover.ts';
-import { clearRecordProblems, noteRecordProblems } from '../src/store/record-problems.ts';
+import {
+  clearRecordProblems,
+  noteRecordProblems,
+  noteUnreadable,
+  type UnreadableRecords,
+  unreadableEntries,
+} from '../src/store/record-problems.ts';
+import { holdWaitingDeletes, protectUnreadable, releaseUnreadableHolds } from '../src/store/unreadable-postings.ts';
 import { crossStep } from './fault-hook.ts';
 import type { FeedSetup } from './feed-setup.ts';
-import type { RecordDesk } from './record-desk.ts';
+import { MAX_PROBLEMS, type RecordDesk } from './record-desk.ts';
 
 type Read = Extract<FeedReading, { kind: 'read' }>;
 
@@ -38,14 +47,18 @@ export async function mergePull(
   reading: Read,
 ): Promise<{ readonly complete: boolean }> {
   const { session, subject } = books;
-  const { findings, holdReason } = await prepareMerge(setup, books, desk, reading);
+  const { findings, holdReason, unreadable, whole } = await prepareMerge(setup, books, desk, reading);
   await refuseOvertaken(session, subject.feed, subject.pull);
   crossStep('wishes-merged');
   const problems = desk.problems();
   await noteRecordProblems(session, subject.feed, subject.pull, problems.noted);
-  if (findings.complete && problems.all) {
-    const met = problems.noted.map((problem) => problem.recordHash);
-    await clearRecordProblems(session, subject.feed, met);
+  // A reading that was cut short clears nothing, so what it adds is bounded here.
+  let room = whole ? MAX_PROBLEMS : MAX_PROBLEMS - unreadable.entries;
+  const noted = unreadable.found.filter(({ entry }) => entry !== undefined || room-- > 0);
+  await noteUnreadable(session, subject.feed, subject.pull, noted);
+  if (whole && problems.all) {
+    const records = unreadable.found.map((each) => each.records);
+    await clearRecordProblems(session, subject.feed, { unreadable: records, others: problems.noted });
   }
   await books.notes.merge();
   // A 304 must come to mean "as in the last complete pull, and nothing further to count".
@@ -61,20 +74,20 @@ export async function prepareMerge(
   books: PullBooks,
   desk: RecordDesk,
   reading: Read,
-): Promise<{ readonly findings: PullFindings; readonly holdReason: string | undefined }> {
+): Promise<Merge> {
   const { ledger } = desk;
-  const shortfalls = [
-    ...reading.shortfalls,
-    ...unreadableShortfall(desk.openUnreadable),
-    ...tooFewShortfall(ledger.seen, setup.minRecords),
-  ];
-  const complete = shortfalls.length === 0;
   await seizeFeed(books.session, books.subject.feed);
+  const unreadable = await recogniseUnreadable(books, desk);
+  const otherShortfalls = [...reading.shortfalls, ...tooFewShortfall(ledger.seen, setup.minRecords)];
+  const shortfalls = [...unreadableShortfall(unreadable.open), ...otherShortfalls];
+  const complete = shortfalls.length === 0;
   await takeOver(books);
   await mergeWishes(books);
   // What was accepted while the feed streamed is not open any more: the site has it.
   const carriedOpen = await mergeCarried(books);
-  const gone = complete ? await removeGone(setup, books, desk) : await keepUnseen(books, desk);
+  const gone = complete
+    ? await removeGone(setup, books, desk, unreadable.withoutKey)
+    : await keepUnseen(books, desk, unreadable.withoutKey);
   const stillWished = ledger.wished === 0 ? 0 : await countStillWished(books, (hash) => ledger.hasMetWish(hash));
   const findings: PullFindings = {
     complete,
@@ -87,7 +100,49 @@ export async function prepareMerge(
     grace: gone.grace,
     bytes: reading.bytes,
   };
-  return { findings, holdReason: gone.holdReason };
+  return { findings, holdReason: gone.holdReason, unreadable, whole: otherShortfalls.length === 0 };
+}
+
+/** What a pull comes to, merged and not yet committed. */
+interface Merge {
+  readonly findings: PullFindings;
+  readonly holdReason: string | undefined;
+  readonly unreadable: Unreadable;
+  /** The feed was read to its proven end: what was not met is not in it. */
+  readonly whole: boolean;
+}
+
+interface Unreadable {
+  /** Each with the entry that it has already. */
+  readonly found: readonly { readonly records: UnreadableRecords; readonly entry: UnreadableEntry | undefined }[];
+  /** Entries that there were before. */
+  readonly entries: number;
+  /** Records that no reviewer has dealt with: with one of them the feed is not proven complete. */
+  readonly open: number;
+  /** Records that may be any posting, whatever a reviewer decided. */
+  readonly withoutKey: number;
+}
+
+async function recogniseUnreadable({ session, subject }: PullBooks, desk: RecordDesk): Promise<Unreadable> {
+  const { records, leftOut } = desk.unreadable();
+  const entries = records.length === 0 ? [] : await unreadableEntries(session, subject.feed);
+  const marks = records.map(({ key, recordHash, shape, fault }) => ({
+    key,
+    bytes: recordHash.toString('hex'),
+    shape: shape.toString('hex'),
+    fault,
+  }));
+  const matches = matchUnreadable(marks, entries);
+  const found = records.map((each, at) => ({ records: each, entry: matches[at] }));
+  const open = found.filter(({ entry }) => entry?.discarded !== true);
+  const withoutKey = records.filter(({ key }) => key === undefined);
+  const countOf = (list: readonly UnreadableRecords[]) => list.reduce((sum, { count }) => sum + count, 0);
+  return {
+    found,
+    entries: entries.length,
+    open: countOf(open.map((each) => each.records)) + leftOut.records,
+    withoutKey: countOf(withoutKey) + leftOut.withoutKey,
+  };
 }
 
 interface Gone {
@@ -97,33 +152,61 @@ interface Gone {
 }
 
 /** Of a feed that is not proven complete nothing is gone; what it did not show counts towards another pull. */
-async function keepUnseen(books: PullBooks, { ledger }: RecordDesk): Promise<Gone> {
-  await collectUnmetWishes(books, 'all', (hash) => ledger.hasMetWish(hash));
+async function keepUnseen(books: PullBooks, { ledger }: RecordDesk, withoutKey: number): Promise<Gone> {
+  const hasMetWish = (hash: Buffer) => ledger.hasMetWish(hash);
+  await protectUnreadable(books, hasMetWish);
+  await collectUnmetWishes(books, 'all', hasMetWish);
   await markUnseen(books);
-  return { missing: 0, grace: 0, holdReason: undefined };
+  return { missing: 0, grace: 0, holdReason: await holdForUnreadable(books, withoutKey) };
 }
 
-/** Wishes the deletes that follow from a complete feed, held where they are too many. */
-async function removeGone(setup: FeedSetup, books: PullBooks, { ledger }: RecordDesk): Promise<Gone> {
+/** Wishes the deletes that follow from a complete feed, held where they are too many, or where one may be a mistake. */
+async function removeGone(
+  setup: FeedSetup,
+  books: PullBooks,
+  { ledger }: RecordDesk,
+  withoutKey: number,
+): Promise<Gone> {
   const { missingPulls } = setup.guard;
   const hasMet = (hash: Buffer) => ledger.hasMet(hash);
   await clearUnseen(books);
+  await protectUnreadable(books, (hash) => ledger.hasMetWish(hash));
   await collectUnmetWishes(books, 'unmapped', hasMet);
-  await dropUnmade(books);
+  // A record without a key may be the posting of what was not made yet: it stays as it is.
+  if (withoutKey > 0) await markUnseenToo(books);
+  else await dropUnmade(books);
 
+  const waitingHold = await holdForUnreadable(books, withoutKey);
+  if (withoutKey === 0) await releaseUnreadableHolds(books);
   const { missing, inGrace, due } = await collectMissing(books, ledger.unmetRecords(), hasMet, missingPulls);
   if (inGrace > 0) await extendGrace(books, missingPulls);
 
   let reason: Reason | undefined;
   if (due > 0) {
     const load = { ...(await deleteLoad(books)), added: due, emptied: ledger.seen === 0 };
-    const verdict = judgeDeletes(setup.guard, load);
-    if (verdict.kind === 'hold') reason = { kind: 'guard', message: verdict.reason, problems: [] };
+    reason = holdReason(judgeDeletes(setup.guard, load), withoutKey);
     await wishAbsent(books, missingPulls, reason);
     await mergeWishes(books);
   }
   const unmade = await countUnmappedAbsent(books);
-  return { missing: missing + unmade, grace: inGrace, holdReason: reason?.message };
+  return { missing: missing + unmade, grace: inGrace, holdReason: reason?.message ?? waitingHold };
+}
+
+/** Why the deletes of a pull are held. Those that are held for unreadable records alone are judged anew without them. */
+function holdReason(verdict: GuardVerdict, withoutKey: number): Reason | undefined {
+  const unreadable = withoutKey === 0 ? [] : [unreadableHold(withoutKey)];
+  if (verdict.kind === 'hold') {
+    return { kind: 'guard', message: [verdict.reason, ...unreadable].join('; '), problems: [] };
+  }
+  return unreadable[0] === undefined ? undefined : { kind: 'unreadable', message: unreadable[0], problems: [] };
+}
+
+/** Holds what waits to be deleted where a record may be any posting. Gives why, if anything is held for it. */
+async function holdForUnreadable(books: PullBooks, withoutKey: number): Promise<string | undefined> {
+  if (withoutKey === 0) return undefined;
+  const message = unreadableHold(withoutKey);
+  const held = await holdWaitingDeletes(books, { kind: 'unreadable', message, problems: [] });
+  return held === 0 ? undefined : message;
 }
 
 function unreadableShortfall(count: number): string[] {

@@ -3,6 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordSink } from '../src/feed/feed-reading.ts';
 import { parseRecord } from '../src/feed/parse-record.ts';
 import type { RecordBatch } from '../src/feed/record-batch.ts';
+import { faultOf, shapeOf } from '../src/feed/record-marks.ts';
+import { compileKeyRecovery, type RecoverKey } from '../src/feed/recover-key.ts';
 import { readingIn } from '../src/feed/written-reading.ts';
 import { planPosting } from '../src/plan/plan-posting.ts';
 import type { MetRecord, PullLedger } from '../src/plan/pull-ledger.ts';
@@ -14,7 +16,7 @@ import type { KeptFields, PostingReader, Problem, ReadPosting } from '../src/pos
 import type { Database } from '../src/store/database.ts';
 import { type Edits, editsOf } from '../src/store/override.ts';
 import type { PullBooks, Refresh } from '../src/store/pull-books.ts';
-import { discardedRecords, type RecordProblem } from '../src/store/record-problems.ts';
+import type { RecordProblem, UnreadableRecords } from '../src/store/record-problems.ts';
 import type { RecordRules } from './feed-setup.ts';
 
 /** Records that wait to be parsed; the bytes bound what waits in memory. */
@@ -31,7 +33,7 @@ const WRITTEN_RECORDS = 32;
 /** Records that are parsed at a stretch; between portions, whatever else is under way goes on. */
 const PORTION_RECORDS = 8;
 /** Review entries of one pull at most; beyond that a single one says how many more there are. */
-const MAX_PROBLEMS = 5_000;
+export const MAX_PROBLEMS = 5_000;
 const EXCERPT_BYTES = 2_048;
 /** Stands for the records without an entry of their own; no record has this hash. */
 const REST = Buffer.alloc(HASH_BYTES);
@@ -47,16 +49,20 @@ type Readable = ReadPosting<KeptFields>;
 /** The desk of one pull. While one batch is parsed and with the database, the next one comes together. */
 export class RecordDesk implements RecordSink {
   readonly ledger: PullLedger;
-  /** Unreadable records that no reviewer has dealt with: with one of them the feed is not proven complete. */
-  openUnreadable = 0;
   readonly #mapping: MappingSpec;
   readonly #reader: PostingReader;
   readonly #interpretation: Buffer;
   readonly #books: PullBooks;
   readonly #edits: Edits;
-  readonly #discarded: ReadonlySet<string>;
+  readonly #recoverKey: RecoverKey;
   readonly #problems: RecordProblem[] = [];
+  /** By key, or by the bytes of what has none. */
+  readonly #unreadable = new Map<string, UnreadableRecords>();
+  /** Keys of unreadable records, on their way to the database. */
+  #unreadableKeys: PostingKey[] = [];
   #problemsLeftOut = false;
+  /** Unreadable records without an entry of their own, and how many of them have no key that is known. */
+  #unreadableLeftOut = { records: 0, withoutKey: 0 };
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   /**
@@ -72,7 +78,6 @@ export class RecordDesk implements RecordSink {
     books: PullBooks,
     ledger: PullLedger,
     edits: Edits,
-    discarded: ReadonlySet<string>,
   ) {
     this.#mapping = mapping;
     this.#reader = reader;
@@ -80,12 +85,12 @@ export class RecordDesk implements RecordSink {
     this.#books = books;
     this.ledger = ledger;
     this.#edits = edits;
-    this.#discarded = discarded;
+    this.#recoverKey = compileKeyRecovery(mapping.key);
   }
 
   static async open(rules: RecordRules, books: PullBooks, ledger: PullLedger, db: Database): Promise<RecordDesk> {
     const { feed } = books.subject;
-    return new RecordDesk(rules, books, ledger, await editsOf(db, feed), await discardedRecords(db, feed));
+    return new RecordDesk(rules, books, ledger, await editsOf(db, feed));
   }
 
   /** By what mapping records may be read before they come: where all are read anyhow, and nobody has edited any of them. */
@@ -107,7 +112,8 @@ export class RecordDesk implements RecordSink {
         this.ledger.seen++;
         const message = `the record is ${oversized} bytes long, more than limits.max_record_bytes allows; it was skipped`;
         const hash = Buffer.from(hashes.subarray(batch.hashAt(record), batch.hashAt(record) + HASH_BYTES));
-        this.#noteUnreadable(hash, bytes.subarray(start, end), [{ message }]);
+        const head = bytes.subarray(start, end);
+        this.#noteUnreadable(hash, head, [{ message }], this.#recoverKey(head));
       }
     }
   }
@@ -122,6 +128,7 @@ export class RecordDesk implements RecordSink {
     await this.#startBatch();
     await this.#planning;
     await this.#writing;
+    await this.#sendUnreadableKeys();
     await this.#books.flush();
   }
 
@@ -189,7 +196,9 @@ export class RecordDesk implements RecordSink {
     const parsed = parseRecord(record.bytes);
     const result = parsed.kind === 'tree' ? this.#reader.read(parsed.tree) : parsed;
     if (result.kind === 'unreadable') {
-      this.#noteUnreadable(this.#bytesHashOf(record), record.bytes, result.problems);
+      // A record that could be parsed has no usable key: nothing is broken that could be hiding it.
+      const key = parsed.kind === 'tree' ? undefined : this.#recoverKey(record.bytes);
+      this.#noteUnreadable(this.#bytesHashOf(record), record.bytes, result.problems, key);
       return undefined;
     }
     const edits = this.#edits.for(result.posting);
@@ -197,6 +206,7 @@ export class RecordDesk implements RecordSink {
   }
 
   async #plan(read: readonly { record: Waiting; result: Readable }[]): Promise<void> {
+    await this.#sendUnreadableKeys();
     if (read.length === 0) return;
     const known = await this.#books.lookUp(read.map(({ result }) => result.posting.key));
     const fresh: Wish[] = [];
@@ -243,10 +253,27 @@ export class RecordDesk implements RecordSink {
     return interpretedHash(record.hash, 0, this.#interpretation);
   }
 
-  #noteUnreadable(hash: Buffer, bytes: Buffer, problems: readonly Problem[]): void {
+  #noteUnreadable(hash: Buffer, bytes: Buffer, problems: readonly Problem[], key: PostingKey | undefined): void {
     this.ledger.unreadable++;
-    if (!this.#discarded.has(hash.toString('hex'))) this.openUnreadable++;
-    this.#note({ kind: 'unreadable', recordHash: hash, key: undefined, problems, excerpt: excerptOf(bytes) });
+    if (key !== undefined) this.#unreadableKeys.push(key);
+    const identity = key === undefined ? `bytes ${hash.toString('hex')}` : `key ${key}`;
+    const known = this.#unreadable.get(identity);
+    if (known !== undefined) {
+      this.#unreadable.set(identity, { ...known, count: known.count + 1 });
+    } else if (this.#hasRoom()) {
+      const marks = { recordHash: hash, shape: shapeOf(bytes), fault: faultOf(problems) };
+      this.#unreadable.set(identity, { key, ...marks, problems, excerpt: excerptOf(bytes), count: 1 });
+    } else {
+      this.#problemsLeftOut = true;
+      this.#unreadableLeftOut.records++;
+      if (key === undefined) this.#unreadableLeftOut.withoutKey++;
+    }
+  }
+
+  async #sendUnreadableKeys(): Promise<void> {
+    const keys = this.#unreadableKeys;
+    this.#unreadableKeys = [];
+    await this.#books.addUnreadableKeys(keys);
   }
 
   #noteDuplicate(record: Waiting, key: PostingKey): void {
@@ -262,15 +289,27 @@ export class RecordDesk implements RecordSink {
   }
 
   #note(problem: RecordProblem): void {
-    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(problem);
+    if (this.#hasRoom()) this.#problems.push(problem);
     else this.#problemsLeftOut = true;
   }
 
-  /** What could not be used, in the order of the feed; `all`: nothing was left out, so what is not among it was mended. */
+  #hasRoom(): boolean {
+    return this.#problems.length + this.#unreadable.size < MAX_PROBLEMS;
+  }
+
+  /** What could not be read, in the order of the feed; `leftOut`: records beyond those that have an entry of their own. */
+  unreadable(): {
+    readonly records: readonly UnreadableRecords[];
+    readonly leftOut: { readonly records: number; readonly withoutKey: number };
+  } {
+    return { records: [...this.#unreadable.values()], leftOut: this.#unreadableLeftOut };
+  }
+
+  /** What else could not be used, in the order of the feed; `all`: nothing was left out, so what is not among it was mended. */
   problems(): { readonly noted: readonly RecordProblem[]; readonly all: boolean } {
     if (!this.#problemsLeftOut) return { noted: this.#problems, all: true };
     const message = `more than ${MAX_PROBLEMS} records can't be used; the others have no entry of their own: mend these first`;
-    const kind = this.openUnreadable > 0 ? 'unreadable' : 'duplicate';
+    const kind = this.#unreadable.size > 0 ? 'unreadable' : 'duplicate';
     const rest: RecordProblem = { kind, recordHash: REST, key: undefined, problems: [{ message }], excerpt: '' };
     return { noted: [...this.#problems, rest], all: false };
   }

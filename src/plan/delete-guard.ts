@@ -51,3 +51,18 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
       `above the limit of ${guard.count} and ${guard.percent} %`,
   };
 }
+
+/**
+ * Why no delete can follow from a pull with unreadable records of which no key is known: each may be one of the postings
+ * that seem to be gone (law 3).
+ */
+export function unreadableHold(records: number): string {
+  const [could, may] =
+    records === 1
+      ? ['1 record could not be read, nor its key', 'it may be a posting']
+      : [`${records} records could not be read, nor their keys`, 'each may be a posting'];
+  return (
+    `${could}: ${may} that seems to be gone; mend the feed and the deletes are judged anew, ` +
+    'or look at them and approve them: jobmirror review list --kind held'
+  );
+}

@@ -40,7 +40,12 @@ export function possibleActions(entry: ActionableEntry, write: WriteCommand): Po
         action(['settle', id, '--missing'], 'the site has not made it: it is sent again'),
       ];
     case 'unreadable':
-      return [action(['discard', id], 'it is no posting: the feed counts as complete without it')];
+      return [
+        action(
+          ['discard', id],
+          'the feed counts as complete without it; until it can be read its job stays, and without a key all deletes are held',
+        ),
+      ];
     case 'duplicate':
       return [action(['discard', id], 'the first posting with this key is the right one')];
     case 'discarded':

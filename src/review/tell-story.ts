@@ -16,9 +16,13 @@ export interface TimeWords {
 /** One paragraph after the other, the most important first; commands stand in lines of their own. */
 export function tellStory(story: PostingStory, words: TimeWords, write: WriteCommand): string[] {
   const { live, change } = story;
-  if (live === undefined && change === undefined) return [...tellUnknown(story, words), ...tellPast(story, words)];
+  if (live === undefined && change === undefined) {
+    const unreadable = tellUnreadable(story, words);
+    return [...(unreadable.length > 0 ? unreadable : tellUnknown(story, words)), ...tellPast(story, words)];
+  }
   return [
     ...tellLive(story, words),
+    ...tellUnreadable(story, words),
     ...(change === undefined ? tellSettled(story, words) : tellChange(change, words, write)),
     ...tellPast(story, words),
   ];
@@ -35,6 +39,15 @@ function tellLive({ live, change, feed, key }: PostingStory, { at }: TimeWords):
       ? []
       : [`It was missing from the last ${plural(live.missingPulls, 'complete pull')}, and is within its grace.`];
   return [`It is on site ${live.site} as job ${live.siteJobId}${url}, since ${at(live.since)}.`, ...missing];
+}
+
+/** The newest reason why the feed's record of the posting says nothing now. */
+function tellUnreadable({ unreadable, live, feed, key }: PostingStory, { at }: TimeWords): string[] {
+  return unreadable.map(({ id, since, reason, discarded }) => {
+    const entry = `entry ${id}${discarded ? ', discarded' : ''}, since ${at(since)}`;
+    const then = live === undefined ? 'nothing is sent for it' : 'its job stays as it is';
+    return `The record of posting ${key} in feed ${feed} can't be read (${entry}); until it can, ${then}: ${reason}.`;
+  });
 }
 
 function tellUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): string[] {

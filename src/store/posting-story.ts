@@ -45,6 +45,15 @@ export interface DuplicateRow {
   readonly since: Date;
 }
 
+/** A record with the posting's key that can't be read. */
+export interface UnreadableRow {
+  readonly id: number;
+  readonly since: Date;
+  /** A person has dealt with it; the posting's job stays all the same. */
+  readonly discarded: boolean;
+  readonly reason: string;
+}
+
 export interface PostingStory {
   readonly feed: FeedName;
   readonly key: PostingKey;
@@ -56,6 +65,7 @@ export interface PostingStory {
   readonly requests: readonly RequestRow[];
   readonly failures: readonly FailureRow[];
   readonly duplicates: readonly DuplicateRow[];
+  readonly unreadable: readonly UnreadableRow[];
   readonly acts: readonly ActRow[];
   /** The feed's newest pull. */
   readonly lastPull: PullRow | undefined;
@@ -77,6 +87,11 @@ export async function readStory(db: Queryable, feed: FeedName, key: PostingKey):
     duplicates: await db.query<DuplicateRow>(
       `select id, since from record_problem where feed = $1 and key = $2 and kind = 'duplicate' and not discarded
        order by id limit $3`,
+      [feed, key, NEWEST],
+    ),
+    unreadable: await db.query<UnreadableRow>(
+      `select id, since, discarded, problems->0->>'message' as reason from record_problem
+       where feed = $1 and key = $2 and kind = 'unreadable' order by id limit $3`,
       [feed, key, NEWEST],
     ),
     acts: await recentActs(db, feed, key, NEWEST),

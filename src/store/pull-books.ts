@@ -64,6 +64,8 @@ export class PullBooks {
   /** Postings that the pull wishes something for, by where they were written. */
   fresh = 0;
   contested = 0;
+  /** Whether unreadable records were found whose keys are known: the table `unreadable_key` is there. */
+  hasUnreadableKeys = false;
 
   private constructor(subject: PullSubject, session: Session, notes: NoteBook) {
     this.subject = subject;
@@ -199,6 +201,17 @@ export class PullBooks {
     if (entries.length === 0) return;
     await this.#sending;
     await this.#carried.copy(entries.map((entry) => [entry.key, entry.recordHash]));
+  }
+
+  /** Notes the keys of unreadable records, for the merge. A feed without any costs nothing. */
+  async addUnreadableKeys(keys: readonly PostingKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    await this.#sending;
+    if (!this.hasUnreadableKeys) {
+      await this.session.query('create temporary table unreadable_key (key text not null) on commit drop');
+      this.hasUnreadableKeys = true;
+    }
+    await this.session.query('insert into unreadable_key select unnest($1::text[])', [keys]);
   }
 
   /**

@@ -5,6 +5,7 @@ import { RowCopier } from './copy-rows.ts';
 import { inBatches } from './cursor.ts';
 import { toJsonb } from './jsonb.ts';
 import type { PullBooks } from './pull-books.ts';
+import { keepProtected } from './unreadable-postings.ts';
 
 /** How many postings are missing. */
 export interface MissingCounts {
@@ -46,6 +47,7 @@ export async function collectMissing(
     [subject.feed, subject.pull],
   );
   await takeOutMet(books, hasMet);
+  await keepProtected(books);
   await session.query('analyze missing');
   const [counts] = await session.query<MissingCounts>(
     `select count(*) as missing, count(*) filter (where ${IN_GRACE}) as "inGrace", count(*) filter (where ${DUE}) as due
@@ -121,13 +123,13 @@ export async function wishAbsent(
 
 /** Whose wishes {@link collectUnmetWishes} looks at. */
 export type WishScope =
-  /** Postings that the site has no job of, as far as the books know. */
+  /** Postings that the site has no job of, as far as the books know, but for those whose records can't be read. */
   | 'unmapped'
   /** All but those that are missing, within their grace. */
   | 'all';
 
 const SCOPES: Readonly<Record<WishScope, string>> = {
-  unmapped: 'and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)',
+  unmapped: 'and not c.unseen and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)',
   all: 'and not c.gone',
 };
 
@@ -165,6 +167,13 @@ export async function markUnseen({ session, subject }: PullBooks): Promise<void>
     'update change c set unseen = true from unmet_wish w where c.feed = $1 and c.key = w.key and not c.unseen',
     [subject.feed],
   );
+}
+
+/** Marks the collected postings beside those that are marked already. */
+export async function markUnseenToo({ session, subject }: PullBooks): Promise<void> {
+  await session.query('update change c set unseen = true from unmet_wish w where c.feed = $1 and c.key = w.key', [
+    subject.feed,
+  ]);
 }
 
 /** A complete pull has seen all that it leaves open, or knows it to be gone. */

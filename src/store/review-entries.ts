@@ -82,7 +82,7 @@ async function readEntries(db: Queryable, ids: readonly number[], filter: EntryF
            from ${changes} and c.id = any($3::bigint[])
        union all
        select p.id, p.feed, (select f.site from feed_state f where f.feed = p.feed), p.key, p.kind, null, p.since,
-             p.problems->0->>'message'
+             case when p.records > 1 then p.records || ' records: ' else '' end || (p.problems->0->>'message')
        from ${records} and p.id = any($3::bigint[])) entry
      order by array_position($3::bigint[], id)`,
     [filter.kinds, filter.feed ?? null, ids],

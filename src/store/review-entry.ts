@@ -19,6 +19,8 @@ export interface RecordEntry {
   readonly ageMs: number;
   readonly firstPull: number;
   readonly discarded: boolean;
+  /** Records of the last pull that the entry stands for. */
+  readonly records: number;
 }
 
 export type EntryDetails =
@@ -52,7 +54,7 @@ export async function readEntry(db: Queryable, id: number): Promise<EntryDetails
 
 async function findRecord(db: Queryable, id: number): Promise<RecordEntry | undefined> {
   const [row] = await db.query(
-    `select id, feed, key, kind, problems, excerpt, since, first_pull, discarded,
+    `select id, feed, key, kind, problems, excerpt, since, first_pull, discarded, records,
        (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
      from record_problem where id = $1`,
     [id],
@@ -69,5 +71,6 @@ async function findRecord(db: Queryable, id: number): Promise<RecordEntry | unde
     ageMs: row.age,
     firstPull: row.first_pull,
     discarded: row.discarded,
+    records: row.records,
   };
 }

@@ -39,7 +39,7 @@ function actionable(entry: EntryDetails): ActionableEntry {
 function toJson(entry: EntryDetails, escalated: boolean, actions: readonly PossibleAction[]): object {
   const commands = actions.map(({ command }) => command);
   if (entry.kind === 'record') {
-    const { id, feed, key, kind, problems, excerpt, since, ageMs, firstPull, discarded } = entry.record;
+    const { id, feed, key, kind, problems, excerpt, since, ageMs, firstPull, discarded, records } = entry.record;
     const age_seconds = Math.floor(ageMs / 1000);
     return {
       id,
@@ -52,6 +52,7 @@ function toJson(entry: EntryDetails, escalated: boolean, actions: readonly Possi
       problems,
       excerpt,
       first_pull: firstPull,
+      records,
       commands,
     };
   }

@@ -64,6 +64,7 @@ function toJson({ live, change, lastPull, ...story }: PostingStory, write: Write
     requests: story.requests.map(({ siteJobId, ...request }) => ({ ...request, site_job_id: siteJobId })),
     failures: story.failures,
     duplicates: story.duplicates.map((row) => row.id),
+    unreadable: story.unreadable,
     acts: story.acts,
     last_pull: lastPull === undefined ? null : pullJson(lastPull, write),
   };

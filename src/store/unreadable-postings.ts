@@ -1,0 +1,111 @@
+// Keeps what the site has of postings whose records can't be read: they are in the feed, whatever is wrong with them.
+import pg from 'pg';
+import type { Reason } from '../plan/wish.ts';
+import { inBatches } from './cursor.ts';
+import { toJsonb } from './jsonb.ts';
+import type { PullBooks } from './pull-books.ts';
+
+const BATCH = 10_000;
+
+/**
+ * Takes the postings out of what goes missing, in the temporary table `protected`. A posting that a readable record of
+ * the same pull stands for is none of them. For the others the pull leaves everything as it is:
+ *
+ * | open change                          | becomes                                                                     |
+ * | ------------------------------------ | --------------------------------------------------------------------------- |
+ * | none, rejected, failed, in doubt …   | the same, but it counts towards no pull: the record counts as unreadable    |
+ * | waiting within its grace             | sent again: the posting is back                                             |
+ * | delete, not in flight                | none: the job stays                                                         |
+ * | delete behind a create or update     | what was sent is desired again                                              |
+ * |   that is in flight or in doubt      |                                                                             |
+ * | delete in flight                     | what the site had is desired again, should the delete be carried out        |
+ *
+ * @param hasMetWish whether the pull met the open change with this record hash.
+ */
+export async function protectUnreadable(books: PullBooks, hasMetWish: (recordHash: Buffer) => boolean): Promise<void> {
+  if (!books.hasUnreadableKeys) return;
+  const { session, subject } = books;
+  const { feed, pull } = subject;
+  await session.query('create temporary table protected (key text primary key) on commit drop');
+  await session.query(
+    `insert into protected select distinct u.key from unreadable_key u
+     where not exists (select from change c where c.feed = $1 and c.key = u.key and c.pull = $2)
+       and not exists (select from carried r where r.key = u.key)`,
+    [feed, pull],
+  );
+  await takeOutMet(books, hasMetWish);
+  await session.query('analyze protected');
+
+  const these = 'from protected p where c.feed = $1 and c.key = p.key';
+  await session.query(`update change c set gone = false, unseen = true ${these} and c.wanted = 'present'`, [feed]);
+  await session.query(
+    `delete from change c using protected p
+     where c.feed = $1 and c.key = p.key and c.wanted = 'absent' and c.attempt_token is null`,
+    [feed],
+  );
+  await session.query(
+    `update change c set wanted = 'present', operation = c.attempt_operation, fields = c.sent_fields,
+       record_hash = c.sent_record_hash, content_hash = c.sent_content_hash, revision = c.sent_revision,
+       resting = 'ready', approved = false, gone = false, unseen = true,
+       sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
+     ${these} and c.wanted = 'absent' and c.sent_fields is not null`,
+    [feed],
+  );
+  await session.query(
+    `update change c set wanted = 'present', operation = 'update', fields = d.fields, record_hash = m.record_hash,
+       content_hash = m.content_hash, sent_revision = coalesce(c.sent_revision, c.revision), revision = nextval('revision_number'),
+       resting = 'ready', approved = false, gone = false, unseen = true, attempts = 0, reason = null
+     from protected p join mapping m on m.feed = $1 and m.key = p.key join document d on d.feed = $1 and d.key = p.key
+     where c.feed = $1 and c.key = p.key and c.wanted = 'absent'`,
+    [feed],
+  );
+  // Of an adopted job nothing is known that could be made again: should its delete come back undone, it is held.
+  await session.query(
+    `update change c set resting = 'held', approved = false, sent_revision = coalesce(c.sent_revision, c.revision),
+       revision = nextval('revision_number') ${these} and c.wanted = 'absent'`,
+    [feed],
+  );
+  await session.query(
+    `delete from protected p using change c where c.feed = $1 and c.key = p.key and c.wanted = 'absent'`,
+    [feed],
+  );
+  await session.query(
+    'update mapping m set missing_pulls = 0 from protected p where m.feed = $1 and m.key = p.key and m.missing_pulls > 0',
+    [feed],
+  );
+}
+
+async function takeOutMet({ session, subject }: PullBooks, hasMetWish: (recordHash: Buffer) => boolean): Promise<void> {
+  const select = `select c.key, c.record_hash as hash from protected p join change c on c.key = p.key
+    where c.wanted = 'present' and c.feed = ${pg.escapeLiteral(subject.feed)}`;
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'protected_wish', select, BATCH)) {
+    const met = rows.filter(({ hash }) => hasMetWish(hash)).map(({ key }) => key);
+    if (met.length > 0) await session.query('delete from protected where key = any($1::text[])', [met]);
+  }
+}
+
+/** Takes the protected postings out of those that {@link collectMissing} found. */
+export async function keepProtected({ session, hasUnreadableKeys }: PullBooks): Promise<void> {
+  if (hasUnreadableKeys) await session.query('delete from missing x using protected p where x.key = p.key');
+}
+
+/** Holds the deletes that wait: a record without a key may be any of their postings. Approved ones stay approved. */
+export async function holdWaitingDeletes({ session, subject }: PullBooks, reason: Reason): Promise<number> {
+  const [row] = await session.query<{ n: number }>(
+    `with held as (
+       update change set state = 'held', resting = 'held', since = now(), reason = $2, attempts = 0,
+         not_before = '-infinity', revision = nextval('revision_number')
+       where feed = $1 and wanted = 'absent' and state = 'ready' and not approved returning 1)
+     select count(*) as n from held`,
+    [subject.feed, toJsonb(reason)],
+  );
+  return row?.n ?? 0;
+}
+
+/** Forgets the deletes that were held for a record without a key; what is still missing is judged anew. */
+export async function releaseUnreadableHolds({ session, subject }: PullBooks): Promise<void> {
+  await session.query(
+    `delete from change where feed = $1 and wanted = 'absent' and state = 'held' and reason->>'kind' = 'unreadable'`,
+    [subject.feed],
+  );
+}
