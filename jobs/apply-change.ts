@@ -58,11 +58,20 @@ async function conclude(attempt: Attempt, exchange: Exchange, desk: SiteDesk, si
   const result = resultOf(exchange.outcome, attempt, desk.policy);
   // A site that refuses the token is paused before the change is given back, so that none goes out in between.
   const stopsFirst = exchange.outcome.kind === 'unauthorized' || exchange.outcome.kind === 'throttled';
-  if (stopsFirst) await insist(() => heedOutcome(exchange.outcome, attempt, desk), signal);
+  if (stopsFirst) await heed(attempt, exchange, desk, signal);
   const settled = await recordOutcome(desk, { attempt, result, record: recordOf(exchange) }, signal);
   crossStep('outcome-committed');
   report(desk, attempt, exchange, settled);
-  if (!stopsFirst) await insist(() => heedOutcome(exchange.outcome, attempt, desk), signal);
+  if (!stopsFirst) await heed(attempt, exchange, desk, signal);
+}
+
+/** What keeps it from being heeded must not keep the outcome from being recorded. */
+async function heed(attempt: Attempt, exchange: Exchange, desk: SiteDesk, signal: AbortSignal): Promise<void> {
+  try {
+    await insist(() => heedOutcome(exchange.outcome, attempt, desk, exchange), signal);
+  } catch (error) {
+    desk.log.error({ err: error, site: desk.site, outcome: exchange.outcome.kind }, 'outcome not heeded');
+  }
 }
 
 /** What can't even be written as a request has an outcome too, and ends in review instead of being tried for ever. */

@@ -1,9 +1,10 @@
 // Turns the outcome of one request into what the whole site has to heed: a pause, a wait, or that all is well again.
-import type { Outcome } from '../src/site/exchange.ts';
+import type { Exchange, Outcome } from '../src/site/exchange.ts';
 import type { Attempt } from '../src/store/attempt.ts';
 import { pullToWatch } from '../src/store/feed-state.ts';
 import { countTally } from '../src/store/open-counts.ts';
-import { noteMisconfigured, noteReachable, noteUnreachable, pauseSite, throttleSite } from '../src/store/site-state.ts';
+import { throttleSite } from '../src/store/site-rate.ts';
+import { noteMisconfigured, noteReachable, noteUnreachable, pauseSite } from '../src/store/site-state.ts';
 import type { SiteDesk } from './site-desk.ts';
 
 const UNREACHABLE_FIRST_MS = 1_000;
@@ -20,7 +21,15 @@ const WELL_MS = 1_000;
 /** Until when a site needs no note that it answers as it should. */
 const wellUntil = new WeakMap<SiteDesk, number>();
 
-export async function heedOutcome(outcome: Outcome, attempt: Attempt, desk: SiteDesk): Promise<void> {
+/** What of the exchange tells how the site is to be treated. */
+type Course = Pick<Exchange, 'durationMs' | 'response'>;
+
+export async function heedOutcome(
+  outcome: Outcome,
+  attempt: Attempt,
+  desk: SiteDesk,
+  { durationMs, response }: Course = { durationMs: 0 },
+): Promise<void> {
   const { db, site } = desk;
   switch (outcome.kind) {
     case 'created':
@@ -39,7 +48,14 @@ export async function heedOutcome(outcome: Outcome, attempt: Attempt, desk: Site
         PROBE_FIRST_MS,
       );
     case 'throttled':
-      return throttleSite(db, site, outcome.retryAfterMs ?? desk.policy.retry.firstDelayMs, 'the site asked to wait');
+      await throttleSite(db, site, {
+        status: response?.status === 503 ? 503 : 429,
+        waitMs: outcome.retryAfterMs ?? desk.policy.retry.firstDelayMs,
+        sentMsAgo: durationMs,
+        requestsPerSecond: desk.policy.requestsPerSecond,
+      });
+      desk.turns.slowDown?.();
+      return;
     case 'unreachable':
       wellUntil.delete(desk);
       await noteUnreachable(db, site, outcome.message, UNREACHABLE_FIRST_MS, UNREACHABLE_MAX_MS);
@@ -75,7 +91,8 @@ async function watchCanary(attempt: Attempt, desk: SiteDesk): Promise<void> {
   const pull = await pullToWatch(desk.db, attempt.feed);
   if (pull === undefined) return;
   const tally = await countTally(desk.db, pull);
-  const sent = tally.requests ?? 0;
+  // What says nothing of the postings, such as a request to wait, is no success either.
+  const sent = (tally.requests ?? 0) - (tally.unjudged ?? 0);
   const failed = tally.refused ?? 0;
   if (sent < requests || sent > until || (failed / sent) * 100 <= percent) return;
   await pause(

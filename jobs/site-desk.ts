@@ -13,6 +13,8 @@ import type { Settled, Settlement } from '../src/store/settlement.ts';
 export interface SitePolicy {
   /** Longest time of one request, from opening the connection to the last byte. */
   readonly timeoutMs: number;
+  /** As configured, over all processes; the site may teach a lower rate. `Infinity`: no limit. */
+  readonly requestsPerSecond: number;
   readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
   readonly doubts: { readonly settleAfterMs: number; readonly looks: number; readonly escalateAfterMs: number };
   /** Pause the site if more than `percent` of the first requests of a pull fail, once there are `requests`. */

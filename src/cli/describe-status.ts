@@ -40,6 +40,7 @@ export function describeSite({ state, strays, move }: SiteOverview, write: Write
   return [
     `site ${state.site}: ${completeCommands(siteSentence(state, move), write)}`,
     ...(move === undefined ? resumeLines(state, write) : []),
+    ...rateLines(state),
     ...surplus,
   ];
 }
@@ -62,6 +63,12 @@ function siteSentence(state: SiteState, move: Move | undefined): string {
     default:
       return standing satisfies never;
   }
+}
+
+function rateLines({ learntRate }: SiteState): string[] {
+  if (learntRate === undefined) return [];
+  const rate = `${Number(learntRate.toPrecision(2))} requests a second`;
+  return [`  sends ${rate} at most, since the site asked to wait; it goes back to the configured rate step by step`];
 }
 
 function resumeLines(state: SiteState, write: WriteCommand): string[] {

@@ -1,6 +1,7 @@
 // Joins queue, books and sites into what sends: for each site a worker, a dispatcher and somebody who tends its backlog.
 import { applyChange } from '../../jobs/apply-change.ts';
 import { guardAddress } from '../../jobs/guard-address.ts';
+import { learntTurns } from '../../jobs/learnt-turns.ts';
 import type { SiteDesk, SitePolicy } from '../../jobs/site-desk.ts';
 import { probeIfPaused, tendBacklog } from '../../jobs/tend-backlog.ts';
 import type { SiteConfig } from '../config/config.ts';
@@ -69,7 +70,8 @@ export async function startEngine(
       const address = addressOf(site.options.baseUrl);
       const places = placesFor(site.options.concurrency);
       const inWork = placesFor(site.options.concurrency + besidesFor(site));
-      const turns = turnsOf(site.requestsPerSecond);
+      const isStopping = () => places.closed;
+      const turns = learntTurns(turnsOf(site.requestsPerSecond), db, site.name, site.requestsPerSecond, isStopping);
       const desk = {
         site: site.name,
         address,
@@ -249,6 +251,7 @@ const judgedUntil = ({ canary: { requests }, options }: SiteConfig): number =>
 function policyOf(site: SiteConfig): SitePolicy {
   return {
     timeoutMs: site.options.timeoutMs,
+    requestsPerSecond: site.requestsPerSecond,
     retry: site.retry,
     doubts: site.doubts,
     canary: { ...site.canary, until: judgedUntil(site) },

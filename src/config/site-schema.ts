@@ -45,7 +45,7 @@ const limitsSchema = z.strictObject({
     .max(100_000)
     .default(10)
     .describe(
-      'Requests a second, over all workers together. What is read to settle doubts takes its turn among the requests of the process that reads.',
+      'Requests a second, over all workers together. A site that asks to wait (429) is sent to at a lower rate for a while, which `status` shows. What is read to settle doubts takes its turn among the requests of the process that reads.',
     ),
   concurrency: z.int().min(1).max(256).default(4).describe('Requests at the same time, in each worker.'),
   timeout_seconds: secondsSchema
@@ -88,7 +88,7 @@ const canarySchema = z.strictObject({
   requests: countSchema
     .default(20)
     .describe(
-      'After this many requests of a pull it is looked at how many failed, until there are twice as many, or four times `concurrency` more if that comes later; 0: never.',
+      'After this many requests of a pull it is looked at how many failed, not counting those that the site asked to send later, until there are twice as many, or four times `concurrency` more if that comes later; 0: never.',
     ),
   percent: percentSchema.default(50).describe('If more of them fail, the site is paused.'),
 });

@@ -6,6 +6,8 @@ export interface Turns {
   take(signal?: AbortSignal): Promise<void>;
   /** Takes a turn without waiting for it: those that come later wait longer. For what must not wait any more. */
   spend(): void;
+  /** The site has just asked to wait: a rate that it taught is to be looked up with the next turn. */
+  slowDown?(): void;
 }
 
 /** What the queue lets through at once, it may: see `limiterFor`. */

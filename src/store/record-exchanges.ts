@@ -12,11 +12,17 @@ export async function recordExchanges(tx: Queryable, settlements: readonly Settl
 
 /** What these exchanges count towards the current pulls. */
 export function countExchanges(settlements: readonly Settlement[]): Counted[] {
-  return sentOf(settlements).flatMap(({ attempt: { feed }, result }): Counted[] => [
-    { feed, outcome: 'requests' },
-    ...(result.kind === 'returned' ? [{ feed, outcome: 'refused' } as const] : []),
-  ]);
+  return sentOf(settlements).flatMap(({ attempt: { feed }, record, result }): Counted[] => {
+    const requests = { feed, outcome: 'requests' } as const;
+    if (SAYS_NOTHING.has(record.outcome)) return [requests, { feed, outcome: 'unjudged' }];
+    // A job that is gone was expired or deleted: the site refuses nothing, whatever is made of it.
+    const refused = result.kind === 'returned' && record.outcome !== 'gone';
+    return refused ? [requests, { feed, outcome: 'refused' }] : [requests];
+  });
 }
+
+/** Outcomes that are about the site's load, its network or the token, whatever posting is sent. */
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['throttled', 'unreachable', 'unauthorized']);
 
 type Sent = Settlement & { readonly record: ExchangeRecord };
 

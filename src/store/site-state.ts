@@ -17,9 +17,11 @@ export interface SiteState {
   readonly address: string | undefined;
   /** It is paused because a process was configured with this other address. */
   readonly movedTo: string | undefined;
+  /** Requests a second that the site has taught by asking to wait; `undefined`: it takes the configured ones. */
+  readonly learntRate: number | undefined;
 }
 
-const SELECT = `select site, paused_since, pause_cause, unreachable_streak, last_message, probes, address, moved_to,
+const SELECT = `select site, paused_since, pause_cause, unreachable_streak, last_message, probes, address, moved_to, learnt_rate,
     greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 as waits_ms,
     (extract(epoch from next_probe - clock_timestamp()) * 1000)::float8 as probe_in_ms
   from site_state`;
@@ -90,16 +92,6 @@ export async function noteFailedProbe(db: Queryable, site: SiteName, firstMs: nu
   );
 }
 
-/** Holds everything for a site until `waitMs` from now, unless it waits longer already. */
-export async function throttleSite(db: Queryable, site: SiteName, waitMs: number, message: string): Promise<void> {
-  await db.query(
-    `insert into site_state as s (site, not_before, last_message)
-     values ($1, now() + make_interval(secs => $2), $3)
-     on conflict (site) do update set not_before = greatest(s.not_before, excluded.not_before), last_message = $3`,
-    [site, waitMs / 1000, message],
-  );
-}
-
 /**
  * Notes that a site was out of reach and holds everything for it, twice as long each time, up to `maxMs`. Requests that
  * were in flight together count once. Gives the number of times in a row.
@@ -161,4 +153,5 @@ const tidy = (row: any): SiteState => ({
   probes: row.probes ?? 0,
   address: row.address ?? undefined,
   movedTo: row.moved_to ?? undefined,
+  learntRate: row.learnt_rate ?? undefined,
 });

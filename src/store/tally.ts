@@ -1,7 +1,16 @@
 // Counts outcomes towards the pull that is current for their feed.
 import type { Queryable } from './database.ts';
 
-export type TallyOutcome = 'created' | 'updated' | 'deleted' | 'dropped' | 'nothing' | 'requests' | 'refused';
+/** `refused` and `unjudged` are among the `requests`: the latter say nothing of the postings they were about. */
+export type TallyOutcome =
+  | 'created'
+  | 'updated'
+  | 'deleted'
+  | 'dropped'
+  | 'nothing'
+  | 'requests'
+  | 'refused'
+  | 'unjudged';
 
 // Several rows for one count, so that workers seldom wait for each other's.
 const SHARDS = 16;

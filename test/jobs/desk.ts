@@ -52,6 +52,7 @@ export function deskWith(parts: Partial<SiteDesk>, rows: (statement: string) => 
     address: 'http://site',
     policy: {
       timeoutMs: 1_000,
+      requestsPerSecond: 10,
       retry: { attempts: 3, firstDelayMs: 1_000, maxDelayMs: 10_000 },
       doubts: { settleAfterMs: 60_000, looks: 2, escalateAfterMs: 3_600_000 },
       canary: { requests: 0, percent: 50, until: 0 },

@@ -104,6 +104,7 @@ function siteJson(
     pause_cause: state.pauseCause === undefined ? null : completeCommands(state.pauseCause, write),
     next_probe: from(state.probeInMs),
     waits_until: state.waitsMs > 0 ? from(state.waitsMs) : null,
+    learnt_requests_per_second: state.learntRate ?? null,
     unreachable_streak: state.unreachableStreak,
     last_message: state.lastMessage ?? null,
     address: state.address ?? null,

@@ -1,0 +1,69 @@
+// Paces the requests of this process by the rate that the site has taught, which all processes share through the database.
+import type { SiteName } from '../src/posting/identifiers.ts';
+import type { Turns } from '../src/site/turns.ts';
+import type { Queryable } from '../src/store/database.ts';
+import { pause } from '../src/store/patience.ts';
+import { hasLearntRate, takeSiteTurn } from '../src/store/site-rate.ts';
+
+/** As long as nothing is known of a learnt rate, the database is asked for it this often. */
+const LOOK_EVERY_MS = 1_000;
+/** Turns further off are not given yet. */
+const NEAR_MS = 2_000;
+/** What does not wait takes its turn all the same. */
+const FAR_MS = 3_600_000;
+
+const NEVER = new AbortController().signal;
+
+/**
+ * @param local paces the process by the configured rate, whatever the site has taught.
+ * @param isStopping once it is true nobody waits any more.
+ */
+export function learntTurns(
+  local: Turns,
+  db: Queryable,
+  site: SiteName,
+  requestsPerSecond: number,
+  isStopping: () => boolean,
+): Turns {
+  let learnt = false;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  async function isLearnt(): Promise<boolean> {
+    if (!learnt && performance.now() - lookedAt >= LOOK_EVERY_MS) {
+      lookedAt = performance.now();
+      learnt = await hasLearntRate(db, site);
+    }
+    return learnt;
+  }
+
+  /** Milliseconds until the caller goes on, and whether it then has its turn. */
+  async function ask(nearMs: number): Promise<{ inMs: number; given: boolean }> {
+    try {
+      if (!(await isLearnt())) return { inMs: 0, given: true };
+      const turn = await takeSiteTurn(db, site, requestsPerSecond, nearMs);
+      if (turn !== undefined) return turn;
+      learnt = false;
+    } catch {
+      // Without the database nothing is claimed, and so nothing is sent.
+    }
+    return { inMs: 0, given: true };
+  }
+
+  return {
+    async take(signal = NEVER) {
+      await local.take(signal);
+      while (!signal.aborted && !isStopping()) {
+        const { inMs, given } = await ask(NEAR_MS);
+        if (inMs > 0) await pause(Math.min(inMs, NEAR_MS), signal);
+        if (given) return;
+      }
+    },
+    spend() {
+      local.spend();
+      void ask(FAR_MS);
+    },
+    slowDown() {
+      lookedAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}

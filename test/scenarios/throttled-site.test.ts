@@ -1,0 +1,114 @@
+// A site that takes fewer requests than configured: it is mirrored at its own rate, and throttling is no failure of postings.
+import { afterEach, describe, expect, it } from 'vitest';
+import { startEngine } from '../../src/cli/engine.ts';
+import { siteName } from '../../src/posting/identifiers.ts';
+import type { Database } from '../../src/store/database.ts';
+import { takeSiteTurn, throttleSite } from '../../src/store/site-rate.ts';
+import { readSiteState } from '../../src/store/site-state.ts';
+import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+let site: ScriptedSite;
+let refusals = 0;
+afterEach(async () => {
+  await mirror.close();
+  await site[Symbol.asyncDispose]();
+});
+
+const CONFIGURED = 40;
+const LIMITS = `{ requests_per_second: ${CONFIGURED}, concurrency: 4, timeout_seconds: 5 }`;
+
+/** Takes one request in `everyMs`, refuses the posting `p2`, and answers everything else as `throttled` says. */
+async function openThrottling(
+  everyMs: number,
+  throttled: (refusals: number) => readonly [number, Record<string, string>?],
+) {
+  let made = 0;
+  let free = 0;
+  refusals = 0;
+  site = await openSite(({ method, body }) => {
+    if (method === 'GET') return [404];
+    const now = performance.now();
+    if (now < free) return throttled(++refusals);
+    free = now + everyMs;
+    if (body.includes('<number>p2<')) return [422, {}, '<errors><error>Title is too short</error></errors>'];
+    return [201, { location: `/jobs/${++made}` }];
+  });
+  mirror = await openMirror({ site: { base_url: site.url.href, list_path: undefined, limits: LIMITS } });
+}
+
+const grow = async (db: Database, ageSeconds: number) => {
+  await db.query(
+    `update site_state set rate_turns = 5, rate_changed_at = now() - interval '31 seconds',
+       throttled_at = now() - make_interval(secs => $1), next_turn = '-infinity'`,
+    [ageSeconds],
+  );
+  await takeSiteTurn(db, siteName('board'), CONFIGURED, 2_000);
+};
+
+const state = async () => readSiteState((await mirror.books()).db, siteName('board'));
+const learnt = async () => (await state()).learntRate;
+
+describe('a site that asks to wait', () => {
+  it('with 429 is mirrored at the rate that it takes, one real rejection or not', { timeout: 90_000 }, async () => {
+    await openThrottling(100, () => [429, { 'retry-after': '1' }]);
+    await mirror.writeFeed(feedXml(postings(60)));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', created: 59, rejected: 1, failed: 0, pending: 0 });
+    expect((await state()).pausedSince).toBeUndefined();
+    expect(await learnt()).toBeLessThanOrEqual(CONFIGURED / 2);
+    expect(refusals).toBeLessThan(15);
+  });
+
+  it('teaches all processes that send to it', { timeout: 90_000 }, async () => {
+    await openThrottling(100, () => [429, { 'retry-after': '1' }]);
+    await mirror.writeFeed(feedXml(postings(60)));
+    const others = [
+      await startEngine(await mirror.books(), undefined),
+      await startEngine(await mirror.books(), undefined),
+    ];
+    expect(await mirror.sync()).toMatchObject({ created: 59, rejected: 1, failed: 0, pending: 0 });
+    expect(refusals).toBeLessThan(25);
+    await Promise.all(others.map((engine) => engine.stop(5_000)));
+  });
+
+  it('without saying how long, again and again, has no change fail', { timeout: 90_000 }, async () => {
+    await openThrottling(100, (times) => (times % 2 === 0 ? [429] : [503, { 'retry-after': '0' }]));
+    await mirror.writeFeed(feedXml(postings(30)));
+    expect(await mirror.sync()).toMatchObject({ created: 29, rejected: 1, failed: 0, pending: 0, in_doubt: 0 });
+  });
+
+  it('is not slowed down twice by requests that were under way together', async () => {
+    await openThrottling(100, () => [429]);
+    const { db } = await mirror.books();
+    const board = siteName('board');
+    const throttled = async (sentMsAgo: number, requestsPerSecond = CONFIGURED) => {
+      await throttleSite(db, board, { status: 429, waitMs: 0, sentMsAgo, requestsPerSecond });
+      return learnt();
+    };
+    /** Instead of waiting. */
+    const passing = () => db.query(`update site_state set rate_changed_at = rate_changed_at - interval '2 seconds'`);
+    expect(await throttled(5_000)).toBe(CONFIGURED / 2);
+    expect(await throttled(5_000)).toBe(CONFIGURED / 2);
+    await passing();
+    expect(await throttled(5_000)).toBe(CONFIGURED / 2);
+    expect(await throttled(0)).toBe(CONFIGURED / 4);
+    await passing();
+    expect(await throttled(0, 2)).toBe(1);
+  });
+
+  it('is sent to at the configured rate again, step by step, where it does not ask any more', async () => {
+    await openThrottling(100, () => [429]);
+    const { db } = await mirror.books();
+    const board = siteName('board');
+    await throttleSite(db, board, { status: 429, waitMs: 0, sentMsAgo: 0, requestsPerSecond: CONFIGURED });
+    await grow(db, 60);
+    expect(await learnt()).toBeCloseTo(22);
+    await grow(db, 400);
+    expect(await learnt()).toBeCloseTo(33);
+    await grow(db, 400);
+    expect(await learnt()).toBeUndefined();
+    expect(await takeSiteTurn(db, board, CONFIGURED, 2_000)).toBeUndefined();
+  });
+});
