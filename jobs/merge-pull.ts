@@ -1,5 +1,6 @@
 // Ends a pull that was read: proves it complete or not, finds what is gone, lets the guard judge, and commits the backlog.
 import type { FeedReading } from '../src/feed/feed-reading.ts';
+import { requestDigest } from '../src/feed/request-digest.ts';
 import { type GuardVerdict, judgeDeletes, unreadableHold } from '../src/plan/delete-guard.ts';
 import { matchUnreadable, type UnreadableEntry } from '../src/plan/match-unreadable.ts';
 import type { Reason } from '../src/plan/wish.ts';
@@ -62,9 +63,12 @@ export async function mergePull(
   }
   await books.notes.merge();
   // A 304 must come to mean "as in the last complete pull, and nothing further to count".
-  const { etag, lastModified } = findings.complete && findings.grace === 0 ? reading.validators : {};
-  const fingerprint = findings.complete ? setup.interpretation.toString('hex') : undefined;
-  await commitPull(books, findings, { etag, lastModified, fingerprint, holdReason });
+  const { etag, lastModified, address } = reading.validators;
+  const validators =
+    findings.complete && findings.grace === 0
+      ? { etag, lastModified, address, request: requestDigest(setup.source, setup) }
+      : undefined;
+  await commitPull(books, findings, { validators, holdReason });
   return { complete: findings.complete };
 }
 

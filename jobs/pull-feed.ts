@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { FeedReading } from '../src/feed/feed-reading.ts';
 import { type FeedProgress, readFeed } from '../src/feed/read-feed.ts';
+import { requestDigest } from '../src/feed/request-digest.ts';
 import { PullLedger } from '../src/plan/pull-ledger.ts';
 import type { Database } from '../src/store/database.ts';
 import { readFeedState, refuseOvertaken } from '../src/store/feed-state.ts';
@@ -81,12 +82,11 @@ async function readAndMerge(setup: FeedSetup, context: PullContext, pull: number
   const refusal = await refuseFeed(db, state, setup);
   if (refusal !== undefined) return fail(db, pull, refusal, 0);
 
-  const trusted = state?.fingerprint === interpretation.toString('hex');
   const books = await PullBooks.open(db, { pull, feed, site });
   try {
     const ledger = new PullLedger(await books.loadIndex(), interpretation);
     const desk = await RecordDesk.open(setup, books, ledger, db);
-    const validators = trusted ? { etag: state?.etag, lastModified: state?.lastModified } : {};
+    const validators = state?.validators?.request === requestDigest(source, setup) ? state.validators : undefined;
     const reading = await readFeed(source, desk, { validators, signal, onProgress, readAheadBy: desk.readAheadBy });
     signal.throwIfAborted();
     crossStep('records-read');

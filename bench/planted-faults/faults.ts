@@ -157,6 +157,19 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: "''",
     tests: ['test/laws/changed-key.test.ts'],
   },
+  // Validators belong to the request and to the address that sent them.
+  {
+    file: 'src/feed/http-source.ts',
+    find: 'validators?.address === addressDigest(url) ? validators : {}',
+    put: 'validators ?? {}',
+    tests: ['test/feed/http-source.test.ts'],
+  },
+  {
+    file: 'jobs/pull-feed.ts',
+    find: 'state?.validators?.request === requestDigest(source, setup) ? state.validators : undefined',
+    put: 'state?.validators',
+    tests: ['test/scenarios/changed-source.test.ts'],
+  },
   // What is read ahead.
   {
     file: 'jobs/record-desk.ts',

@@ -38,6 +38,8 @@ export interface FeedLimits {
 export interface Validators {
   readonly etag?: string;
   readonly lastModified?: string;
+  /** Digest of the address that sent them; they are sent to no other. */
+  readonly address?: string;
 }
 
 /** Receives records while the feed streams, in the order of the feed. */

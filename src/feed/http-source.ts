@@ -3,6 +3,7 @@ import { type ClientRequestArgs, type IncomingMessage, request as requestHttp, S
 import { request as requestHttps } from 'node:https';
 import type { FeedSource, Validators } from './feed-reading.ts';
 import { guardLookup, hostAddress, type Network } from './redirect-guard.ts';
+import { addressDigest } from './request-digest.ts';
 import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
 
 type HttpSource = Pick<FeedSource, 'location' | 'headers' | 'allowPrivateRedirects'> & {
@@ -10,7 +11,7 @@ type HttpSource = Pick<FeedSource, 'location' | 'headers' | 'allowPrivateRedirec
 };
 
 export interface HttpConditions {
-  /** Of the reading before: if the source still has that version, nothing is read. */
+  /** Of the reading before: if the address that sent them still has that version, nothing is read. */
   readonly validators?: Validators;
   /** Aborting it ends the request with its reason. */
   readonly signal: AbortSignal;
@@ -29,9 +30,10 @@ export async function openHttp(source: HttpSource, conditions: HttpConditions): 
   let startedPublic = true;
   for (let redirects = 0; ; redirects++) {
     const mustBePublic = redirects > 0 && startedPublic && !source.allowPrivateRedirects;
+    const validators = validatorsFor(url, conditions);
     let exchange: Exchange;
     try {
-      exchange = await send(url, { ...secrets, ...plainHeaders(conditions.validators) }, mustBePublic, conditions);
+      exchange = await send(url, { ...ACCEPTED, ...secrets, ...conditional(validators) }, mustBePublic, conditions);
     } catch (error) {
       conditions.signal.throwIfAborted();
       return failed(`${shown(url)} can't be reached: ${reasonOf(error)}`);
@@ -40,7 +42,7 @@ export async function openHttp(source: HttpSource, conditions: HttpConditions): 
     const connectedTo = response.socket.remoteAddress;
     if (redirects === 0) startedPublic = connectedTo === undefined || !conditions.network.isPrivate(connectedTo);
     const status = response.statusCode ?? 0;
-    if (!REDIRECTS.has(status)) return judge(url, exchange, conditions);
+    if (!REDIRECTS.has(status)) return judge(url, exchange, validators, conditions.signal);
 
     response.destroy();
     const { location } = response.headers;
@@ -79,11 +81,19 @@ function secretHeaders(source: HttpSource, url: URL): Headers {
   return headers;
 }
 
-function plainHeaders(validators: Validators | undefined): Headers {
-  const headers: Headers = { accept: 'application/xml, text/xml, */*;q=0.5', 'accept-encoding': 'gzip' };
-  if (validators?.etag !== undefined) headers['if-none-match'] = validators.etag;
-  if (validators?.lastModified !== undefined) headers['if-modified-since'] = validators.lastModified;
-  return headers;
+/** What is accepted where the configured headers say nothing else. */
+const ACCEPTED: Headers = { accept: 'application/xml, text/xml, */*;q=0.5', 'accept-encoding': 'gzip' };
+
+/** RFC 9110, 8.8: validators tell the versions of one resource apart, and a redirect may lead to another one than before. */
+function validatorsFor(url: URL, { validators }: HttpConditions): Validators {
+  return validators?.address === addressDigest(url) ? validators : {};
+}
+
+function conditional({ etag, lastModified }: Validators): Headers {
+  return {
+    ...(etag === undefined ? {} : { 'if-none-match': etag }),
+    ...(lastModified === undefined ? {} : { 'if-modified-since': lastModified }),
+  };
 }
 
 /** Sends one GET on a connection of its own; resolves with the response's head. */
@@ -117,7 +127,7 @@ async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal,
 const refusedAddress = (): BrokenOff =>
   new BrokenOff('it redirects to an address that is not public; if that is wanted, set allow_private_redirects');
 
-function judge(url: URL, exchange: Exchange, { validators, signal }: HttpConditions): OpenedSource {
+function judge(url: URL, exchange: Exchange, asked: Validators, signal: AbortSignal): OpenedSource {
   const { response } = exchange;
   const { statusCode = 0, headers } = response;
   const refuse = (message: string): OpenedSource => {
@@ -126,7 +136,7 @@ function judge(url: URL, exchange: Exchange, { validators, signal }: HttpConditi
   };
   if (statusCode === 304) {
     response.destroy();
-    if (validators?.etag !== undefined || validators?.lastModified !== undefined) return { kind: 'not_modified' };
+    if (asked.etag !== undefined || asked.lastModified !== undefined) return { kind: 'not_modified' };
     return failed(`${shown(url)} answered 304 Not Modified although nothing was known of it`);
   }
   if (statusCode !== 200)
@@ -144,7 +154,7 @@ function judge(url: URL, exchange: Exchange, { validators, signal }: HttpConditi
     body: {
       chunks: readBody(exchange, signal),
       charset: /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1],
-      validators: { etag: headers.etag, lastModified: headers['last-modified'] },
+      validators: { etag: headers.etag, lastModified: headers['last-modified'], address: addressDigest(url) },
       totalBytes: Number.isSafeInteger(length) ? length : undefined,
     },
   };

@@ -1,27 +1,41 @@
-// Keeps what is known of each feed between pulls: its site, its current pull, its validators and its mapping fingerprint.
+// Keeps what is known of each feed between pulls: its site, its current pull, and the validators of its source with what they stand for.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from './database.ts';
 
 export interface FeedState {
   readonly site: SiteName;
   readonly currentPull: number | undefined;
+  readonly validators: SourceValidators | undefined;
+}
+
+/** Validators of a complete pull, and digests of what they belong to. */
+export interface SourceValidators {
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
-  readonly fingerprint: string | undefined;
+  /** The address that sent them. */
+  readonly address: string | undefined;
+  /** All that the source was asked for with, and read by. */
+  readonly request: string;
 }
 
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
   const [row] = await db.query(
-    'select site, current_pull, etag, last_modified, fingerprint from feed_state where feed = $1',
+    'select site, current_pull, etag, last_modified, validated_address, fingerprint from feed_state where feed = $1',
     [feed],
   );
   if (row === undefined) return undefined;
   return {
     site: row.site,
     currentPull: row.current_pull ?? undefined,
-    etag: row.etag ?? undefined,
-    lastModified: row.last_modified ?? undefined,
-    fingerprint: row.fingerprint ?? undefined,
+    validators:
+      row.fingerprint === null
+        ? undefined
+        : {
+            etag: row.etag ?? undefined,
+            lastModified: row.last_modified ?? undefined,
+            address: row.validated_address ?? undefined,
+            request: row.fingerprint,
+          },
   };
 }
 
@@ -35,14 +49,13 @@ export async function refuseOvertaken(tx: Queryable, feed: FeedName, pull: numbe
   throw new Error(`pull ${pull} of feed ${feed} was overtaken by pull ${current}; nothing of it was kept`);
 }
 
-/** What a committed pull leaves behind. Validators and fingerprint stay undefined where the pull was not complete. */
+/** What a committed pull leaves behind. */
 export interface FeedStateUpdate {
   readonly feed: FeedName;
   readonly site: SiteName;
   readonly pull: number;
-  readonly etag: string | undefined;
-  readonly lastModified: string | undefined;
-  readonly fingerprint: string | undefined;
+  /** `undefined`: the next pull reads the feed in any case. */
+  readonly validators: SourceValidators | undefined;
   /** Why deletes are held from now on; `undefined` keeps what stands. */
   readonly holdReason: string | undefined;
   /** Whether any delete of the feed is held: if not, the reason and the age of the hold are forgotten. */
@@ -51,20 +64,21 @@ export interface FeedStateUpdate {
 
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
-    `insert into feed_state (feed, site, current_pull, etag, last_modified, fingerprint, hold_reason, hold_since)
-     values ($1, $2, $3, $4, $5, $6, $7, case when $7::text is null then null else now() end)
+    `insert into feed_state (feed, site, current_pull, etag, last_modified, validated_address, fingerprint, hold_reason, hold_since)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, case when $8::text is null then null else now() end)
      on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null, etag = excluded.etag,
-       last_modified = excluded.last_modified,
-       fingerprint = coalesce(excluded.fingerprint, feed_state.fingerprint),
-       hold_reason = case when $8 then coalesce(excluded.hold_reason, feed_state.hold_reason) end,
-       hold_since = case when $8 then coalesce(feed_state.hold_since, excluded.hold_since) end`,
+       last_modified = excluded.last_modified, validated_address = excluded.validated_address,
+       fingerprint = excluded.fingerprint,
+       hold_reason = case when $9 then coalesce(excluded.hold_reason, feed_state.hold_reason) end,
+       hold_since = case when $9 then coalesce(feed_state.hold_since, excluded.hold_since) end`,
     [
       update.feed,
       update.site,
       update.pull,
-      update.etag,
-      update.lastModified,
-      update.fingerprint,
+      update.validators?.etag,
+      update.validators?.lastModified,
+      update.validators?.address,
+      update.validators?.request,
       update.holdReason,
       update.holds,
     ],

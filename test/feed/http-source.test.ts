@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Network } from '../../src/feed/redirect-guard.ts';
+import { addressDigest } from '../../src/feed/request-digest.ts';
 import { read } from './collect.ts';
 import { headOf, type RawServer, respond, serveRaw } from './raw-server.ts';
 
@@ -39,17 +40,53 @@ describe('conditional requests', () => {
 
   it('send them back, and end with 304', async () => {
     const server = await serveStatus('304 Not Modified');
-    const validators = { etag: 'W/"a"', lastModified: 'Tue, 03 Mar 2026 10:00:00 GMT' };
+    const address = addressDigest(new URL(server.origin));
+    const validators = { etag: 'W/"a"', lastModified: 'Tue, 03 Mar 2026 10:00:00 GMT', address };
     expect((await read({ location: server.origin }, { validators })).reading).toEqual({ kind: 'not_modified' });
     expect(server.requests[0]).toMatch(/if-none-match: W\/"a"/i);
     expect(server.requests[0]).toMatch(/if-modified-since: Tue, 03/i);
   });
 
-  it.each([[undefined], [{}]])('do not believe a 304 that was not asked for (%o)', async (validators) => {
-    const server = await serveStatus('304 Not Modified');
-    const { reading } = await read({ location: server.origin }, { validators });
-    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/304 Not Modified although/) });
+  it('send them to no address but the one that sent them, wherever redirects lead', async () => {
+    let target = '/monday.xml';
+    const server = await serve((socket, path) => {
+      if (path === '/feed.xml') return void socket.end(headOf('HTTP/1.1 302 Found', `Location: ${target}`));
+      return respond(socket, 'Content-Length', feed, feed.length, ['ETag: "1"']);
+    });
+    const first = await read({ location: `${server.origin}/feed.xml` });
+    const validators = first.reading.kind === 'read' ? first.reading.validators : {};
+    expect(validators).toMatchObject({ etag: '"1"' });
+    const conditional = async (location: string) => {
+      const before = server.requests.length;
+      await read({ location: `${server.origin}${location}` }, { validators });
+      return server.requests.slice(before).map((head) => [head.split(' ')[1], /if-none-match/i.test(head)]);
+    };
+    expect(await conditional('/feed.xml')).toEqual([
+      ['/feed.xml', false],
+      ['/monday.xml', true],
+    ]);
+    target = '/tuesday.xml';
+    expect(await conditional('/feed.xml')).toEqual([
+      ['/feed.xml', false],
+      ['/tuesday.xml', false],
+    ]);
+    expect(await conditional('/monday.xml?again')).toEqual([['/monday.xml?again', false]]);
   });
+
+  it('accept what the configuration says', async () => {
+    const server = await serveFeed();
+    await read({ location: server.origin, headers: { Accept: secret('application/vnd.jobs+xml') } });
+    expect(server.requests[0]?.match(/^accept: .*/gim)).toEqual(['accept: application/vnd.jobs+xml']);
+  });
+
+  it.each([[undefined], [{}], [{ etag: '"a"' }]])(
+    'do not believe a 304 that was not asked for (%o)',
+    async (validators) => {
+      const server = await serveStatus('304 Not Modified');
+      const { reading } = await read({ location: server.origin }, { validators });
+      expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/304 Not Modified although/) });
+    },
+  );
 });
 
 describe('answers that are no feed', () => {

@@ -1,0 +1,141 @@
+// A source that still has the version that was read last, and a configuration that now asks for something else: the feed is
+// read, and what another request was told is never sent along.
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { feedXml, posting } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+const MARKS = { etag: '"1"', 'last-modified': 'Tue, 03 Mar 2026 10:00:00 GMT' };
+
+interface Source {
+  readonly origin: string;
+  /** The requests so far. */
+  readonly requests: IncomingMessage[];
+  /** Where `/moved.xml` leads to. */
+  target: string;
+  close(): Promise<void>;
+}
+
+/** Whatever it is asked for, its version is the same: any conditional request ends with 304. */
+async function openSource(): Promise<Source> {
+  const server = createServer((request, response) => {
+    source.requests.push(request);
+    if (request.url === '/moved.xml') return void response.writeHead(302, { location: source.target }).end();
+    if (isConditional(request)) return void response.writeHead(304).end();
+    const keys = request.url?.startsWith('/other') || request.headers['x-tenant'] === 'two' ? ['c', 'd'] : ['a', 'b'];
+    response.writeHead(200, { 'content-type': 'application/xml', ...MARKS });
+    response.end(feedXml(keys.map((key) => posting(key))).replace('<source>', '<source><total>2</total>'));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const source: Source = {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests: [],
+    target: '/monday.xml',
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+  return source;
+}
+
+const isConditional = ({ headers }: IncomingMessage): boolean =>
+  headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
+
+let source: Source;
+let mirror: Mirror;
+afterEach(async () => {
+  await mirror?.close();
+  await source?.close();
+});
+
+/** Replaces lines of the configuration. */
+async function reconfigure(change: (text: string) => string): Promise<void> {
+  const text = await readFile(mirror.configPath, 'utf8');
+  await mirror.stopEngine();
+  await writeFile(mirror.configPath, change(text));
+}
+
+const INLINE =
+  'format: { records: "source/job", key: referencenumber, fields: { number: referencenumber, title: title, ' +
+  'category-name: category, description: description, location-city: city, location-state: { from: state, as: us_state }, ' +
+  'contact-web-address: { from: url, as: url } } }';
+
+const addLine = (line: string) => (text: string) =>
+  text.replace('    format: indeed', `    format: indeed\n    ${line}`);
+
+const CHANGES: readonly { readonly name: string; readonly change: (text: string) => string }[] = [
+  { name: 'the address', change: (text) => text.replace('/feed.xml', '/other.xml') },
+  { name: 'the query of the address', change: (text) => text.replace('/feed.xml', '/feed.xml?v=2') },
+  { name: 'the address, by one that leads to the same', change: (text) => text.replace('/feed.xml', '/moved.xml') },
+  { name: 'a header', change: addLine('headers: { Accept: text/xml }') },
+  { name: 'a header that selects the feed', change: addLine('headers: { X-Tenant: two }') },
+  { name: 'the path of records', change: (text) => text.replace('format: indeed', INLINE.replace('source/', '*/')) },
+  { name: 'the format', change: (text) => text.replace('format: indeed', INLINE) },
+  {
+    name: 'where the total stands',
+    change: (text) => text.replace('format: indeed', INLINE.replace('key:', 'total: "source/total", key:')),
+  },
+  { name: 'the encoding', change: addLine('encoding: windows-1252') },
+  { name: 'the key', change: addLine('key: url') },
+  { name: 'a field', change: addLine('fields: { title: category }') },
+  { name: 'the fewest records', change: addLine('expect: { min_records: 2 }') },
+  { name: 'a limit', change: addLine('limits: { max_record_bytes: 1MB }') },
+];
+
+it.each(CHANGES)('is read after a change of $name', async ({ change }) => {
+  source = await openSource();
+  source.target = '/feed.xml';
+  mirror = await openMirror({ feed: { source: `${source.origin}/feed.xml` } });
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
+  expect(await mirror.sync()).toMatchObject({ status: 'not_modified' });
+  source.requests.splice(0);
+
+  await reconfigure(change);
+  const report = await mirror.sync();
+  expect(report).toMatchObject({ complete: true, seen: 2 });
+  expect(report.status).not.toBe('not_modified');
+  expect(source.requests.length).toBeGreaterThan(0);
+  expect(source.requests.filter(isConditional)).toEqual([]);
+
+  // From then on the new request has validators of its own.
+  await mirror.sync();
+  expect(source.requests.filter(isConditional)).toHaveLength(1);
+});
+
+it('is read after a change that makes it incomplete, and after it was changed back', async () => {
+  source = await openSource();
+  mirror = await openMirror({ feed: { source: `${source.origin}/feed.xml` } });
+  await mirror.sync();
+  await reconfigure(addLine('expect: { min_records: 3 }'));
+  expect(await mirror.sync()).toMatchObject({ status: 'incomplete', seen: 2 });
+  await reconfigure((text) => text.replace('    expect: { min_records: 3 }\n', ''));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 2 });
+  expect(source.requests.filter(isConditional)).toEqual([]);
+});
+
+it('is read where its address leads elsewhere than before', async () => {
+  source = await openSource();
+  mirror = await openMirror({ feed: { source: `${source.origin}/moved.xml` } });
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
+  expect(await mirror.sync()).toMatchObject({ status: 'not_modified' });
+  source.target = '/other.xml';
+  source.requests.splice(0);
+  expect(await mirror.sync()).toMatchObject({ created: 2, seen: 2 });
+  expect(source.requests.filter(isConditional)).toEqual([]);
+});
+
+it('keeps no address and no header in the database', async () => {
+  source = await openSource();
+  const location = `${source.origin}/feed.xml?key=k3y-of-the-address`;
+  mirror = await openMirror({ feed: { source: location, headers: '{ X-Tenant: two }' } });
+  await mirror.sync();
+  const { db } = await mirror.books();
+  const [state] = await db.query('select * from feed_state');
+  expect(state).toMatchObject({ fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(JSON.stringify(state)).not.toMatch(/k3y|feed\.xml|two/);
+});
