@@ -6,11 +6,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { readFeed } from '../src/feed/read-feed.ts';
+import type { CommonReason } from '../src/plan/nothing-mirrored.ts';
 import { PullLedger } from '../src/plan/pull-ledger.ts';
+import type { FeedName } from '../src/posting/identifiers.ts';
+import type { Session } from '../src/store/database.ts';
 import { readFeedState } from '../src/store/feed-state.ts';
 import { lockKey, tryLock } from '../src/store/locks.ts';
-import { countPlanned, type PlannedChange, plannedChanges } from '../src/store/planned-changes.ts';
+import {
+  commonReason,
+  countPlanned,
+  type PlannedChange,
+  plannedChanges,
+  type UnsentPosting,
+  unsentPostings,
+} from '../src/store/planned-changes.ts';
 import { PullBooks } from '../src/store/pull-books.ts';
+import { clearRecordProblems, noteRecordProblems, type RecordProblem } from '../src/store/record-problems.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { prepareMerge } from './merge-pull.ts';
 import type { PullContext } from './pull-feed.ts';
@@ -24,8 +35,15 @@ export type PlanEnd =
       readonly seen: number;
       readonly unchanged: number;
       readonly rejected: number;
+      readonly failed: number;
+      readonly discarded: number;
+      readonly inDoubt: number;
       readonly unreadable: number;
       readonly duplicates: number;
+      /** Jobs of the feed that the site has. */
+      readonly live: number;
+      /** Why most of what is not sent is not. */
+      readonly common: CommonReason | undefined;
       readonly shortfalls: readonly string[];
       readonly holdReason: string | undefined;
     }
@@ -35,14 +53,17 @@ export type PlanEnd =
 /** No pull has this number. */
 const NO_PULL = 0;
 
+/** What is printed of a plan: each change, then each posting or record that is not sent as it is. */
+export type PlanLine = PlannedChange | UnsentPosting;
+
 /**
- * Plans one feed. `print` gets each change as soon as the database is released: changes wait in a temporary file until
+ * Plans one feed. `print` gets each line as soon as the database is released: they wait in a temporary file until
  * then, so that a slow reader of the output never holds up a worker.
  */
 export async function planFeed(
   setup: FeedSetup,
   context: PullContext,
-  print: (change: PlannedChange) => void | Promise<void>,
+  print: (line: PlanLine) => void | Promise<void>,
 ): Promise<PlanEnd> {
   const lock = await tryLock(context.db, lockKey('pull', setup.feed));
   if (lock === undefined) return { kind: 'busy' };
@@ -75,25 +96,45 @@ async function planInto(spool: string, setup: FeedSetup, context: PullContext): 
       return { kind: 'failed', message: 'the source answered "not modified" unasked' };
     await desk.finish();
     const { findings, holdReason } = await prepareMerge(setup, books, desk, reading);
-    const out = createWriteStream(spool);
-    for await (const change of plannedChanges(books.session, feed)) {
-      if (!out.write(`${JSON.stringify(change)}\n`)) await once(out, 'drain');
-    }
-    out.end();
-    await once(out, 'close');
-    return { kind: 'planned', ...findings, ...(await countPlanned(books.session, feed)), holdReason };
+    const { noted } = desk.problems();
+    // In the transaction that is rolled back, so that the records of this reading are those that are counted.
+    await clearRecordProblems(books.session, feed, []);
+    await noteRecordProblems(books.session, feed, NO_PULL, noted);
+    await spoolLines(spool, planLines(books.session, feed, noted));
+    const counts = await countPlanned(books.session, feed);
+    const common = await commonReason(books.session, feed);
+    return { kind: 'planned', ...findings, ...counts, common, holdReason };
   } finally {
     await books.abandon();
   }
 }
 
-async function printSpool(spool: string, print: (change: PlannedChange) => void | Promise<void>): Promise<void> {
+async function* planLines(session: Session, feed: FeedName, noted: readonly RecordProblem[]): AsyncGenerator<PlanLine> {
+  yield* plannedChanges(session, feed);
+  yield* unsentPostings(session, feed);
+  for (const { kind, key, problems, excerpt } of noted) {
+    if (kind !== 'unreadable') continue;
+    const reason = problems.map(({ message }) => message).join('; ');
+    yield { feed, key: key ?? null, operation: 'none', fields: {}, kind, reason, problems, excerpt };
+  }
+}
+
+async function spoolLines(spool: string, lines: AsyncIterable<PlanLine>): Promise<void> {
+  const out = createWriteStream(spool);
+  for await (const line of lines) {
+    if (!out.write(`${JSON.stringify(line)}\n`)) await once(out, 'drain');
+  }
+  out.end();
+  await once(out, 'close');
+}
+
+async function printSpool(spool: string, print: (line: PlanLine) => void | Promise<void>): Promise<void> {
   await pipeline(createReadStream(spool, 'utf8'), async (chunks: AsyncIterable<string>) => {
     let rest = '';
     for await (const chunk of chunks) {
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) await print(JSON.parse(line) as PlannedChange);
+      for (const line of lines) await print(JSON.parse(line) as PlanLine);
     }
   });
 }

@@ -1,8 +1,22 @@
 // Turns a planned change into lines for people: what becomes of which posting, field by field.
-import type { PlannedChange } from '../store/planned-changes.ts';
+import type { PlannedChange, UnsentPosting } from '../store/planned-changes.ts';
+import { oneLine as singleLine } from './print.ts';
 
 /** What a line begins with, as in a diff. */
 export const CHANGE_SIGNS = { create: '+', update: '~', delete: '-' } as const;
+
+/** A posting or record that is not sent, with every reason, and of a record that can't be read its beginning. */
+export function describeUnsent({ feed, key, kind, reason, problems, excerpt }: UnsentPosting): string {
+  const lines = [
+    `! ${kind} ${feed} ${key === null ? '(no usable key)' : singleLine(key, 200)}: ${singleLine(reason, 500)}`,
+  ];
+  for (const { field, value } of problems) {
+    if (field !== undefined && value !== undefined)
+      lines.push(`    ${field}: ${JSON.stringify(singleLine(value, 100))}`);
+  }
+  if (excerpt !== undefined && excerpt !== '') lines.push(`    ${singleLine(excerpt, 100)}`);
+  return lines.join('\n');
+}
 
 const SHOWN_CHARACTERS = 100;
 /** Of what stays the same, before the first difference. */

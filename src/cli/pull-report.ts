@@ -1,5 +1,6 @@
 // Turns how a feed's pull ended into what is printed of it, and into an exit status.
 import type { PullEnd } from '../../jobs/pull-feed.ts';
+import { describeNothingMirrored, mirroredNothing } from '../plan/nothing-mirrored.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
@@ -40,7 +41,12 @@ export async function reportPull(
   const standing = await summarisePull(db, end.pull);
   const status = statusOf(standing, end.kind, hindrance);
   const { summary } = standing;
-  const notes = [...discardedNote(summary), ...takenOverNote(standing), ...hindranceNote(standing, hindrance)];
+  const notes = [
+    ...nothingNote(standing),
+    ...discardedNote(summary),
+    ...takenOverNote(standing),
+    ...hindranceNote(standing, hindrance),
+  ];
   const noted = notes.length === 0 ? undefined : notes.join('; ');
   await finishPull(db, end.pull, status, noted, summary.discarded);
   const message = [...summary.shortfalls, ...notes].join('; ');
@@ -68,6 +74,9 @@ function statusOf(
   if (summary.review > 0) return 'review';
   return kind === 'not_modified' ? 'not_modified' : 'mirrored';
 }
+
+const nothingNote = ({ summary, nothingMirrored: why }: PullStanding): string[] =>
+  why === undefined ? [] : [describeNothingMirrored(summary, why.common, why.live)];
 
 /** "Mirrored" alone would hide what a person has put aside. */
 function discardedNote({ feed, discarded }: PullSummary): string[] {
@@ -193,8 +202,14 @@ export function describeCounts(report: PullReport): string {
   );
 }
 
-const statusWords = ({ status, discarded }: PullReport): string =>
-  discarded === 0 ? STATUS_WORDS[status] : `${STATUS_WORDS[status]}, except ${discarded} discarded`;
+function statusWords(report: PullReport): string {
+  const { status, discarded } = report;
+  const done = status === 'mirrored' || status === 'review' || status === 'not_modified';
+  const words = done && report.deleted === 0 && mirroredNothing(report) ? 'nothing mirrored' : STATUS_WORDS[status];
+  return discarded === 0
+    ? words
+    : `${words}, except ${discarded} discarded`.replace('nothing mirrored, except', 'nothing mirrored,');
+}
 
 const STATUS_WORDS: Readonly<Record<PullReport['status'], string>> = {
   mirrored: 'mirrored',

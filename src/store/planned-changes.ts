@@ -1,8 +1,9 @@
 // Reads the changes of a feed as they would be sent, with what each field is and becomes.
 import pg from 'pg';
 import { nextRequest } from '../plan/next-request.ts';
+import type { CommonReason } from '../plan/nothing-mirrored.ts';
 import { type FeedName, type PostingKey, postingKey, siteJobId } from '../posting/identifiers.ts';
-import type { Fields } from '../posting/posting.ts';
+import type { Fields, Problem } from '../posting/posting.ts';
 import { inBatches } from './cursor.ts';
 import type { Queryable, Session } from './database.ts';
 
@@ -14,6 +15,20 @@ export interface PlannedChange {
   readonly fields: Readonly<Record<string, { readonly from: string | null; readonly to: string | null }>>;
   /** It waits for approval. */
   readonly held?: true;
+}
+
+/** A posting or record that is not sent as it is, and why. It has the form of a change that changes nothing. */
+export interface UnsentPosting {
+  readonly feed: FeedName;
+  /** Null for a record without a usable key. */
+  readonly key: PostingKey | null;
+  readonly operation: 'none';
+  readonly fields: Readonly<Record<string, never>>;
+  readonly kind: 'rejected' | 'failed' | 'discarded' | 'unreadable';
+  readonly reason: string;
+  readonly problems: readonly Problem[];
+  /** The beginning of a record that can't be read. */
+  readonly excerpt?: string;
 }
 
 const PAGE = 500;
@@ -40,13 +55,59 @@ export async function* plannedChanges(session: Session, feed: FeedName): AsyncGe
   }
 }
 
-/** How many of the feed's postings that were seen are rejected. */
-export async function countPlanned(db: Queryable, feed: FeedName): Promise<{ readonly rejected: number }> {
-  const [row] = await db.query<{ rejected: number }>(
-    `select count(*) as rejected from change where feed = $1 and state = 'rejected' and not unseen`,
+// What a pull has seen, and nobody sends before a person or the source changes it.
+const UNSENT = `change where feed = $1 and wanted = 'present' and not gone and not unseen
+  and state in ('rejected', 'failed', 'discarded')`;
+
+/** Streams the postings that were seen and are not sent, each with its reason, in the order in which they came up. */
+export async function* unsentPostings(session: Session, feed: FeedName): AsyncGenerator<UnsentPosting> {
+  const select = `select key, state, reason from ${UNSENT.replace('$1', pg.escapeLiteral(feed))} order by id`;
+  for await (const rows of inBatches(session, 'unsent', select, PAGE)) {
+    for (const { key, state, reason } of rows) {
+      yield {
+        feed,
+        key: postingKey(key),
+        operation: 'none',
+        fields: {},
+        kind: state,
+        reason: reason?.message ?? 'no reason was noted',
+        problems: reason?.problems ?? [],
+      };
+    }
+  }
+}
+
+/** What of the feed's postings that were seen stays unsent, and what may be sent or is in doubt. */
+export interface PlannedCounts {
+  readonly rejected: number;
+  readonly failed: number;
+  readonly discarded: number;
+  readonly inDoubt: number;
+  /** Jobs of the feed that the site has. */
+  readonly live: number;
+}
+
+export async function countPlanned(db: Queryable, feed: FeedName): Promise<PlannedCounts> {
+  const [row] = await db.query<PlannedCounts & Record<string, unknown>>(
+    `select count(*) filter (where state = 'rejected') as rejected, count(*) filter (where state = 'failed') as failed,
+       count(*) filter (where state = 'discarded') as discarded, count(*) filter (where state = 'in_doubt') as "inDoubt",
+       (select count(*) from mapping where feed = $1) as live
+     from change where feed = $1 and wanted = 'present' and not gone and not unseen`,
     [feed],
   );
-  return { rejected: row?.rejected ?? 0 };
+  return row as PlannedCounts;
+}
+
+/** The reason that most postings of the feed have that were seen and are not sent; records that can't be read count too. */
+export async function commonReason(db: Queryable, feed: FeedName): Promise<CommonReason | undefined> {
+  const [row] = await db.query<CommonReason & Record<string, unknown>>(
+    `select message, count(*) as count
+     from (select reason->>'message' as message from ${UNSENT}
+           union all select problems->0->>'message' from record_problem where feed = $1 and kind = 'unreadable') reason
+     where message is not null group by 1 order by 2 desc, 1 limit 1`,
+    [feed],
+  );
+  return row;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: columns are named in the cursor's query.

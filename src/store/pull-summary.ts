@@ -1,8 +1,10 @@
 // Turns the tables into the summary of a feed's pull: what `sync --json` prints, and whether it adds up.
 import { checkAccounts } from '../plan/accounting.ts';
+import { type CommonReason, mirroredNothing } from '../plan/nothing-mirrored.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import type { Database } from './database.ts';
+import type { Database, Queryable } from './database.ts';
 import { countOpen, countTally } from './open-counts.ts';
+import { commonReason } from './planned-changes.ts';
 import { countNoted } from './posting-notes.ts';
 import { findPull } from './pull.ts';
 
@@ -46,6 +48,8 @@ export interface PullStanding {
   readonly summary: PullSummary;
   /** Changes of the feed that are to be sent or are being sent, whichever pull they count towards by now. */
   readonly unsent: number;
+  /** Where the pull mirrored nothing: why, mostly, and how many jobs of earlier pulls there are. */
+  readonly nothingMirrored: { readonly common: CommonReason | undefined; readonly live: number } | undefined;
   /** A later pull to which the summary's open changes count since then. */
   readonly takenOverBy: number | undefined;
 }
@@ -108,6 +112,12 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
       ...(noted.example === undefined ? {} : { cleaned_example: noted.example }),
     };
     const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes;
-    return { summary, unsent, takenOverBy: row.takenOver?.by };
+    const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;
+    return { summary, unsent, nothingMirrored, takenOverBy: row.takenOver?.by };
   });
+}
+
+async function whyNothing(tx: Queryable, feed: FeedName): Promise<PullStanding['nothingMirrored']> {
+  const [row] = await tx.query<{ live: number }>('select count(*) as live from mapping where feed = $1', [feed]);
+  return { common: await commonReason(tx, feed), live: row?.live ?? 0 };
 }

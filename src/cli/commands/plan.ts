@@ -1,13 +1,14 @@
 // `jobmirror plan`: prints each change that a sync would send, field by field, and sends nothing.
 import { Command } from 'commander';
 import type { FeedSetup } from '../../../jobs/feed-setup.ts';
-import { planFeed } from '../../../jobs/plan-feed.ts';
+import { type PlanEnd, planFeed } from '../../../jobs/plan-feed.ts';
+import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
 import { type Books, openBooksFor, readConfig } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
-import { describeChange } from '../describe-change.ts';
+import { describeChange, describeUnsent } from '../describe-change.ts';
 import { ExitStatus, worst } from '../exit-status.ts';
 import { chooseFeeds } from '../feed-setups.ts';
 import { OutputFailedError } from '../output-failure.ts';
@@ -20,7 +21,7 @@ export function planCommand(): Command {
     .description('show what a sync would send, and send nothing')
     .argument('[feed...]', 'names of feeds; all of the configuration if none is given')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object a change')
+    .option('--json', 'print one JSON object a change, and one for each posting that is not sent')
     .action(async (names: string[], options: { config?: string; json?: boolean }) => {
       const config = await readConfig(options);
       const { setups, broken } = chooseFeeds(config, names);
@@ -58,10 +59,11 @@ async function planOne(
   const onProgress = ({ records, bytes }: { records: number; bytes: number }) =>
     progress.show(`${setup.feed}: reading, ${records} records, ${formatBytes(bytes)}`);
   try {
-    const end = await planFeed(setup, { db: books.db, log: books.log, signal, onProgress }, async (change) => {
+    const end = await planFeed(setup, { db: books.db, log: books.log, signal, onProgress }, async (line) => {
       progress.clear();
-      counts[change.operation]++;
-      await printLine(json ? JSON.stringify(change) : describeChange(change));
+      if (line.operation !== 'none') counts[line.operation]++;
+      const text = line.operation === 'none' ? describeUnsent(line) : describeChange(line);
+      await printLine(json ? JSON.stringify(line) : text);
     });
     progress.clear();
     if (end.kind === 'busy') return fail(setup.feed, 'it is being pulled right now; try again later');
@@ -69,8 +71,12 @@ async function planOne(
     printNotice(
       `${setup.feed}: ${end.seen} seen: ${counts.create} to create, ${counts.update} to update, ` +
         `${counts.delete} to delete, ${end.unchanged} unchanged, ${end.rejected} rejected, ` +
-        `${plural(end.duplicates, 'duplicate')}, ${end.unreadable} unreadable`,
+        `${plural(end.duplicates, 'duplicate')}, ${end.unreadable} unreadable${furtherCounts(end)}`,
     );
+    const outcome = outcomeOf(end, counts);
+    if (mirroredNothing(outcome)) {
+      printNotice(`  ${describeNothingMirrored(outcome, end.common, end.live, 'would be')}`);
+    }
     if (end.holdReason !== undefined) printNotice(`  deletes would be held: ${end.holdReason}`);
     for (const shortfall of end.shortfalls) {
       printNotice(`  nothing would be deleted: ${completeCommands(shortfall, write)}`);
@@ -83,6 +89,30 @@ async function planOne(
     progress.clear();
   }
 }
+
+type Planned = Extract<PlanEnd, { kind: 'planned' }>;
+
+/** What most feeds have nothing of. */
+const furtherCounts = ({ failed, discarded, inDoubt }: Planned): string =>
+  [
+    failed > 0 ? `, ${failed} failed before` : '',
+    discarded > 0 ? `, ${discarded} discarded` : '',
+    inDoubt > 0 ? `, ${inDoubt} in doubt` : '',
+  ].join('');
+
+/** The counts as a sync would have them. */
+const outcomeOf = (
+  end: Planned,
+  planned: Readonly<Record<'create' | 'update' | 'delete', number>>,
+): MirroredCounts => ({
+  ...end,
+  created: planned.create,
+  updated: planned.update,
+  deleted: planned.delete,
+  pending: 0,
+  in_doubt: end.inDoubt,
+  rejected: end.rejected + end.discarded,
+});
 
 function fail(feed: FeedName, message: string): ExitStatus {
   printNotice(`${feed}: ${message}`);

@@ -118,8 +118,8 @@ async function tellProof(
 async function plan({ stage, signal }: Telling): Promise<readonly PlannedChange[]> {
   const { db, log } = stage.books;
   const changes: PlannedChange[] = [];
-  const end = await planFeed(stage.setup, { db, log, signal }, (change) => {
-    changes.push(change);
+  const end = await planFeed(stage.setup, { db, log, signal }, (line) => {
+    if (line.operation !== 'none') changes.push(line);
   });
   switch (end.kind) {
     case 'planned':

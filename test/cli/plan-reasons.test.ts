@@ -1,0 +1,93 @@
+// What is not mirrored says why: in the plan, posting by posting, and in the summary of a pull that mirrored nothing.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type ProgramResult, runProgram } from './run-program.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
+
+beforeEach(async () => {
+  mirror = await openMirror();
+});
+afterEach(() => mirror.close());
+
+const NOBODY = '<job><title>Nobody</title></job>';
+const odd = (count: number) =>
+  postings(count).map(({ key }) => posting(key, { state: key === 'p1' ? 'Ontario' : 'Jalisco' }));
+
+it('plan names the reason of each posting that is not sent, and keeps the form of its lines', async () => {
+  await mirror.writeFeed(
+    feedXml([posting('fine'), posting('odd', { state: 'Jalisco' })]).replace('</source>', `${NOBODY}</source>`),
+  );
+  const text = await run('plan');
+  expect(text.out).toMatch(/^\+ create acme fine$/m);
+  expect(text.out).toMatch(/^! rejected acme odd: .*"Jalisco" is not a valid U\.S\. state/m);
+  expect(text.out).toMatch(/^! unreadable acme \(no usable key\): .+\n {4}<job><title>Nobody/m);
+  const lines = (await run('plan', '--json')).json();
+  expect(lines).toEqual([
+    expect.objectContaining({ feed: 'acme', key: 'fine', operation: 'create' }),
+    {
+      feed: 'acme',
+      key: 'odd',
+      operation: 'none',
+      fields: {},
+      kind: 'rejected',
+      reason: expect.stringContaining('not a valid U.S. state'),
+      problems: [expect.objectContaining({ field: 'location-state', value: 'Jalisco' })],
+    },
+    expect.objectContaining({
+      feed: 'acme',
+      key: null,
+      operation: 'none',
+      fields: {},
+      kind: 'unreadable',
+      reason: expect.any(String),
+      excerpt: expect.stringContaining('Nobody'),
+    }),
+  ]);
+  // Nothing of it is kept.
+  expect((await run('review', 'list')).out).toBe('Nothing needs a person.\n');
+});
+
+it('31 of 31 rejected is nothing mirrored, in plan, sync and pulls, with the most frequent reason', async () => {
+  await mirror.writeFeed(feedXml(odd(31)));
+  const reason = 'all 31 postings were rejected: .*"Jalisco" is not a valid U\\.S\\. state.* \\(30 of 31\\)';
+  expect((await run('plan')).errors).toMatch(
+    /nothing would be mirrored: all 31 postings would be rejected: .*\(30 of 31\)/,
+  );
+  const { out, status } = await run('sync');
+  expect(status).toBe(2);
+  expect(out).toContain('acme: nothing mirrored: 31 seen, 31 rejected;');
+  expect(out).not.toMatch(/acme: mirrored/);
+  expect(out).toMatch(new RegExp(`nothing was mirrored: ${reason}`));
+  const message = expect.stringMatching(new RegExp(`^nothing was mirrored: ${reason}$`));
+  expect((await run('sync', '--json')).json()).toEqual([
+    expect.objectContaining({ status: 'review', rejected: 31, message }),
+  ]);
+  expect((await run('pulls', '--json')).json()[0]).toMatchObject({ status: 'review', message });
+
+  await run('review', 'discard', 'acme', '--yes');
+  const discarded = await run('sync');
+  expect(discarded.status).toBe(0);
+  expect(discarded.out).toContain('acme: nothing mirrored, 31 discarded: 31 seen, 31 rejected;');
+});
+
+it('what is live already stays, and is said to', async () => {
+  await mirror.writeFeed(feedXml(postings(2)));
+  await run('sync');
+  await mirror.writeFeed(feedXml(odd(2)));
+  const { out } = await run('sync');
+  expect(out).toContain('acme: nothing mirrored: 2 seen, 2 rejected;');
+  expect(out).toContain('2 jobs of earlier pulls stay as they are');
+});
+
+it('one posting that is mirrored is not nothing', async () => {
+  await mirror.writeFeed(feedXml([...odd(3), posting('fine')]));
+  const { out } = await run('sync');
+  expect(out).toContain('acme: mirrored, with review: 4 seen, 1 created, 3 rejected;');
+  expect(out).not.toContain('nothing was mirrored');
+});
