@@ -7,6 +7,7 @@ import type { Queryable } from '../store/database.ts';
 import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/review-actions.ts';
 import type { EntryKind } from '../store/review-entries.ts';
 import { UserError } from './exit-status.ts';
+import { printNotice } from './print.ts';
 
 /** What was agreed to: nothing else is to be discarded. Empty where nobody had to be asked. */
 export interface Agreed {
@@ -25,7 +26,7 @@ export async function askToDiscard(
   if (!coversMuch(chosen)) return {};
   const lines = describeChosen(chosen);
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new UserError(refusal(lines, selection, write));
-  process.stderr.write(`${lines.join('\n')}\n`);
+  printNotice(lines.join('\n'));
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await asking.question('Discard them? [y/N] ');

@@ -9,6 +9,7 @@ import { afterDiscard, askToDiscard } from '../ask-to-discard.ts';
 import { commandWriter } from '../command-line.ts';
 import { UserError } from '../exit-status.ts';
 import { wholeNumber } from '../option-values.ts';
+import { printNotice } from '../print.ts';
 import { reportAct } from '../report-actions.ts';
 import { withBooks } from '../with-books.ts';
 
@@ -89,7 +90,7 @@ function bulkCommand(action: BulkAction, description: string): Command {
         const send = options.send === true;
         process.exitCode = await reportAct(books, { action, ...report }, { json: options.json === true, send });
         if (action !== 'discard') return;
-        for (const line of afterDiscard(report.acted, write)) process.stderr.write(`${line}\n`);
+        for (const line of afterDiscard(report.acted, write)) printNotice(line);
       }),
     );
 }
