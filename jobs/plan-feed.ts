@@ -21,7 +21,7 @@ import {
   unsentPostings,
 } from '../src/store/planned-changes.ts';
 import { PullBooks } from '../src/store/pull-books.ts';
-import { clearRecordProblems, noteRecordProblems, type RecordProblem } from '../src/store/record-problems.ts';
+import { clearRecordProblems, noteUnreadable, type UnreadableRecords } from '../src/store/record-problems.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { prepareMerge } from './merge-pull.ts';
 import type { PullContext } from './pull-feed.ts';
@@ -96,11 +96,16 @@ async function planInto(spool: string, setup: FeedSetup, context: PullContext): 
       return { kind: 'failed', message: 'the source answered "not modified" unasked' };
     await desk.finish();
     const { findings, holdReason } = await prepareMerge(setup, books, desk, reading);
-    const { noted } = desk.problems();
+    const { records } = desk.unreadable();
     // In the transaction that is rolled back, so that the records of this reading are those that are counted.
-    await clearRecordProblems(books.session, feed, []);
-    await noteRecordProblems(books.session, feed, NO_PULL, noted);
-    await spoolLines(spool, planLines(books.session, feed, noted));
+    await clearRecordProblems(books.session, feed, { unreadable: [], others: [] });
+    await noteUnreadable(
+      books.session,
+      feed,
+      NO_PULL,
+      records.map((each) => ({ records: each, entry: undefined })),
+    );
+    await spoolLines(spool, planLines(books.session, feed, records));
     const counts = await countPlanned(books.session, feed);
     const common = await commonReason(books.session, feed);
     return { kind: 'planned', ...findings, ...counts, common, holdReason };
@@ -109,13 +114,26 @@ async function planInto(spool: string, setup: FeedSetup, context: PullContext): 
   }
 }
 
-async function* planLines(session: Session, feed: FeedName, noted: readonly RecordProblem[]): AsyncGenerator<PlanLine> {
+async function* planLines(
+  session: Session,
+  feed: FeedName,
+  unreadable: readonly UnreadableRecords[],
+): AsyncGenerator<PlanLine> {
   yield* plannedChanges(session, feed);
   yield* unsentPostings(session, feed);
-  for (const { kind, key, problems, excerpt } of noted) {
-    if (kind !== 'unreadable') continue;
+  for (const { key, problems, excerpt, count } of unreadable) {
     const reason = problems.map(({ message }) => message).join('; ');
-    yield { feed, key: key ?? null, operation: 'none', fields: {}, kind, reason, problems, excerpt };
+    yield {
+      feed,
+      key: key ?? null,
+      operation: 'none',
+      fields: {},
+      kind: 'unreadable',
+      reason,
+      problems,
+      excerpt,
+      records: count,
+    };
   }
 }
 

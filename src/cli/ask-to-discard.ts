@@ -61,7 +61,7 @@ function describeChosen(chosen: readonly ChosenCount[]): string[] {
 
 /** An unreadable record may be any posting, also after it was discarded (law 3). */
 const UNREADABLE =
-  'nobody is asked about them any more; they still prove nothing: no job is deleted because such a record was discarded';
+  'the feed counts as complete without them; until one can be read its job stays, and where its key is not known all deletes are held';
 
 /** What a discard of each kind means. */
 const MEANINGS: readonly (readonly [EntryKind, string])[] = [

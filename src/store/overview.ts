@@ -53,7 +53,7 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
   const [live] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [feed]);
   const { counts, ages } = await countChanges(db, feed, site);
   const records = await db.query<{ kind: string; n: number }>(
-    `select case when discarded then 'discarded' else kind end as kind, count(*) as n from record_problem
+    `select case when discarded then 'discarded' else kind end as kind, sum(case when discarded then records else 1 end)::bigint as n from record_problem
      where feed = $1 and not (discarded and kind = 'duplicate') group by 1`,
     [feed],
   );

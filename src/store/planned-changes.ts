@@ -29,6 +29,8 @@ export interface UnsentPosting {
   readonly problems: readonly Problem[];
   /** The beginning of a record that can't be read. */
   readonly excerpt?: string;
+  /** How many such records there are: of the same key, or of the same bytes. */
+  readonly records?: number;
 }
 
 const PAGE = 500;
@@ -101,9 +103,9 @@ export async function countPlanned(db: Queryable, feed: FeedName): Promise<Plann
 /** The reason that most postings of the feed have that were seen and are not sent; records that can't be read count too. */
 export async function commonReason(db: Queryable, feed: FeedName): Promise<CommonReason | undefined> {
   const [row] = await db.query<CommonReason & Record<string, unknown>>(
-    `select message, count(*) as count
-     from (select reason->>'message' as message from ${UNSENT}
-           union all select problems->0->>'message' from record_problem where feed = $1 and kind = 'unreadable') reason
+    `select message, sum(n)::bigint as count
+     from (select reason->>'message' as message, 1 as n from ${UNSENT}
+           union all select problems->0->>'message', records from record_problem where feed = $1 and kind = 'unreadable') reason
      where message is not null group by 1 order by 2 desc, 1 limit 1`,
     [feed],
   );

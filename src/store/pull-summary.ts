@@ -69,7 +69,8 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
     const [waiting] = await tx.query<{ n: number; discarded: number }>(
       `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
          + (select count(*) from record_problem where feed = $1 and not discarded) as n,
-         (select count(*) from record_problem where feed = $1 and discarded and kind = 'unreadable') as discarded`,
+         (select coalesce(sum(records), 0) from record_problem
+           where feed = $1 and discarded and kind = 'unreadable') as discarded`,
       [row.feed],
     );
     const noted = await countNoted(tx, row.feed);
