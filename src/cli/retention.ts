@@ -1,25 +1,51 @@
-// Removes rows beyond their retention, a piece at a time, as long as `start` runs.
-import { forgetOldRows } from '../store/pull.ts';
+// Has old rows removed: regularly in `start` and `work`, after the mirroring in `sync`, once an hour over all processes.
+import { describePassing } from '../store/passing-error.ts';
+import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/retention.ts';
 import type { Books } from './books.ts';
 
+/** Soon after the start, when pulls that were overdue have begun. */
+const FIRST_MS = 5_000;
 const EVERY_MS = 10 * 60_000;
+/** Whoever waits for `sync` does not wait long for this; what is left is for the next command. */
+const AFTER_SYNC_MS = 10_000;
 
-export function startRetention({ config, db, log }: Books): { stop(): Promise<void> } {
-  const { requestsDays, failuresDays, auditDays, pullsDays } = config.retention;
-  const days = { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays };
+/** Removes old rows as long as the process runs. */
+export function startRetention(books: Books): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let round: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    // A round may take longer than the pause between two.
-    round = round
-      .then(() => forgetOldRows(db, days, stopping.signal))
-      .catch((error) => log.warn({ err: error }, 'old rows not removed, it will be tried again'));
-  }, EVERY_MS);
+  let timer: NodeJS.Timeout;
+  const next = (delayMs: number) => {
+    timer = setTimeout(() => {
+      round = removeOldRows(books, stopping.signal).finally(() => {
+        if (!stopping.signal.aborted) next(EVERY_MS);
+      });
+    }, delayMs);
+  };
+  next(FIRST_MS);
   return {
     async stop() {
-      clearInterval(timer);
+      clearTimeout(timer);
       stopping.abort();
       await round;
     },
   };
+}
+
+/** Removes old rows for a bounded time, for a command that ends. */
+export const removeOldRowsBriefly = (books: Books, signal: AbortSignal): Promise<void> =>
+  removeOldRows(books, AbortSignal.any([signal, AbortSignal.timeout(AFTER_SYNC_MS)]));
+
+/** Never throws: what stays is removed another time. */
+async function removeOldRows({ config, db, log }: Books, signal: AbortSignal): Promise<void> {
+  const { requestsDays, failuresDays, auditDays, pullsDays } = config.retention;
+  const days = { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays };
+  try {
+    if (signal.aborted || !(await claimRetention(db))) return;
+    await forgetOldRows(db, days, signal);
+    if (signal.aborted) await resumeRetentionSoon(db);
+  } catch (error) {
+    await resumeRetentionSoon(db).catch(() => undefined);
+    const reason = describePassing(error);
+    log.warn(reason === undefined ? { err: error } : { reason }, 'old rows not removed, it will be tried again');
+  }
 }

@@ -106,40 +106,6 @@ export async function closeAbandonedPulls(db: Queryable, feed: FeedName, current
   );
 }
 
-/**
- * Removes pulls, requests, failures and acts of people beyond their retention, until none is left or `signal` aborts:
- * `limit` rows a statement, so that none holds locks for long, however many rows a busy day has left.
- */
-export async function forgetOldRows(
-  db: Queryable,
-  days: { readonly requests: number; readonly failures: number; readonly audit: number; readonly pulls: number },
-  signal: AbortSignal,
-  limit = 10_000,
-): Promise<void> {
-  const forget = async (table: string, column: string, retention: number, extra = '') => {
-    for (let removed = limit; removed === limit && !signal.aborted; ) {
-      const [row] = await db.query<{ n: number }>(
-        `with gone as (
-           delete from ${table} where ctid = any(array(select ctid from ${table} t
-             where ${column} < now() - make_interval(days => $1) ${extra} limit $2)) returning 1)
-         select count(*) as n from gone`,
-        [retention, limit],
-      );
-      removed = row?.n ?? 0;
-    }
-  };
-  await forget('request', 'at', days.requests);
-  await forget('failure', 'at', days.failures);
-  await forget('audit', 'at', days.audit);
-  await forget('deletion', 'deleted_at', Math.max(2, days.requests));
-  await forget(
-    'pull',
-    'started_at',
-    days.pulls,
-    'and not exists (select from feed_state f where f.current_pull = t.id)',
-  );
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
 const tidy = ({ takenOverBy, leftOpen, ...row }: any): PullRow => ({
   ...row,

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
-import { forgetOldRows } from '../../src/store/pull.ts';
+import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../../src/store/retention.ts';
 import { freshDatabase } from '../support/database.ts';
 
 const DAYS = { requests: 30, failures: 30, audit: 30, pulls: 30 };
@@ -54,5 +54,43 @@ describe('old rows', async () => {
     await db.query(`insert into feed_state (feed, site, current_pull) values ('acme', 'board', $1)`, [last?.id]);
     await forgetOldRows(db, DAYS, new AbortController().signal, 1);
     expect(await db.query('select id from pull')).toEqual([{ id: last?.id }]);
+  });
+
+  it('of pulls take their counts with them, few pulls a statement', async () => {
+    const [old] = await db.query(
+      `insert into pull (feed, site, started_at) values ('acme', 'board', now() - make_interval(days => 40)) returning id`,
+    );
+    await db.query(
+      `insert into tally (pull, outcome, shard, n) select $1, 'requests', n, 1 from generate_series(1, 16) n`,
+      [old?.id],
+    );
+    await forgetOldRows(db, DAYS, new AbortController().signal);
+    expect(await db.query('select from tally')).toEqual([]);
+  });
+
+  it('that say nothing any more go: updates that are certain again, and tokens that nobody tries', async () => {
+    await db.query(
+      `insert into unanswered (feed, key, revision, fields, until) values
+         ('acme', 'certain', 1, null, now() - interval '2 days'), ('acme', 'fresh', 1, null, now()),
+         ('acme', 'uncertain', 1, '{title}', now() - interval '2 days')`,
+    );
+    await db.query(
+      `insert into refused_token (site, digest, cause, noted_by, changed_at) values
+         ('board', 'old', '401', 'gone', now() - interval '8 days'), ('board', 'tried', '401', 'here', now())`,
+    );
+    await forgetOldRows(db, DAYS, new AbortController().signal);
+    expect((await db.query('select key from unanswered order by key')).map((row) => row.key)).toEqual([
+      'fresh',
+      'uncertain',
+    ]);
+    expect(await db.query('select digest from refused_token')).toEqual([{ digest: 'tried' }]);
+  });
+
+  it('are looked for by one process in an hour, and soon again where it did not come to the end', async () => {
+    expect([await claimRetention(db), await claimRetention(db)]).toEqual([true, false]);
+    await resumeRetentionSoon(db);
+    expect([await claimRetention(db), await claimRetention(db)]).toEqual([true, false]);
+    await db.query(`update installation set retention_at = now() - interval '61 minutes'`);
+    expect([await claimRetention(db), await claimRetention(db)]).toEqual([true, false]);
   });
 });

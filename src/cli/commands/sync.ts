@@ -15,6 +15,7 @@ import { OutputFailedError } from '../output-failure.ts';
 import { printJson, printLine, printNotice } from '../print.ts';
 import { type Progress, startProgress } from '../progress.ts';
 import { describeReport, exitStatusOf, failedReport, type PullReport, withCommands } from '../pull-report.ts';
+import { removeOldRowsBriefly } from '../retention.ts';
 import { STOP_WITHIN_MS, stopSignal } from '../stop-signal.ts';
 
 /** Feeds that are mirrored side by side. */
@@ -67,6 +68,7 @@ async function mirrorAll(
     });
     try {
       statuses = await syncAll(books, setups, signal, options);
+      await removeOldRowsBriefly(books, signal);
       for (const text of await leftBehind(books)) {
         printNotice(completeCommands(text, commandWriter(options.config)));
       }

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { openBooksFor, readConfig } from '../books.ts';
 import { startEngine } from '../engine.ts';
+import { startRetention } from '../retention.ts';
 import { STOP_WITHIN_MS, stopSignal } from '../stop-signal.ts';
 
 export function workCommand(): Command {
@@ -15,8 +16,9 @@ export function workCommand(): Command {
       try {
         const engine = await startEngine(books, undefined, 'work');
         books.log.info({ sites: [...engine.desks.keys()] }, 'working');
+        const retention = startRetention(books);
         await stopping.stopped;
-        await engine.stop(STOP_WITHIN_MS);
+        await Promise.all([engine.stop(STOP_WITHIN_MS), retention.stop()]);
       } finally {
         await books.close();
         stopping.release();

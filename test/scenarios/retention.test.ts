@@ -1,0 +1,46 @@
+// Old rows go whichever way jobmirror is run: `sync` from cron as well as `start` and `work`.
+import { appendFile } from 'node:fs/promises';
+import { afterEach, expect, it, vi } from 'vitest';
+import { startProgram } from '../cli/program.ts';
+import { runProgram } from '../cli/run-program.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let mirror: Mirror;
+afterEach(() => mirror.close());
+
+async function open(): Promise<void> {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml(postings(2)));
+  const { db } = await mirror.books();
+  await db.query(
+    `insert into request (feed, key, at, operation, outcome, duration_ms)
+     select 'acme', 'old ' || n, now() - interval '400 days', 'create', 'created', 1 from generate_series(1, 50) n`,
+  );
+}
+
+const oldRows = async () => {
+  const { db } = await mirror.books();
+  return (await db.query(`select from request where key like 'old %'`)).length;
+};
+
+it('with sync, once an hour, and without another word', async () => {
+  await open();
+  expect(await runProgram(mirror, 'sync')).toMatchObject({ status: 0, errors: '' });
+  expect(await oldRows()).toBe(0);
+  const { db } = await mirror.books();
+  const [first] = await db.query('select retention_at from installation');
+  await runProgram(mirror, 'sync');
+  expect(await db.query('select retention_at from installation')).toEqual([first]);
+});
+
+it.each(['start', 'work'])('with %s, soon after its start', async (command) => {
+  await open();
+  await appendFile(mirror.configPath, 'listen: { port: 0 }\n');
+  const running = startProgram([command, '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
+  await expect.poll(oldRows, { timeout: 40_000 }).toBe(0);
+  running.process.kill('SIGTERM');
+  await running.ended;
+});
