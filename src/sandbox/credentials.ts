@@ -32,5 +32,7 @@ export async function identify(c: Context<SiteEnv>, site: JobSite, cookies: bool
 /** The user-name part of Basic credentials; the password part is not looked at (section 5, rules 2 and 3). */
 function tokenOf(header: string): string | undefined {
   const [, encoded] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header) ?? [];
-  return encoded && Buffer.from(encoded, 'base64').toString('utf8').split(':', 1)[0];
+  const token = encoded && Buffer.from(encoded, 'base64').toString('utf8').split(':', 1)[0];
+  // No token holds what the database can't.
+  return token?.includes('\0') ? undefined : token;
 }

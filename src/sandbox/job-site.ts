@@ -4,6 +4,7 @@ import type { Switchboard } from './faults/switchboard.ts';
 import type { SandboxLog } from './log.ts';
 import type { OpenRequest, RequestLog } from './request-log.ts';
 import type { SandboxSettings } from './settings.ts';
+import type { SignInLimit } from './sign-in-limit.ts';
 import type { Account, AccountStore } from './store/accounts.ts';
 import type { JobStore } from './store/jobs.ts';
 import type { SessionStore } from './store/sessions.ts';
@@ -13,6 +14,7 @@ export interface JobSite {
   settings(): SandboxSettings;
   readonly accounts: AccountStore;
   readonly sessions: SessionStore;
+  readonly signIns: SignInLimit;
   readonly jobs: JobStore;
   readonly requests: RequestLog;
   readonly faults: Switchboard;

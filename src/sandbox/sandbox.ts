@@ -12,6 +12,7 @@ import type { SandboxLog } from './log.ts';
 import { createPageApp } from './pages/page-app.tsx';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 import { defaultSettings, type SandboxSettings } from './settings.ts';
+import { createSignInLimit } from './sign-in-limit.ts';
 import { openAccounts } from './store/accounts.ts';
 import { openDatabase } from './store/database.ts';
 import { type Inspection, openInspection } from './store/inspection.ts';
@@ -77,6 +78,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     settings: () => settings,
     accounts,
     sessions: openSessions(pool),
+    signIns: createSignInLimit(),
     jobs: openJobs(pool),
     requests,
     faults,
@@ -87,7 +89,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const xmlApp = createXmlApp(site);
   const pageApp = await createPageApp(site);
   const server = createAdaptorServer({
-    fetch: (request, env) => (asksForXml(new URL(request.url).pathname) ? xmlApp : pageApp).fetch(request, env),
+    fetch(request, env) {
+      // Neither XML nor the database can hold it, so nothing here has it in its name.
+      if (request.url.includes('%00'))
+        return new Response('Bad request: a NUL character in the address.\n', { status: 400 });
+      return (asksForXml(new URL(request.url).pathname) ? xmlApp : pageApp).fetch(request, env);
+    },
   }) as Server;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   const listener = await listen(server, host, options.port ?? 0, log).catch(async (error: unknown) => {

@@ -49,7 +49,7 @@ const IMPURE_TEXT =
   /\b(?:Date\.now|performance\.|new Date\(\)|Math\.random|process\.|console\.|set(?:Timeout|Interval|Immediate)\b|fetch\()/;
 
 /** Text of feeds and sites reaches a terminal only through functions that neutralise what would steer it. */
-const MAY_WRITE_OUT = /^src\/(?:cli\/(?:print|progress|output-failure|table|demo\/page)|telemetry\/log)\.ts$/;
+const MAY_WRITE_OUT = /^src\/(?:cli\/(?:main|print|progress|output-failure|table|demo\/page)|telemetry\/log)\.ts$/;
 
 const SQL_FOLDERS = ['src/store', 'src/sandbox'];
 /** A literal that begins as a statement does. */

@@ -55,6 +55,47 @@ describe('an account (site-interface.md, section 5)', () => {
     expect((await other.open('/account')).location).toBe('/login?next=%2Faccount');
   });
 
+  it('waits after ten wrong passwords, also for the right one, and says how long', async () => {
+    await register('guessed@example.com');
+    const browser = openBrowser(site.sandbox.url);
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const shown = await browser.submit('/login', { email: 'guessed@example.com', password: `guess ${attempt}` });
+      expect(shown.status).toBe(422);
+    }
+    const refused = await browser.submit('/login', { email: 'Guessed@example.com', password: 'long enough' });
+    expect([refused.status, refused.html.includes('Too many wrong attempts')]).toEqual([429, true]);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await browser.submit('/login', ann)).status).toBe(303);
+  });
+
+  it.each([
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '/..//evil.example',
+    'https://evil.example/',
+  ])('leads nowhere else after logging in: %j', async (next) => {
+    const shown = await openBrowser(site.sandbox.url).submit('/login', { ...ann, next });
+    expect([shown.status, new URL(shown.location ?? '', 'http://here.example').host]).toEqual([303, 'here.example']);
+  });
+
+  it('leads back to where it was asked for', async () => {
+    const shown = await openBrowser(site.sandbox.url).submit('/login', { ...ann, next: '/jobs?q=a%20b#top' });
+    expect(shown.location).toBe('/jobs?q=a%20b#top');
+  });
+
+  it.each(['/jobs?q=%00', '/jobs.xml?q=a%00b', '/jobs/%00', '/jobs/%00.xml', '/states/%00'])(
+    'takes no NUL: %s is a bad request',
+    async (path) => {
+      expect((await site.send('GET', path, { token: site.token })).status).toBe(400);
+    },
+  );
+
+  it('takes no NUL in a token', async () => {
+    expect((await site.send('GET', '/account/jobs.xml', { token: 'a\0b' })).status).toBe(401);
+  });
+
   it('keeps its cookie from scripts and other sites', async () => {
     const browser = openBrowser(site.sandbox.url);
     const [cookie = ''] = (await browser.submit('/login', ann)).cookies;

@@ -1,4 +1,5 @@
 // Answers the pages of an account: register, log in and out, "My Account" (site-interface.md, section 5, rules 4 and 5).
+import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { SESSION_COOKIE } from '../credentials.ts';
@@ -15,6 +16,11 @@ const passwordError = (password: string): string | undefined =>
   password.length < MIN_PASSWORD || password.length > MAX_PASSWORD
     ? `Choose a password of ${MIN_PASSWORD} to ${MAX_PASSWORD} characters.`
     : undefined;
+
+const tooManyAttempts = (seconds: number): string =>
+  `Too many wrong attempts. Try again in ${Math.ceil(seconds / 60)} min.`;
+
+const addressOf = (c: Context<SiteEnv>): string => getConnInfo(c).remote.address ?? '';
 
 export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
   const beginSession = async (c: Context<SiteEnv>, accountId: number): Promise<void> => {
@@ -55,11 +61,20 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
   app.post('/login', async (c) => {
     const entered = await formOf(c);
     const [email, next] = [entered('email'), entered('next')];
+    const address = addressOf(c);
+    const waitSeconds = site.signIns.waitSeconds(address, email);
+    if (waitSeconds > 0) {
+      c.header('retry-after', String(waitSeconds));
+      const errors = { password: tooManyAttempts(waitSeconds) };
+      return show(c, <LoginPage visit={plainVisit(c)} email={email} next={next} errors={errors} />, 429);
+    }
     const account = await site.accounts.logIn(email, entered('password'));
     if (!account) {
+      site.signIns.noteWrong(address, email);
       const errors = { password: 'There is no account with this address and password.' };
       return show(c, <LoginPage visit={plainVisit(c)} email={email} next={next} errors={errors} />, 422);
     }
+    site.signIns.noteRight(address, email);
     await beginSession(c, account.id);
     return c.redirect(localPath(next), 303);
   });
@@ -87,9 +102,13 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     const account = c.get('account');
     if (!account) return toLogin(c, '/account');
     const entered = await formOf(c);
-    const right = await site.accounts.logIn(account.email, entered('current'));
+    const address = addressOf(c);
+    const waitSeconds = site.signIns.waitSeconds(address, account.email);
+    const right = waitSeconds === 0 && (await site.accounts.logIn(account.email, entered('current')));
+    if (!right) site.signIns.noteWrong(address, account.email);
+    const wrong = waitSeconds > 0 ? tooManyAttempts(waitSeconds) : 'This is not your password.';
     const errors = {
-      current: right ? undefined : 'This is not your password.',
+      current: right ? undefined : wrong,
       password: passwordError(entered('password')),
     };
     if (errors.current || errors.password) {

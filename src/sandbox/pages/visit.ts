@@ -21,7 +21,7 @@ export const plainVisit = (c: Context<SiteEnv>): Visit => ({ account: c.get('acc
 export const show = (
   c: Context<SiteEnv>,
   page: Page,
-  status: 200 | 401 | 403 | 404 | 422 | 500 = 200,
+  status: 200 | 401 | 403 | 404 | 422 | 429 | 500 = 200,
 ): Response | Promise<Response> => c.html(html`<!DOCTYPE html>${page}`, status);
 
 const notForXml = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
@@ -38,8 +38,14 @@ export async function formOf(c: Context<SiteEnv>): Promise<(name: string) => str
   };
 }
 
-/** Where to go after logging in: a path of this site, never an address elsewhere. */
-export const localPath = (path: string): string => (/^\/(?![/\\])/.test(path) ? path : '/account');
+/** Where to go after logging in: a path of this site, never an address elsewhere, as a browser would read it. */
+export function localPath(path: string): string {
+  const base = 'http://sandbox.invalid';
+  if (!path.startsWith('/') || !URL.canParse(path, base)) return '/account';
+  const { origin, pathname, search, hash } = new URL(path, base);
+  // A path that begins with two slashes names a host.
+  return origin === base && !pathname.startsWith('//') ? `${pathname}${search}${hash}` : '/account';
+}
 
 /** The way to the log-in page, and back here afterwards. */
 export const toLogin = (c: Context<SiteEnv>, next: string): Response =>

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { removeAbandonedClusters } from './abandoned-clusters.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { EmbeddedPostgresError } from './embedded-error.ts';
+import { closeToOthers } from './folder-access.ts';
 import { makeLockable, withLock } from './folder-lock.ts';
 import { initialiseHome } from './initialise.ts';
 import { runnableBinaries } from './runnable-binaries.ts';
@@ -52,7 +53,7 @@ export async function openCluster(
   settings: ServerSettings,
   onNotice: (text: string) => void,
 ): Promise<Cluster> {
-  const area = openArea(dataDir);
+  const area = openArea(dataDir, onNotice);
   const link = join(area, 'cluster');
   const user = chooseServerUser(clusterPaths(link).data);
   const copyFolder = () => (user.uid === undefined ? area : openShelter(user, shelters));
@@ -78,10 +79,14 @@ export async function openCluster(
 
 const HALF_MADE = 'half-made-';
 
-function openArea(dataDir: string): string {
+function openArea(dataDir: string, onNotice: (text: string) => void): string {
   const area = join(dataDir, 'postgres');
-  if (statSync(area, { throwIfNoEntry: false })) return area;
   mkdirSync(dataDir, { recursive: true });
+  closeToOthers(dataDir, onNotice);
+  if (statSync(area, { throwIfNoEntry: false })) {
+    closeToOthers(area, onNotice);
+    return area;
+  }
   // It must not be seen before its lock is in it.
   const fresh = makeFolder(join(dataDir, `.postgres-${HALF_MADE}`));
   try {

@@ -8,7 +8,8 @@ const SETTINGS: ServerSettings = {
   listen_addresses: '127.0.0.1',
   // Socket paths may have 107 bytes, which a data folder deep in a tree exceeds.
   unix_socket_directories: '',
-  max_connections: '200',
+  // A command takes some eight, and up to twenty while it works hard; commands of many terminals and timers run at once.
+  max_connections: '600',
   shared_buffers: '128MB',
   wal_compression: 'on',
   max_wal_size: '2GB',

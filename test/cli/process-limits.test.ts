@@ -1,0 +1,85 @@
+// A process that may not open enough files, or has too small a heap, says so; what it makes is never open to others.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PROGRAM } from './program.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'jobmirror-limits-'));
+  await writeFile(join(folder, 'token'), 'a-token-of-some-length', { mode: 0o600 });
+  await writeFile(join(folder, 'feed.xml'), '<source></source>');
+  await writeFile(
+    join(folder, 'jobmirror.yaml'),
+    `data_dir: ${join(folder, 'data')}
+sites: { board: { base_url: "http://127.0.0.1:9", token_file: token } }
+feeds: { acme: { source: feed.xml, format: indeed, site: board } }
+`,
+  );
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a line of shell in which `$run` is the program. */
+async function shell(line: string): Promise<{ status: number | null; errors: string }> {
+  const run = `'${process.execPath}' '${PROGRAM}'`;
+  const child = spawn('/bin/sh', ['-c', line.replaceAll('$run', run)], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const [status] = await once(child, 'close');
+  return { status, errors };
+}
+
+describe('limits of the process', () => {
+  it.skipIf(process.platform !== 'linux')('too few open files: says how many are needed', async () => {
+    const { status, errors } = await shell('ulimit -n 64; $run status');
+    expect(status).toBe(1);
+    expect(errors).toBe(
+      'jobmirror: only 64 files may be open at a time, 256 are needed; raise the limit: ulimit -n 256\n',
+    );
+  });
+
+  it('a heap that is too small: says what is needed', async () => {
+    const { status, errors } = await shell('NODE_OPTIONS=--max-old-space-size=32 $run status');
+    expect(status).toBe(1);
+    expect(errors).toMatch(/^jobmirror: the heap may be \d+ MiB large, 96 are needed; raise it: .*\n$/);
+  });
+
+  it('a heap of 128 MB is enough for every command', async () => {
+    expect(await shell('NODE_OPTIONS=--max-old-space-size=128 $run status')).toEqual({ status: 0, errors: '' });
+  });
+});
+
+describe('what is made', () => {
+  it('is not writable by others under umask 000', async () => {
+    expect((await shell('umask 000; $run status')).status).toBe(0);
+    for (const path of ['data', 'data/postgres', 'data/postgres/cluster/made-for']) {
+      expect([path, (await stat(join(folder, path))).mode & 0o022]).toEqual([path, 0]);
+    }
+  });
+
+  it('a data folder that everybody may write to is closed to others', async () => {
+    await mkdir(join(folder, 'data'));
+    await shell('chmod 777 data; $run status');
+    expect((await stat(join(folder, 'data'))).mode & 0o002).toBe(0);
+  });
+});
+
+it('22 commands at once share the embedded server, and the last one stops it', async () => {
+  const ended = await Promise.all(
+    Array.from({ length: 22 }, (_, at) => shell(at % 2 === 0 ? '$run sync --json' : '$run status --json')),
+  );
+  expect(ended.map(({ errors }) => errors).join('')).toBe('');
+  expect(ended.filter(({ status }) => status !== 0)).toEqual([]);
+  expect(existsSync(join(folder, 'data/postgres/cluster/data/postmaster.pid'))).toBe(false);
+});
