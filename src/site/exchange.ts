@@ -86,6 +86,8 @@ export interface Probe {
   readonly message: string;
   /** Whether a site that was paused may be sent to again. */
   readonly mayResume: boolean;
+  /** Whether XML of the interface came back: more than that nobody refused the token. */
+  readonly found: boolean;
 }
 
 export interface SiteClient {

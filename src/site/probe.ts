@@ -18,7 +18,12 @@ export interface Probed {
  */
 export function judgeProbe(answer: Answer, probed: Probed): Probe {
   const { status, trouble } = answer;
-  const no = (kind: Probe['kind'], message: string): Probe => ({ kind, message, mayResume: false });
+  const no = (kind: Probe['kind'], message: string): Probe => ({
+    kind,
+    message,
+    mayResume: false,
+    found: false,
+  });
   const seen = describe(answer, probed.url);
   if (status === 0) return no('unreachable', `${answer.sent ? 'No answer' : 'Not sent'}: ${trouble}`);
   if (status === 401)
@@ -32,18 +37,19 @@ export function judgeProbe(answer: Answer, probed: Probed): Probe {
   }
   const isPage = isHtml(answer.body, answer.header('content-type'));
   if (!probed.isList) {
+    const found = status >= 200 && status < 300 && readXml(answer.body) !== undefined;
     if (!isPage)
-      return { kind: 'accepted', message: `${seen}: no more can be proven without list_path`, mayResume: true };
+      return { kind: 'accepted', message: `${seen}: no more can be proven without list_path`, mayResume: true, found };
     const advice = 'a page proves nothing; check base_url, and name a list action as list_path if the site has one';
-    return { kind: 'misconfigured', message: `${seen}: ${advice}`, mayResume: true };
+    return { kind: 'misconfigured', message: `${seen}: ${advice}`, mayResume: true, found: false };
   }
   const isSuccess = status >= 200 && status < 300;
   if (isSuccess && trouble !== undefined) return no('unknown', `${seen}: ${trouble}`);
   if (isSuccess && !isPage && readListPage(answer.body, answer.header('link'), probed.url) !== undefined) {
-    return { kind: 'accepted', message: `${seen}: a list of jobs`, mayResume: true };
+    return { kind: 'accepted', message: `${seen}: a list of jobs`, mayResume: true, found: true };
   }
   const message = `${seen}: not the XML of a collection of jobs; check base_url and list_path`;
-  return { kind: 'misconfigured', message, mayResume: !isPage };
+  return { kind: 'misconfigured', message, mayResume: !isPage, found: false };
 }
 
 const MAX_SEEN = 80;

@@ -227,7 +227,12 @@ describe('probe', () => {
   ] as const)('of a list action, %s', async (_name, reply, kind, mayResume, message) => {
     await using site = await openSite(reply as Reply);
     await using client = openClient(new URL('/board', site.url), { listPath: 'mine.xml?open=1' });
-    expect(await client.probe()).toEqual({ kind, mayResume, message: expect.stringContaining(message) });
+    expect(await client.probe()).toEqual({
+      kind,
+      mayResume,
+      found: kind === 'accepted',
+      message: expect.stringContaining(message),
+    });
     expect(site.got.map(({ method, url }) => [method, url])).toEqual([['GET', '/board/mine.xml?open=1']]);
   });
 
@@ -243,7 +248,12 @@ describe('probe', () => {
   ] as const)('without a list action, %s', async (_name, reply, kind, mayResume, message) => {
     await using site = await openSite(reply as Reply);
     await using client = openClient(site.url);
-    expect(await client.probe()).toEqual({ kind, mayResume, message: expect.stringContaining(message) });
+    expect(await client.probe()).toEqual({
+      kind,
+      mayResume,
+      found: _name === 'a list',
+      message: expect.stringContaining(message),
+    });
     expect(site.got.map(({ method, url }) => [method, url])).toEqual([['GET', '/jobs.xml']]);
   });
 
@@ -264,7 +274,7 @@ describe('probe', () => {
     const { outcome } = await client.send(create, anyTime);
     const message = 'message' in outcome ? outcome.message : '';
     expect(message).toContain(words);
-    expect(await client.probe()).toEqual({ kind: 'unreachable', mayResume: false, message });
+    expect(await client.probe()).toEqual({ kind: 'unreachable', mayResume: false, found: false, message });
   });
 
   let tls: RawSite;

@@ -1,0 +1,63 @@
+// A site that expires jobs: the old ones are made anew, and the site is not mistaken for another address.
+import { afterEach, describe, expect, it } from 'vitest';
+import { siteName } from '../../src/posting/identifiers.ts';
+import { readSiteState } from '../../src/store/site-state.ts';
+import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+afterEach(() => mirror.close());
+
+const edited = (feed: readonly TestPosting[]) => feed.map((one) => ({ ...one, title: `${one.title}, edited` }));
+const isPaused = async () =>
+  (await readSiteState((await mirror.books()).db, siteName('board'))).pausedSince !== undefined;
+
+/** Mirrors `count` postings, made so long ago, and has the site expire the oldest `expired` of them. */
+async function openExpired(count: number, expired: number, site: Record<string, string | undefined> = {}) {
+  mirror = await openMirror({ site });
+  const feed = postings(count);
+  await mirror.writeFeed(feedXml(feed));
+  await mirror.sync();
+  const { db } = await mirror.books();
+  await db.query(`update mapping set mapped_at = now() - interval '90 days' + site_job_id::int * interval '1 second'`);
+  await db.query(`update request set at = now() - interval '40 days'`);
+  const ids = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort((a, b) => Number(a) - Number(b));
+  for (const id of ids.slice(0, expired)) await mirror.sandbox.inspect.removeJob(id);
+  // As after a restart: nothing is known but what the database has.
+  await mirror.stopEngine();
+  await mirror.writeFeed(feedXml(edited(feed)));
+}
+
+describe('a site that has expired', () => {
+  it.each([
+    { which: 'the oldest half', count: 40, expired: 20 },
+    { which: 'all but the youngest', count: 40, expired: 39 },
+    { which: 'all of a handful', count: 3, expired: 3 },
+    { which: 'the only one', count: 1, expired: 1 },
+  ])('$which has them made anew', async ({ count, expired }) => {
+    await openExpired(count, expired);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: expired, updated: count - expired });
+    expect(await isPaused()).toBe(false);
+    expect((await mirror.siteJobs()).size).toBe(count);
+  });
+
+  it('the oldest has them left, where that is configured, and is not paused for it', async () => {
+    await openExpired(40, 39, { on_missing: 'leave' });
+    expect(await mirror.sync()).toMatchObject({ status: 'review', created: 0, updated: 1, rejected: 39 });
+    expect(await isPaused()).toBe(false);
+  });
+
+  it('all of many is asked about, and so is a site that has no such page for anything', async () => {
+    await openExpired(8, 8);
+    expect((await mirror.sync()).message).toContain('--emptied');
+    expect(await isPaused()).toBe(true);
+    await mirror.close();
+    await openExpired(1, 0);
+    await mirror.sandbox.setFaults([{ name: '404' }, { name: '404', on: ['list', 'show'] }]);
+    expect(await mirror.sync()).toMatchObject({ created: 0, updated: 0, rejected: 0 });
+    await mirror.stopEngine();
+    await mirror.sandbox.setFaults([]);
+    expect(await mirror.sync()).toMatchObject({ created: 0 });
+    expect((await mirror.siteJobs()).size).toBe(1);
+  });
+});
