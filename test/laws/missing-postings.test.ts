@@ -5,7 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
+import { settler } from '../../src/store/settle.ts';
 import { pauseSite, resumeSite } from '../../src/store/site-state.ts';
+import { openStage } from '../review/stage.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { lawTest as it } from './law-test.ts';
 
@@ -97,6 +99,35 @@ describe('a posting that is gone', () => {
     await resumeSite(books.db, board);
     expect(await installation.sync()).toMatchObject({ deleted: 1, updated: 0, unchanged: 9 });
     expect((await installation.siteJobs()).has('p1')).toBe(false);
+  });
+
+  it('within its grace is still missing though its update is settled while the feed streams', async () => {
+    const list = postings(10);
+    const feed = await pausingFeed(feedXml(list));
+    const options = { source: feed.url, delete_guard: '{ missing_pulls: 2 }' };
+    const stage = await openStage({ feed: options });
+    try {
+      await stage.pull(list);
+      await stage.acceptAll();
+      feed.set(feedXml(changeFirst(list)));
+      await stage.pull(list);
+      const attempt = await stage.claim('p1');
+      feed.set(feedXml(withoutFirst(list)));
+      await stage.pull(list);
+
+      const { middle, release } = feed.holdNext();
+      const pulling = stage.pull(list);
+      await middle;
+      await settler(stage.books.db)({ attempt, result: { kind: 'updated' }, record: undefined });
+      release();
+      const { pull } = await pulling;
+      expect(await stage.books.db.query('select seen, unchanged, gone, grace from pull where id = $1', [pull])).toEqual(
+        [{ seen: 9, unchanged: 9, gone: 1, grace: 1 }],
+      );
+    } finally {
+      await stage.close();
+      await feed.close();
+    }
   });
 
   it('is told from the one that has its record under another key now', async ({ open }) => {
