@@ -69,6 +69,15 @@ const settingTable = {
   ]),
   idInBody: choice('whether the XML of a job carries its id, or only Location does (2)', [true, false]),
   idForm: choice('what job IDs look like (4)', ['number', 'uuid', 'slug']),
+  idReuse: choice('whether the number of a deleted job becomes the ID of a new one (4)', [false, true]),
+  storedValues: choice('how values are changed before they are stored and shown (2)', [
+    'exact',
+    'trimmed',
+    'upper-case',
+    'stripped',
+    'cut',
+    'composed',
+  ]),
   stateField: field('the field that carries the state (2)', 'location-state'),
   stateValues: choice('how a state is written (2)', ['name', 'abbreviation', 'either']),
   states: choice('which states are valid (2)', ['states-and-dc', 'states', 'all']),
@@ -78,8 +87,9 @@ const settingTable = {
   ),
   pageSize: wholeNumber('jobs on one page of a list (4, rule 6)', 50, 1, 10_000),
   paging: choice(
-    'how the next page of a list is asked for: ?page=2, ?offset=50, by a Link header, or not at all (4, rule 6)',
-    ['page', 'offset', 'link', 'none'],
+    'how the next page of a list is asked for: ?page=2, ?offset=50, by a Link header, or not at all; cached: by a Link ' +
+      'header, behind a cache that knows only the first page (4, rule 6)',
+    ['page', 'offset', 'link', 'none', 'cached'],
   ),
   maxBodyBytes: wholeNumber('largest request body in bytes (8)', 1_048_576, 1, 1_073_741_824),
 };

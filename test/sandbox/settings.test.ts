@@ -68,6 +68,47 @@ describe('validation errors', () => {
   });
 });
 
+describe('stored values', () => {
+  const sent = { ...nurse, number: 'ab-1', description: '&lt;p&gt;Work  here&lt;/p&gt;' };
+  it.each([
+    ['exact', 'ab-1', '<p>Work  here</p>'],
+    ['trimmed', 'ab-1', '<p>Work here</p>'],
+    ['upper-case', 'AB-1', '<p>Work  here</p>'],
+    ['stripped', 'ab-1', 'Work here'],
+  ])('stored-values %s', async (how, number, description) => {
+    set('stored-values', how);
+    const root = rootOf(await create(sent));
+    expect([textOf(root, 'number'), textOf(root, 'description')]).toEqual([number, description]);
+  });
+
+  it('stored-values cut and composed', async () => {
+    set('stored-values', 'cut');
+    expect(textOf(rootOf(await create({ ...nurse, title: 'x'.repeat(60) })), 'title')).toBe('x'.repeat(40));
+    set('stored-values', 'composed');
+    expect(textOf(rootOf(await create({ ...nurse, title: 'Cafe\u0301' })), 'title')).toBe('Caf\u00e9');
+  });
+
+  it('id-reuse yes gives the lowest number that is free', async () => {
+    set('id-reuse', 'yes');
+    const [first] = [await site.create(nurse), await site.create(nurse)];
+    await site.send('DELETE', `/jobs/${first}.xml`, { token });
+    expect(await site.create(nurse)).toBe(first);
+  });
+
+  it('paging cached promises a next page and shows the first again', async () => {
+    set('paging', 'cached');
+    set('page-size', '1');
+    await site.create(nurse);
+    await site.create(nurse);
+    const [first, second] = [
+      await site.send('GET', '/jobs.xml', { token }),
+      await site.send('GET', '/jobs.xml?page=2', { token }),
+    ];
+    expect(second.text).toBe(first.text);
+    expect(second.headers.link).toMatch(/page=3>; rel="next"/);
+  });
+});
+
 describe('answers', () => {
   it.each(['200', '204'])('delete-status %s', async (status) => {
     set('delete-status', status);

@@ -5,6 +5,7 @@ import { checkJob, type JobError } from '../job-rules.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { IdPlan, JobFields } from '../store/jobs.ts';
+import { storedFields } from '../stored-values.ts';
 import { validationErrorBody } from '../xml/error-xml.ts';
 import { jobXml } from '../xml/job-xml.ts';
 import { readJob } from '../xml/read-job.ts';
@@ -20,7 +21,8 @@ export async function createJob(c: Context<SiteEnv>, site: JobSite): Promise<Res
   if (fields instanceof Response) return fields;
   const checked = checkJob(fields, true, settings);
   if (checked.kind === 'invalid') return refused(checked.errors, settings);
-  const job = await site.jobs.create(account.id, planId(fields, settings), checked.state ?? '', fields);
+  const stored = storedFields(fields, settings);
+  const job = await site.jobs.create(account.id, planId(fields, settings), checked.state ?? '', stored);
   return xmlAnswer(jobXml(job, settings), 201, { location: locationOf(c, job.id, settings) });
 }
 
@@ -36,7 +38,7 @@ export async function updateJob(c: Context<SiteEnv>, site: JobSite, id: string):
   if (fields instanceof Response) return fields;
   const checked = checkJob(fields, false, settings);
   if (checked.kind === 'invalid') return refused(checked.errors, settings);
-  const changed = await site.jobs.update(account.id, id, fields, checked.state);
+  const changed = await site.jobs.update(account.id, id, storedFields(fields, settings), checked.state);
   if (changed.kind === 'missing') return notThere();
   if (changed.kind === 'foreign') return notYours();
   if (settings.updateBody === 'job') return xmlAnswer(jobXml(changed.job, settings));
@@ -85,9 +87,9 @@ function locationOf(c: Context<SiteEnv>, id: string, settings: SandboxSettings):
 }
 
 /** Where the id of a new job comes from. */
-export function planId(fields: JobFields, settings: Pick<SandboxSettings, 'idForm'>): IdPlan {
-  if (settings.idForm === 'uuid') return { prefix: randomUUID(), numbered: false };
-  if (settings.idForm === 'number') return { prefix: '', numbered: true };
+export function planId(fields: JobFields, settings: Pick<SandboxSettings, 'idForm' | 'idReuse'>): IdPlan {
+  if (settings.idForm === 'uuid') return { prefix: randomUUID(), numbered: false, reused: false };
+  if (settings.idForm === 'number') return { prefix: '', numbered: true, reused: settings.idReuse };
   const words = (fields.title ?? '').toLowerCase().match(/[a-z0-9]+/g) ?? ['job'];
-  return { prefix: `${words.join('-').slice(0, 60)}-`, numbered: true };
+  return { prefix: `${words.join('-').slice(0, 60)}-`, numbered: true, reused: false };
 }

@@ -24,6 +24,7 @@ function queryNumber(c: Context<SiteEnv>, name: string, least: number): number {
 /** The part of a list that this request asks for. A client may ask for smaller pages, never for larger ones. */
 export function pageRequest(c: Context<SiteEnv>, settings: Pick<SandboxSettings, 'paging' | 'pageSize'>): PageRequest {
   if (settings.paging === 'none') return { offset: 0, limit: EVERYTHING };
+  if (settings.paging === 'cached') return { offset: 0, limit: settings.pageSize };
   const wished = queryNumber(c, settings.paging === 'offset' ? 'limit' : 'per_page', 0);
   const limit = wished > 0 ? Math.min(wished, settings.pageSize) : settings.pageSize;
   if (settings.paging === 'offset') return { offset: queryNumber(c, 'offset', 0), limit };
@@ -60,6 +61,7 @@ function pagingAttributes(
     case 'offset':
       return { type: 'array', total, offset, limit };
     case 'link':
+    case 'cached':
     case 'none':
       return { type: 'array' };
   }
@@ -71,8 +73,9 @@ function nextPage(
   { total }: JobPage,
   { paging }: SandboxSettings,
 ): Record<string, string> {
-  if (paging !== 'link' || offset + limit >= total) return {};
+  if ((paging !== 'link' && paging !== 'cached') || offset + limit >= total) return {};
   const next = new URL(c.req.url);
-  next.searchParams.set('page', String(offset / limit + 2));
+  const page = paging === 'cached' ? queryNumber(c, 'page', 1) : offset / limit + 1;
+  next.searchParams.set('page', String(page + 1));
   return { link: `<${next.href}>; rel="next"` };
 }

@@ -30,10 +30,14 @@ export interface JobPage {
   readonly total: number;
 }
 
-/** Where an id comes from: `prefix` alone, or with the number of the job behind it. */
+/**
+ * Where an id comes from: `prefix` alone, or with the number of the job behind it; `reused`: the lowest number that no job
+ * has, rather than a new one.
+ */
 export interface IdPlan {
   readonly prefix: string;
   readonly numbered: boolean;
+  readonly reused: boolean;
 }
 
 /** What became of a change to one job, which only its owner may change. */
@@ -89,10 +93,27 @@ export function openJobs(pool: Pool): JobStore {
     return { kind: (await find(id)) ? 'foreign' : 'missing' };
   };
 
+  /** Of two at the same time, one is refused by the unique index and looks again. */
+  async function createWithFreeId(ownerId: number, state: string, fields: JobFields): Promise<Job> {
+    for (;;) {
+      const { rows } = await pool.query<JobRow>({
+        name: 'sandbox-create-reused',
+        text: `insert into sandbox.job (sequence, id, owner_id, state, fields)
+               select next, (select min(n) from generate_series(1, next) n
+                             where not exists (select from sandbox.job where id = n::text))::text, $1, $2, $3
+               from (select nextval('sandbox.job_sequence') as next) as sequence
+               on conflict (id) do nothing returning ${COLUMNS}`,
+        values: [ownerId, state, fields],
+      });
+      if (rows[0]) return toJob(rows[0]);
+    }
+  }
+
   return {
     find,
 
     async create(ownerId, id, state, fields) {
+      if (id.reused) return createWithFreeId(ownerId, state, fields);
       const { rows } = await pool.query<JobRow>({
         name: 'sandbox-create',
         text: `insert into sandbox.job (sequence, id, owner_id, state, fields)
