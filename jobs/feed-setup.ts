@@ -12,6 +12,8 @@ export interface RecordRules {
   readonly reader: PostingReader;
   /** Stands for all of how records are read (`interpretationOf`). */
   readonly interpretation: Buffer;
+  /** Repair the usual faults of records that are not well-formed. */
+  readonly lenient?: boolean;
 }
 
 /** One feed, ready to be pulled. */

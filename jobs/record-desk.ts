@@ -52,6 +52,7 @@ export class RecordDesk implements RecordSink {
   readonly #mapping: MappingSpec;
   readonly #reader: PostingReader;
   readonly #interpretation: Buffer;
+  readonly #lenient: boolean;
   readonly #books: PullBooks;
   readonly #edits: Edits;
   readonly #recoverKey: RecoverKey;
@@ -74,7 +75,7 @@ export class RecordDesk implements RecordSink {
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(
-    { mapping, reader, interpretation }: RecordRules,
+    { mapping, reader, interpretation, lenient = false }: RecordRules,
     books: PullBooks,
     ledger: PullLedger,
     edits: Edits,
@@ -82,6 +83,7 @@ export class RecordDesk implements RecordSink {
     this.#mapping = mapping;
     this.#reader = reader;
     this.#interpretation = interpretation;
+    this.#lenient = lenient;
     this.#books = books;
     this.ledger = ledger;
     this.#edits = edits;
@@ -193,7 +195,7 @@ export class RecordDesk implements RecordSink {
 
   #read(record: Waiting): Readable | undefined {
     if (record.reading !== undefined) return readingIn(record.reading);
-    const parsed = parseRecord(record.bytes);
+    const parsed = parseRecord(record.bytes, this.#lenient);
     const result = parsed.kind === 'tree' ? this.#reader.read(parsed.tree) : parsed;
     if (result.kind === 'unreadable') {
       // A record that could be parsed has no usable key: nothing is broken that could be hiding it.
@@ -201,8 +203,9 @@ export class RecordDesk implements RecordSink {
       this.#noteUnreadable(this.#bytesHashOf(record), record.bytes, result.problems, key);
       return undefined;
     }
-    const edits = this.#edits.for(result.posting);
-    return edits === undefined ? result : this.#reader.withFields(result.posting, edits);
+    const read = parsed.kind === 'tree' && parsed.repairs !== undefined ? withRepairs(result, parsed.repairs) : result;
+    const edits = this.#edits.for(read.posting);
+    return edits === undefined ? read : this.#reader.withFields(read.posting, edits);
   }
 
   async #plan(read: readonly { record: Waiting; result: Readable }[]): Promise<void> {
@@ -313,6 +316,12 @@ export class RecordDesk implements RecordSink {
     const rest: RecordProblem = { kind, recordHash: REST, key: undefined, problems: [{ message }], excerpt: '' };
     return { noted: [...this.#problems, rest], all: false };
   }
+}
+
+function withRepairs(result: ReadPosting, repairs: readonly string[]): ReadPosting {
+  const message = `the record is not well-formed XML, and was repaired: ${repairs.join(', ')}`;
+  const notes = [...result.posting.notes, { message, repaired: true as const }];
+  return { ...result, posting: { ...result.posting, notes } };
 }
 
 const batchMemory = (): Buffer => Buffer.allocUnsafeSlow(BATCH_MEMORY);

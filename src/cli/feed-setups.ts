@@ -58,6 +58,7 @@ function setupOf(feed: FeedConfig, configured: ReadonlySet<FeedName>): FeedSetup
       reader,
       interpretation: interpretationOf({ ...feed.source, fingerprint: reader.fingerprint }),
       guard: feed.guard,
+      lenient: feed.source.lenient,
       minRecords: feed.minRecords,
       configured,
     };

@@ -140,6 +140,7 @@ const NOTHING = {
   shortfalls: [],
   review: 0,
   cleaned: 0,
+  repaired: 0,
 } as const;
 
 /** Counts in the order in which they are shown, with the words behind one and behind several. */
@@ -186,6 +187,13 @@ export function describeReport(written: PullReport, write: WriteCommand): string
     const had = report.cleaned === 1 ? '1 posting has' : `${report.cleaned} postings have`;
     const see = write(['why', report.feed, report.cleaned_example]);
     lines.push(`  ${had} characters that XML can't carry; they are left out: ${see}`);
+  }
+  if (report.repaired_example !== undefined) {
+    const had = report.repaired === 1 ? 'The record of 1 posting is' : `The records of ${report.repaired} postings are`;
+    const were = report.repaired === 1 ? 'it was' : 'they were';
+    lines.push(
+      `  ${had} not well-formed XML; ${were} repaired: ${write(['why', report.feed, report.repaired_example])}`,
+    );
   }
   return lines.join('\n');
 }

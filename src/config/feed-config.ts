@@ -46,6 +46,7 @@ function makeSource({ feed, format, env, folder }: FeedParts): FeedSource {
     headers: Object.fromEntries(headers),
     recordPath: format.records,
     encoding: feed.encoding ?? format.encoding,
+    lenient: feed.lenient,
     totalPaths: format.total,
     limits: {
       maxBytes: feed.limits.max_bytes,

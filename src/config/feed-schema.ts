@@ -140,6 +140,12 @@ export const feedSchema = z
         `Request headers for the source. Secret ones only from the environment: \`Authorization: "Bearer \${NAME}"\`.`,
       ),
     encoding: encodingSchema.optional(),
+    lenient: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Repair the usual faults of records that are not well-formed XML: a bare `&`, a stray `<`, entities that are not known, `<br>` and its like without an end. What was repaired is reported. Other records that cannot be parsed stay unreadable.',
+      ),
     allow_private_redirects: z.boolean().default(false).describe('Follow redirects to private and loopback addresses.'),
     limits: feedLimitsSchema.prefault({}).describe('What is read at most, and for how long.'),
     delete_guard: guardSchema

@@ -3,6 +3,20 @@ import { NAMED_CHARACTERS } from '../posting/html-entities.ts';
 
 const REFERENCE = /&(?:#(\d{1,8});|#x([\da-f]{1,8});|(\w{1,32});|)/gi;
 
+const UNDECODABLE = new Error('a reference that can not be decoded');
+
+/** The same text with its references decoded; `undefined`: one of them can't be. */
+export function tryDecodeEntities(text: string): string | undefined {
+  try {
+    return decodeEntities(text, () => {
+      throw UNDECODABLE;
+    });
+  } catch (error) {
+    if (error !== UNDECODABLE) throw error;
+    return undefined;
+  }
+}
+
 /**
  * Decodes the references in a piece of text. Named ones are XML's five and those of HTML 4, each of which stands for one
  * character, so that nothing can grow. `complain` is told of a bare `&`, an unknown name and a code that is no

@@ -11,6 +11,8 @@ export interface FeedSource {
   readonly recordPath: string;
   /** Overrides what BOM, HTTP header and XML declaration say about the character encoding. */
   readonly encoding?: string;
+  /** Records that are not well-formed are repaired where they can be. */
+  readonly lenient?: boolean;
   /** Paths (from the root) of elements or attributes that hold the number of records the feed promises, if it does. */
   readonly totalPaths: readonly string[];
   readonly limits: FeedLimits;

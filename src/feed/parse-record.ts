@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Problem, RecordTree } from '../posting/posting.ts';
 import { decodeEntities } from './entities.ts';
+import { repairRecord } from './repair-record.ts';
 import {
   ATTRIBUTE,
   addChild,
@@ -16,7 +17,8 @@ import {
 } from './xml-tags.ts';
 
 export type ParsedRecord =
-  | { readonly kind: 'tree'; readonly tree: RecordTree }
+  /** `repairs`: what was repaired before it could be parsed, for people; mostly nothing. */
+  | { readonly kind: 'tree'; readonly tree: RecordTree; readonly repairs?: readonly string[] }
   | { readonly kind: 'unreadable'; readonly problems: Problem[] };
 
 /** An element that is open: its text so far, and its attributes and children, if it has any. */
@@ -34,8 +36,9 @@ interface OpenElement {
  * well-formed XML 1.0 is unreadable, with the line counted from the record's start. Let through is what feeds get wrong
  * all the time and can't be misread: the named characters of HTML 4 (`&nbsp;`), `--` in comments, and control
  * characters, which stay in the text to be removed with a note where the posting is read. Names keep their prefixes.
+ * @param lenient repair the usual faults of a record that can't be read otherwise.
  */
-export function parseRecord(bytes: Buffer): ParsedRecord {
+export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
   if (!isUtf8(bytes)) {
     return unreadable(
       'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
@@ -47,8 +50,21 @@ export function parseRecord(bytes: Buffer): ParsedRecord {
     return { kind: 'tree', tree: buildTree(xml) };
   } catch (error) {
     if (!(error instanceof MalformedXml)) throw error;
+    const repaired = lenient ? parseRepaired(xml) : undefined;
+    if (repaired !== undefined) return repaired;
     const line = xml.slice(0, error.at).split('\n').length;
     return unreadable(`it is not well-formed XML: ${error.message} (line ${line} of the record)`);
+  }
+}
+
+function parseRepaired(xml: string): ParsedRecord | undefined {
+  const repaired = repairRecord(xml);
+  if (repaired === undefined) return undefined;
+  try {
+    return { kind: 'tree', tree: buildTree(repaired.xml), repairs: repaired.repairs };
+  } catch (error) {
+    if (!(error instanceof MalformedXml)) throw error;
+    return undefined;
   }
 }
 

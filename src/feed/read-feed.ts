@@ -173,11 +173,10 @@ async function* bounded(chunks: AsyncIterable<Buffer>, size: Size, limits: FeedL
 
 /** Nothing read is a failure; something read that is not proven to be all is a reading that falls short. */
 function conclude(end: SplitEnd, broken: string | undefined, bytes: number, validators: Validators): FeedReading {
-  const { records, oversizedRecords, declaredTotal } = end;
+  const { records, declaredTotal } = end;
   const refusals = [broken, end.refusal].filter((reason) => reason !== undefined);
   if (records === 0 && refusals[0] !== undefined) return { kind: 'failed', message: refusals[0], bytes };
   const shortfalls = [...refusals, ...end.shortfalls];
-  if (oversizedRecords > 0) shortfalls.push(`${oversizedRecords} of the records are larger than the limit`);
   // Validators of a reading that fell short would turn it into "not modified" the next time.
   return {
     kind: 'read',

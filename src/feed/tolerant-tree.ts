@@ -1,7 +1,7 @@
 // Reads a record that is not well-formed as far as it can be understood, and says whether what is broken may have moved,
 // hidden or altered the elements that matter.
 import type { RecordTree } from '../posting/posting.ts';
-import { decodeEntities } from './entities.ts';
+import { tryDecodeEntities } from './entities.ts';
 import { localName } from './record-path.ts';
 import {
   ATTRIBUTE,
@@ -156,7 +156,7 @@ class TolerantReader {
       const attribute = matchAt(ATTRIBUTE, this.#xml, end);
       if (attribute === null) return { branch, end };
       const key = `@${attribute[1]}`;
-      const value = decoded((attribute[2] ?? attribute[3] ?? '').replace(/[\t\n]/g, ' '));
+      const value = tryDecodeEntities((attribute[2] ?? attribute[3] ?? '').replace(/[\t\n]/g, ' '));
       branch ??= newBranch();
       // A value that is not certain is none that a key can have.
       branch[key] = branch[key] === undefined ? (value ?? BROKEN) : BROKEN;
@@ -172,7 +172,7 @@ class TolerantReader {
     }
     if (text.includes(']]>') && this.#isOnTheWay()) this.#certain = false;
     if (text.includes(BROKEN) && this.#isOnTheWay()) this.#doubtful = true;
-    this.#addText(top, decoded(text) ?? BROKEN);
+    this.#addText(top, tryDecodeEntities(text) ?? BROKEN);
   }
 
   #addText(to: Open, text: string): void {
@@ -227,19 +227,6 @@ function treeOf({ text, branch, hasChildren }: Open): RecordTree {
   if (hasChildren) branch['#markup'] = BROKEN;
   else if (/\S/.test(text)) branch['#text'] = text;
   return branch;
-}
-
-const UNKNOWN = new Error('a reference that is not known');
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeEntities(text, () => {
-      throw UNKNOWN;
-    });
-  } catch (error) {
-    if (error !== UNKNOWN) throw error;
-    return undefined;
-  }
 }
 
 function after(xml: string, terminator: string, from: number): number | undefined {

@@ -23,11 +23,17 @@ export interface RecordReading {
   readonly recordPath: string;
   /** The configured character encoding; without it, it is what the feed says of itself. */
   readonly encoding?: string;
+  /** Whether records that are not well-formed are repaired. */
+  readonly lenient?: boolean;
 }
 
 /** Sixteen bytes for one way of reading records. */
-export function interpretationOf({ fingerprint, recordPath, encoding }: RecordReading): Buffer {
-  return hash('sha256', JSON.stringify([fingerprint, recordPath, encoding]), 'buffer').subarray(0, HASH_BYTES);
+export function interpretationOf({ fingerprint, recordPath, encoding, lenient }: RecordReading): Buffer {
+  return hash(
+    'sha256',
+    JSON.stringify([fingerprint, recordPath, encoding, ...(lenient === true ? ['lenient'] : [])]),
+    'buffer',
+  ).subarray(0, HASH_BYTES);
 }
 
 /** Lists keep their order, which means something; names of an object do not. */

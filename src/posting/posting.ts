@@ -21,6 +21,8 @@ export interface Problem {
   /** At most 200 characters of the offending value. */
   readonly value?: string;
   readonly message: string;
+  /** A note: the record was not well-formed XML, and was repaired before it was read. */
+  readonly repaired?: true;
 }
 
 /** A record that became a posting: valid under the site's rules as far as they are known. */

@@ -75,11 +75,27 @@ export async function notesOf(db: Queryable, feed: FeedName, key: PostingKey): P
   return row?.notes ?? [];
 }
 
-/** How many postings of the feed have notes, and one of them. */
-export async function countNoted(db: Queryable, feed: FeedName): Promise<{ count: number; example?: PostingKey }> {
-  const [row] = await db.query<{ count: number; example: PostingKey | null }>(
-    `select count(*) as count, min(key) as example from posting_note n where feed = $1 and ${THERE}`,
+/** Postings with notes of one sort, and one of them. */
+export interface NotedCount {
+  readonly count: number;
+  readonly example: PostingKey | undefined;
+}
+
+/** How many postings of the feed had something removed from their fields, and how many were repaired before they were read. */
+export async function countNoted(
+  db: Queryable,
+  feed: FeedName,
+): Promise<{ readonly cleaned: NotedCount; readonly repaired: NotedCount }> {
+  const [row] = await db.query<{ cleaned: number; of_cleaned: PostingKey; repaired: number; of_repaired: PostingKey }>(
+    `select count(*) filter (where cleaned) as cleaned, min(key) filter (where cleaned) as of_cleaned,
+       count(*) filter (where repaired) as repaired, min(key) filter (where repaired) as of_repaired
+     from (select key, jsonb_path_exists(notes, '$[*] ? (!exists (@.repaired))') as cleaned,
+             jsonb_path_exists(notes, '$[*] ? (exists (@.repaired))') as repaired
+           from posting_note n where feed = $1 and ${THERE}) noted`,
     [feed],
   );
-  return { count: row?.count ?? 0, example: row?.example ?? undefined };
+  return {
+    cleaned: { count: row?.cleaned ?? 0, example: row?.of_cleaned ?? undefined },
+    repaired: { count: row?.repaired ?? 0, example: row?.of_repaired ?? undefined },
+  };
 }

@@ -41,6 +41,10 @@ export interface PullSummary {
   readonly cleaned: number;
   /** Key of one of them. */
   readonly cleaned_example?: PostingKey;
+  /** Postings of the feed, as read last, whose records were not well-formed and were repaired (`lenient`). */
+  readonly repaired: number;
+  /** Key of one of them. */
+  readonly repaired_example?: PostingKey;
 }
 
 /** How a committed pull stands. */
@@ -109,8 +113,10 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
       bytes: row.bytes,
       shortfalls: row.shortfalls,
       review: waiting?.n ?? 0,
-      cleaned: noted.count,
-      ...(noted.example === undefined ? {} : { cleaned_example: noted.example }),
+      cleaned: noted.cleaned.count,
+      ...(noted.cleaned.example === undefined ? {} : { cleaned_example: noted.cleaned.example }),
+      repaired: noted.repaired.count,
+      ...(noted.repaired.example === undefined ? {} : { repaired_example: noted.repaired.example }),
     };
     const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes;
     const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;

@@ -151,7 +151,7 @@ describe('limits', () => {
     expect(reading).toMatchObject({
       kind: 'read',
       records: 3,
-      shortfalls: ['1 of the records are larger than the limit'],
+      shortfalls: [],
     });
   });
 });

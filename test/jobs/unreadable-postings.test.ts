@@ -391,6 +391,26 @@ describe('an unreadable record without a key', () => {
   });
 });
 
+describe('a record that is too large', () => {
+  beforeEach(async () => {
+    await stage.close();
+    stage = await openStage({ feed: { limits: '{ max_record_bytes: 4000 }' } });
+  });
+  const large = 'x'.repeat(5_000);
+  const late = `<job><description>${large}</description><referencenumber>p1</referencenumber></job>`;
+
+  it.each([
+    ['protects its posting, if its key stands at its beginning', recordXml({ ...p1, description: large }), { gone: 0 }],
+    ['may be any posting otherwise', late, { gone: 1, held: 1 }],
+  ])('%s', async (_, record, counts) => {
+    await live([p1, ...others]);
+    expect(await pull(feedOf(others, record))).toMatchObject({ complete: false, unreadable: 1 });
+    await discardUnreadable();
+    expect(await pull(feedOf(others, record))).toMatchObject({ complete: true, unreadable: 1, ...counts });
+    expect(await mapped()).toContain('p1');
+  });
+});
+
 describe('an unreadable record whose bytes differ on every pull', () => {
   const cases: Record<string, (noise: string) => string> = {
     'with a key': (noise) => broken(p1, noise),

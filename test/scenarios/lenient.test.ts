@@ -1,0 +1,77 @@
+// A lenient feed: what is repaired is mirrored and said; switching it on or off reads every record again.
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterEach, expect, it } from 'vitest';
+import { postingKey } from '../../src/posting/identifiers.ts';
+import { readStory } from '../../src/store/posting-story.ts';
+import { acme } from '../review/stage.ts';
+import { feedXml, postings, recordXml } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+afterEach(() => mirror.close());
+
+const list = postings(8);
+const withTitle = (title: string, key = 'p1') =>
+  feedXml(list).replace(`<title><![CDATA[Nurse ${key}]]></title>`, `<title>${title}</title>`);
+
+async function configure(from: string, to: string): Promise<void> {
+  const text = await readFile(mirror.configPath, 'utf8');
+  await mirror.stopEngine();
+  await writeFile(mirror.configPath, text.replace(from, to));
+}
+
+it('mirrors what it repairs, and tells', async () => {
+  mirror = await openMirror({ feed: { lenient: 'true' } });
+  await mirror.writeFeed(withTitle('R & D, 1 < 2'));
+  const report = await mirror.sync();
+  expect(report).toMatchObject({ status: 'mirrored', created: 8, unreadable: 0, repaired: 1, cleaned: 0 });
+  expect(report.repaired_example).toBe('p1');
+  expect((await mirror.siteJobs()).get('p1')?.title).toBe('R & D, 1 < 2');
+  const { db } = await mirror.books();
+  expect((await readStory(db, acme, postingKey('p1'))).notes).toEqual([
+    { repaired: true, message: 'the record is not well-formed XML, and was repaired: 1 bare "&", 1 bare "<"' },
+  ]);
+  expect(await mirror.sync()).toMatchObject({ unchanged: 8, requests: 0, repaired: 1 });
+
+  await mirror.writeFeed(withTitle('R &amp; D'));
+  expect(await mirror.sync()).toMatchObject({ updated: 1, repaired: 0 });
+});
+
+it('counts what is removed apart from what is repaired', async () => {
+  mirror = await openMirror({ feed: { lenient: 'true' } });
+  await mirror.writeFeed(withTitle('R & D\u0007').replace('Nurse p2', 'BELL\u0007'));
+  expect(await mirror.sync()).toMatchObject({ created: 8, cleaned: 2, repaired: 1 });
+});
+
+it('leaves unreadable what it can not repair', async () => {
+  mirror = await openMirror({ feed: { lenient: 'true' } });
+  await mirror.writeFeed(feedXml(list));
+  await mirror.sync();
+  await mirror.writeFeed(withTitle('R & D <b>'));
+  expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, repaired: 0, updated: 0 });
+  expect((await mirror.siteJobs()).get('p1')?.title).toBe('Nurse p1');
+});
+
+it('reads every record again when it is switched on or off', async () => {
+  mirror = await openMirror({ feed: { lenient: 'false' } });
+  await mirror.writeFeed(feedXml(list));
+  await mirror.sync();
+  await mirror.writeFeed(withTitle('R & D'));
+  expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1 });
+  await configure('lenient: false', 'lenient: true');
+  expect(await mirror.sync()).toMatchObject({ complete: true, unreadable: 0, updated: 1, repaired: 1, review: 0 });
+  await configure('lenient: true', 'lenient: false');
+  expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, unchanged: 7, requests: 0 });
+  expect((await mirror.siteJobs()).get('p1')?.title).toBe('R & D');
+});
+
+it('splits a large feed in a thread, and repairs all the same', async () => {
+  mirror = await openMirror({ feed: { lenient: 'true' } });
+  const many = Array.from({ length: 40 }, (_, at) => ({ key: `k${at}`, description: 'x'.repeat(70_000) }));
+  await mirror.writeFeed(
+    feedXml([])
+      .replace('</source>', `${many.map(recordXml).join('')}</source>`)
+      .replaceAll('<city>', '<city>R & '),
+  );
+  expect(await mirror.sync()).toMatchObject({ seen: 40, created: 40, repaired: 40 });
+});
