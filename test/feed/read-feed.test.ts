@@ -143,7 +143,7 @@ describe('limits', () => {
     });
   });
 
-  it('a record above its limit is a shortfall, the others are read', async () => {
+  it('a record above its limit is handed over as such, the others are read', async () => {
     const location = write(`<source><job>1</job>${record}<job>3</job></source>`);
     const { reading, records, oversized } = await read({ location, limits: { maxRecordBytes: 500 } });
     expect(records).toEqual(['<job>1</job>', '<job>3</job>']);
