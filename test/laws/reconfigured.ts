@@ -21,7 +21,8 @@ const numberOf = (key: string): number => Number(key.slice(1));
 function record(one: TestPosting): string {
   const n = numberOf(one.key);
   const other = `<next>p${(n % COUNT) + 1}</next><half>${n % 2 === 0 ? one.key : `other-${one.key}`}</half>`;
-  return recordXml(one).replace('<job>', `<job>${other}`);
+  const xml = recordXml(one).replace('<job>', `<job>${other}`);
+  return one === BROKEN ? xml.replace(/<!\[CDATA\[(Work & more)]]>/, '$1') : xml;
 }
 
 /** The second half of the postings stands in an element of its own, with records of the same form. */
@@ -119,8 +120,12 @@ export interface State {
   readonly begin: (installation: Installation) => Promise<readonly TestPosting[]>;
   /** A person's edit of the target, which is invalid without it. It belongs to the key. */
   readonly edited?: string;
+  /** The target can't be read, and a person discards that, once more after the change. */
+  readonly unreadable?: true;
 }
 
+/** A description that breaks its record, behind the key. */
+const BROKEN = posting(TARGET, { description: 'Work & more' });
 const BAD = posting(TARGET, { state: 'Jalisco' });
 const withTarget = (target: TestPosting | undefined): readonly TestPosting[] =>
   everyone.flatMap((one) => (one.key === TARGET ? (target ?? []) : one));
@@ -189,6 +194,16 @@ export const STATES: readonly State[] = [
     },
   },
   {
+    name: 'live, with an unreadable record that was discarded',
+    unreadable: true,
+    async begin(installation) {
+      await mirror(installation, everyone);
+      const list = await mirror(installation, withTarget(BROKEN));
+      await discardUnreadable(installation);
+      return mirror(installation, list);
+    },
+  },
+  {
     name: 'edited',
     edited: 'Texas',
     async begin(installation) {
@@ -229,6 +244,12 @@ export async function allowList(installation: Installation): Promise<void> {
   const text = await readFile(installation.configPath, 'utf8');
   if (text.includes('list_path:')) return;
   await writeFile(installation.configPath, text.replace('  board:\n', '  board:\n    list_path: /jobs.xml\n'));
+}
+
+export async function discardUnreadable(installation: Installation): Promise<void> {
+  const { db } = await installation.books();
+  const selection = { ids: [], feeds: [ACME], kinds: ['unreadable'] } as const;
+  await db.transaction((tx) => discardEntries(tx, selection, 'a person'));
 }
 
 export async function approve(installation: Installation): Promise<void> {
