@@ -36,7 +36,7 @@ it('a schedule of another version that nobody can read is named', () => {
 
 describe('a complete pull is missed', () => {
   const now = time('2026-03-20T12:00:00Z');
-  const before = (feed: Partial<Parameters<typeof staleBefore>[0]>) =>
+  const missedBefore = (feed: Partial<Parameters<typeof staleBefore>[0]>) =>
     staleBefore({ timeZone: 'UTC', ...feed }, undefined, undefined, now);
   it.each([
     ['after three runs of the schedule', { schedule: '*/15 * * * *' }, '2026-03-20T11:15:00Z'],
@@ -48,10 +48,10 @@ describe('a complete pull is missed', () => {
     ],
     ['after that also without a schedule', { staleAfterMs: 60_000 }, '2026-03-20T11:59:00Z'],
   ])('%s', (_name, feed, due) => {
-    expect(before(feed)).toEqual(time(due));
+    expect(missedBefore(feed)).toEqual(time(due));
   });
 
   it('never without either', () => {
-    expect(before({})).toBeUndefined();
+    expect(missedBefore({})).toBeUndefined();
   });
 });
