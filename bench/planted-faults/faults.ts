@@ -66,7 +66,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'jobs/merge-pull.ts',
-    find: '...unreadableShortfall(desk.openUnreadable),',
+    find: '...unreadableShortfall(unreadable.open), ',
     put: '',
     tests: [mirror],
     named: 'keys',
@@ -153,8 +153,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/posting/fingerprint.ts',
-    find: 'JSON.stringify([fingerprint, recordPath, encoding])',
-    put: "''",
+    find: 'JSON.stringify([fingerprint, recordPath, encoding',
+    put: "JSON.stringify(['', recordPath, encoding",
     tests: ['test/laws/changed-key.test.ts'],
   },
   // Validators belong to the request and to the address that sent them.
@@ -381,7 +381,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/patience.ts',
-    find: '!isPassing(error)',
+    find: '!worthAgain(error)',
     put: 'true',
     tests: ['test/laws/own-faults.test.ts'],
     named: 'stopped at once',
