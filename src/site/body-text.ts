@@ -1,6 +1,7 @@
-// Turns the bytes of an answer into text: unpacked, decoded from its charset, bounded.
+// Turns the bytes of an answer into text: unpacked, decoded from its charset, bounded; in one go, or piece by piece.
+import { type Duplex, pipeline, Readable } from 'node:stream';
 import { promisify, TextDecoder } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { brotliDecompress, createBrotliDecompress, createGunzip, createInflate, gunzip, inflate } from 'node:zlib';
 
 /** The text of a body; `trouble` says in words why it is not all of it. */
 export interface BodyText {
@@ -41,15 +42,85 @@ export async function readBodyText(
   }
 }
 
+/** A body that can't be read on. The message says why, in words. */
+export class BrokenBody extends Error {
+  override readonly name = 'BrokenBody';
+}
+
+const openUnpacker: Readonly<Record<string, () => Duplex>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** As long as a piece of text may be at most, so that what is done with it takes no time worth naming. */
+const MAX_PIECE_BYTES = 16 << 10;
+
+/** The same piece by piece: no more of the body is in memory than is being worked on. @throws BrokenBody */
+export async function* readBodyPieces(
+  chunks: AsyncIterable<Buffer>,
+  contentEncoding: string,
+  contentType: string,
+  maxBytes: number,
+): AsyncGenerator<string> {
+  let size = 0;
+  let decoder: TextDecoder | undefined;
+  let head: Buffer = Buffer.alloc(0);
+  for await (const chunk of unpack(chunks, contentEncoding.trim().toLowerCase())) {
+    size += chunk.length;
+    if (size > maxBytes) throw new BrokenBody(`the answer is larger than ${maxBytes} bytes`);
+    let bytes = chunk;
+    if (decoder === undefined) {
+      head = Buffer.concat([head, chunk]);
+      if (head.length < HEAD_BYTES) continue;
+      decoder = decoderFor(charsetOf(head, contentType));
+      bytes = head;
+    }
+    for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES) {
+      yield decoder.decode(bytes.subarray(at, at + MAX_PIECE_BYTES), { stream: true });
+    }
+  }
+  if (decoder === undefined) yield decode(head, contentType);
+  else yield decoder.decode();
+}
+
+async function* unpack(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
+  if (encoding === '' || encoding === 'identity') return yield* chunks;
+  const open = Object.hasOwn(openUnpacker, encoding) ? openUnpacker[encoding] : undefined;
+  if (!open) throw new BrokenBody(`the answer is packed in a way that is not known: ${encoding.slice(0, 50)}`);
+  let broken: unknown;
+  const noted = async function* (): AsyncGenerator<Buffer> {
+    try {
+      yield* chunks;
+    } catch (error) {
+      broken = error;
+      throw error;
+    }
+  };
+  const unpacked = pipeline(Readable.from(noted()), open(), () => {});
+  try {
+    yield* unpacked;
+  } catch {
+    throw broken ?? new BrokenBody('the answer can not be unpacked');
+  }
+}
+
+/** In them stands what the charset is known by. */
+const HEAD_BYTES = 200;
+
+const decode = (bytes: Buffer, contentType: string): string =>
+  decoderFor(charsetOf(bytes, contentType)).decode(bytes).replaceAll('\0', '\uFFFD');
+
 // First the byte order mark, then the header, then the XML declaration (RFC 7303, 3.2).
-function decode(bytes: Buffer, contentType: string): string {
-  const head = bytes.subarray(0, 200).toString('latin1');
-  const label =
+function charsetOf(bytes: Buffer, contentType: string): string {
+  const head = bytes.subarray(0, HEAD_BYTES).toString('latin1');
+  return (
     markedCharset(bytes) ??
     /charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1] ??
     /^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)/i.exec(head)?.[1] ??
-    'utf-8';
-  return decoderFor(label).decode(bytes).replaceAll('\0', '\uFFFD');
+    'utf-8'
+  );
 }
 
 function markedCharset(bytes: Buffer): string | undefined {

@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { cutText } from './body-text.ts';
+import type { ReadJob } from './decode.ts';
 import { decodeSiteJob } from './decode.ts';
 import { encodeSiteJob } from './encode.ts';
 import type { Exchange, SiteClient, SiteJob, SiteOptions, SiteRequest } from './exchange.ts';
@@ -10,12 +11,14 @@ import { CREATE_PATH, jobPath } from './job-address.ts';
 import { readList } from './list.ts';
 import { judge } from './outcome.ts';
 import { judgeProbe } from './probe.ts';
+import { type PageAnswer, readPage } from './read-page.ts';
 import { readRetryAfter } from './retry-after.ts';
 import { createScrubber } from './scrub.ts';
 import { type Answer, openTransport, type Wire } from './transport.ts';
 
 const MAX_ANSWER_BYTES = 1 << 20;
-const MAX_LIST_PAGE_BYTES = 32 << 20;
+/** A page of the list is read while it comes in: what it costs is time. */
+const MAX_LIST_PAGE_BYTES = 2 ** 30;
 const MAX_RECORDED_BYTES = 64 << 10;
 const MAX_RECORDED_HTML_BYTES = 8 << 10;
 
@@ -33,6 +36,8 @@ export function createSiteClient(options: SiteOptions): SiteClient {
   const { maxListPageBytes = MAX_LIST_PAGE_BYTES } = options;
   const get = (url: URL, maxBytes: number, signal?: AbortSignal): Promise<Answer> =>
     transport.exchange({ method: 'GET', url, maxBytes, signal });
+  const getPage = async (url: URL, take: (job: ReadJob) => void, signal?: AbortSignal): Promise<PageAnswer> =>
+    readPage(await transport.stream({ url, maxBytes: maxListPageBytes, signal }), url, take);
 
   return {
     async send(request, timing) {
@@ -54,15 +59,15 @@ export function createSiteClient(options: SiteOptions): SiteClient {
     show: async (id, signal) => readShown(id, await get(urlOf(jobPath(id)), MAX_ANSWER_BYTES, signal), options.baseUrl),
     async list(take, signal, turn) {
       if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
-      const getPage = async (url: URL): Promise<Answer> => {
+      const getInTurn = async (url: URL, takeJob: (job: ReadJob) => void): Promise<PageAnswer> => {
         await turn?.(signal);
-        return get(url, maxListPageBytes, signal);
+        return getPage(url, takeJob, signal);
       };
-      return readList(listUrl, getPage, take);
+      return readList(listUrl, getInTurn, take);
     },
     async probe(signal) {
       const probed = { url: listUrl ?? urlOf(CREATE_PATH), isList: listUrl !== undefined };
-      return judgeProbe(await get(probed.url, maxListPageBytes, signal), probed);
+      return judgeProbe(await getPage(probed.url, () => {}, signal), probed);
     },
     close: () => transport.close(),
   };

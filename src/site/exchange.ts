@@ -69,11 +69,14 @@ export interface SiteOptions {
   readonly timeoutMs: number;
   /** Connections at most. */
   readonly concurrency: number;
-  /** Bytes of one page of the list action at most, unpacked; 32 MiB unless given. */
+  /** Bytes of one page of the list action at most, unpacked; 1 GiB unless given. */
   readonly maxListPageBytes?: number;
 }
 
-/** What became of a listing. `jobs` is complete only for `kind: 'listed'`. */
+/**
+ * What became of a listing. `listed`: all jobs of the site's list were handed over; it is proven to be whole and did not
+ * move meanwhile (see list.ts). Otherwise a job that was not handed over may be there all the same.
+ */
 export type Listing =
   | { readonly kind: 'listed'; readonly pages: number }
   | { readonly kind: 'unreadable'; readonly message: string };

@@ -1,16 +1,25 @@
 // Turns one page of the site's list action into its jobs and what it says of further pages.
 import { type ReadJob, readJobElement } from './decode.ts';
-import { childrenOf, isNamed, readXml, textOf, type XmlElement } from './xml-tree.ts';
+import { openXml } from './xml-events.ts';
+import { childrenOf, foldName, isNamed, textOf, type XmlElement } from './xml-tree.ts';
 
-/** One page, read. */
-export interface ListPage {
-  readonly jobs: readonly ReadJob[];
+/** What a page says beside its jobs. */
+export interface PageHints {
   /** URL or path of the next page, as the document or the header `Link` has it; empty: it says there is none. */
   readonly next?: string;
   /** What the page says of itself: its number, how many pages and how many jobs there are in all. */
   readonly page?: number;
   readonly totalPages?: number;
   readonly total?: number;
+  /** How many jobs come before those of the page. */
+  readonly offset?: number;
+}
+
+export interface ListPageReading {
+  /** Reads on. Gives the jobs that the piece completes. @throws XmlRefused */
+  write(text: string): readonly ReadJob[];
+  /** What the page says beside its jobs; `undefined`: it is no collection. @throws XmlRefused */
+  end(linkHeader: string): PageHints | undefined;
 }
 
 // The interface does not show the paging of list actions (site-interface.md, section 4, rule 6).
@@ -20,42 +29,64 @@ const pagingNames = ['pagination', 'paging', 'pager', 'meta', 'page-info', 'link
 const pageNames = ['page', 'current-page', 'page-number'];
 const totalPagesNames = ['total-pages', 'pages', 'page-count', 'num-pages', 'last-page'];
 const totalNames = ['total', 'total-count', 'total-entries', 'total-results', 'total-jobs'];
+const offsetNames = ['offset', 'start-offset'];
 const nextNames = ['next', 'next-url', 'next-link', 'next-href', 'next-page', 'next-page-url'];
 
 /** How far below the root the jobs may lie. */
-const MAX_DEPTH = 2;
+const MAX_DEPTH = 3;
+
+/** What one job may hold, and what stands beside the jobs of a page. The jobs themselves are not counted: none is kept. */
+const LIMITS = { elements: 10_000, characters: 4 << 20 };
 
 /**
- * Reads a collection: a root of any name with elements `job` in it, or somewhat deeper, as below `jobs`. Comes back with `undefined` where
- * the document is none: not well-formed, a page, errors, a single job, or content without any job. "Empty" is only what is an
- * empty root or an empty `jobs`, because an empty list means that a job in doubt is sent again.
+ * Reads a collection piece by piece: a root of any name with elements `job` in it, or somewhat deeper, as below `jobs`.
+ * It is none where it is not well-formed, a page, errors, a single job, or content without any job. "Empty" is only what
+ * is an empty root or an empty `jobs`, because an empty list means that a job in doubt is sent again.
  */
-export function readListPage(xml: string, linkHeader: string, base: URL): ListPage | undefined {
-  const root = readXml(xml);
-  if (!root || isNamed(root, 'html', 'job', 'error', 'errors')) return undefined;
-  const children = childrenOf(root);
-  const elements = findJobs(root, MAX_DEPTH);
-  const isEmpty = isNamed(root, 'jobs') || children.some((child) => isNamed(child, 'jobs')) || isBlank(root);
-  if (elements.length === 0 && !isEmpty) return undefined;
+export function openListPage(base: URL): ListPageReading {
+  let jobs: ReadJob[] = [];
+  let count = 0;
+  let isNone = false;
+  const reading = openXml(LIMITS, {
+    // The outermost elements `job`: one inside another belongs to that one.
+    isWanted(name, depth) {
+      const folded = foldName(name).toLowerCase();
+      if (depth === 0) isNone = ['html', 'job', 'error', 'errors'].includes(folded);
+      return !isNone && depth > 0 && depth <= MAX_DEPTH && folded === 'job';
+    },
+    take(element) {
+      count++;
+      jobs.push(readJobElement(element, base));
+    },
+  });
+  return {
+    write(text) {
+      reading.write(text);
+      const read = jobs;
+      jobs = [];
+      return read;
+    },
+    end(linkHeader) {
+      const root = reading.end();
+      const isEmpty =
+        isNamed(root, 'jobs') || childrenOf(root).some((child) => isNamed(child, 'jobs')) || isBlank(root);
+      return isNone || (count === 0 && !isEmpty) ? undefined : readHints(root, linkHeader);
+    },
+  };
+}
+
+function readHints(root: XmlElement, linkHeader: string): PageHints {
   const told = readPaging(root);
   return {
-    jobs: elements.map((element) => readJobElement(element, base)),
     next: readLinkHeader(linkHeader) ?? readNextLink(root) ?? told(nextNames),
     page: readCount(told(pageNames)),
     totalPages: readCount(told(totalPagesNames)),
     total: readCount(told(totalNames)),
+    offset: readCount(told(offsetNames)),
   };
 }
 
 const isBlank = (element: XmlElement): boolean => childrenOf(element).length === 0 && textOf(element).trim() === '';
-
-// The outermost elements `job`: one inside another belongs to that one.
-function findJobs(element: XmlElement, depth: number): readonly XmlElement[] {
-  return childrenOf(element).flatMap((child) => {
-    if (isNamed(child, 'job')) return [child];
-    return depth === 0 ? [] : findJobs(child, depth - 1);
-  });
-}
 
 // The places where a page may speak of paging: its root, and what in it is named so.
 const pagingPlaces = (root: XmlElement): readonly XmlElement[] => [

@@ -1,89 +1,144 @@
 // Turns the site's list action into its jobs, page by page, each job once; and never calls a part of it the whole.
+import { type Deadline, deadlineIn } from './deadline.ts';
+import type { ReadJob } from './decode.ts';
 import type { Listing, SiteJob } from './exchange.ts';
-import { type ListPage, readListPage } from './list-page.ts';
-import type { Answer } from './transport.ts';
+import type { PageHints } from './list-page.ts';
+import { ListTrail } from './list-trail.ts';
+import type { Asked } from './paging.ts';
+import type { PageAnswer } from './read-page.ts';
+import { SeenJobs } from './seen-jobs.ts';
+
+// "The job is not there" is believed of a list that is whole and did not move. The interface shows no paging
+// (site-interface.md, section 4, rule 6), so both have to be proven for any:
+//
+// | what the site says of paging            | the end is                                                            |
+// |-----------------------------------------|-----------------------------------------------------------------------|
+// | a next page, on every page but the last | the page without; an empty one only if the site promises none after it |
+// | how many pages there are                | the page of that number; none before it may be empty                   |
+// | how many jobs there are                 | where all of them have come                                            |
+// | nothing                                 | two empty pages, two that repeat the page before, or "no such page"    |
+// | nothing, and page 2 has all of page 1   | page 1: the site knows no pages, and it is read once more              |
+//
+// A list of several pages may move while it is read. A job is missed only if jobs before it leave the list (or move behind
+// it) after their page was read: it then slips onto a page that has been read. So the list is read a second time. Where
+// every job of the first reading comes again, none left, and none was missed. A job that moved behind others comes twice
+// in one reading. Jobs that are only made meanwhile, as our own creates are, do no harm: at the end of the list they are
+// further jobs, and at its beginning they push jobs on, so that a page begins with the last jobs of the page before.
+// Whatever else moves ends the reading, and the doubt remains until a later one.
 
 /** More pages than this are taken for a list that has no end. */
 const MAX_PAGES = 10_000;
+/** More jobs than this, with some 30 bytes for each, are not kept in mind. */
+const MAX_JOBS = 5_000_000;
+const MAX_MS = 4 * 3_600_000;
 
-/** Where to go after a page: to another one, or nowhere. `promised`: the site says that there is more. */
-interface Onward {
-  readonly url: URL;
-  readonly promised: boolean;
-}
+/** Asks for one page; its jobs are handed over as they come. */
+export type GetPage = (url: URL, take: (job: ReadJob) => void) => Promise<PageAnswer>;
 
-/**
- * Reads all pages. It follows `next` links on the same origin; else it counts up the query parameter `page` as far as the
- * page's numbers say. Where a page says nothing of paging, page 2 is asked for all the same: a list that was cut silently
- * would hide a job in doubt, which would then be made twice. A page that brings no new job ends it.
- */
-export async function readList(
-  start: URL,
-  get: (url: URL) => Promise<Answer>,
-  take: (siteJob: SiteJob) => void,
-): Promise<Listing> {
-  const seen = new Set<string>();
-  let onward: Onward = { url: start, promised: true };
-  for (let pages = 1; pages <= MAX_PAGES; pages++) {
-    const answer = await get(onward.url);
-    if (!onward.promised && isNoSuchPage(answer.status)) return { kind: 'listed', pages: pages - 1 };
-    if (answer.status !== 200 || answer.trouble !== undefined) {
-      return unreadable(onward.url, answer.trouble ?? `the site answered ${answer.status}`);
-    }
-    const page = readListPage(answer.body, answer.header('link'), onward.url);
-    if (!page) return unreadable(onward.url, 'the answer is not the XML of a collection of jobs');
-    const before = seen.size;
-    for (const job of page.jobs) {
-      // It might be the very job that is looked for.
-      if (job.siteJobId === undefined) return unreadable(onward.url, 'a job in it has no ID');
-      if (seen.has(job.siteJobId)) continue;
-      seen.add(job.siteJobId);
-      take({ ...job, siteJobId: job.siteJobId });
-    }
-    if (page.next !== undefined && !URL.canParse(page.next, onward.url.href)) {
-      return unreadable(onward.url, `what it names as its next page is no URL: ${page.next.slice(0, 100)}`);
-    }
-    const next = findNext(page, onward.url, seen.size);
-    if (next && next.url.origin !== start.origin) return unreadable(onward.url, `it leads to ${next.url.origin}`);
-    if (!next || seen.size === before) {
-      const missing = findMissing(page, onward, seen.size, seen.size === before);
-      return missing === undefined ? { kind: 'listed', pages } : unreadable(onward.url, missing);
-    }
-    onward = next;
+/** Reads the list to its proven end, twice where it may have moved. `listed`: it is whole, and did not move. */
+export async function readList(start: URL, get: GetPage, take: (siteJob: SiteJob) => void): Promise<Listing> {
+  const reading: Reading = { start, get, take, seen: new SeenJobs(), deadline: deadlineIn(MAX_MS) };
+  try {
+    const first = await readPass(reading, MAX_PAGES);
+    // One document is of one moment.
+    if (first.requests > 1) await confirm(reading, first);
+    return { kind: 'listed', pages: first.endedBy === 'no paging' ? 1 : first.pages };
+  } catch (error) {
+    if (!(error instanceof NotWhole)) throw error;
+    const { origin, pathname } = error.url;
+    return { kind: 'unreadable', message: `The list at ${origin}${pathname} could not be read: ${error.message}` };
   }
-  return unreadable(start, `it has more than ${MAX_PAGES} pages`);
 }
 
-const unreadable = (url: URL, why: string): Listing => ({
-  kind: 'unreadable',
-  message: `The list at ${url.origin}${url.pathname} could not be read: ${why}`,
-});
+interface Reading {
+  readonly start: URL;
+  readonly get: GetPage;
+  readonly take: (siteJob: SiteJob) => void;
+  readonly seen: SeenJobs;
+  readonly deadline: Deadline;
+}
+
+/** One pass through the list. `pages` are those that brought jobs. */
+interface Pass {
+  readonly endedBy: 'word' | 'nothing more' | 'no paging';
+  readonly pages: number;
+  readonly requests: number;
+}
+
+class NotWhole extends Error {
+  readonly url: URL;
+
+  constructor(url: URL, why: string) {
+    super(why);
+    this.url = url;
+  }
+}
+
+async function confirm(reading: Reading, first: Pass): Promise<void> {
+  const isUnpaged = first.endedBy === 'no paging';
+  const again = await readPass(reading, isUnpaged ? 1 : MAX_PAGES);
+  const { vanished } = reading.seen;
+  if (vanished > 0) {
+    const gone = vanished === 1 ? 'one of its jobs was' : `${vanished} of its jobs were`;
+    throw new NotWhole(reading.start, `${gone} missing when it was read again: it moves, and may hide others`);
+  }
+  if (!isUnpaged && again.endedBy !== first.endedBy) {
+    throw new NotWhole(reading.start, 'it ended in another way when it was read again');
+  }
+}
+
+/** @throws NotWhole */
+async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
+  const { start, seen } = reading;
+  const visited = new Set<string>();
+  const trail = new ListTrail();
+  seen.beginPass();
+  let asked: Asked = { kind: 'page', url: start, promise: undefined };
+  for (let number = 1; number <= mostPages; number++) {
+    const { url } = asked;
+    if (visited.has(url.href)) throw new NotWhole(url, 'it leads back to a page that was read before');
+    if (reading.deadline.passed()) throw new NotWhole(url, `reading it takes longer than ${MAX_MS / 3_600_000} hours`);
+    visited.add(url.href);
+    const answer = await reading.get(url, (job) => takeJob(reading, job, url));
+    if (asked.promise === undefined && number > 1 && isNoSuchPage(answer.status)) {
+      return { endedBy: 'nothing more', pages: trail.lastPage, requests: number };
+    }
+    const hints = readAnswer(answer, url);
+    const step = trail.follow({ number, asked, hints, counts: seen.endPage() });
+    switch (step.kind) {
+      case 'ended':
+        return { endedBy: step.by, pages: trail.lastPage, requests: number };
+      case 'doubtful':
+        throw new NotWhole(url, step.why);
+      case 'page':
+        asked = step;
+        break;
+      default:
+        return step satisfies never;
+    }
+  }
+  if (mostPages === MAX_PAGES) throw new NotWhole(start, `it has more than ${MAX_PAGES} pages`);
+  return { endedBy: 'no paging', pages: trail.lastPage, requests: mostPages };
+}
+
+function takeJob({ seen, take }: Reading, job: ReadJob, url: URL): void {
+  // It might be the very job that is looked for.
+  if (job.siteJobId === undefined) throw new NotWhole(url, 'a job in it has no ID');
+  if (seen.see(job.siteJobId)) take({ ...job, siteJobId: job.siteJobId });
+  if (seen.size > MAX_JOBS) throw new NotWhole(url, `it has more than ${MAX_JOBS} jobs`);
+}
+
+/** What a page says. @throws NotWhole where the answer is no page, or none of now */
+function readAnswer({ status, trouble, hints, header }: PageAnswer, url: URL): PageHints {
+  if (status !== 200) throw new NotWhole(url, trouble ?? `the site answered ${status}`);
+  if (trouble !== undefined) throw new NotWhole(url, trouble);
+  if (hints === undefined) throw new NotWhole(url, 'the answer is not the XML of a collection of jobs');
+  const age = header('age').trim();
+  if (/[1-9]/.test(age)) {
+    throw new NotWhole(url, `it comes from a cache, ${age.slice(0, 20)} s old; let no cache keep it`);
+  }
+  return hints;
+}
 
 /** Refusals that say no more than "there is no such page, or no such parameter". */
 const isNoSuchPage = (status: number): boolean => [400, 404, 406, 410, 416, 422].includes(status);
-
-function findNext(page: ListPage, url: URL, seen: number): Onward | undefined {
-  if (page.next !== undefined && !/^\d+$/.test(page.next)) {
-    return page.next === '' ? undefined : { url: new URL(page.next, url.href), promised: true };
-  }
-  const current = page.page ?? pageOf(url);
-  const following = new URL(url);
-  following.searchParams.set('page', page.next ?? String(current + 1));
-  if (page.next !== undefined) return { url: following, promised: true };
-  if (page.totalPages !== undefined) return current < page.totalPages ? { url: following, promised: true } : undefined;
-  if (page.total !== undefined) return seen < page.total ? { url: following, promised: true } : undefined;
-  return page.jobs.length > 0 ? { url: following, promised: false } : undefined;
-}
-
-const pageOf = (url: URL): number => Number(/^\d+$/.exec(url.searchParams.get('page') ?? '')?.[0] ?? 1);
-
-// What speaks against the end that was reached: fewer jobs than the total, or a page that is another one than asked for.
-function findMissing(page: ListPage, asked: Onward, seen: number, repeated: boolean): string | undefined {
-  if (page.total !== undefined && seen < page.total) return `it names ${page.total} jobs and gave ${seen}`;
-  const isOther = page.page !== undefined && page.page !== pageOf(asked.url) && asked.url.searchParams.has('page');
-  if (isOther) return `page ${pageOf(asked.url)} was asked for and page ${page.page} came`;
-  if (repeated && page.jobs.length > 0 && page.totalPages !== undefined && asked.promised) {
-    return `it names ${page.totalPages} pages, and page ${pageOf(asked.url)} brought nothing new`;
-  }
-  return undefined;
-}

@@ -1,7 +1,7 @@
 // Turns the answer to one harmless GET into what it proves of the site, and says what was seen.
 import type { Probe } from './exchange.ts';
 import { isHtml } from './facts.ts';
-import { readListPage } from './list-page.ts';
+import type { PageAnswer } from './read-page.ts';
 import type { Answer } from './transport.ts';
 import { expandReferences, readXml } from './xml-tree.ts';
 
@@ -16,7 +16,7 @@ export interface Probed {
  * may be nothing to read, and whatever is not a page counts, a 404 too: the token was not refused. To go on with a site
  * that was paused less is enough, since the next request tells: only a page in place of a list speaks against that.
  */
-export function judgeProbe(answer: Answer, probed: Probed): Probe {
+export function judgeProbe(answer: PageAnswer, probed: Probed): Probe {
   const { status, trouble } = answer;
   const no = (kind: Probe['kind'], message: string): Probe => ({
     kind,
@@ -45,7 +45,7 @@ export function judgeProbe(answer: Answer, probed: Probed): Probe {
   }
   const isSuccess = status >= 200 && status < 300;
   if (isSuccess && trouble !== undefined) return no('unknown', `${seen}: ${trouble}`);
-  if (isSuccess && !isPage && readListPage(answer.body, answer.header('link'), probed.url) !== undefined) {
+  if (isSuccess && !isPage && answer.hints !== undefined) {
     return { kind: 'accepted', message: `${seen}: a list of jobs`, mayResume: true, found: true };
   }
   const message = `${seen}: not the XML of a collection of jobs; check base_url and list_path`;
@@ -65,7 +65,9 @@ function contentOf({ body, header }: Answer): string | undefined {
   if (body.trim() === '') return 'empty';
   if (!isHtml(body, header('content-type'))) {
     const root = readXml(body);
-    return root === undefined ? undefined : `the element ${root.name.slice(0, MAX_SEEN)}`;
+    // Of a large body only the beginning is kept.
+    const name = root?.name ?? /^\s*(?:<[?!][^>]*>\s*)*<(?:[\w.-]+:)?([\w.-]+)/.exec(body)?.[1];
+    return name === undefined ? undefined : `the element ${name.slice(0, MAX_SEEN)}`;
   }
   const title = expandReferences(/<title[^>]*>([^<]*)/i.exec(body)?.[1] ?? '')
     .replace(/[\s\p{Cc}]+/gu, ' ')

@@ -1,9 +1,10 @@
 // Turns one HTTP request into what came back for it: the answer, or how far it got without one.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
-import { readBodyText } from './body-text.ts';
+import { readBodyPieces, readBodyText } from './body-text.ts';
 import type { Deadline } from './deadline.ts';
 import type { SiteOptions } from './exchange.ts';
+import { openAnswer } from './open-answer.ts';
 import { describeTrouble } from './trouble.ts';
 
 /** One request, ready to go. */
@@ -19,21 +20,35 @@ export interface Wire {
 }
 
 /** What came back, the token removed from all of it. */
-export interface Answer {
-  /** Whether the request was begun: any byte of it may have left. */
-  readonly sent: boolean;
-  /** 0: no status line arrived. */
-  readonly status: number;
-  /** One header's value, or the empty string. */
-  readonly header: (name: 'location' | 'content-type' | 'retry-after' | 'date' | 'link') => string;
+export interface Answer extends AnswerHead {
   readonly body: string;
   /** Why the answer is missing or not complete, in words; absent: it is complete. */
   readonly trouble?: string;
 }
 
+export interface AnswerHead {
+  /** Whether the request was begun: any byte of it may have left. */
+  readonly sent: boolean;
+  /** 0: no status line arrived. */
+  readonly status: number;
+  /** One header's value, or the empty string. */
+  readonly header: (name: 'location' | 'content-type' | 'retry-after' | 'date' | 'link' | 'age') => string;
+}
+
+/** An answer of any size, whose body is read while it comes in. */
+export interface StreamedAnswer extends AnswerHead {
+  /** Why no answer began, in words. */
+  readonly trouble?: string;
+  /** The body's text. @throws BrokenBody where it can't be read on */
+  readonly pieces: AsyncIterable<string>;
+  readonly close: () => void;
+}
+
 export interface Transport {
   /** Sends once. Never throws for what the network or the site does, never sends again, never follows a redirect. */
   exchange(wire: Wire): Promise<Answer>;
+  /** Begins a GET. The answer lasts until it is read to its end, or closed. */
+  stream(wire: Pick<Wire, 'url' | 'maxBytes' | 'signal'>): Promise<StreamedAnswer>;
   close(): Promise<void>;
 }
 
@@ -69,6 +84,20 @@ export function openTransport(options: SiteOptions, scrub: (text: string) => str
         header: (name) => scrub(read(name)),
         body: scrub(body.text),
         trouble: trouble === undefined ? undefined : scrub(trouble),
+      };
+    },
+    async stream({ url, maxBytes, signal }) {
+      const { timeoutMs } = options;
+      const headers = requestHeaders({ method: 'GET', url, maxBytes }, authorization);
+      const raw = await openAnswer(pool, { path: url.pathname + url.search, headers, timeoutMs, signal });
+      const read = (name: string): string => String(raw.headers[name] ?? '');
+      return {
+        sent: raw.sent,
+        status: raw.status,
+        header: (name) => scrub(read(name)),
+        trouble: raw.trouble,
+        pieces: readBodyPieces(raw.chunks, read('content-encoding'), read('content-type'), maxBytes),
+        close: raw.close,
       };
     },
     close: () => pool.close(),
@@ -152,6 +181,8 @@ function requestHeaders(wire: Wire, authorization: string): Record<string, strin
     accept: 'application/xml',
     'accept-encoding': 'gzip',
     'user-agent': 'jobmirror',
+    // What a cache kept of a list or a job is not what the site has now.
+    ...(wire.method === 'GET' ? { 'cache-control': 'no-cache' } : {}),
     ...(wire.body === undefined ? {} : { 'content-type': 'application/xml' }),
   };
 }

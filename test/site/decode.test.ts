@@ -48,8 +48,14 @@ describe('decodeSiteJob (site-interface.md, section 2)', () => {
   it('does not reach a prototype by a name', () => {
     const site = decodeSiteJob('<job><id>7</id><toString>y</toString></job>', base);
     expect(Object.getPrototypeOf(site?.fields)).toBe(Object.prototype);
-    expect(decodeSiteJob('<job><id>7</id><constructor>x</constructor></job>', base)).toBeUndefined();
-    expect(decodeSiteJob('<job><id>7</id><__proto__><polluted>x</polluted></__proto__></job>', base)).toBeUndefined();
+    const named = decodeSiteJob('<job><id>7</id><constructor>x</constructor><__proto__>y</__proto__></job>', base);
+    expect(Object.entries(named?.fields ?? {})).toEqual([
+      ['id', '7'],
+      ['constructor', 'x'],
+      ['--proto--', 'y'],
+    ]);
+    expect(Object.getPrototypeOf(named?.fields)).toBe(Object.prototype);
+    decodeSiteJob('<job __proto__="x"><id>7</id><__proto__><polluted>x</polluted></__proto__></job>', base);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 });

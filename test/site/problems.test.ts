@@ -132,7 +132,7 @@ describe('decodeProblems (site-interface.md, section 7, rules 1 to 3)', () => {
       '<!DOCTYPE errors [<!ENTITY a SYSTEM "file:///etc/passwd">]><errors><error>x&a;</error></errors>',
       [{ message: 'x&a;' }],
     ],
-    ['names of a prototype', '<errors><constructor>a</constructor></errors>', [{ message: 'a' }]],
+    ['names of a prototype', '<errors><constructor>a</constructor></errors>', [{ field: 'constructor', message: 'a' }]],
   ];
   it.each(cases)('%s', (_name, body, problems) => expect(decodeProblems(body)).toEqual(problems));
 

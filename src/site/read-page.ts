@@ -1,0 +1,76 @@
+// Reads the answer to a GET that should be a page of the list, of any size: its jobs as they come, and what else it says.
+import { setImmediate as breathe } from 'node:timers/promises';
+import { BrokenBody } from './body-text.ts';
+import type { ReadJob } from './decode.ts';
+import { openListPage, type PageHints } from './list-page.ts';
+import type { Answer, StreamedAnswer } from './transport.ts';
+import { XmlRefused } from './xml-events.ts';
+
+/** A page's answer, read. `body` is only its beginning. */
+export interface PageAnswer extends Answer {
+  /** What the page says beside its jobs; absent: it is no whole collection of jobs. */
+  readonly hints?: PageHints;
+}
+
+/** What is kept of a body to tell people, or to tell a web page from a list. */
+const KEPT_CHARACTERS = 64 << 10;
+/** Whatever else the process has to do is not kept waiting for longer. */
+const WORK_MS = 8;
+
+/** Reads it to its end. @param take gets each job at once; the page may still turn out to be none. */
+export async function readPage(answer: StreamedAnswer, url: URL, take: (job: ReadJob) => void): Promise<PageAnswer> {
+  const { sent, status, header } = answer;
+  const page = openListPage(url);
+  let body = '';
+  let hints: PageHints | undefined;
+  let trouble = answer.trouble;
+  let refused: XmlRefused | undefined;
+  let workedFrom = performance.now();
+  const pause = async (): Promise<void> => {
+    if (performance.now() - workedFrom < WORK_MS) return;
+    await breathe();
+    workedFrom = performance.now();
+  };
+  try {
+    if (trouble !== undefined) return { sent, status, header, body, trouble };
+    for await (const piece of answer.pieces) {
+      if (body.length < KEPT_CHARACTERS) body += piece.slice(0, KEPT_CHARACTERS - body.length);
+      if (refused === undefined && status >= 200 && status < 300) {
+        refused = await refusal(async () => {
+          for (const job of page.write(piece)) {
+            take(job);
+            await pause();
+          }
+        });
+      } else if (body.length >= KEPT_CHARACTERS) break;
+      await pause();
+    }
+    refused ??= await refusal(() => {
+      hints = page.end(header('link'));
+    });
+    if (refused?.isTooLarge) trouble = `more came than is read: ${refused.message}`;
+  } catch (error) {
+    if (!(error instanceof BrokenBody)) throw error;
+    trouble = error.message;
+  } finally {
+    answer.close();
+  }
+  return {
+    sent,
+    status,
+    header,
+    body: body.replaceAll('\0', '\uFFFD'),
+    trouble,
+    hints: trouble === undefined ? hints : undefined,
+  };
+}
+
+async function refusal(read: () => void | Promise<void>): Promise<XmlRefused | undefined> {
+  try {
+    await read();
+    return undefined;
+  } catch (error) {
+    if (error instanceof XmlRefused) return error;
+    throw error;
+  }
+}

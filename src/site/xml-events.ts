@@ -1,0 +1,156 @@
+// Reads XML from the site piece by piece into elements, within limits, and hands large ones' parts over as they close.
+import { SaxesParser } from 'saxes';
+import { expandReferences } from './references.ts';
+
+/** One element: local name as received (prefix dropped), attributes by folded name, content in document order. */
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly content: readonly (string | XmlElement)[];
+}
+
+/** What a document may hold in memory at a time. An element that is handed over counts only until it closes. */
+export interface XmlLimits {
+  readonly elements: number;
+  /** Characters of texts, names and attributes together; also of any single piece of markup, such as a comment. */
+  readonly characters: number;
+}
+
+/** Handing over: elements that are not kept in the tree. */
+export interface HandOver {
+  /** Whether an element of this local name is handed over; the root is at depth 0. */
+  readonly isWanted: (name: string, depth: number) => boolean;
+  readonly take: (element: XmlElement) => void;
+}
+
+export interface XmlReading {
+  /** @throws XmlRefused */
+  write(text: string): void;
+  /** The root, without what was handed over. @throws XmlRefused */
+  end(): XmlElement;
+}
+
+/** The document is not well-formed, or exceeds a limit. The message says which. */
+export class XmlRefused extends Error {
+  readonly isTooLarge: boolean;
+
+  constructor(message: string, isTooLarge = false) {
+    super(message);
+    this.name = 'XmlRefused';
+    this.isTooLarge = isTooLarge;
+  }
+}
+
+const MAX_DEPTH = 100;
+const MAX_ATTRIBUTES = 500;
+
+/** Names with `_` and `-` are the same name when a response is read. */
+export const foldName = (name: string): string => name.replaceAll('_', '-');
+
+// saxes takes an entity that it does not know, as HTML's `&nbsp;`, and some character references for mistakes. So every
+// `&` passes it as a character that no document may hold, and references are expanded here. A real one turns into U+FFFD,
+// as do control characters, which XML forbids and sites send all the same.
+const AMPERSAND = '\uFDD0';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\uFDD0\uFFFE\uFFFF]/g;
+const withReferences = (text: string): string => expandReferences(text.replaceAll(AMPERSAND, '&'));
+const asWritten = (text: string): string => text.replaceAll(AMPERSAND, '&');
+
+interface OpenElement extends XmlElement {
+  readonly content: (string | XmlElement)[];
+}
+
+/** Opens a reading. A DOCTYPE is skipped, whatever it declares. */
+export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
+  const parser = new SaxesParser({ xmlns: false, fragment: false, position: false });
+  const open: OpenElement[] = [];
+  let root: XmlElement | undefined;
+  let local = '';
+  let attributes: Map<string, string> = new Map();
+  /** Depth of the element that is being read to be handed over. */
+  let wantedDepth: number | undefined;
+  let elements = 0;
+  let characters = 0;
+  let heldBefore = { elements, characters };
+  let unread = 0;
+  let begun = false;
+
+  const hold = (moreElements: number, moreCharacters: number): void => {
+    unread = 0;
+    elements += moreElements;
+    characters += moreCharacters;
+    if (elements > limits.elements) throw tooLarge(`more than ${limits.elements} elements`);
+    if (characters > limits.characters) throw tooLarge(`more than ${limits.characters} characters`);
+  };
+  const tooLarge = (what: string): XmlRefused => {
+    const where =
+      handOver === undefined ? 'it has' : wantedDepth === undefined ? 'it has, beside its jobs,' : 'a job in it has';
+    return new XmlRefused(`${where} ${what}`, true);
+  };
+  const addText = (text: string): void => {
+    hold(0, text.length);
+    open.at(-1)?.content.push(text);
+  };
+
+  parser.on('error', (error) => {
+    throw new XmlRefused(error.message);
+  });
+  parser.on('opentagstart', ({ name }) => {
+    attributes = new Map();
+    local = localName(name);
+    if (wantedDepth === undefined && handOver?.isWanted(local, open.length)) {
+      wantedDepth = open.length;
+      heldBefore = { elements, characters };
+      elements = 0;
+      characters = 0;
+    }
+    hold(1, name.length);
+  });
+  parser.on('attribute', ({ name, value }) => {
+    if (attributes.size >= MAX_ATTRIBUTES) throw tooLarge(`an element with more than ${MAX_ATTRIBUTES} attributes`);
+    hold(0, name.length + value.length);
+    if (!name.startsWith('xmlns:')) attributes.set(foldName(localName(name)).toLowerCase(), withReferences(value));
+  });
+  parser.on('opentag', () => {
+    unread = 0;
+    if (open.length > MAX_DEPTH) throw tooLarge(`elements more than ${MAX_DEPTH} deep`);
+    open.push({ name: local, attributes, content: [] });
+  });
+  parser.on('closetag', () => {
+    unread = 0;
+    const element = open.pop() as OpenElement;
+    if (wantedDepth === open.length) {
+      wantedDepth = undefined;
+      ({ elements, characters } = heldBefore);
+      handOver?.take(element);
+    } else if (open.length === 0) root = element;
+    else open.at(-1)?.content.push(element);
+  });
+  parser.on('text', (text) => addText(withReferences(text)));
+  parser.on('cdata', (text) => addText(asWritten(text)));
+  for (const skipped of ['comment', 'processinginstruction', 'doctype'] as const) {
+    parser.on(skipped, () => {
+      unread = 0;
+    });
+  }
+
+  return {
+    write(text) {
+      const piece = begun ? text : text.trimStart();
+      if (piece === '') return;
+      begun = true;
+      unread += piece.length;
+      parser.write(piece.replace(forbidden, '\uFFFD').replaceAll('&', AMPERSAND));
+      // What no event told of lies in the parser: the beginning of a text, a comment or a tag.
+      if (unread > limits.characters + piece.length)
+        throw tooLarge(`a part of more than ${limits.characters} characters`);
+    },
+    end() {
+      parser.close();
+      if (root === undefined) throw new XmlRefused('it has no root');
+      return root;
+    },
+  };
+}
+
+const localName = (name: string): string => name.slice(name.indexOf(':') + 1);

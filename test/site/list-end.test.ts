@@ -1,0 +1,190 @@
+// Where a list ends, and whether it moved: a job that a reading missed would be made a second time.
+import { describe, expect, it } from 'vitest';
+import { openClient, openSite, type Reply } from './scripted-site.ts';
+
+const xml = { 'content-type': 'application/xml' };
+const render = (ids: readonly number[], attributes = '', headers = {}): Reply => [
+  200,
+  { ...xml, ...headers },
+  `<jobs${attributes}>${ids.map((id) => `<job><id>${id}</id></job>`).join('')}</jobs>`,
+];
+
+/** A list in pages of `size`; `answer` is called for each request, with its number from 1. */
+interface Script {
+  readonly ids: readonly number[];
+  readonly size: number;
+  /** Changes the list before the request of this number is answered. */
+  readonly before?: Readonly<Record<number, (ids: readonly number[]) => readonly number[]>>;
+  readonly answer?: (page: number, ids: readonly number[], all: readonly number[], request: number) => Reply;
+}
+
+async function read({ ids, size, before = {}, answer = (_page, some) => render(some) }: Script) {
+  let all = ids;
+  await using site = await openSite((got) => {
+    const request = site.got.length;
+    all = before[request]?.(all) ?? all;
+    const page = Number(new URL(got.url, 'http://site.test').searchParams.get('page') ?? 1);
+    return answer(page, all.slice((page - 1) * size, page * size), all, request);
+  });
+  await using client = openClient(site.url, { listPath: '/mine.xml' });
+  const taken: number[] = [];
+  const listing = await client.list((siteJob) => taken.push(Number(siteJob.siteJobId)));
+  return { listing, ids: taken.sort((a, b) => a - b), requests: site.got.map((got) => got.url) };
+}
+
+const unreadable = (why: string) => ({ kind: 'unreadable', message: expect.stringContaining(why) });
+const linked = (page: number, ids: readonly number[], all: readonly number[], size: number): Reply =>
+  render(ids, '', page * size < all.length ? { link: `</mine.xml?page=${page + 1}>; rel="next"` } : {});
+const totalled = (page: number, ids: readonly number[], all: readonly number[], size: number): Reply =>
+  render(ids, ` page="${page}" total-pages="${Math.ceil(all.length / size)}" total="${all.length}"`);
+const six = [6, 5, 4, 3, 2, 1];
+
+describe('a page that promises a next one and brings nothing new is no end', () => {
+  it('a cache that ignores the query, with links', async () => {
+    const { listing } = await read({ ids: six, size: 2, answer: (_p, _i, all) => linked(1, all.slice(0, 2), all, 2) });
+    expect(listing).toEqual(unreadable('brought nothing new'));
+  });
+
+  it('a cache that ignores the query, with a next link that is absolute', async () => {
+    const { listing } = await read({
+      ids: six,
+      size: 2,
+      answer: (_p, _i, all) => render(all.slice(0, 2), ' next="/mine.xml?page=2"'),
+    });
+    expect(listing).toEqual(unreadable('brought nothing new'));
+  });
+
+  it('links in a circle', async () => {
+    const { listing } = await read({
+      ids: six,
+      size: 2,
+      answer: (page, ids) => render(ids, ` next="/mine.xml?page=${(page % 3) + 1}"`),
+    });
+    expect(listing.kind).toBe('unreadable');
+  });
+
+  it('a cache that says how old it is', async () => {
+    const { listing } = await read({ ids: six, size: 9, answer: (_p, ids) => render(ids, ' total="6"', { age: '7' }) });
+    expect(listing).toEqual(unreadable('from a cache, 7 s old'));
+  });
+
+  it.each([
+    ['a link', () => render([], ' next="/mine.xml?page=2"'), 'page 1 brought nothing new'],
+    ['a number of pages', () => render([], ' total-pages="3"'), 'names 3 pages, and page 1 brought nothing new'],
+    ['a total', () => render([], ' total="6"'), 'names 6 jobs and gave 0'],
+  ])('an empty first page, though %s says that there is more', async (_name, first, why) => {
+    const { listing } = await read({
+      ids: six,
+      size: 2,
+      answer: (page, ids) => (page === 1 ? first() : render(ids)),
+    });
+    expect(listing).toEqual(unreadable(why));
+  });
+
+  it.each([
+    [
+      'links',
+      (page: number, ids: readonly number[], all: readonly number[]) => linked(page, page === 2 ? [] : ids, all, 2),
+    ],
+    [
+      'numbers',
+      (page: number, ids: readonly number[], all: readonly number[]) => totalled(page, page === 2 ? [] : ids, all, 2),
+    ],
+    ['no word of it', (page: number, ids: readonly number[]) => render(page === 2 ? [] : ids)],
+    ['no word of it, on the first page', (page: number, ids: readonly number[]) => render(page === 1 ? [] : ids)],
+  ])('an empty page in the middle, with %s', async (_name, answer) => {
+    expect((await read({ ids: six, size: 2, answer })).listing.kind).toBe('unreadable');
+  });
+
+  it('more jobs than the total', async () => {
+    const { listing } = await read({ ids: six, size: 9, answer: (_p, ids) => render(ids, ' total="5"') });
+    expect(listing).toEqual(unreadable('names 5 jobs and gave 6'));
+  });
+});
+
+describe('a list that moves while it is read', () => {
+  const paging = [
+    ['links', (page: number, ids: readonly number[], all: readonly number[]) => linked(page, ids, all, 2)],
+    ['numbers', (page: number, ids: readonly number[], all: readonly number[]) => totalled(page, ids, all, 2)],
+    ['no word of paging', (_page: number, ids: readonly number[]) => render(ids)],
+  ] as const;
+
+  describe.each(paging)('%s', (_name, answer) => {
+    it('stands still: it is whole', async () => {
+      expect(await read({ ids: six, size: 2, answer })).toMatchObject({
+        listing: { kind: 'listed', pages: 3 },
+        ids: [1, 2, 3, 4, 5, 6],
+      });
+    });
+
+    it('exactly a page of jobs comes in at its beginning: none is missed, or it is not whole', async () => {
+      const { listing, ids } = await read({ ids: six, size: 2, answer, before: { 2: (all) => [8, 7, ...all] } });
+      if (listing.kind === 'listed') expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+      else expect(listing).toEqual(unreadable(''));
+    });
+
+    it('a job comes in at its beginning, as our own do: it is whole', async () => {
+      const { listing, ids } = await read({ ids: six, size: 2, answer, before: { 2: (all) => [7, ...all] } });
+      expect(listing.kind).toBe('listed');
+      expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    });
+
+    it('a job comes in at its end: it is whole', async () => {
+      const { listing, ids } = await read({ ids: six, size: 2, answer, before: { 2: (all) => [...all, 7] } });
+      expect(listing.kind).toBe('listed');
+      expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    });
+
+    it('a job that was read leaves it: another one slips past', async () => {
+      expect((await read({ ids: six, size: 2, answer, before: { 2: (all) => all.slice(1) } })).listing.kind).toBe(
+        'unreadable',
+      );
+    });
+
+    it('one leaves and another comes, so that its numbers stay', async () => {
+      const { listing } = await read({ ids: six, size: 2, answer, before: { 2: (all) => [...all.slice(1), 7] } });
+      expect(listing).toEqual(unreadable('one of its jobs was missing when it was read again'));
+    });
+
+    it('a job that was read moves to its end', async () => {
+      const { listing } = await read({
+        ids: six,
+        size: 2,
+        answer,
+        before: { 2: ([first, ...all]) => [...all, first as number] },
+      });
+      expect(listing).toEqual(unreadable('moved while it was read'));
+    });
+  });
+
+  it('a site without paging whose list grows with each request: it is whole', async () => {
+    const grow = (all: readonly number[]) => [all.length + 1, ...all];
+    const before = { 1: grow, 2: grow, 3: grow };
+    const { listing, ids } = await read({ ids: six, size: 2, before, answer: (_page, _ids, all) => render(all) });
+    expect(listing).toEqual({ kind: 'listed', pages: 1 });
+    expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it('a total that shrinks', async () => {
+    const answer = (page: number, ids: readonly number[], _all: readonly number[], request: number) =>
+      render(ids, ` total="${request === 1 ? 6 : 5}" page="${page}"`);
+    expect((await read({ ids: six, size: 2, answer })).listing).toEqual(unreadable('named 6 jobs and then 5'));
+  });
+});
+
+it('offsets', async () => {
+  await using site = await openSite((got) => {
+    const offset = Number(new URL(got.url, 'http://site.test').searchParams.get('offset') ?? 0);
+    return render(six.slice(offset, offset + 4), ` total="6" offset="${offset}" limit="4"`);
+  });
+  await using client = openClient(site.url, { listPath: '/mine.xml' });
+  expect(await client.list(() => {})).toEqual({ kind: 'listed', pages: 2 });
+  expect(site.got.map((got) => got.url)).toContain('/mine.xml?offset=4');
+});
+
+it('asks caches for nothing that they kept', async () => {
+  await using site = await openSite(render(six));
+  await using client = openClient(site.url, { listPath: '/mine.xml' });
+  await client.list(() => {});
+  expect(new Set(site.got.map((got) => got.headers['cache-control']))).toEqual(new Set(['no-cache']));
+});

@@ -1,0 +1,167 @@
+// Lists of any size: read while they come in, in little memory, with time for other work in between, and within limits.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { readXml } from '../../src/site/xml-tree.ts';
+
+interface BigSite extends AsyncDisposable {
+  readonly url: URL;
+}
+
+/** A site whose list is `begin`, `count` times what `entry` gives, and `end`. */
+async function openBigSite(
+  entry: (at: number) => string,
+  count: number,
+  packed = false,
+  end = '</jobs>',
+): Promise<BigSite> {
+  const server = createServer((_request, response) => {
+    response.on('error', () => {});
+    response.writeHead(200, { 'content-type': 'application/xml', ...(packed ? { 'content-encoding': 'gzip' } : {}) });
+    const body = Readable.from(pieces(entry, count, end));
+    body.on('error', () => {});
+    if (packed) body.pipe(createGzip()).pipe(response);
+    else body.pipe(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function* pieces(entry: (at: number) => string, count: number, end: string): Generator<string> {
+  yield `<jobs total="${count}">`;
+  for (let at = 0; at < count; ) {
+    let piece = '';
+    for (; at < count && piece.length < 32_768; at++) piece += entry(at);
+    yield piece;
+  }
+  yield end;
+}
+
+const client = new URL('../../dist/src/site/client.js', import.meta.url).href;
+const program = `
+  import { createSiteClient } from ${JSON.stringify(client)};
+  const site = createSiteClient({
+    baseUrl: new URL(process.argv[1]), listPath: '/jobs.xml', token: { reveal: () => 'a-token-of-the-test' },
+    timeoutMs: 60_000, concurrency: 1,
+  });
+  let jobs = 0;
+  let turns = 0;
+  let jobsOfTurn = 0;
+  let most = 0;
+  const timer = setInterval(() => { turns++; most = Math.max(most, jobs - jobsOfTurn); jobsOfTurn = jobs; }, 1);
+  const listing = await site.list(() => { jobs++; });
+  clearInterval(timer);
+  await site.close();
+  console.log(JSON.stringify({ listing, jobs, turns, most, peak: process.resourceUsage().maxRSS / 1024 }));
+`;
+
+interface Told {
+  readonly listing: { readonly kind: string; readonly message?: string };
+  readonly jobs: number;
+  /** How often a timer fired meanwhile, and how many jobs came between two times at most. */
+  readonly turns: number;
+  readonly most: number;
+  /** MiB. */
+  readonly peak: number;
+}
+
+/** Reads the list in a process of its own with a small heap. */
+async function readInSmallMemory(site: BigSite): Promise<Told> {
+  const arguments_ = ['--max-old-space-size=48', '--input-type=module', '-e', program, site.url.href];
+  const child = spawn(process.execPath, arguments_, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  child.stdout.on('data', (chunk) => {
+    printed += chunk;
+  });
+  await once(child, 'close');
+  expect(child.exitCode).toBe(0);
+  return JSON.parse(printed);
+}
+
+const text = 'A description of some length, as postings have them. '.repeat(20);
+
+describe('a list that is larger than the memory', { timeout: 300_000 }, () => {
+  it.each([false, true])('is read while it comes in (packed: %s)', async (packed) => {
+    const entry = (at: number) => `<job><id>${at}</id><title>t${at}</title><description>${text}</description></job>`;
+    await using site = await openBigSite(entry, 110_000, packed);
+    const told = await readInSmallMemory(site);
+    expect(told).toMatchObject({ listing: { kind: 'listed', pages: 1 }, jobs: 110_000 });
+    expect(told.peak).toBeLessThan(400);
+    expect(told.turns).toBeGreaterThan(100);
+    expect(told.most).toBeLessThan(20_000);
+  });
+
+  it('of the smallest jobs there are', async () => {
+    await using site = await openBigSite((at) => `<job id="${at}"/>`, 1_500_000);
+    const told = await readInSmallMemory(site);
+    expect(told).toMatchObject({ listing: { kind: 'listed' }, jobs: 1_500_000 });
+    expect(told.peak).toBeLessThan(500);
+    expect(told.turns).toBeGreaterThan(100);
+  });
+
+  it.each([
+    ['elements that are no jobs', () => '<a/>', 20_000_000, '</jobs>', 'beside its jobs, more than 10000 elements'],
+    [
+      'one job of elements',
+      (at: number) => (at === 0 ? '<job><id>1</id>' : '<a/>'),
+      20_000_000,
+      '</job></jobs>',
+      'a job in it has more than 10000 elements',
+    ],
+    [
+      'one job of text',
+      (at: number) => (at === 0 ? '<job><id>1</id><b>' : text),
+      60_000,
+      '</b></job></jobs>',
+      'more than 4194304 characters',
+    ],
+    ['one comment', (at: number) => (at === 0 ? '<!--' : text), 60_000, '--></jobs>', 'more than 4194304 characters'],
+    [
+      'one attribute',
+      (at: number) => (at === 0 ? '<job a="' : text),
+      60_000,
+      '"/></jobs>',
+      'more than 4194304 characters',
+    ],
+    [
+      'attributes',
+      (at: number) => (at === 0 ? '<job' : ` a${at}=""`),
+      5_000_000,
+      '/></jobs>',
+      'more than 500 attributes',
+    ],
+    ['depth', () => '<a>', 20_000_000, '</jobs>', 'more than 100 deep'],
+    [
+      'one name',
+      (at: number) => (at === 0 ? '<' : 'abcdefgh'),
+      10_000_000,
+      '/></jobs>',
+      'more than 4194304 characters',
+    ],
+  ])('is not read on where it is made of %s', async (_name, entry, count, end, why) => {
+    await using site = await openBigSite(entry, count, false, end);
+    const told = await readInSmallMemory(site);
+    expect(told.listing).toEqual({ kind: 'unreadable', message: expect.stringContaining(why) });
+    expect(told.peak).toBeLessThan(400);
+  });
+});
+
+describe('an answer that is no list', () => {
+  it('with too many elements for a tree is not read as XML', () => {
+    expect(readXml(`<job><id>1</id>${'<a/>'.repeat(4_000)}</job>`)?.name).toBe('job');
+    expect(readXml(`<job><id>1</id>${'<a/>'.repeat(6_000)}</job>`)).toBeUndefined();
+    expect(readXml(`<job ${Array.from({ length: 600 }, (_, at) => `a${at}=""`).join(' ')}/>`)).toBeUndefined();
+  });
+});
