@@ -10,8 +10,8 @@ import type { CommonReason } from '../src/plan/nothing-mirrored.ts';
 import { PullLedger } from '../src/plan/pull-ledger.ts';
 import type { FeedName } from '../src/posting/identifiers.ts';
 import type { Session } from '../src/store/database.ts';
+import { lockFeed } from '../src/store/feed-locks.ts';
 import { readFeedState } from '../src/store/feed-state.ts';
-import { lockKey, tryLock } from '../src/store/locks.ts';
 import {
   commonReason,
   countPlanned,
@@ -65,7 +65,7 @@ export async function planFeed(
   context: PullContext,
   print: (line: PlanLine) => void | Promise<void>,
 ): Promise<PlanEnd> {
-  const lock = await tryLock(context.db, lockKey('pull', setup.feed));
+  const lock = await lockFeed(context.db, setup.feed);
   if (lock === undefined) return { kind: 'busy' };
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-plan-'));
   try {

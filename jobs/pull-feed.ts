@@ -1,22 +1,27 @@
 // Pulls one feed once: reads it, plans what differs, and commits the backlog. Sends nothing.
 import type { Logger } from 'pino';
-import type { FeedReading } from '../src/feed/feed-reading.ts';
-import { type FeedProgress, readFeed } from '../src/feed/read-feed.ts';
+import type { Wait } from '../src/feed/gathered-body.ts';
+import { type FeedProgress, type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
 import { requestDigest } from '../src/feed/request-digest.ts';
 import { PullLedger } from '../src/plan/pull-ledger.ts';
 import type { Database } from '../src/store/database.ts';
-import { readFeedState, refuseOvertaken } from '../src/store/feed-state.ts';
-import { lockKey, seizeFeed, tryLock } from '../src/store/locks.ts';
+import { lockFeed } from '../src/store/feed-locks.ts';
+import { type FeedState, readFeedState } from '../src/store/feed-state.ts';
 import { isPassing } from '../src/store/passing-error.ts';
 import { patiently } from '../src/store/patience.ts';
 import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull.ts';
-import { PullBooks } from '../src/store/pull-books.ts';
+import { PullBooks, type PullSubject } from '../src/store/pull-books.ts';
 import { commitUnmodified } from '../src/store/pull-commit.ts';
 import { crossStep } from './fault-hook.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { mergePull } from './merge-pull.ts';
+import { asSmallFeed, asStreamingFeed, briefly } from './pull-places.ts';
 import { RecordDesk } from './record-desk.ts';
 import { refuseFeed } from './refuse-feed.ts';
+import { pullUnchanged } from './unchanged-feed.ts';
+
+/** A feed of some hundred postings. It is in memory as a whole before anything is done about it. */
+const SMALL_FEED_BYTES = 256 * 1024;
 
 export interface PullContext {
   readonly db: Database;
@@ -52,17 +57,18 @@ export function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEn
 }
 
 async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
-  const { db, log } = context;
-  const { feed, site } = setup;
-  const lock = await tryLock(db, lockKey('pull', feed));
+  const { db, log, signal } = context;
+  const { feed } = setup;
+  const lock = await briefly(signal, () => lockFeed(db, feed));
   if (lock === undefined) return { kind: 'busy' };
   try {
-    const pull = await startPull(db, feed, site);
-    context.onPull?.(pull);
-    await closeAbandonedPulls(db, feed, pull);
+    const begun = await briefly(signal, () => beginPull(setup, context));
+    const { pull } = begun;
     crossStep('pull-started');
     try {
-      const end = await readAndMerge(setup, context, pull);
+      // What is read without the lock is of no use: somebody else may pull the feed by now.
+      const guarded = { ...context, signal: AbortSignal.any([signal, lock.lost]) };
+      const end = await readAndMerge(setup, guarded, begun);
       log.info({ feed, pull, end: end.kind }, 'feed read');
       return end;
     } catch (error) {
@@ -75,53 +81,81 @@ async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd
   }
 }
 
-async function readAndMerge(setup: FeedSetup, context: PullContext, pull: number): Promise<PullEnd> {
-  const { db, signal, onProgress } = context;
-  const { feed, site, source, interpretation } = setup;
-  const state = await readFeedState(db, feed);
-  const refusal = await refuseFeed(db, state, setup);
-  if (refusal !== undefined) return fail(db, pull, refusal, 0);
+/** A pull that has its number. */
+interface BegunPull {
+  readonly pull: number;
+  readonly state: FeedState | undefined;
+  /** Why the feed must not be pulled as it is configured. */
+  readonly refusal: string | undefined;
+}
 
-  const books = await PullBooks.open(db, { pull, feed, site });
+async function beginPull(setup: FeedSetup, { db, onPull }: PullContext): Promise<BegunPull> {
+  const { feed, site } = setup;
+  const pull = await startPull(db, feed, site);
+  onPull?.(pull);
+  await closeAbandonedPulls(db, feed, pull);
+  const state = await readFeedState(db, feed);
+  return { pull, state, refusal: await refuseFeed(db, state, setup) };
+}
+
+/** While it waits for the source it holds no connection and no place: a thousand feeds may. */
+async function readAndMerge(
+  setup: FeedSetup,
+  context: PullContext,
+  { pull, state, refusal }: BegunPull,
+): Promise<PullEnd> {
+  const { db, signal } = context;
+  const { feed, site, source } = setup;
+  if (refusal !== undefined) return fail(db, pull, refusal, 0);
+  const validators = state?.validators?.request === requestDigest(source, setup) ? state.validators : undefined;
+  const opened = await openFeed(source, { validators, signal });
+  if (opened.kind === 'failed') return briefly(signal, () => fail(db, pull, opened.message, opened.bytes));
+  const subject = { pull, feed, site };
+  if (opened.kind === 'not_modified') {
+    await briefly(signal, () => commitUnmodified(db, subject));
+    return { kind: 'not_modified', pull };
+  }
   try {
-    const ledger = new PullLedger(await books.loadIndex(), interpretation);
-    const desk = await RecordDesk.open(setup, books, ledger, db);
-    const validators = state?.validators?.request === requestDigest(source, setup) ? state.validators : undefined;
-    const reading = await readFeed(source, desk, { validators, signal, onProgress, readAheadBy: desk.readAheadBy });
     signal.throwIfAborted();
-    crossStep('records-read');
-    return await conclude(setup, context, books, desk, reading);
-  } catch (error) {
-    await books.abandon();
-    throw error;
+    const whole = await opened.gather(SMALL_FEED_BYTES);
+    if (!whole) return await asStreamingFeed(signal, (wait) => plan(setup, context, subject, opened, wait));
+    return await asSmallFeed(signal, async () => {
+      if (!(await pullUnchanged(setup, db, subject, opened))) return plan(setup, context, subject, opened);
+      crossStep('pull-committed');
+      return { kind: 'committed', pull, complete: true };
+    });
+  } finally {
+    opened.close();
   }
 }
 
-async function conclude(
+/** Plans what differs between the feed and the site, and commits it. */
+async function plan(
   setup: FeedSetup,
   context: PullContext,
-  books: PullBooks,
-  desk: RecordDesk,
-  reading: FeedReading,
+  subject: PullSubject,
+  opened: OpenedFeed,
+  wait?: Wait,
 ): Promise<PullEnd> {
-  const { pull, feed } = books.subject;
-  switch (reading.kind) {
-    case 'failed':
+  const { db, signal, onProgress } = context;
+  const books = await PullBooks.open(db, subject);
+  try {
+    const ledger = new PullLedger(await books.loadIndex(), setup.interpretation);
+    const desk = await RecordDesk.open(setup, books, ledger, db);
+    const reading = await opened.read(desk, { onProgress, readAheadBy: desk.readAheadBy, wait });
+    signal.throwIfAborted();
+    crossStep('records-read');
+    if (reading.kind === 'failed') {
       await books.abandon();
-      return fail(context.db, pull, reading.message, reading.bytes);
-    case 'not_modified':
-      await seizeFeed(books.session, feed);
-      await refuseOvertaken(books.session, feed, pull);
-      await commitUnmodified(books);
-      return { kind: 'not_modified', pull };
-    case 'read': {
-      await desk.finish();
-      const { complete } = await mergePull(setup, books, desk, reading);
-      crossStep('pull-committed');
-      return { kind: 'committed', pull, complete };
+      return await fail(db, subject.pull, reading.message, reading.bytes);
     }
-    default:
-      return reading satisfies never;
+    await desk.finish();
+    const { complete } = await mergePull(setup, books, desk, reading);
+    crossStep('pull-committed');
+    return { kind: 'committed', pull: subject.pull, complete };
+  } catch (error) {
+    await books.abandon();
+    throw error;
   }
 }
 

@@ -16,12 +16,16 @@ export interface AwaitOptions {
   readonly signal: AbortSignal;
   /** Called now and then, with what moved. */
   readonly onLook?: () => Promise<void> | void;
+  /** How many others this process waits for: the more there are, the less often it looks for each. */
+  readonly besides?: () => number;
 }
 
 export const INTERRUPTED = 'interrupted: what is left is sent by the next run';
 
 const LOOK_MS = 100;
 const LONGEST_LOOK_MS = 1_000;
+/** Between two looks of this process, whatever they are for. */
+const LOOK_APART_MS = 20;
 /** A retry that is further off than this is left to the next run. */
 const LONGEST_RETRY_WAIT_MS = 30_000;
 /** A site that asks to wait is waited for this long. */
@@ -65,7 +69,8 @@ export async function awaitQuiet(
       if (message !== undefined && paused === pauseSeen) return { kind: 'waiting', message };
       pauseSeen = paused;
     }
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    const waitMs = Math.max(lookMs, LOOK_APART_MS * (options.besides?.() ?? 0));
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
 

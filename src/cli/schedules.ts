@@ -1,13 +1,13 @@
 // Pulls feeds when their schedules say so, and reports each pull when its changes are sent.
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
 import { pullFeed } from '../../jobs/pull-feed.ts';
+import { briefly } from '../../jobs/pull-places.ts';
 import { configParts } from '../config/config-parts.ts';
 
 import { type DueRun, type FeedSchedule, forgetSchedules, setSchedules } from '../store/feed-schedule.ts';
 import { isPassing } from '../store/passing-error.ts';
 import { awaitQuiet } from './await-quiet.ts';
 import type { Books } from './books.ts';
-import { announce, catchUp } from './catch-up.ts';
 import { watchConfigurations } from './configurations.ts';
 import type { Engine } from './engine.ts';
 import { watchLateness } from './late-schedules.ts';
@@ -18,8 +18,10 @@ import { type RunEnd, startScheduledRuns } from './scheduled-runs.ts';
 /** Schedules are set again this often: the process that had set them otherwise may have ended. */
 const SET_EVERY_MS = 15_000;
 
-/** Each holds two connections while it runs. */
-const MOST_PULLS = 8;
+/** Most of them wait for their source, with a socket each and no connection to the database (`jobs/pull-places.ts`). */
+const MOST_PULLS = 512;
+
+const NEVER = new AbortController().signal;
 
 export interface Schedules {
   stop(graceMs: number): Promise<void>;
@@ -49,7 +51,6 @@ export async function runSchedules(
   );
   const configurations = watchConfigurations(db, log);
   await set();
-  await announce(books, schedules, unscheduled, await catchUp(db, schedules));
   const upkeep = everySoOften(SET_EVERY_MS, async () => {
     await set();
     await forgetSchedules(db);
@@ -61,7 +62,7 @@ export async function runSchedules(
     const setup = byName.get(feed);
     if (setup === undefined) return 'over';
     try {
-      const { end, reported } = await pullAndReport(books, engine, setup, signal);
+      const { end, reported } = await pullAndReport(books, engine, setup, signal, () => reports.size);
       reports.add(reported);
       void reported.finally(() => reports.delete(reported));
       return end;
@@ -110,18 +111,22 @@ async function pullAndReport(
   engine: Engine,
   setup: FeedSetup,
   signal: AbortSignal,
+  besides: () => number,
 ): Promise<{ end: RunEnd; reported: Promise<void> }> {
+  const { db } = books;
   const startedAt = performance.now();
-  const end = await pullFeed(setup, { db: books.db, log: books.log, signal });
+  const end = await pullFeed(setup, { db, log: books.log, signal });
   if (end.kind === 'busy') {
     books.log.info({ feed: setup.feed }, 'pull put off: another process pulls this feed');
     return { end: 'again', reported: Promise.resolve() };
   }
   engine.wake();
   const report = async () => {
-    const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal });
+    const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal, besides });
     const hindrance = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
-    const summary = await reportPull(books.db, setup.feed, end, hindrance, performance.now() - startedAt);
+    const durationMs = performance.now() - startedAt;
+    // The signal ends the wait, not the report.
+    const summary = await briefly(NEVER, () => reportPull(db, setup.feed, end, hindrance, durationMs));
     const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';
     books.log[level](summary, 'pull ended');
   };

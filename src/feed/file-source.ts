@@ -31,11 +31,13 @@ interface Identity {
 
 /** Reads into two buffers by turns: while the caller works on one, the other is filled. */
 async function* readChunks(file: FileHandle, before: Identity): AsyncGenerator<Buffer> {
-  let filling = Buffer.allocUnsafe(CHUNK_BYTES);
-  let spare = Buffer.allocUnsafe(CHUNK_BYTES);
+  // A byte more than a short file has: its end shows at the first read.
+  const chunkBytes = before.isFile() ? Math.min(CHUNK_BYTES, Number(before.size) + 1) : CHUNK_BYTES;
+  let filling = Buffer.allocUnsafe(chunkBytes);
+  let spare = Buffer.allocUnsafe(chunkBytes);
   let total = 0n;
   const fill = (buffer: Buffer) => {
-    const read = file.read(buffer, 0, CHUNK_BYTES, null);
+    const read = file.read(buffer, 0, chunkBytes, null);
     // It may fail while nobody waits for it; it is awaited later in any case.
     read.catch(() => undefined);
     return read;

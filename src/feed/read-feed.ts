@@ -4,6 +4,7 @@ import type { MappingSpec } from '../posting/mapping.ts';
 import { toUtf8 } from './charset.ts';
 import type { FeedLimits, FeedReading, FeedSource, RecordSink, Validators } from './feed-reading.ts';
 import { openFile } from './file-source.ts';
+import { type GatheredBody, gatheredBody, type Wait } from './gathered-body.ts';
 import { decompress } from './gunzip.ts';
 import { openHttp } from './http-source.ts';
 import { type Pace, startPace } from './pace.ts';
@@ -23,23 +24,40 @@ export interface FeedProgress {
   readonly totalCompressedBytes?: number;
 }
 
-export interface ReadingContext {
+export interface OpeningContext {
   /** Of the last complete reading: an HTTP source that still has that version is not read again. */
   readonly validators?: Validators;
   /** Aborting it ends the reading: `readFeed` throws its reason. */
   readonly signal: AbortSignal;
-  /** Called after every chunk, and at the end. */
-  readonly onProgress?: (progress: FeedProgress) => void;
   /** Read for the location `-`; the process's own by default. */
   readonly stdin?: Readable;
   /** How names are looked up, and which addresses are private; the system's and the registries' by default. */
   readonly network?: Network;
   /** Time over which the minimum rate is averaged, in milliseconds; 30 s by default. */
   readonly rateWindowMs?: number;
+}
+
+export interface SplittingContext {
+  /** Called after every chunk, and at the end. */
+  readonly onProgress?: (progress: FeedProgress) => void;
   /** A feed with more bytes is split in a thread of its own; 2 MiB by default, where there is more than one core. */
   readonly threadsFromBytes?: number;
   /** By what mapping that thread reads records as well, as far as it has the time: where most of them will be read anyhow. */
   readonly readAheadBy?: MappingSpec;
+  /** How the source's bytes are waited for. */
+  readonly wait?: Wait;
+}
+
+export interface ReadingContext extends OpeningContext, SplittingContext {}
+
+/** A source that has answered with a body. Whoever opened it closes it. */
+export interface OpenedFeed {
+  readonly kind: 'opened';
+  /** Waits for the first bytes, and keeps them: for more than `limit`. Resolves to whether that is the whole body. */
+  gather(limit: number): Promise<boolean>;
+  /** Reads the feed to its end, as {@link readFeed} does; a whole body that was gathered may be read again. */
+  read(sink: RecordSink, context: SplittingContext): Promise<Extract<FeedReading, { kind: 'read' | 'failed' }>>;
+  close(): void;
 }
 
 /** Ratios of small feeds say nothing. */
@@ -50,6 +68,20 @@ const RATIO_FROM_BYTES = 10 * 1024 * 1024;
  * sends; throws what the sink throws, and the reason of `context.signal`. What counts as complete: `docs/feeds.md`.
  */
 export async function readFeed(source: FeedSource, sink: RecordSink, context: ReadingContext): Promise<FeedReading> {
+  const opened = await openFeed(source, context);
+  if (opened.kind !== 'opened') return opened;
+  try {
+    return await opened.read(sink, context);
+  } finally {
+    opened.close();
+  }
+}
+
+/** Asks a source for its feed. Throws only the reason of `context.signal`. */
+export async function openFeed(
+  source: FeedSource,
+  context: OpeningContext,
+): Promise<OpenedFeed | Exclude<FeedReading, { kind: 'read' }>> {
   const isHttp = /^https?:/i.test(source.location);
   const pace = startPace(
     {
@@ -60,19 +92,35 @@ export async function readFeed(source: FeedSource, sink: RecordSink, context: Re
     },
     context.signal,
   );
+  let opened: OpenedSource | undefined;
   try {
-    const opened = await open(source, context, pace);
-    return opened.kind === 'body'
-      ? await readBody(opened.body, source, sink, context, pace)
-      : opened.kind === 'failed'
-        ? { kind: 'failed', message: opened.message, bytes: 0 }
-        : opened;
+    opened = await open(source, context, pace);
   } finally {
-    pace.stop();
+    if (opened?.kind !== 'body') pace.stop();
   }
+  if (opened.kind === 'failed') return { kind: 'failed', message: opened.message, bytes: 0 };
+  if (opened.kind === 'not_modified') return opened;
+  const { body } = opened;
+  const gathered = gatheredBody(pace.watch(body.chunks));
+  return {
+    kind: 'opened',
+    async gather(limit) {
+      if ((body.totalBytes ?? 0) > limit) return false;
+      const whole = await gathered.gather(limit);
+      context.signal.throwIfAborted();
+      // Nothing is waited for any more.
+      if (whole) pace.stop();
+      return whole;
+    },
+    read: (sink, splitting) => readBody(body, gathered, source, sink, { ...splitting, signal: context.signal }, pace),
+    close() {
+      gathered.close();
+      pace.stop();
+    },
+  };
 }
 
-async function open(source: FeedSource, context: ReadingContext, pace: Pace): Promise<OpenedSource> {
+async function open(source: FeedSource, context: OpeningContext, pace: Pace): Promise<OpenedSource> {
   const { location } = source;
   if (location === '-') return openStdin(context.stdin ?? process.stdin);
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location)?.[1]?.toLowerCase();
@@ -99,11 +147,12 @@ async function open(source: FeedSource, context: ReadingContext, pace: Pace): Pr
 
 async function readBody(
   body: SourceBody,
+  gathered: GatheredBody,
   source: FeedSource,
   sink: RecordSink,
-  context: ReadingContext,
+  context: SplittingContext & Pick<OpeningContext, 'signal'>,
   pace: Pace,
-): Promise<FeedReading> {
+): Promise<Extract<FeedReading, { kind: 'read' | 'failed' }>> {
   const options = {
     recordPath: source.recordPath,
     totalPaths: source.totalPaths,
@@ -114,7 +163,7 @@ async function readBody(
     readAheadBy: context.readAheadBy,
   });
   const size: Size = { bytes: 0, compressedBytes: 0 };
-  const received = counted(pace.watch(body.chunks), size);
+  const received = counted(gathered.chunks(context.wait ?? ((next) => next)), size);
   const unpacked = bounded(decompress(received), size, source.limits);
   const tell = () =>
     context.onProgress?.({ ...size, records: splitting.records, totalCompressedBytes: body.totalBytes });
@@ -172,7 +221,12 @@ async function* bounded(chunks: AsyncIterable<Buffer>, size: Size, limits: FeedL
 }
 
 /** Nothing read is a failure; something read that is not proven to be all is a reading that falls short. */
-function conclude(end: SplitEnd, broken: string | undefined, bytes: number, validators: Validators): FeedReading {
+function conclude(
+  end: SplitEnd,
+  broken: string | undefined,
+  bytes: number,
+  validators: Validators,
+): Extract<FeedReading, { kind: 'read' | 'failed' }> {
   const { records, declaredTotal } = end;
   const refusals = [broken, end.refusal].filter((reason) => reason !== undefined);
   if (records === 0 && refusals[0] !== undefined) return { kind: 'failed', message: refusals[0], bytes };

@@ -18,6 +18,11 @@ export interface Session extends Queryable {
   end(): Promise<void>;
 }
 
+/** A session that others use after it: whoever has it either gives it back as it was, or ends it. */
+export interface LentSession extends Session {
+  giveBack(): void;
+}
+
 /** What single statements and whole transactions can be sent through. */
 export interface Statements extends Queryable {
   /**
@@ -54,8 +59,17 @@ export interface Database extends Statements {
    * `queryTimeoutMs` throws; whether the server has done it is not known, so the session is of no more use then.
    */
   session(onLost?: (error: Error) => void, options?: { readonly queryTimeoutMs?: number }): Promise<Session>;
+  /**
+   * Lends a connection that is kept open for a while: what needs one for some milliseconds need not open it. Of
+   * {@link MOST_LENT} at most; who asks for more waits, and not for long.
+   */
+  lend(onLost?: (error: Error) => void): Promise<LentSession>;
   close(): Promise<void>;
 }
+
+/** Those of the pulls that read, with one that holds the locks of all. */
+export const MOST_LENT = 16;
+const LENT_IDLE_MS = 15_000;
 
 const INT8 = 20;
 
@@ -73,11 +87,15 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
   const settings = { connectionString: url, types, application_name: 'jobmirror', connectionTimeoutMillis: 15_000 };
   // Statements of one transaction that are sent without waiting travel together; the server keeps their order.
   const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true, pipeline: true });
-  pool.on('error', (error: Error & { client?: unknown }) => {
-    // The driver hangs the whole connection on it, password and all, which no log needs.
-    delete error.client;
-    options.onError?.(error);
-  });
+  // COPY needs a connection without a pipeline.
+  const lent = new pg.Pool({ ...settings, max: MOST_LENT, keepAlive: true, idleTimeoutMillis: LENT_IDLE_MS });
+  for (const each of [pool, lent]) {
+    each.on('error', (error: Error & { client?: unknown }) => {
+      // The driver hangs the whole connection on it, password and all, which no log needs.
+      delete error.client;
+      options.onError?.(error);
+    });
+  }
   return {
     url,
     ...statementsOf(pool, run),
@@ -92,7 +110,39 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
         end: () => client.end(),
       };
     },
-    close: () => pool.end(),
+    lend: (onLost) => lendFrom(lent, onLost),
+    async close() {
+      await Promise.all([pool.end(), lent.end()]);
+    },
+  };
+}
+
+async function lendFrom(pool: pg.Pool, onLost?: (error: Error) => void): Promise<LentSession> {
+  const lent = await pool.connect();
+  const client = lent as unknown as pg.Client;
+  let over = false;
+  let broken = false;
+  const onError = (error: Error) => {
+    broken = true;
+    onLost?.(error);
+  };
+  client.on('error', onError);
+  const release = (ends: boolean) => {
+    if (over) return;
+    over = true;
+    lent.release(ends);
+    // An error after that is the pool's to hear; until it listens, somebody has to.
+    client.off('error', onError);
+  };
+  return {
+    client,
+    query: (text, values) => run(client, text, values),
+    giveBack: () => release(broken),
+    async end() {
+      // Over with the server as well when this resolves: what was open in a transaction is undone.
+      if (!over) await client.end().catch(() => undefined);
+      release(true);
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import type { Database, Queryable, Session } from './database.ts';
 import { endSilentHolder, keepSpeaking } from './silent-holder.ts';
 
 /** A 64-bit lock key out of a purpose and a name, as decimal text. */
-export function lockKey(purpose: 'pull' | 'merge' | 'lead', name: string): string {
+export function lockKey(purpose: 'pull' | 'merge' | 'lead' | 'hand', name: string): string {
   return createHash('sha1').update(`${purpose}:${name}`).digest().readBigInt64BE(0).toString();
 }
 

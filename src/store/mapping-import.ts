@@ -3,7 +3,8 @@ import type { FeedName, PostingKey, SiteJobId, SiteName } from '../posting/ident
 import { noteAct } from './audit.ts';
 import { RowCopier } from './copy-rows.ts';
 import type { Database, Session } from './database.ts';
-import { type HeldLock, lockKey, shareFeeds, tryLock } from './locks.ts';
+import { lockFeed } from './feed-locks.ts';
+import { type HeldLock, shareFeeds } from './locks.ts';
 
 /** One line of the file: a mapping, or what is wrong with it. */
 export type ImportLine =
@@ -63,7 +64,7 @@ export async function importMappings(
       (row) => row.feed,
     );
     for (const feed of feeds) {
-      const lock = await tryLock(db, lockKey('pull', feed));
+      const lock = await lockFeed(db, feed);
       if (lock === undefined) return { kind: 'busy', feed };
       locks.push(lock);
     }

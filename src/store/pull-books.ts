@@ -4,7 +4,7 @@ import type { RecordIndex } from '../plan/record-index.ts';
 import type { Wish } from '../plan/wish.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../posting/identifiers.ts';
 import { type Cell, RowCopier } from './copy-rows.ts';
-import type { Database, Session } from './database.ts';
+import type { Database, LentSession } from './database.ts';
 import { loadRecordIndex } from './index-loader.ts';
 import { toJsonb } from './jsonb.ts';
 import { lockKey } from './locks.ts';
@@ -54,7 +54,7 @@ const SENT_BYTES = 512 * 1024;
  */
 export class PullBooks {
   readonly subject: PullSubject;
-  readonly session: Session;
+  readonly session: LentSession;
   readonly notes: NoteBook;
   readonly #changes: RowCopier;
   readonly #wishes: RowCopier;
@@ -67,7 +67,7 @@ export class PullBooks {
   /** Whether unreadable records were found whose keys are known: the table `unreadable_key` is there. */
   hasUnreadableKeys = false;
 
-  private constructor(subject: PullSubject, session: Session, notes: NoteBook) {
+  private constructor(subject: PullSubject, session: LentSession, notes: NoteBook) {
     this.subject = subject;
     this.session = session;
     this.notes = notes;
@@ -77,10 +77,10 @@ export class PullBooks {
   }
 
   static async open(db: Database, subject: PullSubject): Promise<PullBooks> {
-    const session = await db.session();
+    const session = await db.lend();
     try {
-      await markHand(session, lockKey('pull', subject.feed));
       await session.query('begin');
+      await markHand(session, lockKey('hand', subject.feed));
       await session.query(
         `create temporary table wish on commit drop as select ${Object.keys(WISH_COLUMNS).join(', ')} from change with no data`,
       );

@@ -1,9 +1,10 @@
 // Closes the books of a pull: writes its counts, proves that they add up, and commits everything at once.
 import { checkAccounts } from '../plan/accounting.ts';
-import type { FeedStateUpdate } from './feed-state.ts';
-import { writeFeedState } from './feed-state.ts';
+import type { Database } from './database.ts';
+import { type FeedStateUpdate, refuseOvertaken, writeFeedState } from './feed-state.ts';
+import { seizeFeed } from './locks.ts';
 import { countOpen } from './open-counts.ts';
-import type { PullBooks } from './pull-books.ts';
+import type { PullBooks, PullSubject } from './pull-books.ts';
 import { takeOver } from './pull-takeover.ts';
 
 /** From here on it takes less time to look at the backlog than to work on it with plans that do not fit. */
@@ -62,23 +63,25 @@ export async function commitPull(
   const wished = books.fresh + books.contested + gone;
   if (wished > MANY_WISHES) await books.session.query('analyze (skip_locked) change');
   await books.session.query('commit');
-  await books.session.end();
+  books.session.giveBack();
 }
 
-/** Closes the books of a pull whose feed is as it was at the last complete pull, whose counts it takes over. */
-export async function commitUnmodified(books: PullBooks): Promise<void> {
-  const { pull, feed } = books.subject;
-  await takeOver(books);
-  const open = await countOpen(books.session, feed);
-  const waiting = open.pending + open.in_doubt + open.rejected + open.failed;
-  const gone = open.held + open.kept + open.pendingDeletes + open.failedDeletes;
-  await books.session.query(
-    `update pull set committed_at = now(), complete = true, seen = l.seen, duplicates = l.duplicates,
-       unreadable = l.unreadable, unchanged = l.seen - l.duplicates - l.unreadable - $2, gone = $3
-     from feed_state f join pull l on l.id = f.current_pull where f.feed = $4 and pull.id = $1`,
-    [pull, waiting, gone, feed],
-  );
-  await books.session.query('update feed_state set current_pull = $1, retired_at = null where feed = $2', [pull, feed]);
-  await books.session.query('commit');
-  await books.session.end();
+/** Commits a pull whose feed is as it was at the last complete pull, whose counts it takes over. */
+export function commitUnmodified(db: Database, subject: PullSubject): Promise<void> {
+  const { pull, feed } = subject;
+  return db.transaction(async (tx) => {
+    await seizeFeed(tx, feed);
+    await refuseOvertaken(tx, feed, pull);
+    await takeOver({ session: tx, subject });
+    const open = await countOpen(tx, feed);
+    const waiting = open.pending + open.in_doubt + open.rejected + open.failed;
+    const gone = open.held + open.kept + open.pendingDeletes + open.failedDeletes;
+    await tx.query(
+      `update pull set committed_at = now(), complete = true, seen = l.seen, duplicates = l.duplicates,
+         unreadable = l.unreadable, unchanged = l.seen - l.duplicates - l.unreadable - $2, gone = $3
+       from feed_state f join pull l on l.id = f.current_pull where f.feed = $4 and pull.id = $1`,
+      [pull, waiting, gone, feed],
+    );
+    await tx.query('update feed_state set current_pull = $1, retired_at = null where feed = $2', [pull, feed]);
+  });
 }

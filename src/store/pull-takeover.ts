@@ -1,10 +1,17 @@
 // Writes down what the feed's last pull leaves open at the moment in which a new one takes the feed over.
+import type { Queryable } from './database.ts';
 import { toJsonb } from './jsonb.ts';
 import { countOpen } from './open-counts.ts';
-import type { PullBooks } from './pull-books.ts';
+import type { PullSubject } from './pull-books.ts';
 
 /** The caller holds the feed's lock and has merged nothing yet: from now on the open changes count towards its pull. */
-export async function takeOver({ session, subject: { feed, pull } }: PullBooks): Promise<void> {
+export async function takeOver({
+  session,
+  subject: { feed, pull },
+}: {
+  readonly session: Queryable;
+  readonly subject: PullSubject;
+}): Promise<void> {
   const [last] = await session.query<{ id: number }>(
     'select current_pull as id from feed_state where feed = $1 and current_pull is not null',
     [feed],

@@ -2,7 +2,8 @@
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { noteAct } from './audit.ts';
 import type { Database, Queryable } from './database.ts';
-import { type HeldLock, lockKey, seizeFeed, tryLock } from './locks.ts';
+import { lockFeed } from './feed-locks.ts';
+import { type HeldLock, seizeFeed } from './locks.ts';
 
 export type RenameEnd =
   | { readonly kind: 'renamed'; readonly mappings: number; readonly changes: number }
@@ -37,7 +38,7 @@ export async function renameFeed(
   const locks: HeldLock[] = [];
   try {
     for (const feed of [from, to.feed].sort()) {
-      const lock = await tryLock(db, lockKey('pull', feed));
+      const lock = await lockFeed(db, feed);
       if (lock === undefined) return { kind: 'busy', feed };
       locks.push(lock);
     }

@@ -1,0 +1,79 @@
+// Bounds what the pulls of a process do at a time. Waiting for a source takes no place; small feeds have places of their own.
+
+import type { Wait } from '../src/feed/gathered-body.ts';
+import { type Places, placesFor } from '../src/site/places.ts';
+
+/** Pulls that begin or end with some statements. */
+const brief = placesFor(6);
+/** Feeds whose whole body is in memory: each takes some milliseconds. */
+const small = placesFor(4);
+/** Feeds that are read while they stream. Each has a connection, a transaction and some megabytes. */
+const streaming = placesFor(8);
+/** Those of them that have bytes to work on. */
+const working = placesFor(2);
+
+/** A streaming feed that has waited for its source for this long lets another one work. */
+const YIELD_AFTER_MS = 250;
+
+/** Some statements. */
+export const briefly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => withPlace(brief, signal, work);
+
+/** A feed that is in memory as a whole. */
+export const asSmallFeed = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+  withPlace(small, signal, work);
+
+/** A feed that streams. @param work is given how to wait for the source. */
+export function asStreamingFeed<T>(signal: AbortSignal, work: (wait: Wait) => Promise<T>): Promise<T> {
+  return withPlace(streaming, signal, async () => {
+    let leave = await takePlace(working, signal);
+    let ended = false;
+    const wait: Wait = async (next) => {
+      if (await comesWithin(next, YIELD_AFTER_MS)) return next;
+      leave();
+      await next.catch(() => undefined);
+      const taken = await takePlace(working, signal);
+      if (ended) taken();
+      else leave = taken;
+      return next;
+    };
+    try {
+      return await work(wait);
+    } finally {
+      ended = true;
+      leave();
+    }
+  });
+}
+
+async function withPlace<T>(places: Places, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const leave = await takePlace(places, signal);
+  try {
+    return await work();
+  } finally {
+    leave();
+  }
+}
+
+/** These places are never closed. */
+async function takePlace(places: Places, signal: AbortSignal): Promise<() => void> {
+  const leave = (await places.take()) ?? (() => undefined);
+  if (!signal.aborted) return leave;
+  leave();
+  throw signal.reason;
+}
+
+async function comesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  const came = promise.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([came, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,69 @@
+// Sources that do not answer, or send a byte now and then, hold up nobody else: neither pulls nor connections to the database.
+import { once } from 'node:events';
+import { appendFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, vi } from 'vitest';
+import { lawTest as it } from '../laws/law-test.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+
+const SLOW = 24;
+/** Too much for a small feed, so that it is read while it streams. */
+const LARGE = feedXml(postings(1_000));
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** Says nothing, sends the head alone, sends the beginning of a small feed, or that of a large one. */
+async function slowSource(): Promise<{ readonly url: string; readonly asked: ReadonlySet<string> }> {
+  const asked = new Set<string>();
+  server = createServer((request, response) => {
+    const path = request.url ?? '';
+    asked.add(path);
+    const kind = Number(path.slice('/slow'.length)) % 4;
+    if (kind === 1) response.writeHead(200).flushHeaders();
+    if (kind === 2) response.write('<source><job>');
+    if (kind === 3) response.write(LARGE.slice(0, -20));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+it('a small feed is pulled each second beside sources that do not come to an end', { timeout: 90_000 }, async ({
+  open,
+}) => {
+  const installation = await open({ feed: { schedule: '"* * * * * *"' } });
+  const { url, asked } = await slowSource();
+  const slow = Array.from({ length: SLOW }, (_, at) =>
+    [
+      `  slow${at}:`,
+      `    source: ${url}/slow${at}`,
+      '    format: indeed',
+      '    site: board',
+      '    schedule: "* * * * * *"',
+    ].join('\n'),
+  );
+  await appendFile(installation.configPath, `${slow.join('\n')}\nlisten: { port: 0 }\n`);
+  await installation.writeFeed(feedXml(postings(3)));
+  installation.spawn(['start']);
+  const { db } = await installation.books();
+  const committed = async () =>
+    (
+      await db.query<{ n: number }>(`select count(*) as n from pull where feed = 'acme' and committed_at is not null`)
+    )[0]?.n ?? 0;
+  const until = (condition: () => boolean | Promise<boolean>) =>
+    vi.waitUntil(condition, { timeout: 30_000, interval: 100 });
+  await until(() => asked.size === SLOW);
+  const before = await committed();
+  await until(async () => (await committed()) >= before + 3);
+  // Only those that have sent too much to be kept in memory are with the database.
+  const [streaming] = await db.query<{ n: number }>(
+    `select count(*) as n from pg_stat_activity
+     where datname = current_database() and state = 'idle in transaction' and state_change < now() - interval '1 second'`,
+  );
+  expect(streaming?.n).toBeLessThanOrEqual(SLOW / 4);
+});
