@@ -28,6 +28,6 @@ COPY config config
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=6s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "dist/src/cli/main.js"]
 CMD ["start", "--config", "/etc/jobmirror/jobmirror.yaml"]

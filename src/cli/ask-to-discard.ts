@@ -1,5 +1,4 @@
 // Asks before a discard that covers more than a person may have seen: several entries of a feed, or entries of several kinds.
-import { createInterface } from 'node:readline/promises';
 import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
@@ -7,7 +6,7 @@ import type { Queryable } from '../store/database.ts';
 import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/review-actions.ts';
 import type { EntryKind } from '../store/review-entries.ts';
 import { UserError } from './exit-status.ts';
-import { printNotice } from './print.ts';
+import { ask } from './print.ts';
 
 /** What was agreed to: nothing else is to be discarded. Empty where nobody had to be asked. */
 export interface Agreed {
@@ -25,15 +24,9 @@ export async function askToDiscard(
   const chosen = await countDiscardable(db, selection);
   if (!coversMuch(chosen)) return {};
   const lines = describeChosen(chosen);
-  if (!process.stdin.isTTY || !process.stderr.isTTY) throw new UserError(refusal(lines, selection, write));
-  printNotice(lines.join('\n'));
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await asking.question('Discard them? [y/N] ');
-    if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was discarded.');
-  } finally {
-    asking.close();
-  }
+  const answer = await ask(`${lines.join('\n')}\nDiscard them? [y/N] `);
+  if (answer === undefined) throw new UserError(refusal(lines, selection, write));
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was discarded.');
   return { expectChosen: chosen };
 }
 

@@ -7,6 +7,7 @@ import { standingOf } from '../review/site-standing.ts';
 import type { ScheduleState } from '../store/feed-schedule.ts';
 import type { FeedOverview } from '../store/overview.ts';
 import type { PullRow } from '../store/pull.ts';
+import type { PullHistory } from '../store/pull-history.ts';
 import type { Move } from '../store/site-address.ts';
 import type { SiteState } from '../store/site-state.ts';
 import { completeCommands } from './command-line.ts';
@@ -33,6 +34,9 @@ export interface MarkedFeed extends FeedOverview {
   /** When it is pulled; `undefined`: by no schedule. */
   readonly schedule: ScheduleState | undefined;
   readonly escalated: boolean;
+  readonly history: PullHistory | undefined;
+  /** `undefined`: it has no schedule. */
+  readonly nextRun: Date | undefined;
 }
 
 export function describeSite({ state, strays, move }: SiteOverview, write: WriteCommand): string[] {
@@ -145,6 +149,8 @@ const COLUMNS = [
   { title: 'FAILED', align: 'right' },
   { title: 'RECORDS', align: 'right' },
   { title: 'LAST PULL' },
+  { title: 'LAST COMPLETE' },
+  { title: 'NEXT RUN' },
 ] as const;
 
 const absence = ({ retired, served }: MarkedFeed): string => {
@@ -165,6 +171,8 @@ const rowOf = (feed: MarkedFeed): string[] => [
     feed.unreadable + feed.duplicates,
   ].map(String),
   feed.lastPull === undefined ? 'never' : pullWords(feed.lastPull),
+  feed.history?.lastComplete === undefined ? 'never' : formatTime(feed.history.lastComplete.at),
+  feed.nextRun === undefined ? 'no schedule' : formatTime(feed.nextRun),
 ];
 
 function pullWords(pull: PullRow): string {

@@ -1,4 +1,5 @@
-// Answers /healthz for `start`: well as long as the database answers; pauses, workers and late schedules are shown beside.
+// Answers /healthz and /readyz for `start`: ready as long as the database answers, well as long as nothing fails.
+import type { Condition } from '../review/assess-health.ts';
 import { readSchedules } from '../store/feed-schedule.ts';
 import { listSiteStates } from '../store/site-state.ts';
 import { countWorkers } from '../store/worker-presence.ts';
@@ -6,21 +7,39 @@ import { type HealthServer, startHealthServer } from '../telemetry/health.ts';
 import type { Books } from './books.ts';
 import { UserError } from './exit-status.ts';
 import { isLate } from './late-schedules.ts';
+import { assessRunning } from './read-health.ts';
 
-/** Late feeds that are named; a page of a thousand would be of no use. */
+/** Late feeds, and failures, that are named; a page of a thousand would be of no use. */
 const MOST_NAMED = 20;
 
-export async function startHealth({ config, db }: Books): Promise<HealthServer> {
+export async function startHealth(books: Books): Promise<HealthServer> {
+  const { config, db } = books;
   const { host, port } = config.listen;
+  const runningSince = new Date();
   const check = async () => {
     const sites = await listSiteStates(db);
     const paused = sites.filter((site) => site.pausedSince !== undefined).map((site) => site.site);
-    const late = (await readSchedules(db)).filter((schedule) => schedule.processes > 0 && isLate(schedule));
+    const schedules = await readSchedules(db);
+    const late = schedules.filter((schedule) => schedule.processes > 0 && isLate(schedule));
     const late_feeds = late.slice(0, MOST_NAMED).map(({ feed }) => feed);
-    return { ok: true, workers: await countWorkers(db), paused, late: late.length, late_feeds };
+    const workers = await countWorkers(db);
+    const { failing } = await assessRunning(books, schedules, workers, runningSince);
+    return {
+      ok: failing.length === 0,
+      workers,
+      paused,
+      late: late.length,
+      late_feeds,
+      failing: failing.slice(0, MOST_NAMED).map(publicCondition),
+      failures: failing.length,
+    };
+  };
+  const ready = async () => {
+    await db.query('select 1');
+    return { ok: true };
   };
   try {
-    return await startHealthServer({ host, port, check });
+    return await startHealthServer({ host, port, check, ready });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reason = code === 'EADDRINUSE' ? 'another process has it already' : message;
@@ -30,3 +49,11 @@ export async function startHealth({ config, db }: Books): Promise<HealthServer> 
     );
   }
 }
+
+/** Without what sources, sites or the configuration say: whoever reaches the port may read it. */
+const publicCondition = ({ kind, site, feed, message }: Condition): object => ({
+  kind,
+  ...(site === undefined ? {} : { site }),
+  ...(feed === undefined ? {} : { feed }),
+  message,
+});

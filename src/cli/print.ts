@@ -1,5 +1,6 @@
 // The only way to standard output and standard error: at the pace of the reader, and as text that can't steer a terminal.
 import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
 import { terminalText } from '../telemetry/terminal-text.ts';
 import { OutputFailedError, outputFailure } from './output-failure.ts';
 
@@ -53,4 +54,22 @@ export function oneLine(text: string, length = 120): string {
   const line = terminalText(text).replace(/\s+/g, ' ').trim();
   const characters = [...line.slice(0, 2 * length + 2)];
   return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : line;
+}
+
+/** Asks on the terminal, and gives the answer, empty at its end; `undefined` where nobody can be asked. */
+export async function ask(question: string): Promise<string | undefined> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  // Not as a line editor, which would take Ctrl-C for itself.
+  const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const ended = once(reader, 'close').then(() => '');
+  try {
+    return await Promise.race([
+      reader.question(terminalText(question), stop === undefined ? {} : { signal: stop }),
+      ended,
+    ]);
+  } catch (error) {
+    throw stop?.aborted ? stop.reason : error;
+  } finally {
+    reader.close();
+  }
 }

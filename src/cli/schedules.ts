@@ -8,6 +8,7 @@ import { type DueRun, type FeedSchedule, forgetSchedules, setSchedules } from '.
 import { isPassing } from '../store/passing-error.ts';
 import { awaitQuiet } from './await-quiet.ts';
 import type { Books } from './books.ts';
+import { announce, catchUp } from './catch-up.ts';
 import { watchConfigurations } from './configurations.ts';
 import type { Engine } from './engine.ts';
 import { watchLateness } from './late-schedules.ts';
@@ -51,6 +52,7 @@ export async function runSchedules(
   );
   const configurations = watchConfigurations(db, log);
   await set();
+  await announce(books, schedules, unscheduled, await catchUp(db, schedules));
   const upkeep = everySoOften(SET_EVERY_MS, async () => {
     await set();
     await forgetSchedules(db);

@@ -74,6 +74,8 @@ export interface FeedConfig {
   readonly schedule?: string;
   /** IANA name of the zone the schedule is in. */
   readonly timeZone: string;
+  /** Without a complete pull for so long the feed counts as failing; absent: three runs of the schedule, if it has one. */
+  readonly staleAfterMs?: number;
   /** With fewer records the feed is not taken for complete. */
   readonly minRecords?: number;
 }

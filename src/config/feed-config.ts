@@ -35,6 +35,7 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
     },
     schedule: feed.schedule,
     timeZone: feed.time_zone,
+    ...(feed.stale_after_minutes === undefined ? {} : { staleAfterMs: feed.stale_after_minutes * 60_000 }),
     minRecords: feed.expect.min_records,
   };
 }

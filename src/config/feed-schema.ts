@@ -128,6 +128,11 @@ export const feedSchema = z
         'When `start` pulls the feed: a cron expression of 5 fields, or 6 with seconds first. Without it only `sync` does.',
       ),
     time_zone: timeZoneSchema.default('UTC').describe('The time zone of the schedule.'),
+    stale_after_minutes: positiveSchema
+      .optional()
+      .describe(
+        'Without a complete pull for so long, `status` and `/healthz` report the feed as failing. By default three runs of its schedule; without a schedule never.',
+      ),
     key: keySchema.optional(),
     fields: feedFieldsSchema
       .default({})

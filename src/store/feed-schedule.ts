@@ -77,6 +77,14 @@ export async function setSchedules(
   if (ended.length > 0) await db.query('delete from feed_schedule where feed = any($1::text[])', [ended]);
 }
 
+/** Has these feeds pulled now, as if their runs were due; one that is under way is left alone. */
+export async function makeDue(db: Queryable, feeds: readonly FeedName[]): Promise<void> {
+  await db.query(
+    'update feed_schedule set due_at = now() where feed = any($1::text[]) and due_at > now() and run_by is null',
+    [feeds],
+  );
+}
+
 /** A run that this process has taken. */
 export interface DueRun {
   readonly feed: FeedName;

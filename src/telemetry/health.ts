@@ -1,4 +1,4 @@
-// Turns a check of the process's own parts into the answer of GET /healthz, for container engines and load balancers.
+// Turns checks into the answers of GET /healthz, for monitoring, and GET /readyz, for what starts the process anew.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -14,6 +14,8 @@ export interface HealthServerOptions {
   readonly port: number;
   /** Asked at each request, but never twice at once. A throw counts as not healthy. */
   readonly check: () => Promise<Health>;
+  /** The same for `/readyz`: whether the process itself can work. */
+  readonly ready?: () => Promise<Health>;
   /** A check that takes longer than this counts as not healthy; in milliseconds. */
   readonly checkTimeoutMs?: number;
 }
@@ -26,15 +28,21 @@ export interface HealthServer {
 }
 
 /**
- * Listens, and answers GET (and HEAD) `/healthz` with 200 or 503 and the check's result as JSON; all else is 404.
+ * Listens, and answers GET (and HEAD) `/healthz` and `/readyz` with 200 or 503 and the check's result as JSON; all else is 404.
  * @throws if the address can't be taken
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
-  const check = oneAtATime(() => checkInTime(options.check, options.checkTimeoutMs ?? 5_000));
+  const timeoutMs = options.checkTimeoutMs ?? 5_000;
+  const inTime = (check: () => Promise<Health>) => oneAtATime(() => checkInTime(check, timeoutMs));
+  const checks = new Map([
+    ['/healthz', inTime(options.check)],
+    ['/readyz', inTime(options.ready ?? options.check)],
+  ]);
   const server = createServer((request, response) => {
-    const path = request.url?.split('?', 1)[0];
+    const check = checks.get(request.url?.split('?', 1)[0] ?? '');
     const reads = request.method === 'GET' || request.method === 'HEAD';
-    if (path !== '/healthz' || !reads) return answer(response, 404, { error: 'only GET /healthz is here' });
+    if (check === undefined || !reads)
+      return answer(response, 404, { error: 'only GET /healthz and /readyz are here' });
     void check().then((health) => answer(response, health.ok ? 200 : 503, health));
   });
   await new Promise<void>((resolve, reject) => {

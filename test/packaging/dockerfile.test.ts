@@ -59,12 +59,12 @@ describe('the Dockerfile', () => {
     );
   });
 
-  it('starts the program that package.json names, and asks /healthz whether it is well', () => {
+  it('starts the program that package.json names, and asks /readyz whether it can work', () => {
     expect(JSON.parse(named(final, 'ENTRYPOINT')[0] ?? '')).toEqual([
       'node',
       JSON.parse(read('package.json')).bin.jobmirror,
     ]);
-    expect(named(final, 'HEALTHCHECK')[0]).toContain('/healthz');
+    expect(named(final, 'HEALTHCHECK')[0]).toContain('/readyz');
   });
 
   it('leaves out what only development and the embedded server need', () => {

@@ -1,7 +1,8 @@
 // `jobmirror status`: how each site and each feed stands, what waits for whom, and the commands that go on.
 import { Command } from 'commander';
-import type { Config } from '../../config/config.ts';
+import type { Config, FeedConfig } from '../../config/config.ts';
 import { siteName } from '../../posting/identifiers.ts';
+import { type Assessment, assessHealth, type Condition } from '../../review/assess-health.ts';
 import { escalates } from '../../review/escalation.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
 import { standingOf } from '../../review/site-standing.ts';
@@ -9,6 +10,7 @@ import { addressOf } from '../../site/site-address.ts';
 import { readSchedules } from '../../store/feed-schedule.ts';
 import { type FeedOverview, readOverview } from '../../store/overview.ts';
 import { type LiveProcess, liveProcesses } from '../../store/processes.ts';
+import { readPullHistories } from '../../store/pull-history.ts';
 import { findMove } from '../../store/site-address.ts';
 import { readSiteState } from '../../store/site-state.ts';
 import { countStrays } from '../../store/stray.ts';
@@ -17,16 +19,20 @@ import type { Books } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { describeDifferences, differencesOf } from '../configurations.ts';
 import { describeFeeds, describeSite, type MarkedFeed, type SiteOverview } from '../describe-status.ts';
-import { printJson, printLines } from '../print.ts';
+import { ExitStatus } from '../exit-status.ts';
+import { nextRun } from '../next-run.ts';
+import { oneLine, printJson, printLines } from '../print.ts';
 import { pullJson } from '../pull-json.ts';
+import { feedFacts, siteFacts } from '../read-health.ts';
 import { withBooks } from '../with-books.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
     .description('show how each site and feed stands, and what waits for whom')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object a site and a feed')
-    .action((options: { config?: string; json?: boolean }) =>
+    .option('--check', 'tell by the exit status: 0 all is well, 1 something fails, 2 something waits for review')
+    .option('--json', 'print one JSON object a site and a feed, with --check one more of what fails and waits')
+    .action((options: { config?: string; json?: boolean; check?: boolean }) =>
       withBooks(options, async (books) => {
         const workers = await countWorkers(books.db);
         const sites = await readSites(books);
@@ -34,9 +40,13 @@ export function statusCommand(): Command {
         const differences = describeDifferences(differencesOf(processes));
         const feeds = await readFeeds(books, processes);
         const write = commandWriter(options.config);
+        const assessment = assess(books.config, sites, feeds, workers);
+        if (options.check === true) process.exitCode = statusOf(assessment);
         if (options.json === true) {
-          for (const site of sites) await printJson(siteJson(site, workers, differences, write));
-          for (const feed of feeds) await printJson(feedJson(feed, write));
+          const { failing } = assessment;
+          for (const site of sites) await printJson(siteJson(site, workers, differences, failing, write));
+          for (const feed of feeds) await printJson(feedJson(feed, failing, write));
+          if (options.check === true) await printJson(checkJson(assessment, write));
           return;
         }
         await printLines([
@@ -44,12 +54,55 @@ export function statusCommand(): Command {
             ? 'no process sends at the moment'
             : `${workers} ${workers === 1 ? 'process sends' : 'processes send'}`,
           ...(differences === undefined ? [] : [`WARNING: ${differences}`]),
+          ...assessment.failing.map((condition) => `FAILING: ${completeCommands(describeCondition(condition), write)}`),
           ...sites.flatMap((site) => describeSite(site, write)),
           ...describeFeeds(feeds, write),
         ]);
       }),
     );
 }
+
+function assess(
+  config: Config,
+  sites: readonly SiteOverview[],
+  feeds: readonly MarkedFeed[],
+  workers: number,
+): Assessment {
+  const facts = feeds.map((feed) => {
+    const role = feed.configured ? 'configured' : feed.retired || feed.served ? 'other' : 'left';
+    const unsent = feed.ready + feed.sending + feed.in_doubt;
+    const review = feed.in_doubt + feed.held + feed.rejected + feed.failed + feed.unreadable + feed.duplicates;
+    return feedFacts(config, { ...feed, role, unsent, review });
+  });
+  return assessHealth(
+    sites.map(({ state, move }) => siteFacts(state, move)),
+    facts,
+    { workers },
+  );
+}
+
+function statusOf({ failing, review }: Assessment): ExitStatus {
+  if (failing.length > 0) return ExitStatus.failed;
+  return review.length > 0 ? ExitStatus.review : ExitStatus.done;
+}
+
+const describeCondition = ({ message, detail }: Condition): string =>
+  detail === undefined ? message : `${message}: ${oneLine(detail, 300)}`;
+
+const conditionJson = ({ kind, site, feed, message, detail }: Condition, write: WriteCommand): object => ({
+  condition: kind,
+  site: site ?? null,
+  feed: feed ?? null,
+  message: completeCommands(message, write),
+  detail: detail === undefined ? null : completeCommands(detail, write),
+});
+
+const checkJson = ({ failing, review }: Assessment, write: WriteCommand): object => ({
+  kind: 'check',
+  status: failing.length > 0 ? 'failing' : review.length > 0 ? 'review' : 'well',
+  failing: failing.map((condition) => conditionJson(condition, write)),
+  review: review.map((condition) => conditionJson(condition, write)),
+});
 
 async function readSites({ db, config }: Books): Promise<SiteOverview[]> {
   const sites: SiteOverview[] = [];
@@ -74,8 +127,16 @@ async function readFeeds({ db, config }: Books, processes: readonly LiveProcess[
     ...[...config.feeds.values()].map((feed) => [feed.name, feed.siteName] as const),
     ...broken,
   ]);
-  const feeds = (await readOverview(db, configured)).map((feed) => ({
+  const overviews = await readOverview(db, configured);
+  const histories = await readPullHistories(
+    db,
+    overviews.map(({ feed }) => feed),
+  );
+  const now = new Date();
+  const feeds = overviews.map((feed) => ({
     ...feed,
+    history: histories.get(feed.feed),
+    nextRun: schedules.get(feed.feed)?.nextAt ?? nextOf(config.feeds.get(feed.feed), now),
     configured: configured.has(feed.feed),
     served: processes.some(({ parts }) => parts[`feed ${feed.feed}`] !== undefined),
     schedule: schedules.get(feed.feed),
@@ -83,6 +144,10 @@ async function readFeeds({ db, config }: Books, processes: readonly LiveProcess[
   }));
   return feeds.sort((a, b) => Number(b.escalated) - Number(a.escalated));
 }
+
+/** When a feed's schedule comes next, where no process has ever run it. */
+const nextOf = (feed: FeedConfig | undefined, now: Date): Date | undefined =>
+  feed?.schedule === undefined ? undefined : nextRun({ pattern: feed.schedule, timeZone: feed.timeZone }, now);
 
 function hasEscalated({ site, heldForMs, inDoubtForMs }: FeedOverview, config: Config): boolean {
   const held = heldForMs !== undefined && escalates({ kind: 'held', site, ageMs: heldForMs }, config);
@@ -93,6 +158,7 @@ function siteJson(
   { state, strays, move }: SiteOverview,
   workers: number,
   differences: string | undefined,
+  failing: readonly Condition[],
   write: WriteCommand,
 ): object {
   const from = (ms: number | undefined) => (ms === undefined ? null : new Date(Date.now() + Math.max(0, ms)));
@@ -112,12 +178,13 @@ function siteJson(
     strays,
     workers,
     configurations_differ: differences ?? null,
+    failing: failing.filter(({ site }) => site === state.site).map(({ message }) => completeCommands(message, write)),
   };
 }
 
 const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1000));
 
-function feedJson(feed: MarkedFeed, write: WriteCommand): object {
+function feedJson(feed: MarkedFeed, failing: readonly Condition[], write: WriteCommand): object {
   return {
     kind: 'feed',
     feed: feed.feed,
@@ -139,8 +206,11 @@ function feedJson(feed: MarkedFeed, write: WriteCommand): object {
     held_for_seconds: seconds(feed.heldForMs),
     in_doubt_for_seconds: seconds(feed.inDoubtForMs),
     schedule: feed.schedule?.pattern ?? null,
-    next_run: feed.schedule?.nextAt ?? null,
+    next_run: feed.nextRun ?? null,
+    last_run: feed.history?.lastRunAt ?? null,
+    last_complete: feed.history?.lastComplete?.at ?? null,
     late_seconds: feed.schedule === undefined ? null : Math.floor(feed.schedule.lateMs / 1000),
+    failing: failing.filter((each) => each.feed === feed.feed).map(({ message }) => completeCommands(message, write)),
     last_pull: feed.lastPull === undefined ? null : pullJson(feed.lastPull, write),
   };
 }

@@ -1,0 +1,108 @@
+// Gathers what health is judged by: sites, feeds and their newest pulls, each kind with one statement, however many there are.
+import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
+import { complaintLine } from '../config/config-error.ts';
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '../review/assess-health.ts';
+import { addressOf } from '../site/site-address.ts';
+import type { ScheduleState } from '../store/feed-schedule.ts';
+import { leftFeeds } from '../store/left-feeds.ts';
+import { type PullHistory, readPullHistories } from '../store/pull-history.ts';
+import { findMove, type Move } from '../store/site-address.ts';
+import { readSiteState, type SiteState } from '../store/site-state.ts';
+import type { Books } from './books.ts';
+import { describeLate, isLate } from './late-schedules.ts';
+import { lastDue } from './next-run.ts';
+
+/** So many runs of the schedule may pass without a complete pull, and so much time at least. */
+const MISSED_RUNS = 3;
+const SHORTEST_STALE_MS = 60_000;
+
+/** A feed, as far as it is not in its configuration. */
+export interface FeedStanding {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly role: FeedFacts['role'];
+  readonly history: PullHistory | undefined;
+  readonly schedule: ScheduleState | undefined;
+  readonly ready: number;
+  readonly unsent: number;
+  readonly review: number;
+}
+
+export function feedFacts(config: Config, standing: FeedStanding, runningSince?: Date): FeedFacts {
+  const { feed, site, role, history, schedule, ready, unsent, review } = standing;
+  const settings = config.feeds.get(feed);
+  return {
+    feed,
+    site,
+    role,
+    history,
+    ready,
+    unsent,
+    review,
+    broken: config.brokenFeeds.get(feed)?.complaints.map(complaintLine).join('; '),
+    staleBefore: settings === undefined ? undefined : staleBefore(settings, history, runningSince, new Date()),
+    scheduled: settings?.schedule !== undefined,
+    late: schedule !== undefined && isLate(schedule) ? describeLate(schedule) : undefined,
+  };
+}
+
+/** When the last complete pull must not have been before; `undefined`: nothing says how often there is one, or it is fresh. */
+export function staleBefore(
+  { schedule, timeZone, staleAfterMs }: Pick<FeedConfig, 'schedule' | 'timeZone' | 'staleAfterMs'>,
+  history: PullHistory | undefined,
+  runningSince: Date | undefined,
+  now: Date,
+): Date | undefined {
+  if (staleAfterMs !== undefined) return new Date(now.getTime() - staleAfterMs);
+  if (schedule === undefined) return undefined;
+  const least = new Date(now.getTime() - SHORTEST_STALE_MS);
+  // To read a cron expression costs more than all the rest, and there may be a thousand.
+  if (Math.max(history?.lastComplete?.at.getTime() ?? 0, runningSince?.getTime() ?? 0) >= least.getTime())
+    return undefined;
+  const due = lastDue({ pattern: schedule, timeZone }, now, MISSED_RUNS);
+  return due < least ? due : least;
+}
+
+export const siteFacts = (state: SiteState, move: Move | undefined): SiteFacts => ({
+  site: state.site,
+  paused: state.pausedSince !== undefined,
+  pauseCause: state.pauseCause,
+  moved: move !== undefined,
+  unreachableStreak: state.unreachableStreak,
+  lastMessage: state.lastMessage,
+});
+
+/** What fails, as a running `start` sees it. Entries that wait for review are not counted: a backlog may be large. */
+export async function assessRunning(
+  { config, db }: Books,
+  schedules: readonly ScheduleState[],
+  workers: number,
+  runningSince: Date,
+): Promise<Assessment> {
+  const sites: SiteFacts[] = [];
+  for (const { name, options } of config.sites.values()) {
+    sites.push(siteFacts(await readSiteState(db, name), await findMove(db, name, addressOf(options.baseUrl))));
+  }
+  const histories = await readPullHistories(db, [...config.feeds.keys()]);
+  const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));
+  const nothing = { ready: 0, unsent: 0, review: 0 };
+  const own = [...config.feeds.values()].map(({ name, siteName }): FeedStanding => {
+    return {
+      ...nothing,
+      feed: name,
+      site: siteName,
+      role: 'configured',
+      history: histories.get(name),
+      schedule: byFeed.get(name),
+    };
+  });
+  const broken = [...config.brokenFeeds.keys()].map((feed): FeedStanding => {
+    return { ...nothing, feed, site: '-' as SiteName, role: 'configured', history: undefined, schedule: undefined };
+  });
+  const left = (await leftFeeds(db, namedFeeds(config))).map(({ feed, site, unsent }): FeedStanding => {
+    return { ...nothing, unsent, feed, site, role: 'left', history: undefined, schedule: undefined };
+  });
+  const facts = [...own, ...broken, ...left].map((standing) => feedFacts(config, standing, runningSince));
+  return assessHealth(sites, facts, { workers, runningSince });
+}

@@ -1,0 +1,139 @@
+// `jobmirror status --check`, /healthz and what `start` says: failure is told, with its reason, wherever somebody watches.
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { afterEach, expect, it, vi } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+import { type RunningProgram, startProgram } from './program.ts';
+import { type ProgramResult, runProgram } from './run-program.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+let running: RunningProgram | undefined;
+const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
+afterEach(async () => {
+  running?.process.kill('SIGTERM');
+  await running?.ended;
+  running = undefined;
+  await mirror.close();
+});
+
+async function open(options: MirrorOptions = {}): Promise<void> {
+  mirror = await openMirror(options);
+  await mirror.writeFeed(feedXml(postings(3)));
+}
+
+const conditions = async () => {
+  const { status, json } = await run('status', '--check', '--json');
+  const check = json<{ kind: string; status: string; failing: { condition: string }[]; review: unknown[] }>().at(-1);
+  return { status, check: check?.status, failing: check?.failing.map(({ condition }) => condition) };
+};
+
+it('status --check tells by its exit status what fails, what waits for review, and that all is well', async () => {
+  await open({ feed: { schedule: '"0 3 * * *"' } });
+  expect(await conditions()).toEqual({ status: 1, check: 'failing', failing: ['stale'] });
+  await run('sync');
+  expect(await conditions()).toEqual({ status: 0, check: 'well', failing: [] });
+  await mirror.writeFeed(feedXml([...postings(3), posting('odd', { state: 'Jalisco' })]));
+  await run('sync');
+  expect(await conditions()).toEqual({ status: 2, check: 'review', failing: [] });
+  // Without --check the exit status stays what it was, and there is no further object.
+  const plain = await run('status', '--json');
+  expect([plain.status, plain.json().map(({ kind }) => kind)]).toEqual([0, ['site', 'feed']]);
+  const [, feed] = plain.json();
+  expect(feed).toMatchObject({
+    last_run: expect.stringMatching(/Z$/),
+    last_complete: expect.stringMatching(/Z$/),
+    next_run: expect.stringMatching(/T03:00:00.000Z$/),
+    failing: [],
+  });
+  expect((await run('status')).out).toMatch(/LAST PULL +LAST COMPLETE +NEXT RUN/);
+
+  // An age that no test could wait for.
+  const { db } = await mirror.books();
+  await db.query(
+    `update pull set started_at = started_at - interval '4 days', committed_at = committed_at - interval '4 days'`,
+  );
+  expect(await conditions()).toEqual({ status: 1, check: 'failing', failing: ['stale'] });
+  await mirror.writeFeed('<html>');
+  for (const _ of [1, 2, 3]) await run('sync');
+  expect(await conditions()).toEqual({ status: 1, check: 'failing', failing: ['pulls_failing', 'stale'] });
+  expect((await run('status')).out).toMatch(/^FAILING: feed acme: its last 3 pulls failed: \S/m);
+});
+
+it('a paused site, a broken feed and a feed that was taken out with changes unsent are failures', async () => {
+  await open();
+  await mirror.sandbox.setFaults([{ name: '401' }]);
+  await run('sync');
+  expect((await conditions()).failing).toEqual(['paused']);
+  const text = await readFile(mirror.configPath, 'utf8');
+  await writeFile(mirror.configPath, text.replace('  acme:', '  globex:\n    colour: blue'));
+  expect((await conditions()).failing?.sort()).toEqual(['configuration', 'left', 'paused']);
+  expect((await run('status')).out).toMatch(/^FAILING: feed globex: its configuration is wrong: .*colour/m);
+});
+
+/** Where `start` says that it answers. */
+async function startIt(): Promise<string> {
+  await appendFile(mirror.configPath, 'listen: { port: 0 }\n');
+  const started = startProgram(['start', '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
+  running = started;
+  const found = await vi.waitFor(
+    () => {
+      const match = /"health":"(http:[^"]+)"/.exec(started.errors() + started.out());
+      if (match === null) throw new Error(started.errors());
+      return match;
+    },
+    { timeout: 60_000 },
+  );
+  return found[1] ?? '';
+}
+
+async function health(url: string) {
+  const response = await fetch(url);
+  return { status: response.status, body: (await response.json()) as { ok: boolean; failing: object[] } };
+}
+
+it('start pulls at once what was never pulled or is overdue, and says what it will do when', async () => {
+  await open({ feed: { schedule: '"0 3 1 1 *"' } });
+  await startIt();
+  await vi.waitFor(async () => expect(await mirror.sandbox.inspect.count()).toBe(3), { timeout: 60_000 });
+  const said = running?.errors() ?? '';
+  expect(said).toContain('feed acme is pulled now: it was never pulled');
+  running?.process.kill('SIGTERM');
+  await running?.ended;
+
+  // Nothing was missed since: it waits for its time, and says when that is.
+  await mirror.writeFeed(feedXml(postings(4)));
+  const text = await readFile(mirror.configPath, 'utf8');
+  await writeFile(mirror.configPath, text.replace('listen: { port: 0 }\n', ''));
+  await startIt();
+  expect(running?.errors()).toMatch(/feed acme is pulled next at \d{4}-01-01 03:00:00/);
+  running?.process.kill('SIGTERM');
+  await running?.ended;
+  expect(await mirror.sandbox.inspect.count()).toBe(3);
+
+  const { db } = await mirror.books();
+  await db.query(`update pull set started_at = started_at - interval '370 days'`);
+  await writeFile(mirror.configPath, text.replace('listen: { port: 0 }\n', ''));
+  await startIt();
+  await vi.waitFor(async () => expect(await mirror.sandbox.inspect.count()).toBe(4), { timeout: 60_000 });
+  expect(running?.errors()).toMatch(/feed acme is pulled now: its last run was at /);
+});
+
+it('/healthz answers 503 with the reasons where something fails, /readyz whether the process works', async () => {
+  await open({ feed: { schedule: '"0 3 1 1 *"' } });
+  const url = await startIt();
+  await vi.waitFor(async () => expect(await mirror.sandbox.inspect.count()).toBe(3), { timeout: 60_000 });
+  const well = await health(`${url}/healthz`);
+  expect(well).toMatchObject({ status: 200, body: { ok: true, workers: 1, paused: [], failing: [] } });
+  const { db } = await mirror.books();
+  await db.query(`update site_state set paused_since = now(), pause_cause = 'words of the site'`);
+  const paused = await health(`${url}/healthz`);
+  expect(paused).toMatchObject({
+    status: 503,
+    body: { ok: false, workers: 1, paused: ['board'], failing: [{ kind: 'paused', site: 'board' }] },
+  });
+  expect(JSON.stringify(paused.body)).not.toContain('words of the site');
+  expect(await health(`${url}/readyz`)).toMatchObject({ status: 200, body: { ok: true } });
+});

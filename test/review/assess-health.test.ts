@@ -1,0 +1,99 @@
+// What counts as failing, and what as waiting for review: each rule once, and what comes close to it.
+import { describe, expect, it } from 'vitest';
+import { feedName, siteName } from '../../src/posting/identifiers.ts';
+import { type AssessOptions, assessHealth, type FeedFacts, type SiteFacts } from '../../src/review/assess-health.ts';
+import type { PullHistory } from '../../src/store/pull-history.ts';
+
+const SITE: SiteFacts = {
+  site: siteName('board'),
+  paused: false,
+  pauseCause: undefined,
+  moved: false,
+  unreachableStreak: 0,
+  lastMessage: undefined,
+};
+const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 12, minute));
+const HISTORY: PullHistory = {
+  feed: feedName('acme'),
+  lastRunAt: at(30),
+  lastComplete: { pull: 7, at: at(30) },
+  recent: ['mirrored', 'mirrored', 'mirrored'],
+  failure: undefined,
+};
+const FEED: FeedFacts = {
+  feed: feedName('acme'),
+  site: SITE.site,
+  broken: undefined,
+  role: 'configured',
+  history: HISTORY,
+  staleBefore: at(20),
+  scheduled: true,
+  late: undefined,
+  ready: 0,
+  unsent: 0,
+  review: 0,
+};
+
+function assess(site: Partial<SiteFacts>, feed: Partial<FeedFacts>, options: AssessOptions = { workers: 1 }) {
+  const { failing, review } = assessHealth([{ ...SITE, ...site }], [{ ...FEED, ...feed }], options);
+  return { failing: failing.map(({ kind }) => kind), review: review.map(({ message }) => message) };
+}
+const failed = (...recent: PullHistory['recent']): PullHistory => ({ ...HISTORY, recent, failure: 'no route' });
+
+describe('failing', () => {
+  it.each<[string, Partial<SiteFacts>, Partial<FeedFacts>, string[]]>([
+    ['nothing', {}, {}, []],
+    ['a paused site', { paused: true, pauseCause: '401' }, {}, ['paused']],
+    ['a site elsewhere, once', { paused: true, moved: true }, {}, ['moved']],
+    ['a site that was out of reach for a moment', { unreachableStreak: 3 }, {}, []],
+    ['a site that stays out of reach', { unreachableStreak: 4 }, {}, ['out_of_reach']],
+    ['one failed pull of three', {}, { history: failed('failed', 'mirrored', 'failed') }, []],
+    ['three failed pulls', {}, { history: failed('failed', 'failed', 'failed') }, ['pulls_failing']],
+    [
+      'one failed pull of a feed without a schedule',
+      {},
+      { history: failed('failed', 'mirrored'), scheduled: false },
+      ['pulls_failing'],
+    ],
+    [
+      'the first pull ever, failed',
+      {},
+      { history: { ...failed('failed'), lastComplete: undefined }, staleBefore: undefined },
+      ['pulls_failing'],
+    ],
+    ['incomplete pulls, the last complete one fresh', {}, { history: { ...HISTORY, recent: ['incomplete'] } }, []],
+    ['a stale complete pull', {}, { staleBefore: at(31) }, ['stale']],
+    ['no pull', {}, { history: undefined }, ['stale']],
+    ['no pull of a feed without a schedule', {}, { history: undefined, staleBefore: undefined }, []],
+    ['a late run', {}, { late: 'feed acme: its run is 20 s late' }, ['late']],
+    ['a broken feed', {}, { broken: 'x', history: undefined, staleBefore: undefined }, ['configuration']],
+    ['changes of a feed that was taken out', {}, { role: 'left', unsent: 2 }, ['left']],
+    ['a feed that was taken out with nothing to send', {}, { role: 'left', staleBefore: at(31) }, []],
+    ['a retired feed', {}, { role: 'other', unsent: 2, staleBefore: at(31), review: 3 }, []],
+  ])('%s', (_name, site, feed, kinds) => {
+    expect(assess(site, feed).failing).toEqual(kinds);
+  });
+
+  it('changes that nobody sends, unless the site is paused, which says it already', () => {
+    expect(assess({}, { ready: 3 }, { workers: 0 }).failing).toEqual(['not_sent']);
+    expect(assess({ paused: true }, { ready: 3 }, { workers: 0 }).failing).toEqual(['paused']);
+    expect(assess({}, { ready: 3 }).failing).toEqual([]);
+  });
+
+  it('a process that has just begun is given time to catch up', () => {
+    expect(assess({}, { staleBefore: at(31) }, { workers: 1, runningSince: at(40) }).failing).toEqual([]);
+    expect(assess({}, { staleBefore: at(31) }, { workers: 1, runningSince: at(10) }).failing).toEqual(['stale']);
+  });
+
+  it('what sources and sites say stands apart from what anybody may read', () => {
+    const { failing } = assessHealth([{ ...SITE, paused: true, pauseCause: 'secret words' }], [], { workers: 1 });
+    expect(failing).toEqual([
+      { kind: 'paused', site: 'board', message: 'site board is paused', detail: 'secret words' },
+    ]);
+  });
+});
+
+it('entries wait for review, which is no failure', () => {
+  expect(assess({}, { review: 1 })).toEqual({ failing: [], review: ['feed acme: 1 entry waits for review'] });
+  expect(assess({}, { review: 3 }).review).toEqual(['feed acme: 3 entries wait for review']);
+});
