@@ -20,6 +20,10 @@ export interface RecordRules {
 export interface FeedSetup extends RecordRules {
   readonly feed: FeedName;
   readonly site: SiteName;
+  /** Where the site is: see `addressOf`. */
+  readonly address: string;
+  /** Tells whether feeds have one source: see `sourceDigest`. */
+  readonly sourceDigest: string;
   readonly source: FeedSource;
   readonly guard: DeleteGuard;
   /** With fewer records the feed is not taken for complete. */

@@ -1,6 +1,6 @@
 // Says why a feed must not be pulled or planned as it is configured, by what the books have of it and of other feeds.
 import { plural } from '../src/plan/plural.ts';
-import type { FeedName } from '../src/posting/identifiers.ts';
+import type { FeedName, SiteName } from '../src/posting/identifiers.ts';
 import type { Queryable } from '../src/store/database.ts';
 import type { FeedState } from '../src/store/feed-state.ts';
 import { type LeftFeed, possibleFormerNames } from '../src/store/left-feeds.ts';
@@ -13,7 +13,7 @@ import type { FeedSetup } from './feed-setup.ts';
 export async function refuseFeed(
   db: Queryable,
   state: FeedState | undefined,
-  { feed, site, configured }: FeedSetup,
+  { feed, site, address, sourceDigest, configured }: FeedSetup,
 ): Promise<string | undefined> {
   if (state !== undefined && state.site !== site) {
     return (
@@ -21,19 +21,23 @@ export async function refuseFeed(
       `set "site" back to ${state.site}, or mirror into ${site} under a new feed name`
     );
   }
-  const former = await possibleFormerNames(db, feed, site, configured);
-  return former.length === 0 ? undefined : refuseNewName(feed, former);
+  const former = await possibleFormerNames(db, { feed, site, address, source: sourceDigest }, configured);
+  return former.length === 0 ? undefined : refuseNewName(feed, site, former);
 }
 
 /** Why a feed that is new is not pulled while others that have no configuration any more could be it. */
-export function refuseNewName(feed: FeedName, former: readonly LeftFeed[]): string {
-  const names = former.map(({ feed: left, site, live }) => `${left} (${plural(live, 'live job')} on site ${site})`);
+export function refuseNewName(feed: FeedName, site: SiteName, former: readonly LeftFeed[]): string {
+  const names = former.map((left) => `${left.feed} (${jobsOf(left)} on site ${left.site})`);
   return [
     `feed ${feed} is new, and the configuration does not name any more what was mirrored so far: ${names.join(', ')}`,
     'under a new name all its postings would be created a second time',
-    ...former.flatMap(({ feed: left }) => [
+    ...former.flatMap(({ feed: left, site: its }) => [
+      ...(its === site ? [] : [`site ${site} is at the address of site ${its}: give it that name again first`]),
       `if ${feed} is the new name of ${left}: jobmirror feeds rename ${left} ${feed}`,
       `if it is not, and the jobs of ${left} are to stay as they are: jobmirror feeds retire ${left}`,
     ]),
   ].join('; ');
 }
+
+const jobsOf = ({ live, uncertain }: LeftFeed): string =>
+  [plural(live, 'live job'), ...(uncertain === 0 ? [] : [`${uncertain} more that may have been made`])].join(', ');

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeMove } from '../../jobs/guard-address.ts';
 import { refuseNewName } from '../../jobs/refuse-feed.ts';
-import { type Config, namedFeeds } from '../config/config.ts';
+import { type Config, namedFeeds, type SiteConfig } from '../config/config.ts';
+import { sourceDigest } from '../config/config-parts.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { addressOf } from '../site/site-address.ts';
 import { type Database, openDatabase } from '../store/database.ts';
@@ -53,9 +54,11 @@ async function compare(config: Config, db: Database): Promise<BooksCheck> {
     if (move !== undefined) problems.push(`site ${name}: ${describeMove(name, move)}`);
   }
   const told = new Set<FeedName>();
-  for (const { name, siteName } of feeds.values()) {
-    const former = await possibleFormerNames(db, name, siteName, named);
-    if (former.length > 0) problems.push(refuseNewName(name, former));
+  for (const { name, siteName, source } of feeds.values()) {
+    const address = addressOf((sites.get(siteName) as SiteConfig).options.baseUrl);
+    const asked = { feed: name, site: siteName, address, source: sourceDigest(source) };
+    const former = await possibleFormerNames(db, asked, named);
+    if (former.length > 0) problems.push(refuseNewName(name, siteName, former));
     for (const { feed } of former) told.add(feed);
   }
   const left = (await leftFeeds(db, named)).filter(({ live, unsent }) => live + unsent > 0);

@@ -18,7 +18,9 @@ export interface Difference {
 
 /** What differs between live processes, by name; the oldest process comes first in `processes`. */
 export function differencesOf(processes: readonly LiveProcess[]): Difference[] {
-  const parts = [...new Set(processes.flatMap((process) => Object.keys(process.parts)))].sort();
+  const names = new Set(processes.flatMap((process) => Object.keys(process.parts)));
+  // That is in the part of the feed already.
+  const parts = [...names].filter((name) => !name.startsWith('source of ')).sort();
   return parts.flatMap((part): Difference[] => {
     const newest = processes.findLast((process) => process.parts[part] !== undefined)?.parts[part];
     const lacking = processes.filter((process) => process.parts[part] === undefined);

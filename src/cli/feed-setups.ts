@@ -1,10 +1,12 @@
 // Turns the configured feeds that a command names into what pulling them needs, and says which of them can't be pulled.
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
-import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
+import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
+import { sourceDigest } from '../config/config-parts.ts';
 import { interpretationOf } from '../posting/fingerprint.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
+import { addressOf } from '../site/site-address.ts';
 import { UserError } from './exit-status.ts';
 
 /** The feeds that a command is about. One that can't be pulled as it is configured stops no other. */
@@ -35,7 +37,7 @@ export function chooseFeeds(config: Config, names: readonly string[]): ChosenFee
   for (const name of names.length === 0 ? configured : new Set(names as FeedName[])) {
     const feed = config.feeds.get(name);
     const faults = (config.brokenFeeds.get(name)?.complaints ?? []).map(complaintLine);
-    const setup = feed === undefined ? faults.join('; ') : setupOf(feed, configured);
+    const setup = feed === undefined ? faults.join('; ') : setupOf(feed, config, configured);
     if (typeof setup === 'string') broken.push({ feed: name, message: `its configuration is wrong: ${setup}` });
     else setups.push(setup);
   }
@@ -47,12 +49,14 @@ export const feedSetups = (config: Config, names: readonly string[]): readonly F
   chooseFeeds(config, names).setups;
 
 /** Gives a message where the mapping can't be used. */
-function setupOf(feed: FeedConfig, configured: ReadonlySet<FeedName>): FeedSetup | string {
+function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<FeedName>): FeedSetup | string {
   try {
     const reader = compileReader(feed.mapping);
     return {
       feed: feed.name,
       site: feed.siteName,
+      address: addressOf((sites.get(feed.siteName) as SiteConfig).options.baseUrl),
+      sourceDigest: sourceDigest(feed.source),
       source: feed.source,
       mapping: feed.mapping,
       reader,

@@ -7,9 +7,15 @@ import type { Config, FeedConfig, SiteConfig } from './config.ts';
 export function configParts({ feeds, sites }: Pick<Config, 'feeds' | 'sites'>): Record<string, string> {
   const parts: Record<string, string> = {};
   for (const site of sites.values()) parts[`site ${site.name}`] = digest(publicSite(site));
-  for (const feed of feeds.values()) parts[`feed ${feed.name}`] = digest(publicFeed(feed));
+  for (const feed of feeds.values()) {
+    parts[`feed ${feed.name}`] = digest(publicFeed(feed));
+    parts[`source of feed ${feed.name}`] = sourceDigest(feed.source);
+  }
   return parts;
 }
+
+/** Feeds with one source may be one feed under two names. */
+export const sourceDigest = (source: FeedSource): string => digest({ location: withoutSecrets(source.location) });
 
 function publicSite({ options, ...site }: SiteConfig): object {
   const { token: _, baseUrl, ...others } = options;

@@ -1,12 +1,10 @@
-// Finds feeds that the books know and the configuration does not name any more: renamed, mostly, or taken out.
+// Finds feeds that the database knows and the configuration does not name any more: renamed, mostly, or taken out.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from './database.ts';
+import { LIVE_WORKERS } from './live-workers.ts';
 import { SERVED_FEEDS } from './processes.ts';
 
-/**
- * A feed that was mirrored before. Those that a person took out of service are not among them, nor those that another
- * live process is configured with.
- */
+/** A feed that was mirrored before. Those that a person took out of service are not among them. */
 export interface LeftFeed {
   readonly feed: FeedName;
   readonly site: SiteName;
@@ -14,32 +12,53 @@ export interface LeftFeed {
   readonly live: number;
   /** Changes that nobody sends. */
   readonly unsent: number;
+  /** Creates that are in doubt or in flight, and orphan site jobs: the site may have a job for each. */
+  readonly uncertain: number;
 }
 
+const LEFT = `select f.feed, f.site, (select count(*) from mapping m where m.feed = f.feed) as live,
+    (select count(*) from change c where c.feed = f.feed and c.state in ('ready', 'sending', 'in_doubt')) as unsent,
+    (select count(*) from change c where c.feed = f.feed and c.attempt_operation = 'create')
+      + (select count(*) from stray s where s.feed = f.feed) as uncertain
+  from feed_state f where f.feed <> all($1::text[]) and f.retired_at is null`;
+
+/** Those that another live process is configured with are not among them. */
 export async function leftFeeds(db: Queryable, configured: Iterable<FeedName>): Promise<LeftFeed[]> {
-  return db.query<LeftFeed>(
-    `select f.feed, f.site, (select count(*) from mapping m where m.feed = f.feed) as live,
-       (select count(*) from change c where c.feed = f.feed and c.state in ('ready', 'sending', 'in_doubt')) as unsent
-     from feed_state f where f.feed <> all($1::text[]) and f.retired_at is null
-       and f.feed not in (${SERVED_FEEDS}) order by f.feed`,
-    [[...configured]],
-  );
+  return db.query<LeftFeed>(`${LEFT} and f.feed not in (${SERVED_FEEDS}) order by f.feed`, [[...configured]]);
+}
+
+/** A feed as it is configured now. */
+export interface NamedFeed {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  /** Where that site is. */
+  readonly address: string;
+  /** Digest of where the feed comes from. */
+  readonly source: string;
 }
 
 /**
- * The left feeds with live jobs on the site, if the books have nothing of this feed: under its new name all postings of such
- * a feed would be created a second time.
+ * The left feeds of which the site has jobs, or may have, if the database has nothing of this feed there: under its new name
+ * all postings of such a feed would be created a second time. A site of another name at the same address is the same one.
+ * A feed that another live process still has is asked about only where the two have one source.
  */
 export async function possibleFormerNames(
   db: Queryable,
-  feed: FeedName,
-  site: SiteName,
+  { feed, site, address, source }: NamedFeed,
   configured: Iterable<FeedName>,
 ): Promise<LeftFeed[]> {
   const [known] = await db.query<{ any: boolean }>(
-    'select exists(select from mapping where feed = $1) or exists(select from change where feed = $1) as any',
+    `select exists(select from mapping where feed = $1) or exists(select from change where feed = $1)
+       or exists(select from stray where feed = $1) as any`,
     [feed],
   );
   if (known?.any === true) return [];
-  return (await leftFeeds(db, configured)).filter((left) => left.site === site && left.live > 0);
+  const left = await db.query<LeftFeed>(
+    `${LEFT} and (f.site = $2 or exists (select from site_state s where s.site = f.site and s.address = $3))
+       and (f.feed not in (${SERVED_FEEDS}) or exists (select from process p join (${LIVE_WORKERS}) live using (worker)
+         where p.parts->>('source of feed ' || f.feed) = $4))
+     order by f.feed`,
+    [[...configured], site, address, source],
+  );
+  return left.filter(({ live, uncertain }) => live + uncertain > 0);
 }

@@ -52,6 +52,9 @@ export async function renameFeed(
       await tx.query('update feed_state set etag = null, last_modified = null, retired_at = null where feed = $1', [
         to.feed,
       ]);
+      // A worker that claimed one meanwhile finds its change by the old name no more.
+      const [begun] = await tx.query(`select from change where feed = $1 and state = 'sending' limit 1`, [to.feed]);
+      if (begun !== undefined) throw new BeingSentError();
       const [counts] = await tx.query<{ mappings: number; changes: number }>(
         `select (select count(*) from mapping where feed = $1) as mappings,
            (select count(*) from change where feed = $1) as changes`,
@@ -61,6 +64,9 @@ export async function renameFeed(
       await noteAct(tx, { actor, action: 'rename feed', feed: to.feed, detail: { from, mappings, changes } });
       return { kind: 'renamed', mappings, changes };
     });
+  } catch (error) {
+    if (error instanceof BeingSentError) return { kind: 'refused', message: beingSent(from) };
+    throw error;
   } finally {
     for (const lock of locks) await lock.release();
   }
@@ -77,27 +83,38 @@ async function whyNotRename(
     return `feed ${from} was mirrored into site ${old.site}, and feed ${to.feed} is for site ${to.site}: job IDs of one mean nothing on the other`;
   }
   const [state] = await tx.query<{ taken: boolean; sending: boolean }>(
-    `select exists(select from mapping where feed = $2) or exists(select from change where feed = $2) as taken,
+    `select exists(select from mapping where feed = $2) or exists(select from change where feed = $2)
+         or exists(select from stray where feed = $2) as taken,
        exists(select from change where feed = $1 and state = 'sending') as sending`,
     [from, to.feed],
   );
   if (state?.taken === true) return `feed ${to.feed} has jobs or changes of its own already`;
   // An answer that comes in finds its change by the feed's name.
-  if (state?.sending === true) {
-    return `changes of feed ${from} are being sent: end the command that does, and try again a minute later`;
-  }
-  return undefined;
+  return state?.sending === true ? beingSent(from) : undefined;
 }
 
-/** Takes a feed out of service: its jobs stay as they are, and nothing is sent for it. Gives whether the books know it. */
-export async function retireFeed(db: Database, feed: FeedName, actor: string): Promise<boolean> {
+/** Undoes the transaction. */
+class BeingSentError extends Error {}
+
+const beingSent = (feed: FeedName): string =>
+  `changes of feed ${feed} are being sent: end the command that does, and try again a minute later`;
+
+/**
+ * Takes a feed out of service: its jobs stay as they are, and nothing is sent for it. Gives how many jobs of it may be on
+ * the site although no mapping says so; `undefined`: the database does not know the feed.
+ */
+export async function retireFeed(db: Database, feed: FeedName, actor: string): Promise<number | undefined> {
   return db.transaction(async (tx) => {
     const rows = await tx.query(
       'update feed_state set retired_at = coalesce(retired_at, now()) where feed = $1 returning feed',
       [feed],
     );
-    if (rows.length === 0) return false;
+    if (rows.length === 0) return undefined;
     await noteAct(tx, { actor, action: 'retire feed', feed });
-    return true;
+    const [row] = await tx.query<{ n: number }>(
+      `select count(*) as n from change where feed = $1 and attempt_operation = 'create'`,
+      [feed],
+    );
+    return row?.n ?? 0;
   });
 }

@@ -126,6 +126,93 @@ it('check names each feed that is left once, whatever else is wrong', async () =
   expect(out).not.toContain('feed acme is not in the configuration any more');
 });
 
+describe('a feed under a new name of which nothing is live', () => {
+  const LOST = [{ name: 'reset-after' }] as const;
+  const QUICK = 'doubts: { settle_after_seconds: 5.5 }';
+
+  it('is not pulled while creates of the old name are in doubt, which go on under the new one', async () => {
+    await edit('    reference_field', `    ${QUICK}\n    reference_field`);
+    const listPath = '    list_path: /jobs.xml\n';
+    await edit(listPath, '');
+    await mirror.sandbox.setFaults(LOST);
+    expect(await syncOnce()).toMatchObject({ in_doubt: 3, created: 0 });
+    await mirror.sandbox.setFaults([]);
+    await rename('acme', 'acme-jobs');
+    const uncertain = 'acme (0 live jobs, 3 more that may have been made on site board)';
+    expect((await run('check')).out).toContain(uncertain);
+    expect(await run('sync')).toMatchObject({ status: 1, errors: expect.stringContaining(uncertain) });
+    expect((await run('status')).out).toContain('acme-jobs is new');
+    expect(await mirror.sandbox.inspect.count()).toBe(3);
+
+    expect((await run('feeds', 'rename', 'acme', 'acme-jobs')).out).toContain('and 3 open changes');
+    await edit('    reference_field', `${listPath}    reference_field`);
+    const synced = await run('sync', '--json');
+    expect(synced.json()).toEqual([expect.objectContaining({ feed: 'acme-jobs', pending: 0, in_doubt: 0 })]);
+    expect(await mirror.sandbox.inspect.count()).toBe(3);
+  });
+
+  it('is not pulled while the site may have an orphan site job of the old name', async () => {
+    const { db } = await mirror.books();
+    await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
+    await db.query(`insert into stray (site, site_job_id, feed, key) values ('board', '99', 'old', 'k')`);
+    expect(await syncOnce()).toMatchObject({ status: 'failed', message: expect.stringContaining('1 more that may') });
+  });
+
+  it('is pulled where the site has nothing of the old one', async () => {
+    const { db } = await mirror.books();
+    await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
+    await db.query(
+      `insert into change (feed, key, site, wanted, operation, fields, state)
+       values ('old', 'k', 'board', 'present', 'create', '{}', 'rejected')`,
+    );
+    expect(await syncOnce()).toMatchObject({ status: 'mirrored', created: 3 });
+  });
+
+  it('is not pulled either where the site got another name too, but not another address', async () => {
+    await syncOnce();
+    await rename('acme', 'acme-jobs');
+    await rename('board', 'main');
+    await edit('site: board', 'site: main');
+    const { status, errors } = await run('sync');
+    expect(status).toBe(1);
+    expect(errors).toContain('site main is at the address of site board: give it that name again first');
+    expect(await mirror.sandbox.inspect.count()).toBe(3);
+  });
+
+  it('says with two new names which old ones they may have been, until each is told', async () => {
+    await syncOnce();
+    const { db } = await mirror.books();
+    await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
+    await db.query(
+      `insert into stray (site, site_job_id, feed, key, not_before) values ('board', '99', 'globex', 'k', 'infinity')`,
+    );
+    await mirror.stopEngine();
+    await rename('acme', 'acme-jobs');
+    const text = await readFile(mirror.configPath, 'utf8');
+    const [, block = ''] = /\n {2}acme-jobs:\n([\s\S]*)$/.exec(text) ?? [];
+    await writeFile(mirror.configPath, `${text}\n  globex-jobs:\n${block}`);
+    const refused = (await run('sync')).errors;
+    for (const words of ['feeds rename acme acme-jobs', 'feeds rename globex globex-jobs'])
+      expect(refused).toContain(words);
+    expect((await run('feeds', 'rename', 'globex', 'globex-jobs')).status).toBe(0);
+    const half = await run('sync', '--json', 'acme-jobs', 'globex-jobs');
+    expect(half.json()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ feed: 'acme-jobs', status: 'failed' }),
+        expect.objectContaining({ feed: 'globex-jobs', created: 3 }),
+      ]),
+    );
+  });
+});
+
+it('a feed that is retired while creates of it are in doubt says so', async () => {
+  await edit('    list_path: /jobs.xml\n', '');
+  await mirror.sandbox.setFaults([{ name: 'reset-after' }]);
+  expect(await syncOnce()).toMatchObject({ in_doubt: 3 });
+  await rename('acme', 'other');
+  expect((await run('feeds', 'retire', 'acme')).out).toContain('may have a job for each of 3 creates in doubt');
+});
+
 describe('a rename is refused', () => {
   const refused = async (...names: readonly string[]) => {
     const { status, errors } = await run('feeds', 'rename', ...names);
@@ -162,10 +249,12 @@ describe('a rename is refused', () => {
   });
 });
 
+// Names and schedules of processes are those of their configurations.
 it('a rename leaves no table out', async () => {
   const { db } = await mirror.books();
   const rows = await db.query<{ name: string }>(
     `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'feed'
+       and table_name not in ('process_feed', 'feed_schedule')
        and table_name in (select table_name from information_schema.tables where table_type = 'BASE TABLE')`,
   );
   expect([...FEED_TABLES].sort()).toEqual(rows.map(({ name }) => name).sort());

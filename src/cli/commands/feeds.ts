@@ -70,10 +70,15 @@ function retireCommand(): Command {
       withBooks(options, async ({ db, config }) => {
         const feed = await knownFeed(db, config, name);
         refuseConfigured(namedFeeds(config).has(feed), feed);
-        if (!(await retireFeed(db, feed, actorName(options.as)))) throw new UserError(`the books know no feed ${feed}`);
-        if (options.json === true) return printJson({ feed, retired: true });
+        const inDoubt = await retireFeed(db, feed, actorName(options.as));
+        if (inDoubt === undefined) throw new UserError(`the database knows no feed ${feed}`);
+        if (options.json === true) return printJson({ feed, retired: true, in_doubt: inDoubt });
+        const doubts =
+          inDoubt === 0
+            ? ''
+            : ` The site may have a job for each of ${plural(inDoubt, 'create')} in doubt: jobmirror review list ${feed}.`;
         return printLine(
-          `Feed ${feed} is out of service; its jobs stay. Once it is in the configuration again, it goes on as before.`,
+          `Feed ${feed} is out of service; its jobs stay.${doubts} Once it is in the configuration again, it goes on as before.`,
         );
       }),
     );
