@@ -1,7 +1,7 @@
 // Stops before anything is sent to a place that is not where the jobs of the site were made.
 import type { SiteName } from '../src/posting/identifiers.ts';
 import { claimAddress, findMove, type Move, pauseMovedSite, setAddress } from '../src/store/site-address.ts';
-import { readSiteState, resumeSite } from '../src/store/site-state.ts';
+import { endPause, readSiteState } from '../src/store/site-state.ts';
 import type { SiteDesk } from './site-desk.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function guardAddress({ db, site, address, log }: SiteDesk): Promis
   if (known === address) {
     const state = await readSiteState(db, site);
     if (state.movedTo === undefined) return;
-    await resumeSite(db, site);
+    await endPause(db, site);
     log.info({ site, address }, 'site resumed: base_url is as it was');
     return;
   }

@@ -3,6 +3,7 @@ import type { Exchange, Outcome } from '../src/site/exchange.ts';
 import type { Attempt } from '../src/store/attempt.ts';
 import { pullToWatch } from '../src/store/feed-state.ts';
 import { countTally } from '../src/store/open-counts.ts';
+import { type ProbePace, refuseToken } from '../src/store/refused-token.ts';
 import { throttleSite } from '../src/store/site-rate.ts';
 import { noteMisconfigured, noteReachable, noteUnreachable, pauseSite } from '../src/store/site-state.ts';
 import type { SiteDesk } from './site-desk.ts';
@@ -12,6 +13,7 @@ const UNREACHABLE_MAX_MS = 60_000;
 /** First probe of a paused site; each later one waits twice as long, up to `PROBE_MAX_MS`. */
 export const PROBE_FIRST_MS = 15_000;
 export const PROBE_MAX_MS = 15 * 60_000;
+export const TOKEN_PACE: ProbePace = { firstMs: PROBE_FIRST_MS, maxMs: PROBE_MAX_MS };
 /** Answers in a row that no request can get past, before the site is paused. */
 const MISCONFIGURED_LIMIT = 3;
 
@@ -42,11 +44,7 @@ export async function heedOutcome(
       // That a job is not there proves nothing of the address.
       return noteReachable(db, site, undefined);
     case 'unauthorized':
-      return pause(
-        desk,
-        'the site does not accept the token (401): it was changed, or the password was',
-        PROBE_FIRST_MS,
-      );
+      return pauseForToken(desk);
     case 'throttled':
       await throttleSite(db, site, {
         status: response?.status === 503 ? 503 : 429,
@@ -72,6 +70,14 @@ export async function heedOutcome(
       return watchCanary(attempt, desk);
     default:
       return outcome satisfies never;
+  }
+}
+
+/** Processes that hold another token go on, and none of them ends this pause. */
+async function pauseForToken({ db, site, tokenDigest, log }: SiteDesk): Promise<void> {
+  const cause = 'the site does not accept the token (401): it was changed, or the password was';
+  if (await refuseToken(db, site, tokenDigest, cause, TOKEN_PACE)) {
+    log.error({ site, cause }, 'site paused for this token');
   }
 }
 

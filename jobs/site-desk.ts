@@ -39,6 +39,8 @@ export interface SiteDesk {
   readonly site: SiteName;
   /** Where the site is, as the books know it: see `addressOf`. */
   readonly address: string;
+  /** What stands for the token in the database: see `tokenDigest`. */
+  readonly tokenDigest: string;
   readonly policy: SitePolicy;
   readonly client: SiteClient;
   /** A change is in work until its outcome is in the books: no more than these can be without one when the process dies. */

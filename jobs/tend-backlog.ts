@@ -1,11 +1,12 @@
 // Tends what no queue job would come back to: orphaned attempts, doubts, strays, paused sites and old rows.
 
 import { deadlineIn } from '../src/site/deadline.ts';
-import { noteFailedProbe, readSiteState, resumeSite } from '../src/store/site-state.ts';
+import { acceptToken, takeTokenProbe } from '../src/store/refused-token.ts';
+import { endPause, noteFailedProbe, readSiteState } from '../src/store/site-state.ts';
 import { dueStrays, forgetStray, postponeStray } from '../src/store/stray.ts';
 import { giveBackOrphans } from '../src/store/worker-presence.ts';
 import { SEND_WITHIN_MS } from './apply-change.ts';
-import { PROBE_FIRST_MS, PROBE_MAX_MS } from './heed-outcome.ts';
+import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PACE } from './heed-outcome.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
 import type { SiteDesk } from './site-desk.ts';
 
@@ -33,9 +34,10 @@ export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<
     mostTries: retry.attempts + MOST_DEATHS,
   });
   if (orphans > 0) desk.log.warn({ site: desk.site, orphans }, 'attempts of ended workers given back');
-  const state = await readSiteState(desk.db, desk.site);
+  const state = await readSiteState(desk.db, desk.site, desk.tokenDigest);
   // Another process is configured with this address; what is known of the site is about another place.
   if (state.address !== undefined && state.address !== desk.address) return { orphans, doubts: 0, resumed: false };
+  if (state.tokenRefused) return { orphans, doubts: 0, resumed: await tryToken(desk, signal) };
   if (state.pausedSince !== undefined) {
     const due = state.probeInMs !== undefined && state.probeInMs <= 0;
     return { orphans, doubts: 0, resumed: due && (await probe(desk, signal)) };
@@ -48,8 +50,26 @@ export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<
 
 /** Asks a paused site at once, as a command that starts should: its cause may just have been mended. */
 export async function probeIfPaused(desk: SiteDesk, signal: AbortSignal): Promise<void> {
-  const state = await readSiteState(desk.db, desk.site);
-  if (state.pausedSince !== undefined && state.probeInMs !== undefined) await probe(desk, signal);
+  const state = await readSiteState(desk.db, desk.site, desk.tokenDigest);
+  if (state.tokenRefused) await tryToken(desk, signal, true);
+  else if (state.pausedSince !== undefined && state.probeInMs !== undefined) await probe(desk, signal);
+}
+
+/** Whether the site refuses the token of this process: then another one, with another token, has to lead. */
+export async function isTokenRefused({ db, site, tokenDigest }: SiteDesk): Promise<boolean> {
+  return (await readSiteState(db, site, tokenDigest)).tokenRefused;
+}
+
+/** Tries a refused token with one harmless GET, whenever it is due. Gives whether the site takes it again. */
+async function tryToken(desk: SiteDesk, signal: AbortSignal, atOnce = false): Promise<boolean> {
+  const { db, site, tokenDigest, log } = desk;
+  if (!(await takeTokenProbe(db, site, tokenDigest, TOKEN_PACE, atOnce))) return false;
+  desk.turns.spend();
+  const { kind: answer, message, mayResume } = await desk.client.probe(signal);
+  if (mayResume) await acceptToken(db, site, tokenDigest);
+  if (mayResume) log.info({ site }, 'site resumed: it accepts the token again');
+  else log.warn({ site, answer, message }, 'site stays paused for this token');
+  return mayResume;
 }
 
 /** Asks a paused site with one harmless GET, less and less often, and resumes it when it answers. */
@@ -57,7 +77,7 @@ async function probe(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
   desk.turns.spend();
   const { kind: answer, message, mayResume } = await desk.client.probe(signal);
   if (mayResume) {
-    await resumeSite(desk.db, desk.site);
+    await endPause(desk.db, desk.site);
     desk.log.info({ site: desk.site }, 'site resumed: it answers again');
     return true;
   }

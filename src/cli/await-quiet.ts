@@ -62,7 +62,10 @@ export async function awaitQuiet(
       if (performance.now() - doubtsSince > doubtPatienceMs(engine, site)) return { kind: 'quiet' };
     } else {
       doubtsSince = undefined;
-      const state = await patiently(() => readSiteState(books.db, site), options.signal);
+      const state = await patiently(
+        () => readSiteState(books.db, site, engine.desks.get(site)?.tokenDigest),
+        options.signal,
+      );
       const paused = state.pausedSince !== undefined;
       const message = whyWait(site, state, standing, performance.now() - movedAt);
       // What began just before the pause may not have been to be seen yet; after it nothing begins.

@@ -8,6 +8,7 @@ import type { ScheduleState } from '../store/feed-schedule.ts';
 import type { FeedOverview } from '../store/overview.ts';
 import type { PullRow } from '../store/pull.ts';
 import type { PullHistory } from '../store/pull-history.ts';
+import type { RefusedToken } from '../store/refused-token.ts';
 import type { Move } from '../store/site-address.ts';
 import type { SiteState } from '../store/site-state.ts';
 import { completeCommands } from './command-line.ts';
@@ -22,6 +23,8 @@ export interface SiteOverview {
   readonly state: SiteState;
   /** Surplus jobs that are still to be deleted. */
   readonly strays: number;
+  /** Tokens that it refuses and that other processes hold. */
+  readonly otherRefused?: readonly RefusedToken[];
   /** Its jobs were made at another address than the configured one. */
   readonly move: Move | undefined;
 }
@@ -39,12 +42,13 @@ export interface MarkedFeed extends FeedOverview {
   readonly nextRun: Date | undefined;
 }
 
-export function describeSite({ state, strays, move }: SiteOverview, write: WriteCommand): string[] {
+export function describeSite({ state, strays, move, otherRefused = [] }: SiteOverview, write: WriteCommand): string[] {
   const surplus = strays === 0 ? [] : [`  still to be deleted: ${plural(strays, 'surplus job')} of ours`];
   return [
     `site ${state.site}: ${completeCommands(siteSentence(state, move), write)}`,
     ...(move === undefined ? resumeLines(state, write) : []),
     ...rateLines(state),
+    ...otherRefused.map(describeRefused),
     ...surplus,
   ];
 }
@@ -68,6 +72,9 @@ function siteSentence(state: SiteState, move: Move | undefined): string {
       return standing satisfies never;
   }
 }
+
+const describeRefused = ({ since, notedBy }: RefusedToken): string =>
+  `  refuses another token since ${formatTime(since)}: that of ${notedBy}, whose configuration has an old one, perhaps`;
 
 function rateLines({ learntRate }: SiteState): string[] {
   if (learntRate === undefined) return [];

@@ -3,7 +3,7 @@ import { applyChange } from '../../jobs/apply-change.ts';
 import { guardAddress } from '../../jobs/guard-address.ts';
 import { learntTurns } from '../../jobs/learnt-turns.ts';
 import type { SiteDesk, SitePolicy } from '../../jobs/site-desk.ts';
-import { probeIfPaused, tendBacklog } from '../../jobs/tend-backlog.ts';
+import { isTokenRefused, probeIfPaused, tendBacklog } from '../../jobs/tend-backlog.ts';
 import type { SiteConfig } from '../config/config.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
@@ -29,6 +29,7 @@ import { enterAsWorker, type WorkerPresence } from '../store/worker-presence.ts'
 import { aboutProcess } from './about-process.ts';
 import type { Books } from './books.ts';
 import { UserError } from './exit-status.ts';
+import { tokenDigests } from './token-digests.ts';
 
 /** What sends, in this process. */
 export interface Engine {
@@ -56,7 +57,8 @@ export async function startEngine(
     log.warn({ err: error }, 'presence lost, it will be taken again'),
   );
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
-  const claim = claimer(db.prepared, presence.worker, addresses);
+  const tokens = await tokenDigests(db, config);
+  const claim = claimer(db.prepared, presence.worker, addresses, tokens);
   const settle = settler(db.prepared);
   const stations: Station[] = [];
   async function stop(graceMs: number): Promise<void> {
@@ -75,6 +77,7 @@ export async function startEngine(
       const desk = {
         site: site.name,
         address,
+        tokenDigest: tokens.get(site.name) as string,
         policy: policyOf(site),
         client,
         inWork,
@@ -151,15 +154,16 @@ async function openStation(
     readReady: async (feed, after, limit) => ({ items: await readReady(db, feed, after, limit) }),
     queue,
     window: windowFor(site.requestsPerSecond, site.options.concurrency),
-    tryLead: () => lead.holds(),
+    // Queue jobs are for those whose token the site takes.
+    tryLead: async () => !(await isTokenRefused(desk)) && (await lead.holds()),
     mayDispatch: async () => {
-      const state = await readSiteState(db, site.name);
+      const state = await readSiteState(db, site.name, desk.tokenDigest);
       return state.pausedSince === undefined && state.waitsMs <= 0;
     },
     isWorking: () => desk.inWork.taken > 0,
     onError: (error) => log.warn({ err: error, site: site.name }, 'backlog not dispatched, it will be tried again'),
   });
-  const tending = tendRegularly(desk, lead, dispatcher);
+  const tending = tendRegularly(desk, lead, dispatcher, worker);
   return {
     desk,
     dispatcher,
@@ -212,13 +216,31 @@ function startWorking(
   });
 }
 
-/** Tends the backlog of a site every now and then, while this process leads for it. */
-function tendRegularly(desk: SiteDesk, lead: Leadership, dispatcher: Dispatcher): { stop(): Promise<void> } {
+/**
+ * Tends the backlog of a site every now and then, while this process leads for it. With a token that the site refuses it
+ * does not lead, nor take queue jobs from those who can send; it tends what it can, and tries the token.
+ */
+function tendRegularly(
+  desk: SiteDesk,
+  lead: Leadership,
+  dispatcher: Dispatcher,
+  worker: RunningWorker,
+): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let round: Promise<void> = Promise.resolve();
+  let idle = false;
+  /** Gives whether the token is refused. */
+  async function heedToken(): Promise<boolean> {
+    const refused = await isTokenRefused(desk);
+    if (refused) await lead.resign();
+    if (refused !== idle) await (refused ? worker.pause() : worker.resume());
+    idle = refused;
+    return refused;
+  }
   async function tend(): Promise<void> {
     try {
-      if (!(await lead.holds())) return;
+      const refused = await heedToken();
+      if (!refused && !(await lead.holds())) return;
       const { orphans, doubts, resumed } = await tendBacklog(desk, stopping.signal);
       if (orphans > 0 || doubts > 0 || resumed) dispatcher.wake();
     } catch (error) {

@@ -8,6 +8,7 @@ import type { Books } from './books.ts';
 import { UserError } from './exit-status.ts';
 import { isLate } from './late-schedules.ts';
 import { assessRunning } from './read-health.ts';
+import { tokenDigests } from './token-digests.ts';
 
 /** Late feeds, and failures, that are named; a page of a thousand would be of no use. */
 const MOST_NAMED = 20;
@@ -16,8 +17,9 @@ export async function startHealth(books: Books): Promise<HealthServer> {
   const { config, db } = books;
   const { host, port } = config.listen;
   const runningSince = new Date();
+  const tokens = await tokenDigests(db, config);
   const check = async () => {
-    const sites = await listSiteStates(db);
+    const sites = await listSiteStates(db, tokens);
     const paused = sites.filter((site) => site.pausedSince !== undefined).map((site) => site.site);
     const schedules = await readSchedules(db);
     const late = schedules.filter((schedule) => schedule.processes > 0 && isLate(schedule));

@@ -89,7 +89,10 @@ async function sendAll(
   const onLook = progress === undefined ? undefined : await showSending(books, setup, progress, signal);
   const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal, onLook });
   if (rest.kind === 'waiting') return { worth: 'if_unsent', message: rest.message };
-  const state = await patiently(() => readSiteState(books.db, setup.site), signal);
+  const state = await patiently(
+    () => readSiteState(books.db, setup.site, engine.desks.get(setup.site)?.tokenDigest),
+    signal,
+  );
   if (state.pausedSince === undefined) return undefined;
   return { worth: state.movedTo === undefined ? 'always' : 'decisive', message: describePause(setup.site, state) };
 }

@@ -12,6 +12,7 @@ import { readSiteState, type SiteState } from '../store/site-state.ts';
 import type { Books } from './books.ts';
 import { describeLate, isLate } from './late-schedules.ts';
 import { lastDue } from './next-run.ts';
+import { tokenDigests } from './token-digests.ts';
 
 /** So many runs of the schedule may pass without a complete pull, and so much time at least. */
 const MISSED_RUNS = 3;
@@ -81,8 +82,11 @@ export async function assessRunning(
   runningSince: Date,
 ): Promise<Assessment> {
   const sites: SiteFacts[] = [];
+  const tokens = await tokenDigests(db, config);
   for (const { name, options } of config.sites.values()) {
-    sites.push(siteFacts(await readSiteState(db, name), await findMove(db, name, addressOf(options.baseUrl))));
+    sites.push(
+      siteFacts(await readSiteState(db, name, tokens.get(name)), await findMove(db, name, addressOf(options.baseUrl))),
+    );
   }
   const histories = await readPullHistories(db, [...config.feeds.keys()]);
   const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));

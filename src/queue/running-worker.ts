@@ -9,6 +9,9 @@ export interface RunningWorker {
    * a second later the connections are dropped.
    */
   stop(graceMs: number): Promise<void>;
+  /** Takes nothing new until it is told to go on; what is being processed goes on. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
 }
 
 export interface WorkerTask<Data, Item> {
@@ -134,5 +137,7 @@ export async function startWorker<Data, Item>(
       stopping ??= stop(graceMs);
       return stopping;
     },
+    pause: () => worker.pause(true),
+    resume: () => worker.resume(),
   };
 }

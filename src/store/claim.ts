@@ -23,19 +23,20 @@ export type Addresses = ReadonlyMap<SiteName, string>;
 
 /**
  * Gives the function that claims postings for one worker; concurrent calls share statements and commits. Nothing is
- * claimed for a site whose jobs were made at another address.
+ * claimed for a site whose jobs were made at another address, or that refuses this process's token.
+ * @param tokens what stands for the token of each site: see `tokenDigest`.
  */
-export function claimer(db: Statements, worker: number, addresses: Addresses): (posting: PostingRef) => Promise<Claim> {
-  return microBatch((postings: readonly PostingRef[]) => claimAll(db, worker, addresses, postings));
-}
-
-async function claimAll(
+export function claimer(
   db: Statements,
   worker: number,
   addresses: Addresses,
-  postings: readonly PostingRef[],
-): Promise<Claim[]> {
-  const found = await readDue(db, addresses, postings);
+  tokens: ReadonlyMap<SiteName, string> = new Map(),
+): (posting: PostingRef) => Promise<Claim> {
+  return microBatch((postings: readonly PostingRef[]) => claimAll(db, worker, { addresses, tokens }, postings));
+}
+
+async function claimAll(db: Statements, worker: number, here: Here, postings: readonly PostingRef[]): Promise<Claim[]> {
+  const found = await readDue(db, here, postings);
   await putOffUntilLanded(
     db,
     found.filter((change) => change.tooEarly),
@@ -59,6 +60,12 @@ async function claimAll(
   });
 }
 
+/** Where each site is, and what stands for its token, as this process is configured. */
+interface Here {
+  readonly addresses: Addresses;
+  readonly tokens: ReadonlyMap<SiteName, string>;
+}
+
 /** A change that is due, with the request that closes its gap. */
 interface DueChange extends PostingRef {
   readonly site: SiteName;
@@ -71,7 +78,11 @@ interface DueChange extends PostingRef {
   readonly tooEarly: boolean;
 }
 
-async function readDue(db: Statements, addresses: Addresses, postings: readonly PostingRef[]): Promise<DueChange[]> {
+async function readDue(
+  db: Statements,
+  { addresses, tokens }: Here,
+  postings: readonly PostingRef[],
+): Promise<DueChange[]> {
   const rows = await db.query(
     `select c.feed, c.key, c.site, c.wanted, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as unsure,
@@ -82,8 +93,9 @@ async function readDue(db: Statements, addresses: Addresses, postings: readonly 
      left join document d on d.feed = m.feed and d.key = m.key
      left join unanswered u on u.feed = m.feed and u.key = m.key
      left join site_state s on s.site = c.site
-     left join unnest($3::text[], $4::text[]) here(site, address) on here.site = c.site
-     where c.state = 'ready' and not c.gone and c.not_before <= now()
+     left join unnest($3::text[], $4::text[], $5::text[]) here(site, address, token) on here.site = c.site
+     left join refused_token t on t.site = c.site and t.digest = here.token and t.refused_since is not null
+     where c.state = 'ready' and not c.gone and c.not_before <= now() and t.site is null
        and (s.site is null or (s.paused_since is null and s.not_before <= now()
          and coalesce(s.address = here.address, true)))`,
     [
@@ -91,6 +103,7 @@ async function readDue(db: Statements, addresses: Addresses, postings: readonly 
       postings.map((posting) => posting.key),
       [...addresses.keys()],
       [...addresses.values()],
+      [...addresses.keys()].map((site) => tokens.get(site) ?? null),
     ],
   );
   return rows.map((row) => {

@@ -1,6 +1,7 @@
 // Keeps what is known of each site between requests: paused and why, not before when, and how often it failed in a row.
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from './database.ts';
+import { forgetRefusedTokens } from './refused-token.ts';
 
 export interface SiteState {
   readonly site: SiteName;
@@ -17,22 +18,41 @@ export interface SiteState {
   readonly address: string | undefined;
   /** It is paused because a process was configured with this other address. */
   readonly movedTo: string | undefined;
+  /** The pause is of the token that was asked about, and not of the site. */
+  readonly tokenRefused: boolean;
   /** Requests a second that the site has taught by asking to wait; `undefined`: it takes the configured ones. */
   readonly learntRate: number | undefined;
 }
 
-const SELECT = `select site, paused_since, pause_cause, unreachable_streak, last_message, probes, address, moved_to, learnt_rate,
+const COLUMNS = `paused_since, pause_cause, unreachable_streak, last_message, s.probes, address, moved_to, learnt_rate,
     greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 as waits_ms,
-    (extract(epoch from next_probe - clock_timestamp()) * 1000)::float8 as probe_in_ms
-  from site_state`;
+    (extract(epoch from s.next_probe - clock_timestamp()) * 1000)::float8 as probe_in_ms,
+    t.refused_since, t.cause as refusal, t.probes as token_probes,
+    (extract(epoch from t.next_probe - clock_timestamp()) * 1000)::float8 as token_probe_in_ms`;
 
-export async function readSiteState(db: Queryable, site: SiteName): Promise<SiteState> {
-  const [row] = await db.query(`${SELECT} where site = $1`, [site]);
+/**
+ * How a site stands for whoever holds a token.
+ * @param token its digest: see `tokenDigest`. Without it a site stands as for those with the token refused first, if any is.
+ */
+export async function readSiteState(db: Queryable, site: SiteName, token?: string): Promise<SiteState> {
+  const [row] = await db.query(
+    `select k.site, ${COLUMNS} from (select $1::text as site) k left join site_state s on s.site = k.site
+     left join lateral (select * from refused_token t where t.site = k.site and t.refused_since is not null
+       and ($2::text is null or t.digest = $2) order by t.refused_since limit 1) t on true`,
+    [site, token ?? null],
+  );
   return tidy(row ?? { site });
 }
 
-export async function listSiteStates(db: Queryable): Promise<SiteState[]> {
-  return (await db.query(`${SELECT} order by site`)).map(tidy);
+/** How all sites stand that are known, for whoever holds these tokens; a site that is not among them for any token. */
+export async function listSiteStates(
+  db: Queryable,
+  tokens: ReadonlyMap<SiteName, string> = new Map(),
+): Promise<SiteState[]> {
+  const rows = await db.query<{ site: SiteName }>(
+    'select site from site_state union select site from refused_token order by site',
+  );
+  return Promise.all(rows.map(({ site }) => readSiteState(db, site, tokens.get(site))));
 }
 
 /**
@@ -56,8 +76,14 @@ export async function pauseSite(
   return rows.length > 0;
 }
 
-/** Lets a site be sent to again, at once. Gives whether it was paused. */
+/** A person lets a site be sent to again, at once, and with any token. Gives whether it was paused. */
 export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean> {
+  const refused = await forgetRefusedTokens(db, site);
+  return (await endPause(db, site)) || refused;
+}
+
+/** Lets a site be sent to again, at once, save with tokens that it refuses. Gives whether it was paused. */
+export async function endPause(db: Queryable, site: SiteName): Promise<boolean> {
   const rows = await db.query(
     `update site_state s set paused_since = null, pause_cause = null, next_probe = null, probes = 0, not_before = '-infinity',
        unreachable_streak = 0, misconfigured_streak = 0, moved_to = null, resumed_at = now()
@@ -141,16 +167,29 @@ export async function noteReachable(db: Queryable, site: SiteName, address: stri
   );
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: columns are named in SELECT.
+/** A pause of the whole site comes first: it may need a person, whatever the token. */
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
+function pauseOf(row: any): Pick<SiteState, 'pausedSince' | 'pauseCause' | 'probeInMs' | 'probes' | 'tokenRefused'> {
+  const tokenRefused = row.refused_since != null && row.paused_since == null;
+  const [since, cause, probeInMs, probes] = tokenRefused
+    ? [row.refused_since, row.refusal, row.token_probe_in_ms, row.token_probes]
+    : [row.paused_since, row.pause_cause, row.probe_in_ms, row.probes];
+  return {
+    pausedSince: since ?? undefined,
+    pauseCause: cause ?? undefined,
+    probeInMs: probeInMs ?? undefined,
+    probes: probes ?? 0,
+    tokenRefused,
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
 const tidy = (row: any): SiteState => ({
   site: row.site,
-  pausedSince: row.paused_since ?? undefined,
-  pauseCause: row.pause_cause ?? undefined,
+  ...pauseOf(row),
   waitsMs: row.waits_ms ?? 0,
   unreachableStreak: row.unreachable_streak ?? 0,
   lastMessage: row.last_message ?? undefined,
-  probeInMs: row.probe_in_ms ?? undefined,
-  probes: row.probes ?? 0,
   address: row.address ?? undefined,
   movedTo: row.moved_to ?? undefined,
   learntRate: row.learnt_rate ?? undefined,

@@ -50,6 +50,7 @@ export function deskWith(parts: Partial<SiteDesk>, rows: (statement: string) => 
   return {
     site: siteName('board'),
     address: 'http://site',
+    tokenDigest: 'digest',
     policy: {
       timeoutMs: 1_000,
       requestsPerSecond: 10,

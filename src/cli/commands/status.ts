@@ -11,6 +11,7 @@ import { readSchedules } from '../../store/feed-schedule.ts';
 import { type FeedOverview, readOverview } from '../../store/overview.ts';
 import { type LiveProcess, liveProcesses } from '../../store/processes.ts';
 import { readPullHistories } from '../../store/pull-history.ts';
+import { refusedTokens } from '../../store/refused-token.ts';
 import { findMove } from '../../store/site-address.ts';
 import { readSiteState } from '../../store/site-state.ts';
 import { countStrays } from '../../store/stray.ts';
@@ -24,6 +25,7 @@ import { nextRun } from '../next-run.ts';
 import { oneLine, printJson, printLines } from '../print.ts';
 import { pullJson } from '../pull-json.ts';
 import { feedFacts, siteFacts } from '../read-health.ts';
+import { tokenDigests } from '../token-digests.ts';
 import { withBooks } from '../with-books.ts';
 
 export function statusCommand(): Command {
@@ -106,9 +108,11 @@ const checkJson = ({ failing, review }: Assessment, write: WriteCommand): object
 
 async function readSites({ db, config }: Books): Promise<SiteOverview[]> {
   const sites: SiteOverview[] = [];
+  const tokens = await tokenDigests(db, config);
   for (const { name, options } of config.sites.values()) {
     sites.push({
-      state: await readSiteState(db, name),
+      state: await readSiteState(db, name, tokens.get(name)),
+      otherRefused: (await refusedTokens(db, name)).filter(({ digest }) => digest !== tokens.get(name)),
       strays: await countStrays(db, name),
       move: await findMove(db, name, addressOf(options.baseUrl)),
     });
@@ -155,7 +159,7 @@ function hasEscalated({ site, heldForMs, inDoubtForMs }: FeedOverview, config: C
 }
 
 function siteJson(
-  { state, strays, move }: SiteOverview,
+  { state, strays, move, otherRefused }: SiteOverview,
   workers: number,
   differences: string | undefined,
   failing: readonly Condition[],
@@ -171,6 +175,8 @@ function siteJson(
     next_probe: from(state.probeInMs),
     waits_until: state.waitsMs > 0 ? from(state.waitsMs) : null,
     learnt_requests_per_second: state.learntRate ?? null,
+    token_refused: state.tokenRefused,
+    other_refused_tokens: (otherRefused ?? []).map(({ since, notedBy }) => ({ since, noted_by: notedBy })),
     unreachable_streak: state.unreachableStreak,
     last_message: state.lastMessage ?? null,
     address: state.address ?? null,

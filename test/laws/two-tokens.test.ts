@@ -1,0 +1,85 @@
+// A process with an old token beside one with the new one: each is paused by its own token's refusal alone.
+import { describe, expect } from 'vitest';
+import { siteName } from '../../src/posting/identifiers.ts';
+import { readSiteState } from '../../src/store/site-state.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it, QUEUES } from './law-test.ts';
+import { checkLaws } from './laws.ts';
+
+const board = siteName('board');
+
+const refusals = ({ sandbox }: Installation): number =>
+  sandbox.requests.recent().filter(({ status }) => status === 401).length;
+
+/** How `status` tells the site, to who has this token. */
+async function statusOf(installation: Installation, token: string) {
+  const { output } = await installation.spawn(['status', '--json'], { BOARD_TOKEN: token }).ended;
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+    .find(({ kind }) => kind === 'site');
+}
+
+describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
+  it.skipIf(!available)('the one with the new token goes on', { timeout: 120_000 }, async ({ open }) => {
+    const installation = await open({ queue });
+    const { sandbox, owner, env } = installation;
+    const feed = postings(40);
+    await installation.writeFeed(feedXml(feed));
+    // In this process: it leads, and stays where it is.
+    const { desks } = await installation.engine();
+    const { token } = await sandbox.changePassword(owner, 'another password of the mirror');
+    expect(await installation.sync()).toMatchObject({ status: 'pending', created: 0, pending: 40 });
+    const before = refusals(installation);
+    expect(before).toBeLessThanOrEqual(8);
+
+    const { status, output } = await installation.spawn(['sync', '--json'], { BOARD_TOKEN: token }).ended;
+    expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('"created":40') });
+    // The old one was neither resumed by it, nor did it pause the site for the new one.
+    expect(refusals(installation)).toBeLessThanOrEqual(before + 2);
+    const { db } = await installation.books();
+    expect((await readSiteState(db, board, desks.get(board)?.tokenDigest)).tokenRefused).toBe(true);
+    expect(await statusOf(installation, token)).toMatchObject({
+      state: 'sending',
+      token_refused: false,
+      other_refused_tokens: [{ noted_by: expect.stringContaining(String(process.pid)) }],
+    });
+    expect(await statusOf(installation, env.BOARD_TOKEN ?? '')).toMatchObject({
+      state: 'paused',
+      token_refused: true,
+      other_refused_tokens: [],
+    });
+    const [kept] = await db.query('select json_agg(t)::text as text from refused_token t');
+    expect(kept?.text).not.toContain(env.BOARD_TOKEN);
+
+    expect(await installation.spawn(['resume', 'board'], { BOARD_TOKEN: token }).ended).toMatchObject({ status: 0 });
+    await installation.writeFeed(feedXml(feed.map((one) => ({ ...one, title: `${one.title}, edited` }))));
+    const second = await installation.spawn(['sync', '--json'], { BOARD_TOKEN: token }).ended;
+    expect(second).toMatchObject({ status: 0, output: expect.stringContaining('"updated":40') });
+    await installation.stopEngine();
+    const jobs = await installation.siteJobs();
+    expect(jobs.size).toBe(feed.length + installation.foreign.length);
+    for (const { key, title } of feed) expect(jobs.get(key)?.title).toBe(`${title}, edited`);
+  });
+
+  it.skipIf(!available)(
+    'a token that is accepted again resumes those who hold it',
+    { timeout: 60_000 },
+    async ({ open }) => {
+      const installation = await open({ queue });
+      const feed = postings(5);
+      await installation.writeFeed(feedXml(feed));
+      await installation.sandbox.setFaults([{ name: '401' }]);
+      expect(await installation.sync()).toMatchObject({ pending: 5 });
+      await installation.sandbox.setFaults([]);
+      const { db } = await installation.books();
+      await db.query(`update refused_token set next_probe = now()`);
+      const accepted = async () => (await readSiteState(db, board)).pausedSince === undefined;
+      await expect.poll(accepted, { timeout: 20_000 }).toBe(true);
+      expect(await installation.sync()).toMatchObject({ status: 'mirrored', pending: 0, in_doubt: 0 });
+      await checkLaws(installation, feed);
+    },
+  );
+});
