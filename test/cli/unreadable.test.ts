@@ -1,0 +1,68 @@
+// Records that can't be read, as a person meets them: listed with their posting, discarded, and nothing deleted for them.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { type ProgramResult, runProgram } from './run-program.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 240_000 });
+
+let mirror: Mirror;
+const run = (...args: readonly string[]): Promise<ProgramResult> => runProgram(mirror, ...args);
+beforeEach(async () => {
+  mirror = await openMirror();
+});
+afterEach(() => mirror.close());
+
+const KEYS = ['p1', 'p2', 'p3'];
+const broken = KEYS.reduce(
+  (feed, key) => feed.replace(`<title><![CDATA[Nurse ${key}]]></title>`, `<title>R & D ${key}</title>`),
+  feedXml(postings(20)),
+);
+
+it('a discard of unreadable records deletes no job', async () => {
+  await mirror.writeFeed(feedXml(postings(20)));
+  await mirror.sync();
+  await mirror.stopEngine();
+  await mirror.writeFeed(broken);
+  const first = await run('sync', '--json');
+  expect(first.status).toBe(1);
+  expect(first.json()).toMatchObject([{ status: 'incomplete', unreadable: 3, deleted: 0, review: 3 }]);
+  const entries = (await run('review', 'list', '--json')).json<{ id: number; key: string; kind: string }>();
+  expect(entries.map(({ key, kind }) => [key, kind])).toEqual(KEYS.map((key) => [key, 'unreadable']));
+
+  const shown = await run('review', 'show', String(entries[0]?.id), '--json');
+  expect(shown.json()).toMatchObject([{ key: 'p1', kind: 'unreadable', records: 1, discarded: false }]);
+  expect((await run('review', 'discard', 'acme', '--yes')).status).toBe(0);
+  for (let pull = 0; pull < 2; pull++) {
+    const next = await run('sync', '--json');
+    expect(next.json()).toMatchObject([{ complete: true, seen: 20, unreadable: 3, gone: 0, deleted: 0, held: 0 }]);
+  }
+  expect((await mirror.siteJobs()).size).toBe(20);
+
+  const why = await run('why', 'acme', 'p1');
+  expect(why.out).toMatch(
+    /The record of posting p1 in feed acme can't be read \(entry \d+, discarded, since .*its job stays/,
+  );
+  expect((await run('why', 'acme', 'p1', '--json')).json()).toMatchObject([
+    { unreadable: [{ id: entries[0]?.id, discarded: true, reason: expect.stringContaining('bare "&"') }] },
+  ]);
+});
+
+it('deletes that a record without a key has held are approved by a person', async () => {
+  const list = postings(20);
+  await mirror.writeFeed(feedXml(list));
+  await mirror.sync();
+  await mirror.stopEngine();
+  await mirror.writeFeed(feedXml(list.slice(1)).replace('</source>', '<job><title>Nobody</title></job></source>'));
+  await run('sync');
+  expect((await run('review', 'discard', 'acme', '--yes')).status).toBe(0);
+  const held = await run('sync');
+  expect(held.status).toBe(2);
+  expect(held.out).toContain('1 held');
+  const listed = await run('review', 'list');
+  expect(listed.out).toContain('1 record could not be read, nor its key: it may be a posting that seems to be gone');
+  expect((await run('review', 'approve', 'acme')).status).toBe(0);
+  expect((await run('sync', '--json')).json()).toMatchObject([{ complete: true, gone: 0, held: 0, requests: 0 }]);
+  expect((await mirror.siteJobs()).size).toBe(19);
+});
