@@ -9,7 +9,7 @@ import { readingIn } from '../src/feed/written-reading.ts';
 import { planPosting } from '../src/plan/plan-posting.ts';
 import type { MetRecord, PullLedger } from '../src/plan/pull-ledger.ts';
 import type { Wish } from '../src/plan/wish.ts';
-import { HASH_BYTES, interpretedHash, keyHash } from '../src/posting/hash.ts';
+import { HASH_BYTES, interpretedHash, keyHash, recordHash } from '../src/posting/hash.ts';
 import type { PostingKey } from '../src/posting/identifiers.ts';
 import type { MappingSpec } from '../src/posting/mapping.ts';
 import type { KeptFields, PostingReader, Problem, ReadPosting } from '../src/posting/posting.ts';
@@ -57,6 +57,8 @@ export class RecordDesk implements RecordSink {
   readonly #edits: Edits;
   readonly #recoverKey: RecoverKey;
   readonly #problems: RecordProblem[] = [];
+  /** How many duplicates of a key were noted. */
+  readonly #duplicatesOf = new Map<PostingKey, number>();
   /** By key, or by the bytes of what has none. */
   readonly #unreadable = new Map<string, UnreadableRecords>();
   /** Keys of unreadable records, on their way to the database. */
@@ -279,21 +281,18 @@ export class RecordDesk implements RecordSink {
     await this.#books.addUnreadableKeys(keys);
   }
 
+  /** The entry is that of the key's first, second … duplicate: whatever changes in its bytes, there is one. */
   #noteDuplicate(record: Waiting, key: PostingKey): void {
+    if (!this.#hasRoom()) {
+      this.#problemsLeftOut = true;
+      return;
+    }
+    const nth = (this.#duplicatesOf.get(key) ?? 0) + 1;
+    this.#duplicatesOf.set(key, nth);
     const message = `the key ${key} stands more than once in the feed, with different content: the first one counts`;
     const problems = [{ value: key, message }];
-    this.#note({
-      kind: 'duplicate',
-      recordHash: this.#bytesHashOf(record),
-      key,
-      problems,
-      excerpt: excerptOf(record.bytes),
-    });
-  }
-
-  #note(problem: RecordProblem): void {
-    if (this.#hasRoom()) this.#problems.push(problem);
-    else this.#problemsLeftOut = true;
+    const identity = recordHash(Buffer.from(`duplicate ${nth} of ${key}`));
+    this.#problems.push({ kind: 'duplicate', recordHash: identity, key, problems, excerpt: excerptOf(record.bytes) });
   }
 
   #hasRoom(): boolean {

@@ -18,6 +18,8 @@ const next = 'test/plan/next-request.test.ts';
 const match = 'test/plan/match-doubt.test.ts';
 const unanswered = 'test/laws/unanswered.test.ts';
 const doubts = 'test/laws/doubts.test.ts';
+const unreadable = 'test/jobs/unreadable-postings.test.ts';
+const recovery = 'test/feed/recover-key.test.ts';
 const moved = 'test/scenarios/moved-site.test.ts';
 
 export const plantedFaults: readonly PlantedFault[] = [
@@ -63,6 +65,32 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: 'const complete = true',
     tests: [mirror],
     named: 'deletes',
+  },
+  // Postings whose records can't be read.
+  {
+    file: 'src/store/unreadable-postings.ts',
+    find: "'delete from missing x using protected p where x.key = p.key'",
+    put: "'select 1'",
+    tests: [unreadable],
+  },
+  {
+    file: 'src/store/unreadable-postings.ts',
+    find: "and c.wanted = 'absent' and c.attempt_token is null`",
+    put: 'and false`',
+    tests: [unreadable],
+  },
+  {
+    file: 'jobs/merge-pull.ts',
+    find: 'withoutKey === 0 ? [] : [unreadableHold(withoutKey)]',
+    put: 'withoutKey >= 0 ? [] : [unreadableHold(withoutKey)]',
+    tests: [unreadable],
+  },
+  { file: 'src/feed/recover-key.ts', find: '!(certain || inStartTag)', put: 'false', tests: [recovery] },
+  {
+    file: 'src/feed/charset.ts',
+    find: 'Buffer.of(0xff)',
+    put: "Buffer.from('?')",
+    tests: ['test/feed/charset.test.ts'],
   },
   {
     file: 'jobs/merge-pull.ts',

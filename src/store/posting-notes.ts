@@ -78,24 +78,22 @@ export async function notesOf(db: Queryable, feed: FeedName, key: PostingKey): P
 /** Postings with notes of one sort, and one of them. */
 export interface NotedCount {
   readonly count: number;
-  readonly example: PostingKey | undefined;
+  readonly example?: PostingKey;
 }
 
-/** How many postings of the feed had something removed from their fields, and how many were repaired before they were read. */
-export async function countNoted(
-  db: Queryable,
-  feed: FeedName,
-): Promise<{ readonly cleaned: NotedCount; readonly repaired: NotedCount }> {
-  const [row] = await db.query<{ cleaned: number; of_cleaned: PostingKey; repaired: number; of_repaired: PostingKey }>(
-    `select count(*) filter (where cleaned) as cleaned, min(key) filter (where cleaned) as of_cleaned,
-       count(*) filter (where repaired) as repaired, min(key) filter (where repaired) as of_repaired
-     from (select key, jsonb_path_exists(notes, '$[*] ? (!exists (@.repaired))') as cleaned,
-             jsonb_path_exists(notes, '$[*] ? (exists (@.repaired))') as repaired
-           from posting_note n where feed = $1 and ${THERE}) noted`,
-    [feed],
+/** How many postings of the feed had something removed from their fields. */
+export const countNoted = (db: Queryable, feed: FeedName): Promise<NotedCount> =>
+  countNotes(db, feed, '$[*] ? (!exists (@.repaired))');
+
+/** How many postings of the feed had their record repaired before it was read. */
+export const countRepaired = (db: Queryable, feed: FeedName): Promise<NotedCount> =>
+  countNotes(db, feed, '$[*] ? (exists (@.repaired))');
+
+async function countNotes(db: Queryable, feed: FeedName, sort: string): Promise<NotedCount> {
+  const [row] = await db.query<{ count: number; example: PostingKey | null }>(
+    `select count(*) as count, min(key) as example from posting_note n
+     where feed = $1 and jsonb_path_exists(notes, $2::jsonpath) and ${THERE}`,
+    [feed, sort],
   );
-  return {
-    cleaned: { count: row?.cleaned ?? 0, example: row?.of_cleaned ?? undefined },
-    repaired: { count: row?.repaired ?? 0, example: row?.of_repaired ?? undefined },
-  };
+  return { count: row?.count ?? 0, example: row?.example ?? undefined };
 }

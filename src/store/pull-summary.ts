@@ -5,7 +5,7 @@ import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Database, Queryable } from './database.ts';
 import { countOpen, countTally } from './open-counts.ts';
 import { commonReason } from './planned-changes.ts';
-import { countNoted } from './posting-notes.ts';
+import { countNoted, countRepaired } from './posting-notes.ts';
 import { findPull } from './pull.ts';
 
 /** Counts of one pull (README, "What sync prints"). Seen: unchanged to unreadable; gone: deleted to failed_deletes. */
@@ -78,6 +78,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
       [row.feed],
     );
     const noted = await countNoted(tx, row.feed);
+    const repaired = await countRepaired(tx, row.feed);
     const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = tally;
     const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
     const { seen, duplicates, unreadable, grace } = row;
@@ -113,10 +114,10 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
       bytes: row.bytes,
       shortfalls: row.shortfalls,
       review: waiting?.n ?? 0,
-      cleaned: noted.cleaned.count,
-      ...(noted.cleaned.example === undefined ? {} : { cleaned_example: noted.cleaned.example }),
-      repaired: noted.repaired.count,
-      ...(noted.repaired.example === undefined ? {} : { repaired_example: noted.repaired.example }),
+      cleaned: noted.count,
+      ...(noted.example === undefined ? {} : { cleaned_example: noted.example }),
+      repaired: repaired.count,
+      ...(repaired.example === undefined ? {} : { repaired_example: repaired.example }),
     };
     const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes;
     const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;

@@ -9,6 +9,7 @@ import { toJsonb } from './jsonb.ts';
 /** A record that repeats a key, or that stands for those without an entry of their own. */
 export interface RecordProblem {
   readonly kind: 'unreadable' | 'duplicate';
+  /** Under what its entry is unique. */
   readonly recordHash: Buffer;
   readonly key: PostingKey | undefined;
   readonly problems: readonly Problem[];
@@ -86,7 +87,7 @@ export async function noteUnreadable(
   );
 }
 
-/** Notes the other problems of one pull; those known already stay as they are. */
+/** Notes the other problems of one pull; those known already keep their entry. */
 export async function noteRecordProblems(
   db: Queryable,
   feed: FeedName,
@@ -98,7 +99,8 @@ export async function noteRecordProblems(
     `insert into record_problem (feed, kind, record_hash, key, problems, excerpt, first_pull)
      select $1, kind, record_hash, key, problems, excerpt, $2
      from unnest($3::text[], $4::bytea[], $5::text[], $6::jsonb[], $7::text[]) p(kind, record_hash, key, problems, excerpt)
-     on conflict (feed, kind, record_hash) do nothing`,
+     on conflict (feed, kind, record_hash) do update set excerpt = excluded.excerpt
+       where record_problem.excerpt is distinct from excluded.excerpt`,
     [
       feed,
       pull,

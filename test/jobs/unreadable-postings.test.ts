@@ -457,3 +457,20 @@ describe('an unreadable record whose bytes differ on every pull', () => {
     ]);
   });
 });
+
+it('a duplicate whose bytes differ on every pull keeps one entry, and its discard', async () => {
+  const duplicates = () =>
+    stage.books.db.query<{ id: number; discarded: boolean }>(
+      `select id, discarded from record_problem where kind = 'duplicate' order by id`,
+    );
+  const twice = (noise: string) => feedOf([p1, ...others], recordXml(posting('p1', { title: `Other ${noise}` })));
+  await pull(twice('1'));
+  const [entry] = await duplicates();
+  await pull(twice('2'));
+  expect(await duplicates()).toEqual([entry]);
+  await acts('discard', [entry?.id ?? 0]);
+  expect(await pull(twice('3'))).toMatchObject({ duplicates: 1, review: 0 });
+  expect(await duplicates()).toEqual([{ ...entry, discarded: true }]);
+  await pull([p1, ...others]);
+  expect(await duplicates()).toEqual([]);
+});
