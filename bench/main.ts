@@ -10,6 +10,7 @@ import { growth } from './parts/growth.ts';
 import { noChange } from './parts/no-change.ts';
 import { recovery } from './parts/recovery.ts';
 import { redisWindow } from './parts/redis-window.ts';
+import { schedules } from './parts/schedules.ts';
 import type { Measured, Part, PartResult, Verdict } from './workbench.ts';
 
 const PARTS: Readonly<Record<string, Part>> = {
@@ -20,6 +21,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   growth,
   redis: redisWindow,
   recovery,
+  schedules,
 };
 
 const count = (text: string): number => {
@@ -34,6 +36,8 @@ const program = new Command('bench')
   .option('--records <n>', 'postings of the large feeds', count, 1_000_000)
   .option('--changes <n>', 'changes sent through the whole chain', count, 20_000)
   .option('--concurrency <n>', 'requests at a time', count, 64)
+  .option('--feeds <n>', 'small feeds that are pulled every minute', count, 1_000)
+  .option('--minutes <n>', 'for how long', count, 3)
   .option('--runs <n>', 'runs of each contestant, of which the fastest counts', count, 5)
   .option('--folder <path>', 'where feeds and database are kept', join(tmpdir(), 'jobmirror-bench'))
   .option('--json', 'print the results as JSON')
@@ -43,6 +47,8 @@ const options = program.opts<{
   records: number;
   changes: number;
   concurrency: number;
+  feeds: number;
+  minutes: number;
   runs: number;
   folder: string;
   json?: true;

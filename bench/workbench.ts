@@ -14,6 +14,9 @@ export interface Workbench {
   /** Changes that are sent through the whole chain. */
   readonly changes: number;
   readonly concurrency: number;
+  /** Small feeds that are pulled every minute, and for how many minutes. */
+  readonly feeds: number;
+  readonly minutes: number;
   /** Times that each contestant runs; the fastest run counts. */
   readonly runs: number;
   /** Says what is under way. */

@@ -17,7 +17,7 @@ export function describeLate({ feed, lateMs, running, processes }: ScheduleState
   const late = `feed ${feed}: its run is ${formatSpan(lateMs)} late`;
   if (processes === 0) return `${late}: no process runs its schedule; start one: jobmirror start`;
   if (running === undefined) return `${late}: it waits for a process that is free`;
-  return `${late}: the run before it has been under way since ${formatTime(running.since)}, and mostly waits for its source`;
+  return `${late}: the run before it has been under way since ${formatTime(running.since)}`;
 }
 
 /** Gives what is to be called now and then. */
