@@ -60,7 +60,7 @@ const UNREADABLE =
 const MEANINGS: readonly (readonly [EntryKind, string])[] = [
   ['rejected', 'not sent until the posting changes'],
   ['failed', 'not sent until the posting changes'],
-  ['held', 'the jobs stay on the site until their postings come back'],
+  ['held', 'what waits for approval is not done; a job whose delete was held stays until its posting comes back'],
   ['unreadable', UNREADABLE],
   ['duplicate', 'the first posting with the key stays the right one'],
 ];

@@ -1,7 +1,7 @@
 // Gathers what health is judged by: sites, feeds and their newest pulls, each kind with one statement, however many there are.
 import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
-import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '../review/assess-health.ts';
 import { addressOf } from '../site/site-address.ts';
 import type { ScheduleState } from '../store/feed-schedule.ts';
@@ -91,18 +91,18 @@ export async function assessRunning(
   const histories = await readPullHistories(db, [...config.feeds.keys()]);
   const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));
   const nothing = { ready: 0, unsent: 0, review: 0 };
-  const own = [...config.feeds.values()].map(({ name, siteName }): FeedStanding => {
+  const own = [...config.feeds.values()].map(({ name, siteName: site }): FeedStanding => {
     return {
       ...nothing,
       feed: name,
-      site: siteName,
+      site,
       role: 'configured',
       history: histories.get(name),
       schedule: byFeed.get(name),
     };
   });
-  const broken = [...config.brokenFeeds.keys()].map((feed): FeedStanding => {
-    return { ...nothing, feed, site: '-' as SiteName, role: 'configured', history: undefined, schedule: undefined };
+  const broken = [...config.brokenFeeds].map(([feed, { siteName: site = siteName('-') }]): FeedStanding => {
+    return { ...nothing, feed, site, role: 'configured', history: undefined, schedule: undefined };
   });
   const left = (await leftFeeds(db, namedFeeds(config))).map(({ feed, site, unsent }): FeedStanding => {
     return { ...nothing, unsent, feed, site, role: 'left', history: undefined, schedule: undefined };

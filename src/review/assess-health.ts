@@ -118,7 +118,8 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
   if (failing !== undefined) conditions.push(failing);
   const stale = stalePulls(facts, options);
   if (stale !== undefined) conditions.push(stale);
-  if (late !== undefined) conditions.push({ kind: 'late', feed, message: late });
+  // A feed that can't be pulled is not also late.
+  if (late !== undefined && facts.broken === undefined) conditions.push({ kind: 'late', feed, message: late });
   if (ready > 0 && options.workers === 0 && !stopped.has(site)) {
     const wait = ready === 1 ? '1 change waits' : `${ready} changes wait`;
     conditions.push({ kind: 'not_sent', feed, message: `feed ${feed}: ${wait} to be sent, and no process sends` });

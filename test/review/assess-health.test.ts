@@ -66,7 +66,12 @@ describe('failing', () => {
     ['no pull', {}, { history: undefined }, ['stale']],
     ['no pull of a feed without a schedule', {}, { history: undefined, staleBefore: undefined }, []],
     ['a late run', {}, { late: 'feed acme: its run is 20 s late' }, ['late']],
-    ['a broken feed', {}, { broken: 'x', history: undefined, staleBefore: undefined }, ['configuration']],
+    [
+      'a broken feed',
+      {},
+      { broken: 'x', late: 'feed acme: its run is 20 s late', history: undefined, staleBefore: undefined },
+      ['configuration'],
+    ],
     ['changes of a feed that was taken out', {}, { role: 'left', unsent: 2 }, ['left']],
     ['a feed that was taken out with nothing to send', {}, { role: 'left', staleBefore: at(31) }, []],
     ['a retired feed', {}, { role: 'other', unsent: 2, staleBefore: at(31), review: 3 }, []],
