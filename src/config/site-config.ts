@@ -2,6 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { SiteName } from '../posting/identifiers.ts';
+import { SHORT_SECRET } from '../posting/secret-pattern.ts';
 import type { SiteConfig } from './config.ts';
 import { type Environment, fillText } from './environment.ts';
 import { Secret } from './secret.ts';
@@ -68,10 +69,17 @@ async function readToken(name: SiteName, written: WrittenSite, around: SiteSurro
       : fillText(written.token, around.env);
   if (text === undefined) return undefined;
   const fault = tokenFault(text);
-  if (fault === undefined) return new Secret(text);
+  if (fault === undefined) {
+    if (text.length < SHORT_SECRET) around.warn(shortToken(name, setting, text.length));
+    return new Secret(text);
+  }
   around.complain([setting], fault);
   return undefined;
 }
+
+const shortToken = (name: SiteName, setting: string, length: number): string =>
+  `sites.${name}.${setting}: the token has only ${length} character${length === 1 ? '' : 's'}. Such a short text stands in IDs and texts by accident, so that ` +
+  `it is not removed everywhere from what is logged and stored; use a token of ${SHORT_SECRET} characters or more`;
 
 function tokenFault(token: string): string | undefined {
   if (token === '') return 'the token is empty';

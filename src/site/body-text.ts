@@ -138,9 +138,12 @@ function decoderFor(label: string): TextDecoder {
   }
 }
 
-/** Cuts text to at most `maxBytes` of UTF-8, at the edge of a character, and says so at its end. */
-export function cutText(text: string, maxBytes: number): string {
-  const length = Buffer.byteLength(text);
+/**
+ * Cuts text to at most `maxBytes` of UTF-8, at the edge of a character, and says so at its end.
+ * @param bytes how long the whole was, where the text is only its beginning.
+ */
+export function cutText(text: string, maxBytes: number, bytes = 0): string {
+  const length = Math.max(bytes, Buffer.byteLength(text));
   if (length <= maxBytes) return text;
   const mark = `\n[cut: ${length} bytes in all]`;
   const kept = Buffer.from(text).subarray(0, maxBytes - mark.length);

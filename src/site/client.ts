@@ -1,7 +1,6 @@
 // Turns requests for the site into exchanges over HTTP, each judged and recorded (site-interface.md).
 import { performance } from 'node:perf_hooks';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import { cutText } from './body-text.ts';
 import type { ReadJob } from './decode.ts';
 import { decodeSiteJob } from './decode.ts';
 import { encodeSiteJob } from './encode.ts';
@@ -13,7 +12,7 @@ import { judge } from './outcome.ts';
 import { judgeProbe } from './probe.ts';
 import { type PageAnswer, readPage } from './read-page.ts';
 import { readRetryAfter } from './retry-after.ts';
-import { createScrubber } from './scrub.ts';
+import { type Cleaner, createCleaner } from './scrub.ts';
 import { type Answer, openTransport, type Wire } from './transport.ts';
 
 const MAX_ANSWER_BYTES = 1 << 20;
@@ -28,8 +27,8 @@ const MAX_RECORDED_HTML_BYTES = 8 << 10;
  */
 export function createSiteClient(options: SiteOptions): SiteClient {
   checkOptions(options);
-  const scrub = createScrubber(options.token.reveal());
-  const transport = openTransport(options, scrub);
+  const clean = createCleaner(options.token.reveal());
+  const transport = openTransport(options);
   const prefix = options.baseUrl.pathname.replace(/\/+$/, '');
   const urlOf = (path: string): URL => new URL(`${prefix}${path}`, options.baseUrl.origin);
   const listUrl = options.listPath === undefined ? undefined : urlOf(options.listPath.replace(/^\/*/, '/'));
@@ -54,20 +53,32 @@ export function createSiteClient(options: SiteOptions): SiteClient {
         body: answer.body,
         trouble: answer.trouble,
       });
-      return { outcome, ...record(wire, answer, scrub), durationMs: Math.round(performance.now() - startedAt) };
+      return {
+        outcome: clean.outcome(outcome),
+        ...record(wire, answer, clean),
+        durationMs: Math.round(performance.now() - startedAt),
+      };
     },
-    show: async (id, signal) => readShown(id, await get(urlOf(jobPath(id)), MAX_ANSWER_BYTES, signal), options.baseUrl),
+    async show(id, signal) {
+      const answer = await get(urlOf(jobPath(id)), MAX_ANSWER_BYTES, signal);
+      const shown = readShown(id, answer, options.baseUrl, clean);
+      return shown && clean.siteJob(shown);
+    },
     async list(take, signal, turn) {
       if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
       const getInTurn = async (url: URL, takeJob: (job: ReadJob) => void): Promise<PageAnswer> => {
         await turn?.(signal);
-        return getPage(url, takeJob, signal);
+        const takeReal = (job: ReadJob): void =>
+          takeJob(clean.isToken(job.siteJobId) ? { ...job, siteJobId: undefined } : job);
+        return getPage(url, takeReal, signal);
       };
-      return readList(listUrl, getInTurn, take);
+      const listing = await readList(listUrl, getInTurn, (siteJob) => take(clean.siteJob(siteJob)));
+      return listing.kind === 'listed' ? listing : { ...listing, message: clean.text(listing.message) };
     },
     async probe(signal) {
       const probed = { url: listUrl ?? urlOf(CREATE_PATH), isList: listUrl !== undefined };
-      return judgeProbe(await getPage(probed.url, () => {}, signal), probed);
+      const probe = judgeProbe(await getPage(probed.url, () => {}, signal), probed);
+      return { ...probe, message: clean.text(probe.message) };
     },
     close: () => transport.close(),
   };
@@ -97,25 +108,26 @@ function encode(request: SiteRequest, urlOf: (path: string) => URL): Pick<Wire, 
   }
 }
 
-function record(wire: Wire, answer: Answer, scrub: (text: string) => string): Pick<Exchange, 'request' | 'response'> {
-  const body = wire.body === undefined ? undefined : cutText(scrub(wire.body), MAX_RECORDED_BYTES);
-  const request = { method: wire.method, url: scrub(wire.url.href), body };
+/** The token is taken out only here: what is read of an answer must be what the site sent. */
+function record(wire: Wire, answer: Answer, clean: Cleaner): Pick<Exchange, 'request' | 'response'> {
+  const body = wire.body === undefined ? undefined : clean.body(wire.body, MAX_RECORDED_BYTES);
+  const request = { method: wire.method, url: clean.address(wire.url.href), body };
   if (answer.status === 0) return { request };
   const limit = isHtml(answer.body, answer.header('content-type')) ? MAX_RECORDED_HTML_BYTES : MAX_RECORDED_BYTES;
   const response = {
     status: answer.status,
-    location: answer.header('location') || undefined,
-    body: cutText(answer.body, limit),
+    location: clean.address(answer.header('location')) || undefined,
+    body: clean.body(answer.body, limit),
   };
   return { request, response };
 }
 
-function readShown(id: SiteJobId, answer: Answer, baseUrl: URL): SiteJob | undefined {
+function readShown(id: SiteJobId, answer: Answer, baseUrl: URL, clean: Cleaner): SiteJob | undefined {
   if (answer.status === 404 || answer.status === 410) return undefined;
   if (answer.status !== 200) {
-    throw new Error(`The site did not show job ${id}: ${answer.trouble ?? `it answered ${answer.status}`}`);
+    throw new Error(clean.text(`The site did not show job ${id}: ${answer.trouble ?? `it answered ${answer.status}`}`));
   }
   const siteJob = answer.trouble === undefined ? decodeSiteJob(answer.body, baseUrl) : undefined;
-  if (!siteJob) throw new Error(`The site's answer for job ${id} is not the XML of a job`);
+  if (!siteJob) throw new Error(clean.text(`The site's answer for job ${id} is not the XML of a job`));
   return { ...siteJob, siteJobId: id };
 }

@@ -19,7 +19,7 @@ export interface Wire {
   readonly signal?: AbortSignal;
 }
 
-/** What came back, the token removed from all of it. */
+/** What came back, as it came: it may hold the token, and what is stored or shown of it must not. */
 export interface Answer extends AnswerHead {
   readonly body: string;
   /** Why the answer is missing or not complete, in words; absent: it is complete. */
@@ -58,7 +58,7 @@ export interface Transport {
  * that a create seldom goes into a connection that the server is just closing, the one doubt that is of our own making.
  * What undici learns of such a close before it writes, it settles with a new connection; after that the outcome is open.
  */
-export function openTransport(options: SiteOptions, scrub: (text: string) => string): Transport {
+export function openTransport(options: SiteOptions): Transport {
   const authorization = `Basic ${Buffer.from(`${options.token.reveal()}:X`).toString('base64')}`;
   const pool = new Pool(options.baseUrl.origin, {
     connections: options.concurrency,
@@ -81,9 +81,9 @@ export function openTransport(options: SiteOptions, scrub: (text: string) => str
       return {
         sent: raw.sent,
         status: raw.status,
-        header: (name) => scrub(read(name)),
-        body: scrub(body.text),
-        trouble: trouble === undefined ? undefined : scrub(trouble),
+        header: read,
+        body: body.text,
+        trouble,
       };
     },
     async stream({ url, maxBytes, signal }) {
@@ -94,7 +94,7 @@ export function openTransport(options: SiteOptions, scrub: (text: string) => str
       return {
         sent: raw.sent,
         status: raw.status,
-        header: (name) => scrub(read(name)),
+        header: read,
         trouble: raw.trouble,
         pieces: readBodyPieces(raw.chunks, read('content-encoding'), read('content-type'), maxBytes),
         close: raw.close,

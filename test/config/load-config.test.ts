@@ -401,6 +401,21 @@ describe('secrets', () => {
     ]);
   });
 
+  test('a token that is too short to be removed wherever it stands is warned of, and not shown', async () => {
+    const path = join(folder, 'board.token');
+    const text = withLines({ site: ['token_file: board.token'] }).replace('    token: ${BOARD_TOKEN}\n', '');
+    for (const [token, warned] of [
+      ['zq7xk9w', [expect.stringContaining('sites.board.token_file: the token has only 7 characters')]],
+      ['zq7xk9wv', []],
+    ] as const) {
+      writeFileSync(path, token, { mode: 0o600 });
+      chmodSync(path, 0o600);
+      const { warnings } = await load(text);
+      expect(warnings).toEqual(warned);
+      expect(warnings.join('')).not.toContain(token);
+    }
+  });
+
   test('a token file that is not there, or no file', async () => {
     const text = withLines({ site: ['token_file: nowhere'] }).replace('    token: ${BOARD_TOKEN}\n', '');
     expect(await complaintsOf(text)).toEqual([

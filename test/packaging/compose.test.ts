@@ -101,7 +101,7 @@ describe('Redis', () => {
 
 describe('config/jobmirror.compose.yaml', () => {
   it('is a configuration that the program takes without a warning', async () => {
-    const env = { POSTGRES_PASSWORD: 'a1b2c3', REDIS_PASSWORD: 'd4e5f6', BOARD_TOKEN: 'a7b8c9' };
+    const env = { POSTGRES_PASSWORD: 'a1b2c3', REDIS_PASSWORD: 'd4e5f6', BOARD_TOKEN: 'a7b8c9d0e1' };
     const loaded = await loadConfig({ path: 'config/jobmirror.compose.yaml', cwd: packageRoot, env });
     expect(loaded.warnings).toEqual([]);
     expect([loaded.database.kind, loaded.queue.kind]).toEqual(['postgres', 'redis']);

@@ -1,5 +1,6 @@
 // The token stands in nothing that the client hands back, however the site echoes it (design, law 7).
 import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { createScrubber, REMOVED } from '../../src/site/scrub.ts';
@@ -77,7 +78,7 @@ describe('createScrubber', () => {
   it.each([
     ['a&b<c>"d\'', 'a&amp;b&lt;c&gt;"d\''],
     ['a&b<c>"d\'', 'a&amp;b&lt;c&gt;&quot;d&#39;'],
-    ['a b', 'a+b'],
+    ['a long token', 'a+long+token'],
     ['a"b\\c', 'a\\"b\\\\c'],
     ['(.*)+[x]', '(.*)+[x]'],
     ['padded', 'cGFkZGVkOlg='],
@@ -86,4 +87,110 @@ describe('createScrubber', () => {
   ])('%s as %s', (token, form) => expect(createScrubber(token)(`<${form}>${form}`)).toBe(`<${REMOVED}>${REMOVED}`));
 
   it('leaves other text as it is', () => expect(createScrubber('a.c')('abc a.d')).toBe('abc a.d'));
+});
+
+describe('a token echoed in any encoding that an answer can carry', () => {
+  const each = (write: (character: string, code: number) => string) =>
+    [...TOKEN].map((character) => write(character, character.codePointAt(0) as number)).join('');
+  const hex = (code: number) => code.toString(16);
+  const utf8 = (character: string) => Buffer.from(character).toString('hex').match(/../g) ?? [];
+  const encodings: readonly (readonly [string, string])[] = [
+    ['decimal references', each((_, code) => `&#${code};`)],
+    ['hexadecimal references', each((_, code) => `&#x${hex(code)};`)],
+    ['upper-case hexadecimal with zeros', each((_, code) => `&#X00${hex(code).toUpperCase()};`)],
+    ['a reference here and there', TOKEN.replace('/', '&#x2F;').replace('7', '&#55;')],
+    ['references, escaped again', TOKEN.replace('/', '&amp;#x2F;')],
+    ['names of HTML', TOKEN.replace('/', '&sol;').replace('+', '&plus;').replace('=', '&equals;')],
+    ['JSON', each((_, code) => `\\u${hex(code).padStart(4, '0')}`)],
+    ['a slash of JSON', TOKEN.replace('/', '\\/')],
+    [
+      'every octet of a URL',
+      each((character) =>
+        utf8(character)
+          .map((octet) => `%${octet}`)
+          .join(''),
+      ),
+    ],
+    ['a URL in a URL', encodeURIComponent(encodeURIComponent(TOKEN))],
+    ['two CDATA sections', `<![CDATA[${TOKEN.slice(0, 5)}]]><![CDATA[${TOKEN.slice(5)}]]>`],
+    ['Base64 of a longer text', Buffer.from(`user=${TOKEN}; path=/`).toString('base64')],
+    [
+      'Base64, wrapped',
+      Buffer.from(`${TOKEN}:X`)
+        .toString('base64')
+        .replace(/(.{10})/g, '$1\n'),
+    ],
+    ['upper case', TOKEN.toUpperCase()],
+  ];
+  it.each(encodings)('%s', async (_name, echo) => {
+    expect(createScrubber(TOKEN)(`<a>${echo}</a>`)).toEqual(
+      echo.startsWith('<!')
+        ? `<a><![CDATA[${REMOVED}]]></a>`
+        : expect.stringMatching(/^<a>\S*\[token removed\]\S*<\/a>$/),
+    );
+    for (const body of [
+      `<errors><error>${echo}</error></errors>`,
+      `<!DOCTYPE html><html><p>${echo}</p></html>`,
+      echo,
+    ]) {
+      await using site = await openSite([422, { 'content-type': 'application/xml' }, body]);
+      await using client = openClient(site.url);
+      const exchange = await client.send(create, anyTime);
+      expect(search(exchange)).toEqual([]);
+      expect(JSON.stringify(exchange)).not.toContain(echo);
+    }
+  });
+
+  it.each(['utf16le', 'gzip'] as const)('%s', async (form) => {
+    const text = `<errors><error>${TOKEN}</error></errors>`;
+    const body = form === 'gzip' ? gzipSync(text) : Buffer.from(`\uFEFF${text}`, 'utf16le');
+    await using site = await openSite([422, form === 'gzip' ? { 'content-encoding': 'gzip' } : {}, body]);
+    await using client = openClient(site.url);
+    const exchange = await client.send(create, anyTime);
+    expect(exchange.outcome).toEqual({ kind: 'rejected', problems: [{ message: REMOVED }] });
+    expect(search(exchange)).toEqual([]);
+  });
+
+  it('where a message ends within it', async () => {
+    await using site = await openSite([422, {}, `<errors><error>${'x'.repeat(985)}${TOKEN}</error></errors>`]);
+    await using client = openClient(site.url);
+    expect(JSON.stringify(await client.send(create, anyTime))).not.toContain(TOKEN.slice(0, 8));
+  });
+});
+
+describe('a short token', () => {
+  const openShort = (url: URL, token: string) =>
+    openClient(url, { token: { reveal: () => token }, listPath: '/jobs.xml' });
+  it.each(['7', 'abc', '1007', 'job', 'a'])('%s, that stands in IDs and Location, is read first', async (token) => {
+    const id = `${token}-1007-abc`;
+    await using site = await openSite((got) => [
+      got.method === 'POST' ? 201 : 200,
+      { location: `/jobs/${id}?key=${token}` },
+      got.url.startsWith('/jobs.xml') && got.method === 'GET'
+        ? `<jobs><job><id>${id}</id><title>a job abc 7</title></job></jobs>`
+        : `<job><id>${id}</id><title>a job abc 7</title></job>`,
+    ]);
+    await using client = openShort(site.url, token);
+    const { outcome, response } = await client.send(create, anyTime);
+    expect(outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: id, fields: { title: 'a job abc 7' } } });
+    expect(response?.location).toBe(`/jobs/${id}?key=${REMOVED}`);
+    expect(await client.show(siteJobId(id))).toMatchObject({ siteJobId: id, fields: { id } });
+    const listed: unknown[] = [];
+    expect((await client.list((siteJob) => listed.push(siteJob.siteJobId))).kind).toBe('listed');
+    expect(listed).toEqual([id]);
+  });
+
+  it.each(['7', 'abc', 'abc123'])('%s is removed where it stands as a credential', (token) => {
+    const scrub = createScrubber(token);
+    for (const text of [
+      `token=${token}`,
+      `<auth-token>${token}</auth-token>`,
+      `{"token":"${token}"}`,
+      `Token ${token} is bad`,
+    ]) {
+      expect(scrub(text)).toBe(text.replace(token, REMOVED));
+    }
+    expect(scrub(`Basic ${Buffer.from(`${token}:X`).toString('base64')}`)).toBe(`Basic ${REMOVED}`);
+    expect(scrub(`x${token}y 17-7-abcd`)).toBe(`x${token}y 17-7-abcd`);
+  });
 });

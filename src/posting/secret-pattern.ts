@@ -1,0 +1,190 @@
+// Turns a secret into a pattern that finds it in text, in every form in which it may be sent back, logged or stored.
+
+/** Shorter secrets stand in other texts by accident, so that they can't be removed wherever they stand. */
+export const SHORT_SECRET = 8;
+/** Shorter ones still stand as words by accident, too: numbers, abbreviations. */
+const SHORTEST_WORD = 4;
+/** Fewer characters than this of a Base64 text are no proof that a secret is in it. */
+const MIN_BASE64_CORE = 8;
+
+/**
+ * A pattern for the secret: each of its characters as it is, as a character reference of XML or HTML (named, decimal or
+ * hexadecimal), escaped for a URL or for JSON, once or several times, in any mixture, also across CDATA sections; and in
+ * Base64, alone, as the credentials of HTTP Basic, or within a longer text. A secret shorter than {@link SHORT_SECRET} is
+ * found where it stands as a word of its own, a shorter one only where it stands as a credential. No part repeats without
+ * bound, so that the time is in proportion to the text.
+ */
+function secretPattern(secret: string): RegExp {
+  if (secret.length < SHORT_SECRET) return new RegExp(shortSource(secret), 'gi');
+  const sources = [sourceOf(secret), ...base64Texts(secret).map(base64Source)];
+  return new RegExp(sources.join('|'), 'gi');
+}
+
+/** Makes a function that puts `replacement` in the place of the secret, in each form that {@link secretPattern} finds. */
+export function secretReplacer(secret: string, replacement: string): (text: string) => string {
+  const pattern = secretPattern(secret);
+  const cores = [secret, ...[`${secret}:X`, `${secret}:`, secret].map(base64), ...base64Cores(secret)].map(bare);
+  // The pattern is slow, and hardly any text holds a secret.
+  const isCheap = cores.every((core) => core.length >= SHORTEST_WORD);
+  return (text) => (isCheap && !mayHold(text, cores) ? text : text.replace(pattern, replacement));
+}
+
+/** Whether the letters and digits of one of the cores follow each other in the text, however they are written. */
+function mayHold(text: string, cores: readonly string[]): boolean {
+  const decoded = decodeAll(text.toLowerCase().replaceAll('<![cdata[', ''));
+  const unwrapped = decoded.includes('\\') ? bare(decoded.replace(/\\{1,4}[nr]/g, '')) : undefined;
+  const whole = bare(decoded);
+  return cores.some((core) => whole.includes(core) || unwrapped?.includes(core) === true);
+}
+
+const bare = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '');
+
+function decodeAll(text: string): string {
+  let decoded = text;
+  if (decoded.includes('&')) {
+    decoded = decoded
+      .replace(/&(?:amp;)+/g, '&')
+      .replace(/&#x([0-9a-f]{1,13});/g, (_, hex: string) => letter(Number.parseInt(hex, 16)))
+      .replace(/&#(\d{1,13});/g, (_, decimal: string) => letter(Number(decimal)))
+      .replace(/&[a-z]{2,8};/g, '');
+  }
+  if (decoded.includes('%')) {
+    decoded = decoded
+      .replace(/%(?:25)+/g, '%')
+      .replace(/%([0-9a-f]{2})/g, (_, hex: string) => letter(Number.parseInt(hex, 16)));
+  }
+  if (decoded.includes('\\')) {
+    decoded = decoded.replace(
+      /\\{1,4}(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,8})\}|x([0-9a-f]{2}))/g,
+      (_, ...hex: (string | undefined)[]) => letter(Number.parseInt(hex[0] ?? hex[1] ?? hex[2] ?? '0', 16)),
+    );
+  }
+  return decoded;
+}
+
+/** A letter or digit; anything else is not compared. */
+const letter = (code: number): string => (code < 128 ? bare(String.fromCharCode(code)) : '');
+
+/** Where a short secret stands as a credential, also in addresses, whose other parts are not to be touched. */
+export function credentialPattern(secret: string): RegExp {
+  return new RegExp(credentialSource(secret), 'gi');
+}
+
+function shortSource(secret: string): string {
+  const credential = credentialSource(secret);
+  if (secret.length < SHORTEST_WORD) return credential;
+  // A number or a word of JSON itself stays, or a log line would be JSON no more.
+  const notBare = /^(\d+|true|false|null)$/i.test(secret) ? '(?<!":|,|\\[)' : '';
+  const words = [sourceOf(secret), ...[`${secret}:X`, `${secret}:`, secret].map((text) => base64Source(base64(text)))];
+  return `${credential}|${notBare}(?<![\\w.+/-])(?:${words.join('|')})(?!\\w|[.-]\\w)`;
+}
+
+const CREDENTIAL_NAMES =
+  '(?:token|secret|passw(?:or)?d|(?:api|auth|access)[-_ ]?key|auth|authorization|credentials?|bearer|basic)';
+
+function credentialSource(secret: string): string {
+  const source = sourceOf(secret);
+  const basic = [`${secret}:X`, `${secret}:`].map((text) => base64Source(base64(text))).join('|');
+  return [
+    `(?<=\\b${CREDENTIAL_NAMES}\\\\?["']?\\s{0,2}[=:>]?\\s{0,2}\\\\?["']?)(?:${source})(?![\\w-])`,
+    `(?<=//)(?:${source})(?=[:@])`,
+    `(?<![\\w-])(?:${source})(?=:X\\b)`,
+    `(?<=\\bbasic\\s{1,2})(?:${basic})(?!\\w)`,
+  ].join('|');
+}
+
+const ENTITY_NAMES: Readonly<Record<string, string>> = {
+  '&': 'amp',
+  '<': 'lt',
+  '>': 'gt',
+  '"': 'quot',
+  "'": 'apos',
+  '/': 'sol',
+  '\\': 'bsol',
+  '+': 'plus',
+  '=': 'equals',
+  '.': 'period',
+  ',': 'comma',
+  ':': 'colon',
+  ';': 'semi',
+  _: 'lowbar',
+  '-': 'hyphen|dash',
+  '#': 'num',
+  '!': 'excl',
+  '?': 'quest',
+  '@': 'commat',
+  $: 'dollar',
+  '%': 'percnt',
+  '*': 'ast',
+  '(': 'lpar',
+  ')': 'rpar',
+  '[': 'lsqb|lbrack',
+  ']': 'rsqb|rbrack',
+  '{': 'lcub|lbrace',
+  '}': 'rcub|rbrace',
+  '|': 'verbar|vert',
+  '^': 'hat',
+  '`': 'grave',
+  '~': 'tilde',
+};
+
+/** Between two characters: the end of a CDATA section and the next, or half of a UTF-16 character taken for a whole one. */
+const BETWEEN = String.raw`(?:\]\]>)?(?:<!\[CDATA\[)?[\0\uFFFD]?`;
+/** Base64 is wrapped after some 60 or 76 characters. */
+const WRAPPED = String.raw`(?:\s|&#(?:10|13|x0?[ad]);|\\{1,4}[rn]|%0[ad]){0,4}`;
+
+const sourceOf = (text: string): string => [...text].map(characterSource).join(BETWEEN);
+
+function base64Source(text: string): string {
+  const characters = [...text].map((character) => {
+    if (character === '+') return `(?:${characterSource('+')}|-)`;
+    return character === '/' ? `(?:${characterSource('/')}|_)` : characterSource(character);
+  });
+  return `${characters.join(WRAPPED)}(?:=|%(?:25){0,3}3d|&#61;){0,2}`;
+}
+
+function characterSource(character: string): string {
+  const code = character.codePointAt(0) as number;
+  const hex = code.toString(16);
+  const amp = '&(?:amp;){0,3}';
+  const percent = (bytes: Buffer): string =>
+    [...bytes].map((byte) => `%(?:25){0,3}${byte.toString(16).padStart(2, '0')}`).join('');
+  const name = ENTITY_NAMES[character];
+  const units = [...Array(character.length).keys()].map((at) => character.charCodeAt(at).toString(16).padStart(4, '0'));
+  const forms = [
+    escapeForPattern(character),
+    `${amp}#0{0,6}${code};`,
+    `${amp}#x0{0,6}${hex};`,
+    percent(Buffer.from(character)),
+    units.map((unit) => String.raw`\\{1,4}u${unit}`).join(''),
+    String.raw`\\{1,4}u\{0{0,4}${hex}\}`,
+    ...(code < 256 ? [percent(Buffer.from([code])), String.raw`\\{1,4}x${hex.padStart(2, '0')}`] : []),
+    ...(name === undefined ? [] : [`${amp}(?:${name});`]),
+    ...('"\'\\/'.includes(character) ? [String.raw`\\{1,4}${escapeForPattern(character)}`] : []),
+    ...(character === ' ' ? ['\\+'] : []),
+  ];
+  return `(?:${forms.join('|')})`;
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64').replace(/=+$/, '');
+
+function base64Texts(secret: string): string[] {
+  return [...new Set([`${secret}:X`, `${secret}:`, secret].map(base64).concat(base64Cores(secret)))].sort(
+    (a, b) => b.length - a.length,
+  );
+}
+
+/**
+ * The Base64 characters that the secret alone decides, for each of the three ways in which its bytes can lie in the
+ * groups of three: these are in the Base64 of any text that contains the secret.
+ */
+function base64Cores(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  return [0, 1, 2].flatMap((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    const core = encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
+    return core.length < MIN_BASE64_CORE ? [] : [core];
+  });
+}
+
+const escapeForPattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
