@@ -17,7 +17,7 @@ export const SIMULATED_SITE = {
   retry: '{ attempts: 3, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }',
 } as const;
 
-const FAULTS: readonly Omit<Fault, 'on'>[] = [
+export const FAULTS: readonly Omit<Fault, 'on'>[] = [
   { name: 'latency', ms: 60 },
   { name: 'reset-before' },
   { name: 'reset-during' },

@@ -38,8 +38,8 @@ export interface Mirror {
   /** Ends both, as a stop of the process would; with 0 ms what is in flight is cut off. */
   stopEngine(graceMs?: number): Promise<void>;
   writeFeed(content: string | Buffer): Promise<void>;
-  /** Mirrors the feed once. */
-  sync(): Promise<PullReport>;
+  /** Mirrors one feed once, `acme` if none is named. */
+  sync(feed?: string): Promise<PullReport>;
   /** The site's jobs by their `number`, without what the site adds. */
   siteJobs(): Promise<Map<string, Readonly<Record<string, string>>>>;
   close(): Promise<void>;
@@ -94,10 +94,10 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
     engine,
     stopEngine,
     writeFeed: (content) => writeFile(join(folder, 'feed.xml'), content),
-    async sync() {
+    async sync(feed = 'acme') {
       const open = await books();
-      const [setup] = feedSetups(open.config, ['acme']);
-      if (setup === undefined) throw new Error('the configuration has no feed acme');
+      const [setup] = feedSetups(open.config, [feed]);
+      if (setup === undefined) throw new Error(`the configuration has no feed ${feed}`);
       return mirrorFeed(open, engine, setup, { signal: new AbortController().signal });
     },
     async siteJobs() {

@@ -1,0 +1,131 @@
+// The feed of a crossing life: postings with two identifiers, in one of two shapes, whole or with what feeds suffer from.
+
+import type { Setup } from './crossing-setup.ts';
+import type { Random } from './random.ts';
+
+/** One posting; `number` is what both of its identifiers are made of, and its web address, which no site changes. */
+export interface CrossingPosting {
+  readonly number: number;
+  readonly title: string;
+  readonly city: string;
+  readonly text: string;
+  /** Breaks the site's rule about states. */
+  readonly invalid?: true;
+}
+
+export const addressOfPosting = (number: number): string => `https://jobs.example.com/s${number}`;
+
+/** How a document is spoiled. `whole`: nothing is wrong with it, so it proves what is gone. */
+export const DAMAGES = [
+  'whole',
+  'whole',
+  'whole',
+  'cut',
+  'page',
+  'unreadable',
+  'unreadable without key',
+  'without key',
+] as const;
+export type Damage = (typeof DAMAGES)[number];
+
+const TITLES = ['Nurse', 'Head nurse', 'Cook', 'Driver'];
+const CITIES = ['Boston', 'Salem', 'Lynn'];
+const TEXTS = ['<p>Work  here</p>', 'Café\r\nof the house', 'By day'];
+
+export interface CrossingFeed {
+  readonly postings: readonly CrossingPosting[];
+  change(): string;
+  /** Gives content that they never had to the postings with these numbers, and brings them back where they are gone. */
+  renew(numbers: Iterable<number>): void;
+  /** Makes all postings valid. */
+  repair(): void;
+}
+
+export function crossingFeed(random: Random, size: number): CrossingFeed {
+  let made = 0;
+  let renewed = 0;
+  const fresh = (): CrossingPosting => ({
+    number: made++,
+    title: random.pick(TITLES),
+    city: random.pick(CITIES),
+    text: random.pick(TEXTS),
+  });
+  let postings: readonly CrossingPosting[] = Array.from({ length: size }, fresh);
+  const versions = [postings];
+  const changeSome = (count: number, change: (posting: CrossingPosting) => CrossingPosting) => {
+    const chosen = new Set(random.some(postings, count));
+    return postings.map((posting) => (chosen.has(posting) ? change(posting) : posting));
+  };
+  const moves: Readonly<Record<string, () => readonly CrossingPosting[]>> = {
+    'some come': () => [...postings, ...Array.from({ length: 1 + random.number(4) }, fresh)],
+    'some go': () => random.some(postings, Math.max(1, postings.length - 1 - random.number(3))),
+    'many go': () => random.some(postings, Math.ceil(postings.length / 2)),
+    'some change': () =>
+      changeSome(1 + random.number(5), (posting) => ({
+        ...posting,
+        title: random.pick(TITLES),
+        text: random.pick(TEXTS),
+      })),
+    'some break a rule': () => changeSome(1 + random.number(2), (posting) => ({ ...posting, invalid: true })),
+    'some are repaired': () => postings.map(({ invalid: _, ...posting }) => posting),
+    'an earlier version comes back': () => random.pick(versions),
+  };
+  return {
+    get postings() {
+      return postings;
+    },
+    change() {
+      const name = random.pick(Object.keys(moves));
+      postings = moves[name]?.() ?? postings;
+      versions.push(postings);
+      return name;
+    },
+    renew(numbers) {
+      const chosen = new Set(numbers);
+      const others = postings.filter(({ number }) => !chosen.has(number));
+      postings = [
+        ...others,
+        ...[...chosen].map((number) => ({ number, title: `Renewed ${renewed++}`, city: 'Lynn', text: 'New' })),
+      ];
+    },
+    repair() {
+      postings = postings.map(({ invalid: _, ...posting }) => posting);
+    },
+  };
+}
+
+const recordXml = ({ number, title, city, text, invalid }: CrossingPosting): string =>
+  `<job><referencenumber>s${number}</referencenumber><requisition>r-${number}</requisition><title>${title}</title>
+<city>${city}</city><state>${invalid ? 'Jalisco' : 'MA'}</state><url>${addressOfPosting(number)}</url>
+<description><![CDATA[${text}]]></description></job>`;
+
+/** The document in the shape that the setup reads. */
+export function crossingXml(
+  postings: readonly CrossingPosting[],
+  { records, key }: Setup,
+  damage: Damage,
+  random: Random,
+): string {
+  const list = postings.map(recordXml).join('\n');
+  const [open, close] = records === 'source/job' ? ['', ''] : ['<list>', '</list>'];
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<source>${open}\n${list}\n${close}</source>\n`;
+  const [victim] = random.some(postings, 1);
+  if (victim === undefined) return xml;
+  const record = recordXml(victim);
+  switch (damage) {
+    case 'whole':
+      return xml;
+    case 'cut':
+      return xml.slice(0, random.number(xml.length));
+    case 'page':
+      return '<!DOCTYPE html><html><body>Sorry</body></html>';
+    case 'unreadable':
+      return xml.replace(record, record.replace('</title>', ` & co ${random.number(1e6)}</title>`));
+    case 'unreadable without key':
+      return xml.replace(record, record.replace(`</${key}>`, ` & ${random.number(1e6)}</${key}>`));
+    case 'without key':
+      return xml.replace(record, record.replace(`<${key}>`, '<x>').replace(`</${key}>`, '</x>'));
+    default:
+      return damage satisfies never;
+  }
+}

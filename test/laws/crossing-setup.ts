@@ -1,0 +1,110 @@
+// The configuration of a crossing life: what an operator may change about a feed between two runs, as the file that says so.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Installation } from './installation.ts';
+import type { Random } from './random.ts';
+
+/** All that changes. Identifiers of a posting: `referencenumber` and, by another numbering, `requisition`. */
+export interface Setup {
+  readonly feed: 'acme' | 'globex';
+  readonly key: 'referencenumber' | 'requisition';
+  /** The preset, or the same written out; `records` says where its records are. */
+  readonly format: 'preset' | 'inline';
+  readonly records: 'source/job' | 'source/list/job';
+  readonly title: 'title' | 'title and city';
+  readonly source: 'feed.xml' | 'other.xml';
+  readonly onMissing: 'create' | 'leave';
+  readonly missingPulls: 1 | 2;
+  readonly guard: '{ percent: 20, count: 5' | '{ percent: 100, count: 100' | '{ percent: 5, count: 1';
+}
+
+export const FIRST_SETUP: Setup = {
+  feed: 'acme',
+  key: 'referencenumber',
+  format: 'preset',
+  records: 'source/job',
+  title: 'title',
+  source: 'feed.xml',
+  onMissing: 'create',
+  missingPulls: 1,
+  guard: '{ percent: 20, count: 5',
+};
+
+type Changes = { readonly [Name in keyof Setup]: readonly Setup[Name][] };
+
+const CHANGES: Changes = {
+  feed: ['acme', 'globex'],
+  key: ['referencenumber', 'requisition'],
+  format: ['preset', 'inline'],
+  records: ['source/job', 'source/list/job'],
+  title: ['title', 'title and city'],
+  source: ['feed.xml', 'other.xml'],
+  onMissing: ['create', 'leave'],
+  missingPulls: [1, 2],
+  guard: ['{ percent: 20, count: 5', '{ percent: 100, count: 100', '{ percent: 5, count: 1'],
+};
+
+/** Another value of one setting. The preset reads the records of any root, but not those of a list in it. */
+export function changeSetup(setup: Setup, random: Random): { readonly setup: Setup; readonly note: string } {
+  const name = random.pick(Object.keys(CHANGES) as (keyof Setup)[]);
+  const value = random.pick(CHANGES[name].filter((other) => other !== setup[name]));
+  const changed = { ...setup, [name]: value } as Setup;
+  const fitting: Setup =
+    changed.records === 'source/list/job' && changed.format === 'preset'
+      ? name === 'format'
+        ? { ...changed, records: 'source/job' }
+        : { ...changed, format: 'inline' }
+      : changed;
+  return { setup: fitting, note: `${name} becomes ${value}` };
+}
+
+/** A field of each job that tells by which key its posting was known when it was made. */
+export const categoryOf = (key: Setup['key']): string => `by ${key}`;
+
+const FIELDS = `number: referencenumber
+        title: title
+        description: description
+        location-city: city
+        location-state: { from: state, as: us_state }
+        contact-web-address: { from: url, as: url }`;
+
+/** Writes the configuration to `file` in the installation's folder. */
+export async function writeSetup(
+  { folder, sandbox }: Installation,
+  setup: Setup,
+  queue: string,
+  tokenFile: string,
+  file = 'jobmirror.yaml',
+): Promise<void> {
+  const inline = `
+      records: ${setup.records}
+      key: referencenumber
+      fields:
+        ${FIELDS}`;
+  await writeFile(
+    join(folder, file),
+    `database: \${DATABASE_URL}
+queue: ${queue}
+sites:
+  board:
+    base_url: ${sandbox.url}
+    token_file: ${tokenFile}
+    reference_field: number
+    list_path: /jobs.xml
+    on_missing: ${setup.onMissing}
+    limits: { requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }
+    doubts: { settle_after_seconds: 0.9 }
+    retry: { attempts: 3, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }
+feeds:
+  ${setup.feed}:
+    source: ${setup.source}
+    site: board
+    format: ${setup.format === 'preset' ? 'indeed' : inline}
+    key: ${setup.key}
+    fields:
+      category-name: { value: ${categoryOf(setup.key)} }
+      title: ${setup.title === 'title' ? 'title' : '{ template: "{title}, {city}" }'}
+    delete_guard: ${setup.guard}, missing_pulls: ${setup.missingPulls} }
+`,
+  );
+}

@@ -1,0 +1,454 @@
+// One life in which features cross: the configuration, the feed's names, the token, the site and its reviewers change
+// between and during runs. What must never happen is checked after each step, all laws at the end.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { PullReport } from '../../src/cli/pull-report.ts';
+import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
+import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
+import type { SandboxSettings } from '../../src/sandbox/settings.ts';
+import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
+import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/review-actions.ts';
+import { resumeSite, trustGone } from '../../src/store/site-state.ts';
+import {
+  addressOfPosting,
+  type CrossingFeed,
+  type CrossingPosting,
+  crossingFeed,
+  crossingXml,
+  DAMAGES,
+  type Damage,
+} from './crossing-feed.ts';
+import { categoryOf, changeSetup, FIRST_SETUP, type Setup, writeSetup } from './crossing-setup.ts';
+import type { Installation, Running } from './installation.ts';
+import { checkCounts } from './laws.ts';
+import { type Random, randomOf } from './random.ts';
+import { FAULTS, STEPS } from './simulation.ts';
+
+const ROUNDS = 8;
+const SITE = 'board' as SiteName;
+const PASSWORDS = ['a password of the mirror', 'another password', 'a third password'];
+
+interface Life {
+  readonly installation: Installation;
+  readonly queue: string;
+  readonly random: Random;
+  readonly feed: CrossingFeed;
+  setup: Setup;
+  /** The configuration before the last change, still used by processes that nobody has restarted. */
+  former: Setup;
+  password: number;
+  settings: Partial<SandboxSettings>;
+  /** Postings whose delete a whole document has allowed, as `category address`, since the site was last known to agree. */
+  readonly mayBeGone: Set<string>;
+  /** Numbers of postings whose jobs were removed on the site, or whose entries a person dealt with. */
+  readonly touched: Set<number>;
+  readonly story: string[];
+}
+
+/** Lives it through. Throws what was found broken, with the seed and the story. */
+export async function cross(seed: number, installation: Installation, queue = 'database'): Promise<void> {
+  const random = randomOf(seed);
+  const life: Life = {
+    installation,
+    queue,
+    random,
+    feed: crossingFeed(random, 6 + random.number(8)),
+    setup: FIRST_SETUP,
+    former: FIRST_SETUP,
+    password: 0,
+    settings: {},
+    mayBeGone: new Set(),
+    touched: new Set(),
+    story: [],
+  };
+  try {
+    await configure(life);
+    await writeFeed(life, 'whole');
+    await sync(life);
+    for (let round = 0; round < ROUNDS; round++) {
+      await live(life);
+      await checkAlways(life);
+    }
+    await end(life);
+  } catch (cause) {
+    const again = `SEED=${seed} npx vitest run test/laws/crossing.test.ts`;
+    throw new Error(`seed ${seed} broke a law; again with: ${again}\n${life.story.join('\n')}\n${cause}`, { cause });
+  }
+}
+
+async function live(life: Life): Promise<void> {
+  const { installation, random, story } = life;
+  if (random.chance(45)) await changeConfiguration(life);
+  if (random.chance(15)) await changeToken(life);
+  if (random.chance(40)) changeSite(life);
+  if (random.chance(15)) await expire(life);
+  if (random.chance(80)) story.push(life.feed.change());
+  await writeFeed(life, random.pick(DAMAGES));
+  await setFaults(life);
+  const before = await ownJobs(life);
+  installation.sandbox.requests.clear();
+  const beside = random.chance(25) ? await startBeside(life) : undefined;
+  const how = random.number(10);
+  if (how < 6) await sync(life);
+  else if (how < 8) await stopInTheMiddle(life);
+  else await killInTheMiddle(life);
+  if (beside !== undefined) await stopBeside(life, beside);
+  await checkDeletes(life, before);
+  if (random.chance(45)) await review(life);
+}
+
+// What changes ---------------------------------------------------------------------------------------------------------
+
+async function configure(life: Life): Promise<void> {
+  const { installation, queue, setup } = life;
+  await installation.stopEngine();
+  await writeToken(life);
+  await writeSetup(installation, setup, queue, `token-${life.password}`);
+}
+
+async function writeToken({ installation, password }: Life): Promise<void> {
+  const { token } = await installation.sandbox.ensureUser(installation.owner, PASSWORDS[password] ?? '');
+  await writeFile(join(installation.folder, `token-${password}`), token, { mode: 0o600 });
+}
+
+async function changeConfiguration(life: Life): Promise<void> {
+  const { setup, note } = changeSetup(life.setup, life.random);
+  life.story.push(`configuration: ${note}`);
+  life.former = life.setup;
+  const renamed = setup.feed !== life.setup.feed;
+  life.setup = setup;
+  await configure(life);
+  if (!renamed) return;
+  if (life.random.chance(50)) {
+    // Under a name that nobody has told the database of, nothing may be created.
+    await writeFeed(life, 'whole');
+    const creates = await countCreates(life, () => sync(life));
+    const { db } = await life.installation.books();
+    const [known] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [
+      life.former.feed,
+    ]);
+    if ((known?.n ?? 0) > 0) expect(creates, 'creates of a feed under a new name').toBe(0);
+  }
+  await rename(life);
+}
+
+async function countCreates({ installation }: Life, work: () => Promise<unknown>): Promise<number> {
+  installation.sandbox.requests.clear();
+  await work();
+  return installation.sandbox.requests.recent().filter(({ method }) => method === 'POST').length;
+}
+
+/** As a person does: the command says to try again while changes are being sent. */
+async function rename({ installation, former, setup, story }: Life): Promise<void> {
+  for (let attempt = 0; attempt < 30; attempt++) {
+    await installation.stopEngine();
+    const { status, output } = await installation.spawn(['feeds', 'rename', former.feed, setup.feed]).ended;
+    if (status === 0) return;
+    story.push(`  rename: ${output.trim()}`);
+    // Nothing of the former feed was ever recorded, so nothing has to be renamed.
+    if (/records no feed|knows no feed|no feed/.test(output)) return;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  throw new Error('the feed could not be renamed');
+}
+
+async function changeToken(life: Life): Promise<void> {
+  life.story.push('token changes');
+  life.password = (life.password + 1) % PASSWORDS.length;
+  await life.installation.sandbox.changePassword(life.installation.owner, PASSWORDS[life.password] ?? '');
+  life.former = life.setup;
+  await configure(life);
+  if (life.random.chance(50)) {
+    const { db } = await life.installation.books();
+    await resumeSite(db, SITE);
+  }
+}
+
+function changeSite(life: Life): void {
+  const { random } = life;
+  const settings: Partial<SandboxSettings> = {
+    storedValues: random.pick(['exact', 'trimmed', 'upper-case', 'stripped', 'cut', 'composed']),
+    idReuse: random.chance(30),
+    paging: random.pick(['page', 'offset', 'link', 'none', 'cached']),
+    pageSize: random.pick([2, 5, 50]),
+    updateBody: random.pick(['job', 'empty']),
+    deleteStatus: random.pick([200, 204]),
+    idInBody: random.chance(70),
+  };
+  life.story.push(`site: ${JSON.stringify(settings)}`);
+  life.settings = settings;
+  life.installation.sandbox.setSettings(settings);
+}
+
+/** The site removes its oldest jobs. */
+async function expire(life: Life): Promise<void> {
+  const jobs = (await ownJobs(life)).slice(0, 1 + life.random.number(3));
+  life.story.push(`expired: ${jobs.map(identityOf).join(', ')}`);
+  for (const job of jobs) {
+    await life.installation.sandbox.inspect.removeJob(job.id);
+    touch(life, job);
+  }
+}
+
+async function writeFeed(life: Life, damage: Damage): Promise<void> {
+  const { installation, feed, setup, random, story } = life;
+  if (damage !== 'whole') story.push(`  document: ${damage}`);
+  const xml = crossingXml(feed.postings, setup, damage, random);
+  for (const file of ['feed.xml', 'other.xml']) await writeFile(join(installation.folder, file), xml);
+  if (damage !== 'whole') return;
+  // It proves that whatever else is live is gone: absent postings, and those known by another key.
+  const wanted = new Set(feed.postings.map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`));
+  for (const job of await ownJobs(life)) if (!wanted.has(identityOf(job))) life.mayBeGone.add(identityOf(job));
+}
+
+async function setFaults({ installation, random, story }: Life): Promise<void> {
+  const faults = random.some(FAULTS, random.number(3)).map(
+    (fault): Fault => ({
+      ...fault,
+      on: random.pick([['create'], ['update'], ['delete'], ['create', 'update', 'delete'], ['list', 'show']] as const),
+      rate: 0.1 + random.number(6) / 10,
+      count: 1 + random.number(6),
+    }),
+  );
+  await installation.sandbox.setFaults(faults);
+  if (faults.length > 0)
+    story.push(`  faults: ${faults.map(({ name, on }) => `${name} on ${on?.join('+')}`).join(', ')}`);
+}
+
+// What runs ------------------------------------------------------------------------------------------------------------
+
+async function sync(life: Life): Promise<PullReport> {
+  const report = await life.installation.sync(life.setup.feed);
+  life.story.push(`  sync: ${JSON.stringify(report)}`);
+  checkCounts(report);
+  return report;
+}
+
+async function stopInTheMiddle(life: Life): Promise<void> {
+  const { installation, random, story } = life;
+  story.push('  stopped in the middle');
+  const syncing = installation.sync(life.setup.feed).catch(() => undefined);
+  let left = 1 + random.number(6);
+  const reached = installation.sandbox.requests.next(() => --left === 0);
+  await Promise.race([reached, syncing]);
+  await installation.stopEngine(0);
+  await syncing;
+}
+
+async function killInTheMiddle({ installation, random, story }: Life): Promise<void> {
+  const step = random.pick(STEPS);
+  story.push(`  killed at ${step}`);
+  const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(1 + random.number(3)) };
+  await installation.spawn(['sync'], env).ended;
+}
+
+/** A process that still has the configuration from before the last change, its token included. */
+async function startBeside(life: Life): Promise<Running> {
+  const { installation, former, queue, password, random, story } = life;
+  const tokens = [password, (password + PASSWORDS.length - 1) % PASSWORDS.length];
+  const tokenFile = `token-beside`;
+  const { token } = await installation.sandbox.ensureUser(installation.owner, PASSWORDS[password] ?? '');
+  const old = random.chance(30) && tokens[0] !== tokens[1];
+  await writeFile(join(installation.folder, tokenFile), old ? 'a token of earlier days' : token, { mode: 0o600 });
+  await writeSetup(installation, former, queue, tokenFile, 'former.yaml');
+  story.push(`  beside: a worker with the former configuration${old ? ' and an old token' : ''}`);
+  const running = installation.spawn(['work', '--config', join(installation.folder, 'former.yaml')]);
+  await running.started;
+  return running;
+}
+
+async function stopBeside({ random }: Life, { child, ended }: Running): Promise<void> {
+  child.kill(random.chance(50) ? 'SIGTERM' : 'SIGKILL');
+  await ended;
+}
+
+// What people do -------------------------------------------------------------------------------------------------------
+
+async function review(life: Life): Promise<void> {
+  const { installation, random, setup, story } = life;
+  const { db } = await installation.books();
+  const selection = { ids: [], feeds: [setup.feed as FeedName] };
+  const actions = { approve: approveChanges, retry: retryChanges, discard: discardEntries, reopen: reopenEntries };
+  const action = random.pick(['approve', 'retry', 'discard', 'reopen', 'edit', 'settle'] as const);
+  if (action === 'edit') return edit(life);
+  if (action === 'settle') {
+    await settleDoubts(life);
+    return;
+  }
+  const acted = await db.transaction((tx) => actions[action](tx, selection, 'a reviewer'));
+  story.push(`  a reviewer: ${action} ${acted.length}`);
+}
+
+async function edit(life: Life): Promise<void> {
+  const { installation, setup, story } = life;
+  const { db } = await installation.books();
+  const [entry] = await db.query<{ id: number; key: string }>(
+    `select id, key from change where feed = $1 and wanted = 'present' and state in ('rejected', 'failed') order by id limit 1`,
+    [setup.feed],
+  );
+  if (entry === undefined) return;
+  const { status, output } = await installation.spawn([
+    'review',
+    'edit',
+    String(entry.id),
+    '--set',
+    'location-state=Ohio',
+    '--set',
+    'title=Edited',
+  ]).ended;
+  story.push(`  a reviewer: edits ${entry.key}: ${status} ${status === 0 ? '' : output.trim()}`);
+  for (const number of numbersIn([entry.key])) life.touched.add(number);
+}
+
+/** A person looks the site up for each open question whether a job is there, and says so. Gives how many were settled. */
+async function settleDoubts(life: Life): Promise<number> {
+  const { installation, setup, story } = life;
+  const { db } = await installation.books();
+  await installation.sandbox.requests.settled();
+  const doubts = await db.query<{ id: number; key: string; state: string }>(
+    `select id, key, state from change where feed = $1 and (state = 'in_doubt' or (state = 'held' and wanted = 'present'))
+     order by id`,
+    [setup.feed],
+  );
+  let settled = 0;
+  for (const { id, key, state } of doubts) {
+    const mapped = new Set(
+      (await db.query<{ id: string }>('select site_job_id as id from mapping')).map((row) => row.id),
+    );
+    const [number = -1] = numbersIn([key]);
+    const job = (await ownJobs(life)).find(
+      (candidate) =>
+        !mapped.has(candidate.id) &&
+        identityOf(candidate) === `${categoryOf(keyKind(key))} ${addressOfPosting(number)}`,
+    );
+    const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
+    const { status, output } = await installation.spawn(['review', 'settle', String(id), ...verdict]).ended;
+    story.push(
+      `  a reviewer: settles ${state} ${key} ${verdict.join(' ')}: ${status} ${status === 0 ? '' : output.trim()}`,
+    );
+    if (status === 0) settled++;
+  }
+  return settled;
+}
+
+// What is checked ------------------------------------------------------------------------------------------------------
+
+const ownJobs = async ({ installation: { sandbox, owner } }: Life): Promise<readonly InspectedJob[]> =>
+  (await sandbox.inspect.jobs()).filter((job) => job.owner === owner);
+
+const identityOf = ({ fields }: InspectedJob): string => `${fields['category-name']} ${fields['contact-web-address']}`;
+
+const keyKind = (key: string): Setup['key'] => (key.startsWith('r-') ? 'requisition' : 'referencenumber');
+
+const numbersIn = (keys: readonly string[]): number[] => keys.map((key) => Number(/\d+$/.exec(key)?.[0] ?? -1));
+
+function touch(life: Life, job: InspectedJob): void {
+  for (const number of numbersIn([job.fields['contact-web-address'] ?? ''])) life.touched.add(number);
+}
+
+/** Laws 1 and 4, at any time: no posting has two jobs, and nobody else's job was touched. */
+async function checkAlways(life: Life): Promise<void> {
+  const { sandbox, owner, foreign } = life.installation;
+  await sandbox.requests.settled();
+  const identities = (await ownJobs(life)).map(identityOf);
+  expect(
+    identities.filter((identity, at) => identities.indexOf(identity) !== at),
+    'postings with two jobs',
+  ).toEqual([]);
+  expect((await sandbox.inspect.jobs()).filter((job) => job.owner !== owner)).toEqual(foreign);
+}
+
+/** Law 3: only what a whole document has shown to be gone is ever deleted. */
+async function checkDeletes(life: Life, before: readonly InspectedJob[]): Promise<void> {
+  const { sandbox } = life.installation;
+  await sandbox.requests.settled();
+  const byId = new Map(before.map((job) => [job.id, job]));
+  for (const { method, path, processed } of sandbox.requests.recent()) {
+    if (method !== 'DELETE' || processed === undefined || processed >= 300) continue;
+    const job = byId.get(decodeURIComponent(path.replace(/^\/jobs\/|\.xml$/g, '')));
+    if (job === undefined) continue;
+    expect([...life.mayBeGone], 'what may be deleted').toContain(identityOf(job));
+  }
+}
+
+// How it ends ----------------------------------------------------------------------------------------------------------
+
+async function end(life: Life): Promise<void> {
+  const { installation, feed, setup, story } = life;
+  const { sandbox } = installation;
+  story.push('the end: all faults are over, and people deal with all that is left');
+  await sandbox.setFaults([]);
+  sandbox.setSettings({
+    storedValues: 'exact',
+    idReuse: false,
+    paging: 'page',
+    pageSize: 50,
+    updateBody: 'job',
+    idInBody: true,
+  });
+  await installation.stopEngine();
+  await sandbox.requests.settled();
+  const { db } = await installation.books();
+  const rested = await db.query<{ key: string }>(`select key from change where state = 'discarded'`);
+  for (const number of numbersIn(rested.map(({ key }) => key))) life.touched.add(number);
+  feed.repair();
+  const present = new Set(feed.postings.map(({ number }) => number));
+  feed.renew([...life.touched].filter((number) => number >= 0 && present.has(number)));
+  await writeFeed(life, 'whole');
+  for (let round = 0; round < 14; round++) {
+    await deal(life);
+    const report = await sync(life);
+    if (report.message?.includes('--emptied') === true) await trustGone((await installation.books()).db, SITE);
+    if (report.status === 'mirrored' && report.grace === 0 && report.discarded === 0) break;
+  }
+  await checkAlways(life);
+  const jobs = await ownJobs(life);
+  expect(jobs.map(identityOf).sort()).toEqual(
+    feed.postings.map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`).sort(),
+  );
+  const shown = new Map(jobs.map((job) => [job.fields['contact-web-address'], job.fields]));
+  for (const posting of feed.postings) {
+    expect(comparable(shown.get(addressOfPosting(posting.number)) ?? {})).toEqual(comparable(fieldsOf(posting, setup)));
+  }
+  expect(await (await installation.books()).db.query('select feed, key, state from change')).toEqual([]);
+  expect(await (await installation.books()).db.query('select site_job_id from stray')).toEqual([]);
+  sandbox.requests.clear();
+  await sync(life);
+  expect(sandbox.requests.recent().map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+}
+
+/** All that a person would do at the end of a bad week. */
+async function deal(life: Life): Promise<void> {
+  const { installation, setup } = life;
+  const { db } = await installation.books();
+  await resumeSite(db, SITE);
+  const selection = { ids: [], feeds: [setup.feed as FeedName] };
+  await db.transaction((tx) => reopenEntries(tx, selection, 'a reviewer'));
+  await db.transaction((tx) => retryChanges(tx, selection, 'a reviewer'));
+  await db.transaction((tx) => approveChanges(tx, selection, 'a reviewer'));
+  await settleDoubts(life);
+}
+
+/** What the site stores of a posting may have been changed by it: what is the same under all of that is compared. */
+function comparable(fields: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  const names = ['number', 'title', 'description', 'location-city', 'location-state'];
+  return Object.fromEntries(
+    names.map((name) => {
+      const text = (fields[name] ?? '')
+        .normalize('NFC')
+        .replace(/<[^>]*>/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim();
+      return [name, [...text.toLowerCase()].slice(0, 24).join('').trim()];
+    }),
+  );
+}
+
+const fieldsOf = ({ number, title, city, text }: CrossingPosting, setup: Setup): Record<string, string> => ({
+  number: `s${number}`,
+  title: setup.title === 'title' ? title : `${title}, ${city}`,
+  description: text,
+  'location-city': city,
+  'location-state': 'Massachusetts',
+});
