@@ -1,6 +1,8 @@
 // Tends what no queue job would come back to: orphaned attempts, doubts, strays, paused sites and old rows.
 
+import type { SiteName } from '../src/posting/identifiers.ts';
 import { deadlineIn } from '../src/site/deadline.ts';
+import type { Database } from '../src/store/database.ts';
 import { acceptToken, takeTokenProbe } from '../src/store/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState } from '../src/store/site-state.ts';
 import { dueStrays, forgetStray, postponeStray } from '../src/store/stray.ts';
@@ -8,7 +10,7 @@ import { giveBackOrphans } from '../src/store/worker-presence.ts';
 import { SEND_WITHIN_MS } from './apply-change.ts';
 import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PACE } from './heed-outcome.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
-import type { SiteDesk } from './site-desk.ts';
+import type { SiteDesk, SitePolicy } from './site-desk.ts';
 
 /** Time to note an outcome, on top of the time that a request may take. */
 const SETTLE_MARGIN_MS = 10_000;
@@ -26,13 +28,7 @@ export interface Tended {
 
 /** One round for one site. Any number of processes may do this at once. */
 export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<Tended> {
-  const { timeoutMs, retry, doubts: patience } = desk.policy;
-  const orphans = await giveBackOrphans(desk.db, desk.site, {
-    deadlineMs: SEND_WITHIN_MS + timeoutMs + SETTLE_MARGIN_MS,
-    mayLandMs: patience.settleAfterMs,
-    // Tries that came back are counted with them, and are fewer than may be.
-    mostTries: retry.attempts + MOST_DEATHS,
-  });
+  const orphans = await releaseOrphans(desk.db, desk.site, desk.policy);
   if (orphans > 0) desk.log.warn({ site: desk.site, orphans }, 'attempts of ended workers given back');
   const state = await readSiteState(desk.db, desk.site, desk.tokenDigest);
   // Another process is configured with this address; what is known of the site is about another place.
@@ -47,6 +43,19 @@ export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<
   await deleteStrays(desk, signal);
   return { orphans, doubts, resumed: false };
 }
+
+/** Gives back what processes that ended were sending for a site. Gives how many changes that were. */
+export const releaseOrphans = (
+  db: Database,
+  site: SiteName,
+  { timeoutMs, retry, doubts }: Pick<SitePolicy, 'timeoutMs' | 'retry' | 'doubts'>,
+): Promise<number> =>
+  giveBackOrphans(db, site, {
+    deadlineMs: SEND_WITHIN_MS + timeoutMs + SETTLE_MARGIN_MS,
+    mayLandMs: doubts.settleAfterMs,
+    // Tries that came back are counted with them, and are fewer than may be.
+    mostTries: retry.attempts + MOST_DEATHS,
+  });
 
 /** Asks a paused site at once, as a command that starts should: its cause may just have been mended. */
 export async function probeIfPaused(desk: SiteDesk, signal: AbortSignal): Promise<void> {

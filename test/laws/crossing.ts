@@ -375,6 +375,9 @@ async function checkDeletes(life: Life, before: readonly InspectedJob[]): Promis
 // How it ends ----------------------------------------------------------------------------------------------------------
 
 async function end(life: Life): Promise<void> {
+  // A site whose jobs are left gone would never have them again.
+  life.setup = { ...life.setup, onMissing: 'create' };
+  await configure(life);
   const { installation, feed, setup, story } = life;
   const { sandbox } = installation;
   story.push('the end: all faults are over, and people deal with all that is left');

@@ -1,5 +1,6 @@
 // `jobmirror feeds`: gives a feed that was renamed in the configuration its jobs, or takes one out of service.
 import { Command } from 'commander';
+import { releaseOrphans } from '../../../jobs/tend-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
@@ -47,6 +48,9 @@ function renameCommand(): Command {
           throw new UserError(`the configuration of feed ${name} is wrong: mend it first, jobmirror check says where`);
         }
         if (to === undefined) throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
+        // No process may be left that would do it, as none is configured with the old name any more.
+        const site = config.sites.get(to.siteName);
+        if (site !== undefined) await releaseOrphans(db, site.name, { ...site, timeoutMs: site.options.timeoutMs });
         const end = await renameFeed(db, from, { feed: to.name, site: to.siteName }, actorName(options.as));
         if (end.kind === 'busy') {
           throw new UserError(`feed ${end.feed} is being pulled right now; try again when that has ended`);
