@@ -46,10 +46,20 @@ export function legibleText(element: XmlElement, isLeftOut: (child: XmlElement) 
   });
   // Text beside elements is a sentence with markup in it.
   const isSentence = element.content.some((node) => typeof node === 'string' && node.trim() !== '');
-  const joined = isSentence
-    ? parts.reduce((before, part) => (/\w$/.test(before) && /^\w/.test(part) ? `${before} ${part}` : before + part), '')
-    : parts.filter((part) => part.trim() !== '').join('; ');
+  const joined = isSentence ? joinSentence(parts) : parts.filter((part) => part.trim() !== '').join('; ');
   return joined.trim();
+}
+
+// Looks at the ends of the parts only: with the text up to each part, many parts would take time by their square.
+function joinSentence(parts: readonly string[]): string {
+  let last = '';
+  return parts
+    .map((part) => {
+      const apart = /\w/.test(last) && /^\w/.test(part) ? ` ${part}` : part;
+      last = part.at(-1) ?? last;
+      return apart;
+    })
+    .join('');
 }
 
 /** Whether an element has this name, however it is cased and whether its words are joined by `_` or `-`. */
