@@ -2,7 +2,7 @@
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { patiently } from '../store/patience.ts';
 import { readSiteState, type SiteState } from '../store/site-state.ts';
-import { readStanding, type Standing } from '../store/standing.ts';
+import { readDoubtProgress, readStanding, type Standing } from '../store/standing.ts';
 import type { Books } from './books.ts';
 import type { Engine } from './engine.ts';
 
@@ -45,7 +45,7 @@ export async function awaitQuiet(
 ): Promise<Rest> {
   let settled = -1;
   let movedAt = performance.now();
-  let doubtsSince: number | undefined;
+  const doubts = watchDoubts(books, engine, site, feeds);
   let pauseSeen = false;
   for (let lookMs = LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
@@ -58,10 +58,9 @@ export async function awaitQuiet(
     const unsent = standing.due || standing.sending || standing.nextDueMs !== undefined;
     if (!unsent) {
       if (!standing.inDoubt || !mayDoubtsSettle(engine, site)) return { kind: 'quiet' };
-      doubtsSince ??= performance.now();
-      if (performance.now() - doubtsSince > doubtPatienceMs(engine, site)) return { kind: 'quiet' };
+      if (await patiently(() => doubts.haveStopped(), options.signal)) return { kind: 'quiet' };
     } else {
-      doubtsSince = undefined;
+      doubts.startAnew();
       const state = await patiently(
         () => readSiteState(books.db, site, engine.desks.get(site)?.tokenDigest),
         options.signal,
@@ -107,8 +106,39 @@ function mayDoubtsSettle(engine: Engine, site: SiteName): boolean {
   return engine.desks.get(site)?.policy.canList === true;
 }
 
-/** As long as all looks at the list may take. */
-function doubtPatienceMs(engine: Engine, site: SiteName): number {
+/** List checks in a row that only said why the doubts remain: by then it is for a person, or for the next run. */
+const MOST_EXPLAINED = 3;
+
+/**
+ * Tells when doubts do not resolve themselves any more. List checks are counted, and not the time that they take: a busy
+ * machine or a slow site is no reason to call a person.
+ */
+function watchDoubts({ db }: Books, engine: Engine, site: SiteName, feeds: readonly FeedName[]) {
+  let mark: string | undefined;
+  let markedAt = 0;
+  let explanations = 0;
+  return {
+    startAnew(): void {
+      mark = undefined;
+    },
+    async haveStopped(): Promise<boolean> {
+      const progress = await readDoubtProgress(db, site, feeds);
+      if (progress.mark !== mark) {
+        const isExplained = progress.explained === progress.open;
+        explanations = isExplained && mark !== undefined ? explanations + 1 : 0;
+        mark = progress.mark;
+        markedAt = performance.now();
+      }
+      const uncheckedMs = performance.now() - markedAt;
+      if (explanations >= MOST_EXPLAINED || uncheckedMs > STANDSTILL_MS + checkedWithinMs(engine, site)) return true;
+      // While it is paused nobody checks.
+      return uncheckedMs > checkedWithinMs(engine, site) && (await readSiteState(db, site)).pausedSince !== undefined;
+    },
+  };
+}
+
+/** As long as it takes until all list checks of a doubt are due. */
+function checkedWithinMs(engine: Engine, site: SiteName): number {
   const policy = engine.desks.get(site)?.policy;
   if (policy === undefined) return 0;
   return policy.doubts.settleAfterMs * (1 + policy.doubts.looks * 0.5) + 2 * policy.timeoutMs;

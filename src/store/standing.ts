@@ -1,5 +1,5 @@
 // Looks how far some feeds are from quiet, without counting what may be a million rows.
-import type { FeedName } from '../posting/identifiers.ts';
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from './database.ts';
 
 export interface Standing {
@@ -43,4 +43,27 @@ export async function countUnsent(db: Queryable, feeds: readonly FeedName[]): Pr
     [feeds],
   );
   return row?.n ?? 0;
+}
+
+/** How far the site's doubts about some feeds have come by themselves. */
+export interface DoubtProgress {
+  readonly open: number;
+  /** Those of which the last list check said why they remain. */
+  readonly explained: number;
+  /** Is another one after each list check that was about any of them. */
+  readonly mark: string;
+}
+
+export async function readDoubtProgress(
+  db: Queryable,
+  site: SiteName,
+  feeds: readonly FeedName[],
+): Promise<DoubtProgress> {
+  const [row] = await db.query<DoubtProgress & Record<string, unknown>>(
+    `select count(*) as open, count(*) filter (where reason ? 'note') as explained,
+       concat_ws(' ', count(*), sum(looks), max(not_before)) as mark
+     from change where site = $1 and state = 'in_doubt' and feed = any($2::text[])`,
+    [site, feeds],
+  );
+  return row ?? { open: 0, explained: 0, mark: '' };
 }

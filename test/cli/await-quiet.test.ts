@@ -1,5 +1,5 @@
 // Waiting for quiet, with what the database says told look by look.
-import { expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { awaitQuiet } from '../../src/cli/await-quiet.ts';
 import type { Books } from '../../src/cli/books.ts';
 import type { Engine } from '../../src/cli/engine.ts';
@@ -41,6 +41,60 @@ it('reports a pause only when what began just before it has ended', async () => 
   });
   expect(rest).toMatchObject({ kind: 'waiting', message: expect.stringContaining('site board is paused: it refuses') });
   expect(look).toBe(3);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A site of which the list is checked 2.5 s after a create became a doubt. */
+const listing = {
+  desks: new Map([
+    ['board', { policy: { canList: true, timeoutMs: 2_000, doubts: { settleAfterMs: 2_500, looks: 2 } } }],
+  ]),
+} as unknown as Engine;
+
+/** Waits with doubts of which the database says `progress`, until it says that there are none. Gives the seconds. */
+async function secondsOfDoubt(progress: (seconds: number) => standings.DoubtProgress): Promise<number> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const from = performance.now();
+  const seconds = () => Math.floor((performance.now() - from) / 1000);
+  vi.mocked(standings.readStanding).mockImplementation(async () => ({
+    ...standing(false),
+    due: false,
+    inDoubt: progress(seconds()).open > 0,
+  }));
+  vi.mocked(siteState.readSiteState).mockImplementation(async () => state(undefined));
+  vi.mocked(standings.readDoubtProgress).mockImplementation(async () => progress(seconds()));
+  const waiting = awaitQuiet(books, listing, siteName('board'), [feedName('acme')], {
+    signal: new AbortController().signal,
+  });
+  let ended = false;
+  void waiting.finally(() => {
+    ended = true;
+  });
+  while (!ended) await vi.advanceTimersByTimeAsync(1_000);
+  expect(await waiting).toEqual({ kind: 'quiet' });
+  return seconds();
+}
+
+it('waits for doubts as long as they are checked, however slow that is', async () => {
+  const slowly = (seconds: number) => ({
+    open: seconds < 100 ? 2 : 0,
+    explained: 0,
+    mark: `${Math.floor(seconds / 40)}`,
+  });
+  expect(await secondsOfDoubt(slowly)).toBeGreaterThanOrEqual(100);
+});
+
+it('leaves doubts to a person when one check after the other says why they remain', async () => {
+  const explained = (seconds: number) => ({ open: 2, explained: 2, mark: `${Math.floor(seconds / 40)}` });
+  expect(await secondsOfDoubt(explained)).toBeLessThan(130);
+});
+
+it('leaves doubts that nobody checks to the next run', async () => {
+  const unchecked = () => ({ open: 2, explained: 0, mark: 'the same' });
+  expect(await secondsOfDoubt(unchecked)).toBeLessThan(200);
 });
 
 const fail = (): never => {
