@@ -142,7 +142,10 @@ function problem(found: Problem): Problem {
 }
 
 function tidy(text: string, maxLength: number): string {
-  const tidied = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const tidied = text
+    .slice(0, 65_536)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
   return tidied.length <= maxLength ? tidied : `${tidied.slice(0, maxLength - 1)}…`;
 }
 

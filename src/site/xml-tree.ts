@@ -16,6 +16,14 @@ const LIMITS = { elements: 5_000, characters: 8 << 20 };
  * is skipped.
  */
 export function readXml(text: string): XmlElement | undefined {
+  if (text !== last.text) last = { text, root: parse(text) };
+  return last.root;
+}
+
+/** An answer is looked at several times in a row: as a job, as errors, as a text. */
+let last: { readonly text: string; readonly root: XmlElement | undefined } = { text: '', root: undefined };
+
+function parse(text: string): XmlElement | undefined {
   // Cheap first look: most bodies that are not XML do not begin like it.
   if (!text.trimStart().startsWith('<')) return undefined;
   try {
@@ -42,7 +50,7 @@ export const textOf = (element: XmlElement): string =>
 export function legibleText(element: XmlElement, isLeftOut: (child: XmlElement) => boolean = () => false): string {
   const parts = element.content.flatMap((node) => {
     if (typeof node !== 'string') return isLeftOut(node) ? [] : [legibleText(node, isLeftOut)];
-    return [node.replace(/\s+/g, ' ')];
+    return [node.replace(/\s{2,}|[^\S ]/g, ' ')];
   });
   // Text beside elements is a sentence with markup in it.
   const isSentence = element.content.some((node) => typeof node === 'string' && node.trim() !== '');
