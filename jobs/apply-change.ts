@@ -3,7 +3,7 @@
 import { type Deadline, deadlineIn } from '../src/site/deadline.ts';
 import type { Exchange, Outcome } from '../src/site/exchange.ts';
 import type { Attempt, PostingRef } from '../src/store/attempt.ts';
-import type { ExchangeRecord, Settled } from '../src/store/settlement.ts';
+import type { ExchangeRecord, Result, Settled } from '../src/store/settlement.ts';
 import { confirmGone } from './confirm-gone.ts';
 import { crossStep } from './fault-hook.ts';
 import { heedOutcome } from './heed-outcome.ts';
@@ -59,7 +59,8 @@ async function conclude(attempt: Attempt, exchange: Exchange, desk: SiteDesk, si
   // A site that refuses the token is paused before the change is given back, so that none goes out in between.
   const stopsFirst = exchange.outcome.kind === 'unauthorized' || exchange.outcome.kind === 'throttled';
   if (stopsFirst) await heed(attempt, exchange, desk, signal);
-  const settled = await recordOutcome(desk, { attempt, result, record: recordOf(exchange) }, signal);
+  const recorded = await recordOutcome(desk, { attempt, result, record: recordOf(exchange) }, signal);
+  const settled = recorded === 'contested' ? await askWhose(desk, attempt, result, signal) : recorded;
   crossStep('outcome-committed');
   report(desk, attempt, exchange, settled);
   if (!stopsFirst) await heed(attempt, exchange, desk, signal);
@@ -74,10 +75,23 @@ async function heed(attempt: Attempt, exchange: Exchange, desk: SiteDesk, signal
   }
 }
 
+/** Another posting has the ID of the new job: what the site shows of it tells whose it is now. */
+async function askWhose(desk: SiteDesk, attempt: Attempt, result: Result, signal: AbortSignal): Promise<Settled> {
+  if (result.kind !== 'created' || result.evidence === undefined) return 'contested';
+  desk.turns.spend();
+  const shown = await desk.client.show(result.siteJobId, signal).catch((error) => {
+    desk.log.warn({ err: error, siteJobId: result.siteJobId }, 'site job could not be shown');
+    return undefined;
+  });
+  const evidence = { ...result.evidence, shown: shown?.fields, asked: true };
+  return recordOutcome(desk, { attempt, result: { ...result, evidence }, record: undefined }, signal);
+}
+
 /** What can't even be written as a request has an outcome too, and ends in review instead of being tried for ever. */
 async function send(attempt: Attempt, desk: SiteDesk, notAfter: Deadline, signal: AbortSignal): Promise<Exchange> {
   try {
-    return await desk.client.send(attempt.request, { notAfter, signal });
+    const expected = { fields: attempt.result?.fields, before: attempt.before };
+    return await desk.client.send(attempt.request, { notAfter, signal, expected });
   } catch (error) {
     const outcome = { kind: 'unknown', message: `the request could not be sent: ${error}` } as const;
     const method = ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[attempt.request.kind];
@@ -122,6 +136,7 @@ const LEVELS = {
   throttled: 'warn',
   unreachable: 'warn',
   unknown: 'warn',
+  foreign: 'error',
   misconfigured: 'warn',
 } as const satisfies Record<Outcome['kind'], 'info' | 'warn' | 'error'>;
 
@@ -135,6 +150,7 @@ const MESSAGES = {
   throttled: 'change put off',
   unreachable: 'site out of reach',
   unknown: 'outcome unknown',
+  foreign: 'site job is of another posting',
   misconfigured: 'site answers as it should not',
 } as const satisfies Record<Outcome['kind'], string>;
 

@@ -1,5 +1,6 @@
 // Checks a site that says "no such job" before its word is taken: a wrong address would say so of every job.
 import type { SiteJobId } from '../src/posting/identifiers.ts';
+import { tellOtherReference } from '../src/site/contradiction.ts';
 import type { Outcome, SiteJob } from '../src/site/exchange.ts';
 import type { Attempt } from '../src/store/attempt.ts';
 import { areFewAndOld, recentlyAccepted, sampleOfAges } from '../src/store/mapping-sample.ts';
@@ -44,7 +45,11 @@ export async function confirmGone(
   const { siteJobId: claimed } = attempt.request;
   try {
     // Taken for gone, a job that is there would be made a second time, or never be deleted (law 1).
-    if ((await look(desk, claimed, signal)) !== undefined) {
+    const shown = await look(desk, claimed, signal);
+    if (shown !== undefined) {
+      const expected = { fields: attempt.result?.fields, before: attempt.before };
+      const message = tellOtherReference(shown, { ...expected, referenceField: desk.policy.referenceField });
+      if (message !== undefined) return { kind: 'foreign', message };
       return { kind: 'unknown', message: `the site says that job ${claimed} is gone, and shows it` };
     }
   } catch (error) {

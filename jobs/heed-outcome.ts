@@ -67,6 +67,7 @@ export async function heedOutcome(
     case 'rejected':
     case 'forbidden':
     case 'unknown':
+    case 'foreign':
       return watchCanary(attempt, desk);
     default:
       return outcome satisfies never;

@@ -6,7 +6,7 @@ import type { Attempt } from '../src/store/attempt.ts';
 import type { Result, Return } from '../src/store/settlement.ts';
 import type { SitePolicy } from './site-desk.ts';
 
-type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts'>;
+type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceField'>;
 
 /**
  * | outcome       | create       | update                    | delete       |
@@ -20,6 +20,7 @@ type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts'>;
  * | throttled     | ready, when the site says; not counted as an attempt   |||
  * | unreachable   | ready, later; not counted as an attempt                |||
  * | unknown       | in doubt     | retry, then failed        | retry, then failed |
+ * | foreign       | -            | in doubt, for a person    | mapping goes |
  * | misconfigured | retry, then failed (the site is paused if it goes on)  |||
  *
  * An update or delete that is unknown or misconfigured, or rejected by no more than a word in the answer, may have been
@@ -31,7 +32,17 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
   switch (outcome.kind) {
     case 'created':
       if (operation !== 'create') return { kind: 'updated' };
-      return { kind: 'created', siteJobId: outcome.siteJob.siteJobId, url: outcome.siteJob.url };
+      return {
+        kind: 'created',
+        siteJobId: outcome.siteJob.siteJobId,
+        url: outcome.siteJob.url,
+        evidence: {
+          shown: outcome.siteJob.fields,
+          referenceField: policy.referenceField,
+          asked: false,
+          mayLandMs: policy.doubts.settleAfterMs,
+        },
+      };
     case 'accepted':
       if (operation === 'create') return inDoubt('the site accepted the create but named no job ID');
       return { kind: operation === 'delete' ? 'deleted' : 'updated' };
@@ -54,12 +65,24 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
     case 'unknown':
       if (operation === 'create') return inDoubt(outcome.message);
       return again('unknown', outcome.message, attempt, policy, random, policy.doubts.settleAfterMs);
+    case 'foreign':
+      // The delete's own job is gone; the one that has its ID now is left alone.
+      if (operation === 'delete') return { kind: 'deleted' };
+      return { kind: 'disowned', reason: plain('foreign', leftAlone(attempt, outcome.message)) };
     case 'misconfigured':
       return again('misconfigured', outcome.message, attempt, policy, random, 0);
     /* v8 ignore next -- @preserve: the types leave nothing else */
     default:
       return outcome satisfies never;
   }
+}
+
+function leftAlone({ request }: Attempt, why: string): string {
+  const job = 'siteJobId' in request ? request.siteJobId : '';
+  return (
+    `job ${job} seems to be another posting's: ${why}; it is not touched any more. ` +
+    'Say with `review settle` which job this posting has (--exists ID), or that it has none (--missing): then it is created anew'
+  );
 }
 
 function gone(operation: Attempt['request']['kind'], policy: Policy): Result {

@@ -5,7 +5,7 @@ import { deadlineIn } from '../src/site/deadline.ts';
 import type { Database } from '../src/store/database.ts';
 import { acceptToken, takeTokenProbe } from '../src/store/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState } from '../src/store/site-state.ts';
-import { dueStrays, forgetStray, postponeStray } from '../src/store/stray.ts';
+import { dueStrays, forgetStray, takeStray } from '../src/store/stray.ts';
 import { giveBackOrphans } from '../src/store/worker-presence.ts';
 import { SEND_WITHIN_MS } from './apply-change.ts';
 import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PACE } from './heed-outcome.ts';
@@ -99,11 +99,12 @@ async function probe(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
 async function deleteStrays(desk: SiteDesk, signal: AbortSignal): Promise<void> {
   for (const siteJobId of await dueStrays(desk.db, desk.site, STRAYS_AT_ONCE)) {
     await desk.turns.take(signal);
+    // A create may have been answered with its ID meanwhile: from here on such a create knows of this delete.
+    if (!(await takeStray(desk.db, desk.site, siteJobId, STRAY_RETRY_MS))) continue;
     const notAfter = deadlineIn(SEND_WITHIN_MS);
     const { outcome } = await desk.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
     const done = outcome.kind === 'accepted' || outcome.kind === 'gone';
     if (done) await forgetStray(desk.db, desk.site, siteJobId);
-    else await postponeStray(desk.db, desk.site, siteJobId, STRAY_RETRY_MS);
     desk.log.warn({ site: desk.site, siteJobId, outcome: outcome.kind }, 'stray job deleted');
   }
 }

@@ -1,5 +1,6 @@
 // Compares a value as it was sent with the same value as a site shows it: sites trim, cut, re-case and rewrite what they store.
 import { decodeEntities } from '../posting/html-entities.ts';
+import type { Fields } from '../posting/posting.ts';
 
 /**
  * What a site did to a value: white space and line ends, Unicode form and accents, tags and character references,
@@ -60,6 +61,15 @@ export function compareReferences(sent: string, shown: string): ReferenceLikenes
 }
 
 export const foldSpace = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/** The value of a field. Names with `-` and `_` are the same name when a response is read. */
+export function fieldOf(fields: Fields, name: string): string | undefined {
+  const folded = name.replaceAll('_', '-');
+  for (const [candidate, value] of Object.entries(fields)) {
+    if (candidate === name || candidate.replaceAll('_', '-') === folded) return value;
+  }
+  return undefined;
+}
 
 /** Whether `part` is what is left of `whole` after its end was cut off, with or without marks of omission. */
 function isBeginning(part: string, whole: string): boolean {

@@ -32,7 +32,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
   const prefix = options.baseUrl.pathname.replace(/\/+$/, '');
   const urlOf = (path: string): URL => new URL(`${prefix}${path}`, options.baseUrl.origin);
   const listUrl = options.listPath === undefined ? undefined : urlOf(options.listPath.replace(/^\/*/, '/'));
-  const { maxListPageBytes = MAX_LIST_PAGE_BYTES } = options;
+  const { maxListPageBytes = MAX_LIST_PAGE_BYTES, referenceField } = options;
   const get = (url: URL, maxBytes: number, signal?: AbortSignal): Promise<Answer> =>
     transport.exchange({ method: 'GET', url, maxBytes, signal });
   const getPage = async (url: URL, take: (job: ReadJob) => void, signal?: AbortSignal): Promise<PageAnswer> =>
@@ -41,18 +41,28 @@ export function createSiteClient(options: SiteOptions): SiteClient {
   return {
     async send(request, timing) {
       const startedAt = performance.now();
-      const wire: Wire = { ...encode(request, urlOf), ...timing, maxBytes: MAX_ANSWER_BYTES };
+      const { notAfter, signal, expected } = timing;
+      const wire: Wire = { ...encode(request, urlOf), notAfter, signal, maxBytes: MAX_ANSWER_BYTES };
       const answer = await transport.exchange(wire);
       const outcome = judge(request.kind, {
         url: wire.url,
         sent: answer.sent,
         status: answer.status,
         location: answer.header('location') || undefined,
+        otherLocation: answer.otherLocation,
+        expected: {
+          fields: expected?.fields ?? ('fields' in request ? request.fields : undefined),
+          before: expected?.before,
+          referenceField,
+        },
+        siteJobId: 'siteJobId' in request ? request.siteJobId : undefined,
         contentType: answer.header('content-type'),
         retryAfterMs: readRetryAfter(answer.header('retry-after'), answer.header('date'), Date.now()),
         body: answer.body,
         trouble: answer.trouble,
       });
+      // Behind an answer to something else, each further one on that connection would be.
+      if (outcome.kind === 'unknown' && outcome.contradicts === true) transport.renew();
       return {
         outcome: clean.outcome(outcome),
         ...record(wire, answer, clean),

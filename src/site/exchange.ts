@@ -2,6 +2,7 @@
 
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
+import type { Expectation } from './contradiction.ts';
 import type { Deadline } from './deadline.ts';
 
 /** One request to the site, one job per document (site-interface.md, section 4). */
@@ -41,7 +42,14 @@ export type Outcome =
   /** Certainly not done, because no request left or it was refused unread: connection refused, DNS, TLS. */
   | { readonly kind: 'unreachable'; readonly message: string }
   /** May have been done or not: time-out, reset after sending, 5xx, unreadable success. */
-  | { readonly kind: 'unknown'; readonly message: string }
+  | {
+      readonly kind: 'unknown';
+      readonly message: string;
+      /** It answers something else, so that further answers on its connection may be out of step. */
+      readonly contradicts?: true;
+    }
+  /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
+  | { readonly kind: 'foreign'; readonly message: string }
   /** The request can't succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. */
   | { readonly kind: 'misconfigured'; readonly message: string };
 
@@ -84,7 +92,7 @@ export type Listing =
 /** What one harmless GET showed. */
 export interface Probe {
   /** `accepted`: the interface is there, as far as a GET can prove it. */
-  readonly kind: Exclude<Outcome['kind'], 'created' | 'gone' | 'rejected'>;
+  readonly kind: Exclude<Outcome['kind'], 'created' | 'gone' | 'rejected' | 'foreign'>;
   /** What was seen, and what to do about it. */
   readonly message: string;
   /** Whether a site that was paused may be sent to again. */
@@ -93,12 +101,19 @@ export interface Probe {
   readonly found: boolean;
 }
 
+export interface Timing {
+  readonly notAfter: Deadline;
+  readonly signal?: AbortSignal;
+  readonly expected?: Pick<Expectation, 'fields' | 'before'>;
+}
+
 export interface SiteClient {
   /**
    * Sends one request and judges the answer. Never throws for what the site or the network does.
    * `notAfter` is looked at right before the bytes leave: past it nothing is sent and the outcome is `unreachable`.
+   * `expected` is what the answer to an update is compared with; a create is compared with its own fields.
    */
-  send(request: SiteRequest, timing: { readonly notAfter: Deadline; readonly signal?: AbortSignal }): Promise<Exchange>;
+  send(request: SiteRequest, timing: Timing): Promise<Exchange>;
   /** Shows one job (GET). `undefined`: the site says it is not there. Throws if that can't be told. */
   show(id: SiteJobId, signal?: AbortSignal): Promise<SiteJob | undefined>;
   /** Reads the list action page by page, handing over each job once. `turn` is awaited before each page. */

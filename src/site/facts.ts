@@ -1,11 +1,13 @@
 // Turns one answer of the site into the facts by which it is judged: status, job, errors, page or document.
+import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Problem } from '../posting/posting.ts';
+import { areOfTwoJobs, type Expectation, tellOtherContent, tellOtherReference } from './contradiction.ts';
 import { findJob, type ReadJob, readJobElement } from './decode.ts';
 import type { SiteJob } from './exchange.ts';
-import { pointsAtJob, readJobUrl } from './job-address.ts';
+import { type JobAddress, pointsAtJob, readJobUrl } from './job-address.ts';
 import { hasMisgiving, readObjection } from './objection.ts';
 import { decodeProblems, readErrors } from './problems.ts';
-import { readXml, type XmlElement } from './xml-tree.ts';
+import { readXml } from './xml-tree.ts';
 
 /** What came back for one request, as far as anything did. */
 export interface Reply {
@@ -16,6 +18,12 @@ export interface Reply {
   /** 0: no status line arrived. */
   readonly status: number;
   readonly location?: string;
+  /** `Location` came several times, and not always the same. */
+  readonly otherLocation?: string;
+  /** What the request was about. */
+  readonly expected?: Expectation;
+  /** The job that the request was about; absent for a create. */
+  readonly siteJobId?: SiteJobId;
   readonly contentType: string;
   readonly retryAfterMs?: number;
   /** Decoded; empty where there was none or it can't be read. */
@@ -28,6 +36,12 @@ export interface Reply {
 export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 'trouble'> {
   /** The job that the answer names, in `Location` or in the body. */
   readonly siteJob?: SiteJob;
+  /** What says that the answer is about another job than the request, or about two. Read only where it is asked for. */
+  readonly otherJob: () => string | undefined;
+  /** What says that the new job is not the one that was sent. Read only where it is asked for. */
+  readonly otherContent: () => string | undefined;
+  /** What says that the job which was to change is another posting's. Read only where it is asked for. */
+  readonly otherPosting: () => string | undefined;
   /** What an errors document says; empty: the body is none. */
   readonly problems: readonly Problem[];
   /** What the body says against the request in another form than an errors document. Read only where it is asked for. */
@@ -50,14 +64,20 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
  */
 export function gatherFacts(reply: Reply): Facts {
   const root = readXml(reply.body);
-  const siteJob = readSiteJob(reply, root);
-  const hasJobRoot = root !== undefined && findJob(root) === root;
+  const address = reply.location === undefined ? {} : readJobUrl(reply.location, reply.url);
+  const element = root && findJob(root);
+  const job: ReadJob = element ? readJobElement(element, reply.url) : { fields: {} };
+  const siteJob = readSiteJob(reply, address, job);
+  const hasJobRoot = root !== undefined && element === root;
   return {
     sent: reply.sent,
     status: reply.status,
     retryAfterMs: reply.retryAfterMs,
     trouble: reply.trouble,
     siteJob,
+    otherJob: () => tellOtherJob(reply, address, job),
+    otherContent: () => tellOtherContent(job, reply.expected ?? {}),
+    otherPosting: () => tellOtherReference(job, reply.expected ?? {}),
     problems: root ? readErrors(root) : [],
     objections: () => (root ? readObjection(root) : []),
     hasMisgiving: () => hasMisgiving(root, reply.body),
@@ -68,13 +88,25 @@ export function gatherFacts(reply: Reply): Facts {
   };
 }
 
-function readSiteJob(reply: Reply, root: XmlElement | undefined): SiteJob | undefined {
-  const address = reply.location === undefined ? {} : readJobUrl(reply.location, reply.url);
-  const element = root && findJob(root);
-  const job: ReadJob = element ? readJobElement(element, reply.url) : { fields: {} };
+function readSiteJob(reply: Reply, address: JobAddress, job: ReadJob): SiteJob | undefined {
   const guessedId = reply.status === 201 ? address.guessedId : undefined;
   const siteJobId = address.siteJobId ?? job.siteJobId ?? guessedId;
   return siteJobId === undefined ? undefined : { ...job, siteJobId, url: address.url ?? job.url };
+}
+
+function tellOtherJob(reply: Reply, address: JobAddress, job: ReadJob): string | undefined {
+  if (reply.otherLocation !== undefined) {
+    return `the answer has two Location headers, ${reply.location} and ${reply.otherLocation}`;
+  }
+  const named = [reply.siteJobId, address.siteJobId, job.siteJobId].filter((id) => id !== undefined);
+  for (const [at, id] of named.entries()) {
+    const other = named.slice(at + 1).find((candidate) => areOfTwoJobs(id, candidate));
+    if (other === undefined) continue;
+    return reply.siteJobId === undefined
+      ? `the answer names two jobs, ${id} in Location and ${other} in its body`
+      : `the answer names job ${other}, and the request was about job ${reply.siteJobId}`;
+  }
+  return undefined;
 }
 
 /**

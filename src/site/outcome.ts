@@ -141,6 +141,16 @@ export const outcomeRules: readonly OutcomeRule[] = [
       unknown(facts),
   },
   {
+    answer:
+      '2xx that names two jobs, in Location and in the body or in two Location headers, or a job with another reference ' +
+      'or title than was sent',
+    requests: create,
+    outcome: 'unknown',
+    because: 'it may be the answer to something else; what usual changes of a value explain is no contradiction',
+    conclude: (facts) =>
+      success(facts) && facts.siteJob !== undefined && contradicted(facts.otherJob() ?? facts.otherContent()),
+  },
+  {
     answer: 'an errors document under any other status',
     requests: all,
     outcome: 'rejected',
@@ -172,6 +182,23 @@ export const outcomeRules: readonly OutcomeRule[] = [
     outcome: 'unknown',
     because: 'it sounds like a success, but which job was made, if any, can not be told',
     conclude: (facts) => success(facts) && unknown(facts),
+  },
+  {
+    answer: '2xx that names another job than the request was about',
+    requests: updateOrDelete,
+    outcome: 'unknown',
+    because: 'it may be the answer to something else, so that its own answer is not known',
+    conclude: (facts) => success(facts) && contradicted(facts.otherJob()),
+  },
+  {
+    answer: '2xx with a job that shows the reference of another posting',
+    requests: updateOrDelete,
+    outcome: 'foreign',
+    because: 'the job is not, or no longer, of this posting: nothing more is done to it, and a person decides',
+    conclude: (facts) => {
+      const message = success(facts) ? facts.otherPosting() : undefined;
+      return message !== undefined && { kind: 'foreign', message };
+    },
   },
   {
     answer: '2xx whose body broke off or was too large',
@@ -241,6 +268,12 @@ function tell(facts: Facts): readonly Problem[] {
 function firstReason(facts: Facts): string {
   const [reason] = facts.reasons();
   return reason ? `: ${reason.message}` : '';
+}
+
+function contradicted(message: string | undefined): Outcome | undefined {
+  return message === undefined
+    ? undefined
+    : { kind: 'unknown', message: `The answer contradicts the request: ${message}`, contradicts: true };
 }
 
 function unknown(facts: Facts): Outcome {

@@ -21,6 +21,8 @@ export interface Wire {
 
 /** What came back, as it came: it may hold the token, and what is stored or shown of it must not. */
 export interface Answer extends AnswerHead {
+  /** Another `Location` than the first, where there are several. */
+  readonly otherLocation?: string;
   readonly body: string;
   /** Why the answer is missing or not complete, in words; absent: it is complete. */
   readonly trouble?: string;
@@ -49,6 +51,8 @@ export interface Transport {
   exchange(wire: Wire): Promise<Answer>;
   /** Begins a GET. The answer lasts until it is read to its end, or closed. */
   stream(wire: Pick<Wire, 'url' | 'maxBytes' | 'signal'>): Promise<StreamedAnswer>;
+  /** From now on no connection is used again that is open already. */
+  renew(): void;
   close(): Promise<void>;
 }
 
@@ -60,28 +64,33 @@ export interface Transport {
  */
 export function openTransport(options: SiteOptions): Transport {
   const authorization = `Basic ${Buffer.from(`${options.token.reveal()}:X`).toString('base64')}`;
-  const pool = new Pool(options.baseUrl.origin, {
-    connections: options.concurrency,
-    pipelining: 1,
-    allowH2: false,
-    connect: { timeout: options.timeoutMs },
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    keepAliveTimeoutThreshold: 2_000,
-    // The one deadline below covers them, also where an answer trickles in.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const open = (): Pool =>
+    new Pool(options.baseUrl.origin, {
+      connections: options.concurrency,
+      pipelining: 1,
+      allowH2: false,
+      connect: { timeout: options.timeoutMs },
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MS,
+      keepAliveTimeoutThreshold: 2_000,
+      // The one deadline below covers them, also where an answer trickles in.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  let pool = open();
   return {
     async exchange(wire) {
       const raw = await dispatchOnce(pool, wire, options.timeoutMs, authorization);
-      const read = (name: string): string => String(raw.headers[name] ?? '');
+      const all = (name: string): readonly string[] => [raw.headers[name] ?? []].flat();
+      const read = (name: string): string => (name === 'location' ? (all(name)[0] ?? '') : all(name).join(','));
+      const otherLocation = all('location').find((location) => location !== read('location'));
       const body = await readBodyText(raw.bytes, read('content-encoding'), read('content-type'), wire.maxBytes);
       const trouble = raw.trouble ?? body.trouble;
       return {
         sent: raw.sent,
         status: raw.status,
         header: read,
+        otherLocation,
         body: body.text,
         trouble,
       };
@@ -99,6 +108,12 @@ export function openTransport(options: SiteOptions): Transport {
         pieces: readBodyPieces(raw.chunks, read('content-encoding'), read('content-type'), maxBytes),
         close: raw.close,
       };
+    },
+    renew() {
+      const former = pool;
+      pool = open();
+      // What is under way on it ends as it would have.
+      former.close().catch(() => undefined);
     },
     close: () => pool.close(),
   };

@@ -23,6 +23,8 @@ export interface Attempt extends PostingRef {
   readonly request: Exclude<NextRequest, { kind: 'none' }>;
   /** What the site has once the request is accepted; undefined for a delete. */
   readonly result: { readonly fields: Fields; readonly recordHash: Buffer; readonly contentHash: Buffer } | undefined;
+  /** What the site had before, where that is known. */
+  readonly before?: Fields;
   /** A person approved this delete; the guard does not count it. */
   readonly approved: boolean;
 }

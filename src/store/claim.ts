@@ -74,6 +74,7 @@ interface DueChange extends PostingRef {
   readonly approved: boolean;
   readonly request: NextRequest;
   readonly result: Attempt['result'];
+  readonly before: Attempt['before'];
   /** An earlier request of another wish may still arrive, and would undo this one. */
   readonly tooEarly: boolean;
 }
@@ -129,6 +130,7 @@ async function readDue(
       approved: row.approved,
       request: nextRequest(wanted, actual),
       result: present ? { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash } : undefined,
+      before: actual?.fields,
       tooEarly: row.too_early,
     };
   });

@@ -16,7 +16,7 @@ export function countExchanges(settlements: readonly Settlement[]): Counted[] {
     const requests = { feed, outcome: 'requests' } as const;
     if (SAYS_NOTHING.has(record.outcome)) return [requests, { feed, outcome: 'unjudged' }];
     // A job that is gone was expired or deleted: the site refuses nothing, whatever is made of it.
-    const refused = result.kind === 'returned' && record.outcome !== 'gone';
+    const refused = result.kind === 'disowned' || (result.kind === 'returned' && record.outcome !== 'gone');
     return refused ? [requests, { feed, outcome: 'refused' }] : [requests];
   });
 }
@@ -77,6 +77,7 @@ async function recordFailures(tx: Queryable, settlements: readonly Settlement[])
 
 function failureOf(result: Result): Reason | undefined {
   if (result.kind === 'returned') return result.back.reason;
+  if (result.kind === 'disowned') return result.reason;
   if (result.kind !== 'vanished') return undefined;
   return { kind: 'gone', message: 'the site has no such job any more', problems: [] };
 }

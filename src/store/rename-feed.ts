@@ -24,6 +24,7 @@ export const FEED_TABLES = [
   'failure',
   'request',
   'stray',
+  'ended_claim',
   'audit',
   'pull',
 ] as const;

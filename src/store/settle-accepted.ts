@@ -1,49 +1,106 @@
 // Writes what the site accepted: mapping and document become what was sent, and the change goes, or waits for its newer wish.
+import { whoseJob } from '../plan/whose-job.ts';
 import { type Attempt, idOf, type PostingRef } from './attempt.ts';
 import { changeReason } from './change-reason.ts';
 import type { Queryable } from './database.ts';
-import type { Result, Settlement } from './settlement.ts';
+import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
+import { toJsonb } from './jsonb.ts';
+import type { AdoptedContent, Result, Settled, Settlement } from './settlement.ts';
 import type { Counted } from './tally.ts';
-import { forgetUnanswered, noteAnswered } from './unanswered.ts';
+import { forgetUnanswered, noteAnswered, noteUncertain } from './unanswered.ts';
+
+/** Why a create was not recorded as having made its job. */
+type Refusal = Exclude<Settled, 'settled' | 'superseded'>;
 
 /** What settling accepted attempts came to. */
 export interface Accepted {
-  /** The tokens of creates whose site job belongs to another posting already. */
-  readonly elsewhere: ReadonlySet<string>;
+  /** Creates whose site job could not be recorded as theirs, by token. */
+  readonly refused: ReadonlyMap<string, Refusal>;
   /** What counts towards the current pulls. */
   readonly counts: readonly Counted[];
 }
 
 /** Settles accepted attempts. Statements that need no other's result are sent together, in the order they stand in. */
 export async function settleAccepted(tx: Queryable, settlements: readonly Settlement[]): Promise<Accepted> {
-  if (settlements.length === 0) return { elsewhere: new Set(), counts: [] };
-  const elsewhere = await writeMappings(tx, settlements);
-  const done = settlements.filter(({ attempt }) => !elsewhere.has(attempt.token));
-  const [, , closed] = await Promise.all([writeDocuments(tx, done), removeMappings(tx, done), closeChanges(tx, done)]);
-  await failOwnedElsewhere(
-    tx,
-    settlements.filter(({ attempt }) => elsewhere.has(attempt.token)),
+  if (settlements.length === 0) return { refused: new Map(), counts: [] };
+  const { conflicts, lost, disturbed } = await writeMappings(tx, settlements);
+  const refused = new Map<string, Refusal>();
+  for (const created of conflicts) {
+    const end = await contest(tx, created);
+    if (end.kind === 'refused') refused.set(created.attempt.token, end.as);
+    else if (end.disturbed) disturbed.add(created.attempt.token);
+  }
+  const done = settlements
+    .filter(({ attempt }) => !refused.has(attempt.token))
+    .map((settlement) => (lost.has(settlement.attempt.token) ? withoutJob(settlement) : settlement));
+  const uncertain = done.filter(
+    ({ attempt, result }) => disturbed.has(attempt.token) || adoptedOf(result) !== undefined,
   );
+  const [, , , closed] = await Promise.all([
+    writeDocuments(tx, done),
+    removeMappings(tx, done),
+    disown(tx, done),
+    closeChanges(tx, done, new Set(uncertain.map(({ attempt }) => attempt.token))),
+  ]);
+  for (const { attempt, result } of uncertain) await keepUncertain(tx, attempt, result);
   const counts = done.flatMap(({ attempt, result }): Counted[] => {
     // A wish that was replaced meanwhile is counted once, when the newer one is done.
-    const ended = closed.has(idOf(attempt)) && result.kind !== 'vanished';
-    return ended && result.kind !== 'returned' ? [{ feed: attempt.feed, outcome: result.kind }] : [];
+    const ended = closed.has(idOf(attempt));
+    const counts = result.kind === 'created' || result.kind === 'updated' || result.kind === 'deleted';
+    return ended && counts ? [{ feed: attempt.feed, outcome: result.kind }] : [];
   });
-  return { elsewhere, counts };
+  return { refused, counts };
 }
 
-/** Gives the tokens of creates whose site job belongs to another posting already; nothing was written for those. */
-async function writeMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
+/** The job of an update went to another posting meanwhile: what was sent reached no job of this one. */
+const withoutJob = (settlement: Settlement): Settlement => ({ ...settlement, result: { kind: 'vanished' } });
+
+const adoptedOf = (result: Result): AdoptedContent | undefined =>
+  result.kind === 'created' && result.adopted !== undefined && result.adopted.uncertain.length > 0
+    ? result.adopted
+    : undefined;
+
+interface WrittenMappings {
+  /** Creates whose site job belongs to another posting already; nothing was written for those. */
+  readonly conflicts: readonly Created[];
+  /** Tokens of updates whose posting has not that job any more. */
+  readonly lost: ReadonlySet<string>;
+  /** Tokens of creates whose job a delete that is under way may still take, as it was an orphan site job. */
+  readonly disturbed: Set<string>;
+}
+
+async function writeMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<WrittenMappings> {
   const created = settlements.flatMap(({ attempt, result }): Created[] =>
     result.kind === 'created' && attempt.result !== undefined ? [{ attempt, result, sent: attempt.result }] : [],
   );
   const updated = settlements.filter(({ result }) => result.kind === 'updated');
-  const [written] = await Promise.all([
+  const [written, disturbed, , kept] = await Promise.all([
     insertMappings(tx, created),
+    takeFromOrphans(tx, created),
     noteAnswered(tx, updated),
     updateMappings(tx, updated),
   ]);
-  return new Set(created.filter(({ attempt }) => !written.has(idOf(attempt))).map(({ attempt }) => attempt.token));
+  const lost = updated.filter(({ attempt }) => attempt.result !== undefined && !kept.has(idOf(attempt)));
+  return {
+    conflicts: created.filter(({ attempt }) => !written.has(idOf(attempt))),
+    lost: new Set(lost.map(({ attempt }) => attempt.token)),
+    disturbed,
+  };
+}
+
+/** What a create made is not to be deleted as an orphan any more. Gives the tokens where that may be under way. */
+async function takeFromOrphans(tx: Queryable, created: readonly Created[]): Promise<Set<string>> {
+  if (created.length === 0) return new Set();
+  const rows = await tx.query<{ token: string }>(
+    `delete from stray s using unnest($1::text[], $2::text[], $3::text[]) c(site, id, token)
+     where s.site = c.site and s.site_job_id = c.id returning case when s.attempts > 0 then c.token end as token`,
+    [
+      created.map(({ attempt }) => attempt.site),
+      created.map(({ result }) => result.siteJobId),
+      created.map(({ attempt }) => attempt.token),
+    ],
+  );
+  return new Set(rows.flatMap(({ token }) => token ?? []));
 }
 
 interface Created {
@@ -79,22 +136,25 @@ async function insertMappings(tx: Queryable, created: readonly Created[]): Promi
   return new Set(rows.map(idOf));
 }
 
-async function updateMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+/** Gives the postings that have the job still. */
+async function updateMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
   const updated = settlements.flatMap(({ attempt }) =>
     attempt.result === undefined ? [] : [{ attempt, sent: attempt.result }],
   );
-  if (updated.length === 0) return;
-  await tx.query(
+  if (updated.length === 0) return new Set();
+  const rows = await tx.query<PostingRef>(
     `update mapping m set record_hash = u.record_hash, content_hash = u.content_hash, missing_pulls = 0
-     from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[]) u(feed, key, record_hash, content_hash)
-     where m.feed = u.feed and m.key = u.key`,
+     from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[], $5::text[]) u(feed, key, record_hash, content_hash, id)
+     where m.feed = u.feed and m.key = u.key and m.site_job_id = u.id returning m.feed, m.key`,
     [
       updated.map(({ attempt }) => attempt.feed),
       updated.map(({ attempt }) => attempt.key),
       updated.map(({ sent }) => sent.recordHash),
       updated.map(({ sent }) => sent.contentHash),
+      updated.map(({ attempt }) => ('siteJobId' in attempt.request ? attempt.request.siteJobId : null)),
     ],
   );
+  return new Set(rows.map(idOf));
 }
 
 /** What was sent stands in the change still, and goes from there to the document without passing through here again. */
@@ -115,8 +175,10 @@ async function writeDocuments(tx: Queryable, settlements: readonly Settlement[])
   );
 }
 
+const ENDS_MAPPING: ReadonlySet<Result['kind']> = new Set(['deleted', 'vanished', 'disowned']);
+
 async function removeMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  const removed = settlements.filter(({ result }) => result.kind === 'deleted' || result.kind === 'vanished');
+  const removed = settlements.filter(({ result }) => ENDS_MAPPING.has(result.kind));
   if (removed.length === 0) return;
   const removal = () =>
     tx.query(
@@ -133,13 +195,19 @@ async function removeMappings(tx: Queryable, settlements: readonly Settlement[])
   await Promise.all([forgetUnanswered(tx, removed), removal()]);
 }
 
+const CLOSES: ReadonlySet<Result['kind']> = new Set(['created', 'updated', 'deleted']);
+
 /**
  * Removes the changes whose wish was sent; a newer wish stays, rested as it says. Gives those removed, as `feed key`,
  * that count: a posting that went missing meanwhile is counted as missing, and one that the current pull did not see not
  * at all.
  */
-async function closeChanges(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
-  const open = settlements.filter(({ result }) => result.kind !== 'vanished');
+async function closeChanges(
+  tx: Queryable,
+  settlements: readonly Settlement[],
+  uncertain: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const open = settlements.filter(({ attempt, result }) => CLOSES.has(result.kind) && !uncertain.has(attempt.token));
   const rows = await tx.query<PostingRef & { readonly counts: boolean }>(
     `delete from change c using unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token and c.revision = a.revision
@@ -151,7 +219,8 @@ async function closeChanges(tx: Queryable, settlements: readonly Settlement[]): 
       open.map(({ attempt }) => attempt.revision),
     ],
   );
-  if (rows.length < settlements.length) await restNewerWishes(tx, settlements);
+  const resting = settlements.filter(({ result }) => result.kind !== 'disowned');
+  if (rows.length < resting.length) await restNewerWishes(tx, resting);
   return new Set(rows.filter((row) => row.counts).map(idOf));
 }
 
@@ -173,22 +242,105 @@ async function restNewerWishes(tx: Queryable, settlements: readonly Settlement[]
   );
 }
 
-/** The site answered a create with a job that is another posting's: nothing of it is ours to change, a person decides. */
-async function failOwnedElsewhere(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+/**
+ * The job is another posting's, so which one this posting has is not known: as a create in doubt it waits for a person,
+ * and nothing is read or sent for it meanwhile. What is wished absent has nothing left to delete.
+ */
+async function disown(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
   for (const { attempt, result } of settlements) {
-    if (result.kind !== 'created') continue;
-    const [owner] = await tx.query<{ feed: string; key: string }>(
-      'select feed, key from mapping where site = $1 and site_job_id = $2',
-      [attempt.site, result.siteJobId],
-    );
-    const message =
-      `the site answered the create with job ${result.siteJobId}, which already belongs to posting ` +
-      `${owner?.key} of feed ${owner?.feed}: the site seems to hold the two for one job`;
+    if (result.kind !== 'disowned') continue;
     await tx.query(
-      `update change set state = 'failed', since = now(), reason = $4, attempt_token = null, attempt_operation = null,
-         attempt_started = null
+      `update change set state = case when wanted = 'absent' then 'ready' else 'in_doubt' end, since = now(),
+         not_before = case when wanted = 'absent' then '-infinity' else 'infinity' end::timestamptz, reason = $4, looks = 0,
+         operation = case when wanted = 'absent' then 'delete' else 'create' end,
+         attempt_operation = case when wanted = 'present' then 'create' end,
+         attempt_token = case when wanted = 'present' then attempt_token end,
+         attempt_started = case when wanted = 'present' then attempt_started end
        where feed = $1 and key = $2 and attempt_token = $3`,
-      [attempt.feed, attempt.key, attempt.token, changeReason('owned_elsewhere', message)],
+      [attempt.feed, attempt.key, attempt.token, toJsonb(result.reason)],
     );
   }
+}
+
+/** An update follows that sets what is uncertain; until it is accepted, neither hash stands for what the site has. */
+async function keepUncertain(tx: Queryable, attempt: Attempt, result: Result): Promise<void> {
+  const adopted = adoptedOf(result);
+  const evidence = result.kind === 'created' ? result.evidence : undefined;
+  const names = adopted?.uncertain ?? Object.keys(attempt.result?.fields ?? {});
+  await noteUncertain(tx, attempt, names, adopted === undefined ? (evidence?.mayLandMs ?? 0) : 0);
+  await tx.query(
+    `update mapping set content_hash = decode(repeat('00', 16), 'hex'),
+       record_hash = decode(md5('adopted ' || feed || ' ' || key), 'hex') where feed = $1 and key = $2`,
+    [attempt.feed, attempt.key],
+  );
+  if (adopted === undefined) return;
+  await tx.query('update document set fields = $3 where feed = $1 and key = $2', [
+    attempt.feed,
+    attempt.key,
+    JSON.stringify(adopted.fields),
+  ]);
+}
+
+/** What became of a create whose site job another posting has already. */
+type Contest =
+  | { readonly kind: 'refused'; readonly as: Refusal }
+  /** The job is the create's. `disturbed`: a request for the older posting is under way, and may still reach it. */
+  | { readonly kind: 'taken'; readonly disturbed: boolean };
+
+/**
+ * | the site shows                        | the create          | the older posting         |
+ * | ------------------------------------- | ------------------- | ------------------------- |
+ * | what was sent                         | has the job         | its claim ends            |
+ * | what the older posting has            | in doubt            | keeps the job             |
+ * | neither, before the site was asked    | contested           | keeps the job for now     |
+ * | neither                               | in doubt            | its claim ends            |
+ * | anything, and the two had it in turns | failed              | keeps the job             |
+ */
+async function contest(tx: Queryable, { attempt, result, sent }: Created): Promise<Contest> {
+  const { site } = attempt;
+  const older = await lockClaim(tx, site, result.siteJobId);
+  if (result.adopted !== undefined) return { kind: 'refused', as: 'owned_elsewhere' };
+  // It went meanwhile, or another create of these was answered with the same ID.
+  if (older === undefined) return { kind: 'refused', as: 'contested' };
+  const { evidence } = result;
+  const owner = whoseJob(evidence?.shown, sent.fields, older.fields, evidence?.referenceField);
+  if (owner === 'unknown' && evidence?.asked !== true) return { kind: 'refused', as: 'contested' };
+  const told = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
+  if (await hasLostClaim(tx, attempt, site, result.siteJobId)) {
+    await refuse(
+      tx,
+      attempt,
+      'failed',
+      `${told} since it went from this one to that: the site seems to hold the two for one job`,
+    );
+    return { kind: 'refused', as: 'owned_elsewhere' };
+  }
+  if (owner === 'older') {
+    await refuse(tx, attempt, 'in_doubt', `${told} and is shown as that: the site seems to hold the two for one job`);
+    return { kind: 'refused', as: 'in_doubt' };
+  }
+  const disturbed = await endClaim(tx, older, attempt);
+  if (owner === 'new') {
+    await insertMappings(tx, [{ attempt, result, sent }]);
+    return { kind: 'taken', disturbed };
+  }
+  await refuse(
+    tx,
+    attempt,
+    'in_doubt',
+    `${told}, and nothing tells whose job it is: neither posting has it until a person says`,
+  );
+  return { kind: 'refused', as: 'in_doubt' };
+}
+
+/** A doubt keeps its attempt, by which it is resolved. */
+async function refuse(tx: Queryable, attempt: Attempt, state: 'failed' | 'in_doubt', message: string): Promise<void> {
+  await tx.query(
+    `update change set state = $4, since = now(), reason = $5,
+       attempt_token = case when $4 = 'in_doubt' then attempt_token end,
+       attempt_operation = case when $4 = 'in_doubt' then attempt_operation end,
+       attempt_started = case when $4 = 'in_doubt' then attempt_started end
+     where feed = $1 and key = $2 and attempt_token = $3`,
+    [attempt.feed, attempt.key, attempt.token, state, changeReason('owned_elsewhere', message)],
+  );
 }

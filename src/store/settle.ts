@@ -30,7 +30,7 @@ export async function settleAll(tx: Transaction, settlements: readonly Settlemen
   const kept = settlements.filter(({ attempt }) => open.has(attempt.token));
   const late = settlements.filter(({ attempt }) => !open.has(attempt.token));
   const accepted = kept.filter(({ result }) => result.kind !== 'returned');
-  const [{ elsewhere, counts }] = await Promise.all([
+  const [{ refused, counts }] = await Promise.all([
     settleAccepted(tx, accepted),
     noteUnanswered(tx, kept),
     settleReturned(tx, kept),
@@ -40,7 +40,7 @@ export async function settleAll(tx: Transaction, settlements: readonly Settlemen
   tx.leave(addTally(tx, [...counts, ...countExchanges(settlements)]));
   return settlements.map(({ attempt }): Settled => {
     if (!open.has(attempt.token)) return 'superseded';
-    return elsewhere.has(attempt.token) ? 'owned_elsewhere' : 'settled';
+    return refused.get(attempt.token) ?? 'settled';
   });
 }
 

@@ -1,6 +1,7 @@
 // The words of settling: what an attempt came to, as far as the books are concerned.
 import type { Reason } from '../plan/wish.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
 import type { Attempt } from './attempt.ts';
 
 /**
@@ -22,12 +23,38 @@ export type Return =
   | { readonly to: 'rejected' | 'failed'; readonly reason: Reason; readonly mayLandMs?: number };
 
 export type Result =
-  | { readonly kind: 'created'; readonly siteJobId: SiteJobId; readonly url: string | undefined }
+  | {
+      readonly kind: 'created';
+      readonly siteJobId: SiteJobId;
+      readonly url: string | undefined;
+      /** What tells whose job it is, where another posting has its ID already. */
+      readonly evidence?: Evidence;
+      /** An existing job that a posting in doubt takes over, with what the site shows of it. */
+      readonly adopted?: AdoptedContent;
+    }
   | { readonly kind: 'updated' }
   | { readonly kind: 'deleted' }
+  /** The job shows the reference of another posting: the mapping goes, and a person says which job is this posting's. */
+  | { readonly kind: 'disowned'; readonly reason: Reason }
   /** The job of an update is not on the site any more: the mapping goes, the wish stays and becomes a create. */
   | { readonly kind: 'vanished' }
   | { readonly kind: 'returned'; readonly back: Return };
+
+/** What the site shows of the job that a create was answered with. */
+export interface Evidence {
+  readonly shown: Fields | undefined;
+  readonly referenceField: string | undefined;
+  /** The show action was asked already, so this is all that is to be had. */
+  readonly asked: boolean;
+  /** How long a request that is under way may still reach the job. */
+  readonly mayLandMs: number;
+}
+
+export interface AdoptedContent {
+  readonly fields: Fields;
+  /** Fields in which the job is not, or may not be, as it should: they are set by the next update. */
+  readonly uncertain: readonly string[];
+}
 
 /** One attempt and its result, with the exchange as it is written down; absent where nothing was sent. */
 export interface Settlement {
@@ -51,5 +78,9 @@ export type Settled =
   | 'settled'
   /** The site's new job belongs to another posting already; the change failed, for a person. */
   | 'owned_elsewhere'
+  /** Another posting has the ID of the site's new job, and nothing tells yet whose job it is: nothing was recorded. */
+  | 'contested'
+  /** The answer contradicts what is known: the create is in doubt. */
+  | 'in_doubt'
   /** The attempt was not open any more; a job that it made after all is noted as a stray, to be deleted. */
   | 'superseded';

@@ -18,14 +18,16 @@ export async function countStrays(db: Queryable, site: SiteName): Promise<number
   return row?.n ?? 0;
 }
 
-export async function forgetStray(db: Queryable, site: SiteName, id: SiteJobId): Promise<void> {
-  await db.query('delete from stray where site = $1 and site_job_id = $2', [site, id]);
-}
-
-export async function postponeStray(db: Queryable, site: SiteName, id: SiteJobId, delayMs: number): Promise<void> {
-  await db.query(
+/** Takes one in hand for `delayMs`; `false`: it is an orphan no more, or somebody else has it in hand. */
+export async function takeStray(db: Queryable, site: SiteName, id: SiteJobId, delayMs: number): Promise<boolean> {
+  const rows = await db.query(
     `update stray set attempts = attempts + 1, not_before = now() + make_interval(secs => $3)
-     where site = $1 and site_job_id = $2`,
+     where site = $1 and site_job_id = $2 and not_before <= now() returning site`,
     [site, id, delayMs / 1000],
   );
+  return rows.length > 0;
+}
+
+export async function forgetStray(db: Queryable, site: SiteName, id: SiteJobId): Promise<void> {
+  await db.query('delete from stray where site = $1 and site_job_id = $2', [site, id]);
 }

@@ -63,6 +63,21 @@ export async function noteAnswered(tx: Queryable, settlements: readonly Settleme
   );
 }
 
+/** These fields of a posting are not, or may not be, as they should. Requests of others may reach its job for `mayLandMs`. */
+export async function noteUncertain(
+  tx: Queryable,
+  posting: { readonly feed: string; readonly key: string },
+  fields: readonly string[],
+  mayLandMs: number,
+): Promise<void> {
+  // No wish has revision 0, so each waits until those requests can't arrive any more.
+  await tx.query(
+    `insert into unanswered (feed, key, revision, fields, until)
+     values ($1, $2, 0, $3, clock_timestamp() + make_interval(secs => $4)) ${NOTE}`,
+    [posting.feed, posting.key, fields, mayLandMs / 1000],
+  );
+}
+
 /** The site has no job of these postings any more: whatever still arrives finds none. */
 export async function forgetUnanswered(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return;

@@ -7,6 +7,7 @@ import type { Attempt } from '../../src/store/attempt.ts';
 const policy = {
   retry: { attempts: 3, firstDelayMs: 1_000, maxDelayMs: 10_000 },
   onMissing: 'create',
+  referenceField: 'number',
   doubts: { settleAfterMs: 60_000, looks: 2, escalateAfterMs: 3_600_000 },
 } as const;
 const id = siteJobId('7');
@@ -39,11 +40,12 @@ const OUTCOMES: Readonly<Record<Outcome['kind'], Outcome>> = {
   throttled: { kind: 'throttled', retryAfterMs: 4_000 },
   unreachable: { kind: 'unreachable', message: 'refused' },
   unknown: { kind: 'unknown', message: 'timed out' },
+  foreign: { kind: 'foreign', message: 'number is another' },
   misconfigured: { kind: 'misconfigured', message: 'redirects' },
 };
 
 const back = (to: string, more: object = {}) => ({ kind: 'returned', back: { to, ...more } });
-const CREATED = { kind: 'created', siteJobId: '7', url: 'http://site/jobs/7' };
+const CREATED = { kind: 'created', siteJobId: '7', url: 'http://site/jobs/7', evidence: { shown: {}, asked: false } };
 const LATER = back('ready', { counted: true, delayMs: 750 });
 
 describe('resultOf', () => {
@@ -53,6 +55,8 @@ describe('resultOf', () => {
     ['accepted', 'create', back('in_doubt')],
     ['accepted', 'update', { kind: 'updated' }],
     ['accepted', 'delete', { kind: 'deleted' }],
+    ['foreign', 'update', { kind: 'disowned', reason: { kind: 'foreign' } }],
+    ['foreign', 'delete', { kind: 'deleted' }],
     ['gone', 'create', back('failed')],
     ['gone', 'update', { kind: 'vanished' }],
     ['gone', 'delete', { kind: 'deleted' }],

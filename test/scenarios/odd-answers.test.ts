@@ -1,4 +1,5 @@
 // Sites that say no in words of their own under 2xx: nothing of that is taken for done, and nothing is sent over and over.
+import type { OutgoingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
@@ -48,6 +49,26 @@ describe('a create', () => {
     expect(await review(open)).toEqual([{ key: 'a', state: 'rejected', message: 'State is invalid' }]);
     expect(await open.sync()).toMatchObject({ rejected: 1, requests: 0 });
     expect(requests('POST')).toBe(1);
+  });
+});
+
+describe('a create whose answer contradicts it', () => {
+  it.each([
+    ['another title', { location: '/jobs/7' }, '<job><id>7</id><title>Another one</title></job>', 'title'],
+    ['another reference', { location: '/jobs/7' }, '<job><title>Nurse a</title><number>z</number></job>', 'number "z"'],
+    ['two job IDs', { location: '/jobs/7' }, '<job><id>8</id></job>', 'two jobs, 7 in Location and 8 in its body'],
+    ['two Locations', { location: ['/jobs/7', '/jobs/8'] }, '', 'two Location headers'],
+  ])('with %s is in doubt, says why, and maps no job', async (_name, headers, body, told) => {
+    const opened = await openSite((_got, response) => {
+      response.writeHead(201, headers as OutgoingHttpHeaders).end(body);
+      return undefined;
+    });
+    site = opened;
+    mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined } });
+    await mirror.writeFeed(feedXml([posting('a')]));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1, created: 0 });
+    expect(await review(mirror)).toEqual([{ key: 'a', state: 'in_doubt', message: expect.stringContaining(told) }]);
+    expect(await (await mirror.books()).db.query('select from mapping')).toEqual([]);
   });
 });
 

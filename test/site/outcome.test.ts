@@ -26,6 +26,12 @@ const soapFault =
 const location = '/jobs/12';
 const cut = 'closed';
 
+const expected = { fields: { title: 'Cook', number: 'n1' }, referenceField: 'number' };
+const twoIds = '<job><id>99</id><title>Cook</title></job>';
+const otherReference = '<job><title>Cook</title><number>n2</number></job>';
+const otherTitle = '<job><title>Nurse</title><number>n1</number></job>';
+const respelled = '<job><title>COOK </title><number>N1</number></job>';
+
 type Row = readonly [name: string, reply: Reply, create: string, update: string, remove: string];
 const same = (name: string, reply: Reply, kind: string): Row => [name, reply, kind, kind, kind];
 
@@ -70,6 +76,17 @@ const rows: readonly Row[] = [
   same('422 with an error root', answer(422, { body: '<error>Title is blank</error>' }), 'rejected'),
   ['201 with Location and errors', answer(201, { location, body: errors }), 'unknown', 'rejected', 'rejected'],
   ['201 with all', answer(201, { location, body: job }), 'created', 'accepted', 'accepted'],
+  ['201 with two IDs', answer(201, { location, body: twoIds }), 'unknown', 'unknown', 'unknown'],
+  ['201 with two Locations', answer(201, { location, otherLocation: '/jobs/13' }), 'unknown', 'unknown', 'unknown'],
+  [
+    '201 with another reference',
+    answer(201, { location, body: otherReference, expected }),
+    'unknown',
+    'foreign',
+    'foreign',
+  ],
+  ['201 with another title', answer(201, { location, body: otherTitle, expected }), 'unknown', 'accepted', 'accepted'],
+  ['201 with other spelling', answer(201, { location, body: respelled, expected }), 'created', 'accepted', 'accepted'],
   ['201 with Location only', answer(201, { location }), 'created', 'accepted', 'accepted'],
   ['201 with body only', answer(201, { body: job }), 'created', 'accepted', 'accepted'],
   [
@@ -201,12 +218,16 @@ describe('judge (design, section 7: Outcomes)', () => {
 
   it('keeps the complete job: ID of Location before that of the body, URL absolute', () => {
     const reply = answer(201, {
-      location: 'https://www.other.test/jobs/12.xml',
-      body: '<job><id>99</id><title>Cook</title></job>',
+      location: 'https://www.other.test/jobs/12-cook.xml',
+      body: '<job><id>12</id><title>Cook</title></job>',
     });
     expect(judge('create', reply)).toEqual({
       kind: 'created',
-      siteJob: { siteJobId: '12', url: 'https://www.other.test/jobs/12.xml', fields: { id: '99', title: 'Cook' } },
+      siteJob: {
+        siteJobId: '12-cook',
+        url: 'https://www.other.test/jobs/12-cook.xml',
+        fields: { id: '12', title: 'Cook' },
+      },
     });
   });
 

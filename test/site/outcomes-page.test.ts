@@ -13,6 +13,7 @@ They are the table \`outcomeRules\` in \`src/site/outcome.ts\`, from which this 
   wrongly in review is seen. Such an update or delete may have been done all the same, and is treated so by later ones.
 - \`unauthorized\`, \`misconfigured\`: no request of this kind can succeed; the site is paused.
 - \`throttled\`, \`unreachable\`: certainly not done; sent again later.
+- \`foreign\`: the job is another posting's; it is left alone, and a person says which job the posting has.
 - \`unknown\`: may have been done. An update or a delete is sent again; a create is in doubt and is never simply sent again.
 
 `;

@@ -1,0 +1,115 @@
+// Sites that answer a create with the job ID of another posting: what is the new one's is never changed or deleted for the older.
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
+import { feedXml, posting } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror | undefined;
+let site: ScriptedSite | undefined;
+afterEach(async () => {
+  await mirror?.close();
+  await site?.[Symbol.asyncDispose]();
+});
+
+const jobXml = (id: string, fields: string): string => `<job><id>${id}</id>${fields}</job>`;
+const fieldsOf = (body: string): string => /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
+const numberOf = (body: string): string => /<number>([^<]*)</.exec(body)?.[1] ?? '';
+
+/** A site that keeps jobs by the ID that `idOf` gives to a posting; `bodies`: whether its answers show the job. */
+async function openReusing(idOf: (number: string) => string, bodies: boolean) {
+  const jobs = new Map<string, string>();
+  const answer = (got: Got): Reply => {
+    const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];
+    if (got.method === 'POST') {
+      const made = idOf(numberOf(got.body));
+      jobs.set(made, fieldsOf(got.body));
+      return [201, { location: `/jobs/${made}` }, bodies ? jobXml(made, fieldsOf(got.body)) : ''];
+    }
+    const job = jobs.get(id);
+    if (job === undefined) return [404, {}, ''];
+    if (got.method === 'DELETE') jobs.delete(id);
+    return [200, {}, got.method === 'GET' ? jobXml(id, job) : ''];
+  };
+  site = await openSite(answer);
+  mirror = await openMirror({
+    site: { base_url: site.url.href, list_path: undefined },
+    feed: { delete_guard: '{ percent: 100, count: 100 }' },
+  });
+  return { jobs, mirror, site };
+}
+
+const mapped = async (open: Mirror) =>
+  (await open.books()).db.query('select key, site_job_id as id from mapping order by key');
+
+describe.each([
+  ['shows the new job in its answer', true],
+  ['shows it only when it is asked', false],
+])('a site that uses the ID of an expired job again and %s', (_name, bodies) => {
+  it('the older posting is not deleted in the place of the newer, and the sums hold', async () => {
+    const {
+      jobs,
+      mirror: open,
+      site: reusing,
+    } = await openReusing((key) => (key === 'new' ? 'id-old' : `id-${key}`), bodies);
+    await open.writeFeed(feedXml([posting('old'), posting('stays')]));
+    await open.sync();
+    jobs.delete('id-old');
+    await open.writeFeed(feedXml([posting('old'), posting('stays'), posting('new')]));
+    expect(await open.sync()).toMatchObject({ seen: 3, created: 1, unchanged: 2, in_doubt: 0 });
+    expect(await mapped(open)).toEqual([
+      { key: 'new', id: 'id-old' },
+      { key: 'stays', id: 'id-stays' },
+    ]);
+    const { db } = await open.books();
+    const acts = await db.query('select key, action from audit order by id');
+    expect(acts).toEqual([
+      { key: 'old', action: expect.stringContaining('end the claim to job id-old') },
+      { key: 'new', action: expect.stringContaining('take job id-old') },
+    ]);
+    await open.writeFeed(feedXml([posting('stays'), posting('new')]));
+    expect(await open.sync()).toMatchObject({ status: 'mirrored', seen: 2, unchanged: 2, gone: 0 });
+    expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    expect(jobs.get('id-old')).toContain('<number>new</number>');
+  });
+});
+
+it('a site that holds two postings for one job does not pass it to and fro', async () => {
+  const { mirror: open, site: merging } = await openReusing(() => 'id-one', true);
+  await open.writeFeed(feedXml([posting('a')]));
+  await open.sync();
+  await open.writeFeed(feedXml([posting('a'), posting('b')]));
+  await open.sync();
+  expect(await mapped(open)).toEqual([{ key: 'b', id: 'id-one' }]);
+  expect(await open.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1 });
+  const sent = merging.got.length;
+  expect(await open.sync()).toMatchObject({ status: 'review', failed: 1, unchanged: 1, requests: 0 });
+  expect(merging.got.length).toBe(sent);
+});
+
+it('an orphan site job whose ID a create was answered with is not deleted', async () => {
+  const { mirror: open } = await openReusing((key) => `id-${key}`, true);
+  const { db } = await open.books();
+  await db.query(`insert into stray (site, site_job_id, feed, key) values ('board', 'id-a', 'acme', 'gone')`);
+  await open.writeFeed(feedXml([posting('a')]));
+  await open.sync();
+  expect(await db.query('select site_job_id from stray')).toEqual([]);
+});
+
+it('an update whose answer shows the reference of another posting ends in review, and the job is left alone', async () => {
+  const opened = await openSite((got) => {
+    const key = numberOf(got.body) || 'a';
+    if (got.method === 'POST') return [201, { location: `/jobs/id-${key}` }, ''];
+    return [200, {}, jobXml('id-a', '<title>Cook</title><number>of-another</number>')];
+  });
+  site = opened;
+  mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined } });
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  await mirror.sync();
+  await mirror.writeFeed(feedXml([posting('a', { title: 'Other' }), posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ status: 'review', seen: 2, in_doubt: 1, unchanged: 1 });
+  expect(await mapped(mirror)).toEqual([{ key: 'b', id: 'id-b' }]);
+  const sent = opened.got.length;
+  await mirror.writeFeed(feedXml([posting('b')]));
+  await mirror.sync();
+  expect(opened.got.slice(sent)).toEqual([]);
+});
