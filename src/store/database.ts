@@ -89,6 +89,7 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
   const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true, pipeline: true });
   // COPY needs a connection without a pipeline.
   const lent = new pg.Pool({ ...settings, max: MOST_LENT, keepAlive: true, idleTimeoutMillis: LENT_IDLE_MS });
+  const out = new Set<LentSession>();
   for (const each of [pool, lent]) {
     each.on('error', (error: Error & { client?: unknown }) => {
       // The driver hangs the whole connection on it, password and all, which no log needs.
@@ -110,14 +111,20 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
         end: () => client.end(),
       };
     },
-    lend: (onLost) => lendFrom(lent, onLost),
+    async lend(onLost) {
+      const session = await lendFrom(lent, out, onLost);
+      out.add(session);
+      return session;
+    },
     async close() {
+      // Whoever has not given a connection back by now loses it: a pool ends only with all that it has lent.
+      await Promise.all([...out].map((session) => session.end()));
       await Promise.all([pool.end(), lent.end()]);
     },
   };
 }
 
-async function lendFrom(pool: pg.Pool, onLost?: (error: Error) => void): Promise<LentSession> {
+async function lendFrom(pool: pg.Pool, out: Set<LentSession>, onLost?: (error: Error) => void): Promise<LentSession> {
   const lent = await pool.connect();
   const client = lent as unknown as pg.Client;
   let over = false;
@@ -130,11 +137,12 @@ async function lendFrom(pool: pg.Pool, onLost?: (error: Error) => void): Promise
   const release = (ends: boolean) => {
     if (over) return;
     over = true;
+    out.delete(session);
     lent.release(ends);
     // An error after that is the pool's to hear; until it listens, somebody has to.
     client.off('error', onError);
   };
-  return {
+  const session: LentSession = {
     client,
     query: (text, values) => run(client, text, values),
     giveBack: () => release(broken),
@@ -144,6 +152,7 @@ async function lendFrom(pool: pg.Pool, onLost?: (error: Error) => void): Promise
       release(true);
     },
   };
+  return session;
 }
 
 type Run = typeof run;

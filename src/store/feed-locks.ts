@@ -1,7 +1,7 @@
 // Holds the locks of all feeds that this process pulls on one connection: a thousand pulls may wait for their sources.
 import { setMaxListeners } from 'node:events';
 import type { FeedName } from '../posting/identifiers.ts';
-import type { Database, LentSession } from './database.ts';
+import type { Database, LentSession, Queryable, Row } from './database.ts';
 import { type HeldLock, lockKey } from './locks.ts';
 import { endHands, endSilentHolder, keepSpeaking } from './silent-holder.ts';
 
@@ -30,6 +30,16 @@ interface Holder {
   readonly lost: AbortSignal;
 }
 
+/** Many pulls ask at once, and the connection takes one statement at a time. */
+function oneByOne(session: Queryable): Queryable['query'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
+    const asked = last.then(() => session.query<R>(text, values));
+    last = asked.catch(() => undefined);
+    return asked;
+  };
+}
+
 /** A connection that is open or being opened, and how many hold its locks, try for them, or give them back. */
 interface Shared {
   readonly opening: Promise<Holder>;
@@ -45,10 +55,11 @@ function lockerOf(db: Database): (feed: FeedName) => Promise<FeedLock | undefine
     const losing = new AbortController();
     // Each pull listens to it.
     setMaxListeners(0, losing.signal);
-    const session = await db.lend((error) => {
+    const lent = await db.lend((error) => {
       forget();
       losing.abort(error);
     });
+    const session = { ...lent, query: oneByOne(lent) };
     const stopSpeaking = keepSpeaking(session);
     losing.signal.addEventListener('abort', stopSpeaking, { once: true });
     return { session, stopSpeaking, lost: losing.signal };
