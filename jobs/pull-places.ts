@@ -3,8 +3,10 @@
 import type { Wait } from '../src/feed/gathered-body.ts';
 import { type Places, placesFor } from '../src/site/places.ts';
 
-/** Pulls that begin or end with some statements. */
-const brief = placesFor(6);
+/** Pulls that begin, with some statements: more than anything else, so that a thousand that are due at once begin soon. */
+const brief = placesFor(8);
+/** Pulls that are reported. They have the time. */
+const reports = placesFor(2);
 /** Feeds whose whole body is in memory: each takes some milliseconds. */
 const small = placesFor(4);
 /** Feeds that are read while they stream. Each has a connection, a transaction and some megabytes. */
@@ -15,8 +17,13 @@ const working = placesFor(2);
 /** A streaming feed that has waited for its source for this long lets another one work. */
 const YIELD_AFTER_MS = 250;
 
+const NEVER = new AbortController().signal;
+
 /** Some statements. */
 export const briefly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => withPlace(brief, signal, work);
+
+/** The report of a pull that has ended. It is made whatever has been stopped. */
+export const asReport = <T>(work: () => Promise<T>): Promise<T> => withPlace(reports, NEVER, work);
 
 /** A feed that is in memory as a whole. */
 export const asSmallFeed = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>

@@ -1,9 +1,8 @@
 // Pulls feeds when their schedules say so, and reports each pull when its changes are sent.
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import { briefly } from '../../jobs/pull-places.ts';
+import { asReport } from '../../jobs/pull-places.ts';
 import { configParts } from '../config/config-parts.ts';
-
 import { type DueRun, type FeedSchedule, forgetSchedules, setSchedules } from '../store/feed-schedule.ts';
 import { isPassing } from '../store/passing-error.ts';
 import { awaitQuiet } from './await-quiet.ts';
@@ -20,9 +19,7 @@ import { type RunEnd, startScheduledRuns } from './scheduled-runs.ts';
 const SET_EVERY_MS = 15_000;
 
 /** Most of them wait for their source, with a socket each and no connection to the database (`jobs/pull-places.ts`). */
-const MOST_PULLS = 512;
-
-const NEVER = new AbortController().signal;
+const MOST_PULLS = 800;
 
 export interface Schedules {
   stop(graceMs: number): Promise<void>;
@@ -127,8 +124,7 @@ async function pullAndReport(
     const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal, besides });
     const hindrance = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
     const durationMs = performance.now() - startedAt;
-    // The signal ends the wait, not the report.
-    const summary = await briefly(NEVER, () => reportPull(db, setup.feed, end, hindrance, durationMs));
+    const summary = await asReport(() => reportPull(db, setup.feed, end, hindrance, durationMs));
     const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';
     books.log[level](summary, 'pull ended');
   };
