@@ -340,7 +340,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   { file: 'src/store/settle.ts', find: '    noteUnanswered(tx, kept),\n', put: '', tests: [unanswered] },
   {
     file: 'jobs/confirm-gone.ts',
-    find: 'if ((await look(desk, claimed, signal)) !== undefined)',
+    find: 'if (shown !== undefined)',
     put: 'if (false)',
     tests: [unanswered],
     named: 'live job',
@@ -415,9 +415,9 @@ export const plantedFaults: readonly PlantedFault[] = [
     named: 'stopped at once',
   },
   {
-    file: 'src/store/silent-holder.ts',
-    find: 'if (ended.length > 0) await endHands',
-    put: 'if (ended.length < 0) await endHands',
+    file: 'src/store/feed-locks.ts',
+    find: 'if (!row.free) await endHands',
+    put: 'if (row.free) await endHands',
     tests: ['test/laws/stopped.test.ts'],
     named: 'gives way',
   },
@@ -445,8 +445,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/settle-accepted.ts',
-    find: 'rows.length < settlements.length',
-    put: 'rows.length > settlements.length',
+    find: 'rows.length < resting.length',
+    put: 'rows.length > resting.length',
     tests: ['test/laws/overtaken.test.ts', doubts],
   },
   // Places: what is in work, and what the site gets at a time.

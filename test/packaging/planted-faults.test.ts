@@ -1,0 +1,19 @@
+// The list of planted faults stays true: each still finds the text that it changes, and the tests that should notice.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { plantedFaults } from '../../bench/planted-faults/faults.ts';
+import { packageRoot } from '../../src/config/package-root.ts';
+
+it('each planted fault finds its text and its tests', () => {
+  const lost = plantedFaults.flatMap(({ file, find, tests }) => {
+    const path = join(packageRoot, file);
+    if (!existsSync(path)) return [`${file} is gone`];
+    const gone = tests.filter((test) => !existsSync(join(packageRoot, test)));
+    return [
+      ...(readFileSync(path, 'utf8').includes(find) ? [] : [`${file} does not hold any more: ${find}`]),
+      ...gone.map((test) => `${test} is gone, which should notice: ${find}`),
+    ];
+  });
+  expect(lost).toEqual([]);
+});
