@@ -1,5 +1,6 @@
 // Settles creates in doubt: reads the site's list once for all of them, then adopts, sends again, or asks a person.
-import { clueOf, type DoubtfulCreate, likeness } from '../src/plan/match-doubt.ts';
+import { beginningsOf, cluesOf, contentOf, type DoubtfulCreate, likeness } from '../src/plan/match-doubt.ts';
+import { fieldOf } from '../src/plan/same-value.ts';
 import type { SiteJob } from '../src/site/exchange.ts';
 import {
   adoptDoubt,
@@ -8,8 +9,10 @@ import {
   dueDoubts,
   explainDoubts,
   noteLook,
+  openReferences,
   ownedJobIds,
   refuteDoubt,
+  sharedKeys,
 } from '../src/store/doubt.ts';
 import { crossStep } from './fault-hook.ts';
 import type { SiteDesk } from './site-desk.ts';
@@ -26,6 +29,8 @@ interface OpenDoubt extends DoubtfulCreate {
   readonly candidates: SiteJob[];
   /** There were more candidates than are kept, so that none left does not mean none made. */
   crowded: boolean;
+  /** Its reference may be another posting's too. */
+  shared: boolean;
 }
 
 /** Settles the doubts of a site that are old enough. Gives how many were settled. Does nothing without a list action. */
@@ -35,9 +40,9 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   const due = await dueDoubts(db, site, policy.doubts.settleAfterMs, DOUBTS_AT_ONCE);
   if (due.length === 0) return 0;
   const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.settleAfterMs));
-  const byClue = groupByClue(doubts, policy.referenceField);
+  const index = indexDoubts(doubts, policy.referenceField);
   const listing = await client.list(
-    (siteJob) => collect(byClue, siteJob, policy.referenceField),
+    (siteJob) => collect(index, siteJob, policy.referenceField),
     signal,
     desk.turns.take,
   );
@@ -63,98 +68,161 @@ function openDoubt(doubt: Doubt, settleAfterMs: number): OpenDoubt {
     notAfter: new Date(latest + CLOCK_SKEW_MS),
     candidates: [],
     crowded: false,
+    shared: false,
   };
 }
 
 /** Doubts by what their job can be recognised by at first glance, so that a long list is gone through but once. */
-function groupByClue(doubts: readonly OpenDoubt[], referenceField: string | undefined): Map<string, OpenDoubt[]> {
-  const byClue = new Map<string, OpenDoubt[]>();
-  for (const open of doubts) {
-    const key = clueOf(open.fields, referenceField) ?? NO_CLUE;
-    byClue.set(key, [...(byClue.get(key) ?? []), open]);
-  }
-  return byClue;
+interface DoubtIndex {
+  readonly all: readonly OpenDoubt[];
+  readonly byReference: ReadonlyMap<string, readonly OpenDoubt[]>;
+  readonly byTitle: ReadonlyMap<string, readonly OpenDoubt[]>;
+  /** Those that sent no title, which each job may be. */
+  readonly untitled: readonly OpenDoubt[];
 }
 
-const NO_CLUE = '';
+function indexDoubts(doubts: readonly OpenDoubt[], referenceField: string | undefined): DoubtIndex {
+  const byReference = new Map<string, OpenDoubt[]>();
+  const byTitle = new Map<string, OpenDoubt[]>();
+  const untitled: OpenDoubt[] = [];
+  const note = (index: Map<string, OpenDoubt[]>, clue: string, open: OpenDoubt): void => {
+    for (const beginning of beginningsOf(clue)) {
+      const others = index.get(beginning);
+      if (others === undefined) index.set(beginning, [open]);
+      else others.push(open);
+    }
+  };
+  for (const open of doubts) {
+    const { reference, title } = cluesOf(open.fields, referenceField);
+    if (reference !== undefined) note(byReference, reference, open);
+    if (title === undefined) untitled.push(open);
+    else note(byTitle, title, open);
+  }
+  return { all: doubts, byReference, byTitle, untitled };
+}
 
-function collect(byClue: Map<string, OpenDoubt[]>, siteJob: SiteJob, referenceField: string | undefined): void {
-  const key = clueOf(siteJob.fields, referenceField);
+const MOST_OF_CLUE = 100;
+
+function collect(index: DoubtIndex, siteJob: SiteJob, referenceField: string | undefined): void {
+  const { reference, title } = cluesOf(siteJob.fields, referenceField);
+  const own = reference === undefined ? [] : (index.byReference.get(reference.slice(0, MOST_OF_CLUE)) ?? []);
   // A list entry that shows too little may be any of them; the limit of candidates bounds what that costs.
-  const possible =
-    key === undefined ? [...byClue.values()].flat() : [...(byClue.get(key) ?? []), ...(byClue.get(NO_CLUE) ?? [])];
+  const titled =
+    title === undefined ? undefined : [...(index.byTitle.get(title.slice(0, MOST_OF_CLUE)) ?? []), ...index.untitled];
+  const possible = reference !== undefined ? new Set([...own, ...(titled ?? [])]) : new Set(titled ?? index.all);
   for (const open of possible) {
-    if (likeness(open, siteJob, referenceField) === 'other') continue;
+    if (open.crowded || likeness(open, siteJob, { referenceField }) === 'other') continue;
     if (open.candidates.length < MAX_CANDIDATES) open.candidates.push(siteJob);
     else open.crowded = true;
   }
 }
 
-/** Drops the candidates that a mapping owns already. */
-async function keepUnowned(desk: SiteDesk, doubts: readonly OpenDoubt[]): Promise<void> {
+/** Drops the candidates that a mapping owns already, or that show the reference of another posting of ours. */
+async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[]): Promise<void> {
+  const { referenceField } = desk.policy;
+  // In this order: what was being sent meanwhile is in the one or in the other.
+  const sent = referenceField === undefined ? [] : await openReferences(desk.db, desk.site, referenceField);
   const ids = new Set(doubts.flatMap((open) => open.candidates.map((candidate) => candidate.siteJobId)));
   const owned = await ownedJobIds(desk.db, desk.site, [...ids]);
+  const alike = await sharedKeys(
+    desk.db,
+    desk.site,
+    doubts.map(({ doubt }) => doubt.attempt),
+  );
+  const holders = new Map<string, number>();
+  for (const { reference } of sent) holders.set(reference.trim(), (holders.get(reference.trim()) ?? 0) + 1);
   for (const open of doubts) {
-    const unowned = open.candidates.filter((candidate) => !owned.has(candidate.siteJobId));
-    open.candidates.splice(0, open.candidates.length, ...unowned);
+    const { feed, key } = open.doubt.attempt;
+    const own = referenceField === undefined ? undefined : fieldOf(open.fields, referenceField)?.trim();
+    open.shared = alike.has(`${feed} ${key}`) || (own !== undefined && (holders.get(own) ?? 0) > 1);
+    const free = open.candidates.filter((candidate) => {
+      const shown = referenceField === undefined ? undefined : fieldOf(candidate.fields, referenceField)?.trim();
+      return !owned.has(candidate.siteJobId) && (!shown || shown === own || !holders.has(shown));
+    });
+    open.candidates.splice(0, open.candidates.length, ...free);
   }
 }
 
+/** First what is certain, so that a job that only resembles a doubt's is not asked about where it is another one's. */
 async function settleEach(desk: SiteDesk, doubts: readonly OpenDoubt[], signal: AbortSignal): Promise<number> {
   const taken = new Set<string>();
+  const undecided: { open: OpenDoubt; found: Found }[] = [];
   let settled = 0;
   for (const open of doubts) {
-    if (signal.aborted) break;
+    if (signal.aborted) return settled;
     const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
-    const matches = await confirm(desk, open, free, signal);
-    if (matches === undefined) continue;
-    const chosen = await choose(desk, matches, open);
-    if (chosen === 'ask' || (chosen === undefined && open.crowded)) {
-      await askPerson(desk, open, matches);
-    } else if (chosen === undefined) {
-      settled += await notFound(desk, open.doubt);
-    } else {
-      taken.add(chosen.siteJobId);
-      await adoptDoubt(desk.db, open.doubt, chosen.siteJobId, chosen.url);
-      desk.log.info({ ...namesOf(open.doubt), siteJobId: chosen.siteJobId }, 'doubt settled: adopted');
+    const found = await confirm(desk, open, free, signal);
+    if (found === undefined) continue;
+    const chosen = found.perhaps.length > 0 ? undefined : await choose(desk, found.matches, open);
+    if (chosen === undefined || chosen === 'ask') {
+      undecided.push({ open, found });
+      continue;
+    }
+    taken.add(chosen.siteJobId);
+    const content = contentOf(open.fields, chosen.fields);
+    const adopted = await adoptDoubt(desk.db, open.doubt, chosen.siteJobId, chosen.url, content);
+    if (adopted === 'settled') {
+      const names = { ...namesOf(open.doubt), siteJobId: chosen.siteJobId, uncertain: content.uncertain };
+      desk.log.info(names, 'doubt settled: adopted');
       settled++;
     }
+    crossStep('doubt-settled');
+  }
+  for (const { open, found } of undecided) {
+    if (signal.aborted) return settled;
+    const left = [...found.matches, ...found.perhaps, ...found.resembling].filter(
+      ({ siteJobId }) => !taken.has(siteJobId),
+    );
+    if (left.length > 0 || open.crowded) await askPerson(desk, open, left);
+    else settled += await notFound(desk, open.doubt);
     crossStep('doubt-settled');
   }
   return settled;
 }
 
-/** Candidates that match for certain; a list that shows too little is completed by the show action. */
+/** The candidates of a doubt, by how sure they are. */
+interface Found {
+  readonly matches: SiteJob[];
+  readonly perhaps: SiteJob[];
+  readonly resembling: SiteJob[];
+}
+
+/** A list that shows too little is completed by the show action; `undefined`: that failed, and the doubt remains. */
 async function confirm(
   desk: SiteDesk,
   open: OpenDoubt,
   candidates: readonly SiteJob[],
   signal: AbortSignal,
-): Promise<SiteJob[] | undefined> {
-  const { referenceField } = desk.policy;
-  const matches: SiteJob[] = [];
-  for (const candidate of candidates) {
-    let verdict = likeness(open, candidate, referenceField);
-    if (verdict === 'perhaps') {
+): Promise<Found | undefined> {
+  const options = { referenceField: desk.policy.referenceField, shared: open.shared };
+  const found: Found = { matches: [], perhaps: [], resembling: [] };
+  for (const listed of candidates) {
+    let candidate: SiteJob | undefined = listed;
+    let verdict = likeness(open, listed, options);
+    const whole = Object.keys(open.fields).every((name) => fieldOf(listed.fields, name) !== undefined);
+    if (verdict === 'perhaps' || !whole) {
       try {
         await desk.turns.take(signal);
-        const shown = await desk.client.show(candidate.siteJobId, signal);
-        verdict = shown === undefined ? 'other' : likeness(open, shown, referenceField);
+        const shown = await desk.client.show(listed.siteJobId, signal);
+        candidate = shown && { ...listed, ...shown, fields: { ...listed.fields, ...shown.fields } };
+        verdict = candidate === undefined ? 'other' : likeness(open, candidate, options);
       } catch (error) {
         if (signal.aborted) return undefined;
         desk.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
-        await postpone(desk, open, `job ${candidate.siteJobId}, which it may have made, could not be shown`);
+        await postpone(desk, open, `job ${listed.siteJobId}, which it may have made, could not be shown`);
         return undefined;
       }
     }
-    // Still not enough to tell: as a candidate it stands in the way of sending again, and a person has to look.
+    if (candidate === undefined) continue;
+    if (verdict === 'match') found.matches.push(candidate);
+    if (verdict === 'resembles') found.resembling.push(candidate);
+    // Still not enough to tell: it stands in the way of sending again, and a person has to look.
     if (verdict === 'perhaps') {
-      await askPerson(desk, open, [candidate]);
-      return undefined;
+      found.perhaps.push(candidate);
+      return found;
     }
-    if (verdict === 'match') matches.push(candidate);
   }
-  return matches;
+  return found;
 }
 
 /**

@@ -73,9 +73,12 @@ export function fieldOf(fields: Fields, name: string): string | undefined {
 
 /** Whether `part` is what is left of `whole` after its end was cut off, with or without marks of omission. */
 function isBeginning(part: string, whole: string): boolean {
-  const kept = part.replace(/(\.{2,}|…|\[\.*\])$/, '');
+  const kept = withoutOmission(part);
   return kept.length >= Math.min(LEAST_CUT, Math.ceil(whole.length / 2)) && kept !== '' && whole.startsWith(kept);
 }
+
+/** Without the dots at its end that say that it was cut. */
+export const withoutOmission = (text: string): string => text.replace(/(\.{2,3}|…|\[\.{2,3}\])$/, '');
 
 function formWithout(left: ValueChange | undefined, text: string): string {
   return STEPS.reduce((form, [kind, step]) => (kind === left ? form : step(form)), text);

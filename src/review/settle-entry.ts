@@ -1,9 +1,10 @@
 // Settles a create in doubt as a person says, after looking at the site whether that can be.
-import { likeness } from '../plan/match-doubt.ts';
+import { contentOf, likeness } from '../plan/match-doubt.ts';
+import { fieldOf } from '../plan/same-value.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { SiteClient, SiteJob } from '../site/exchange.ts';
 import type { Database } from '../store/database.ts';
-import type { Doubt } from '../store/doubt.ts';
+import { type Doubt, ownerOfReference } from '../store/doubt.ts';
 import { findEntries } from '../store/review-actions.ts';
 import { type DoubtVerdict, doubtOf, settleDoubt } from '../store/review-actions-settle.ts';
 import { STATE_WORDS } from './entry-outcome.ts';
@@ -48,12 +49,12 @@ export async function settleEntry(
   const doubt = await doubtOf(db, entry);
   if (doubt === undefined) return refuseOther(db, entry);
   const { feed, key } = doubt.attempt;
-  const look = verdict.kind === 'exists' ? await lookAt(doubt, verdict.siteJobId, options) : NOTHING_TO_LOOK_AT;
-  if (look.kind === 'absent') return refused(look.message);
+  const look = verdict.kind === 'exists' ? await lookAt(db, doubt, verdict.siteJobId, options) : NOTHING_TO_LOOK_AT;
+  if (look.kind === 'absent' || look.kind === 'owned') return refused(look.message);
   if (look.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
     return refused(`${look.message}; if it is the one all the same, add --anyway`);
   }
-  const settled = await settleDoubt(db, entry, within(verdict, look), options.actor);
+  const settled = await settleDoubt(db, entry, within(doubt, verdict, look), options.actor);
   switch (settled.kind) {
     case 'settled':
       return { kind: 'settled', feed, key, warning: look.kind === 'unchecked' ? look.message : undefined };
@@ -68,36 +69,63 @@ export async function settleEntry(
 
 /** What the site shows under the ID that the person gave. */
 type Look =
-  | { readonly kind: 'fits'; readonly url: string | undefined }
-  | { readonly kind: 'other'; readonly url: string | undefined; readonly message: string }
+  | { readonly kind: 'fits'; readonly shown: SiteJob | undefined }
+  | { readonly kind: 'other'; readonly shown: SiteJob; readonly message: string }
+  /** It shows the reference of another posting of ours. */
+  | { readonly kind: 'owned'; readonly message: string }
   | { readonly kind: 'absent'; readonly message: string }
   | { readonly kind: 'unchecked'; readonly message: string };
 
-const NOTHING_TO_LOOK_AT: Look = { kind: 'fits', url: undefined };
+const NOTHING_TO_LOOK_AT: Look = { kind: 'fits', shown: undefined };
 
-async function lookAt(doubt: Doubt, id: SiteJobId, { site }: SettleOptions): Promise<Look> {
+const SET_AGAIN = 'so all its fields are set again by an update';
+
+async function lookAt(db: Database, doubt: Doubt, id: SiteJobId, { site }: SettleOptions): Promise<Look> {
   if (site === undefined) {
-    return { kind: 'unchecked', message: `job ${id} was not looked at: site ${doubt.attempt.site} is not configured` };
+    return {
+      kind: 'unchecked',
+      message: `job ${id} was not looked at: site ${doubt.attempt.site} is not configured, ${SET_AGAIN}`,
+    };
   }
   let shown: SiteJob | undefined;
   try {
     shown = await site.client.show(id);
   } catch (error) {
-    return { kind: 'unchecked', message: `job ${id} could not be looked at: ${(error as Error).message}` };
+    return {
+      kind: 'unchecked',
+      message: `job ${id} could not be looked at: ${(error as Error).message}; ${SET_AGAIN}`,
+    };
   }
   if (shown === undefined) return { kind: 'absent', message: `site ${doubt.attempt.site} has no job ${id}` };
-  const fields = doubt.attempt.result?.fields ?? {};
+  const fields = doubt.attempt.result.fields;
+  const owner = await ownerOfShown(db, doubt, shown, site.referenceField);
+  if (owner !== undefined) return { kind: 'owned', message: `job ${id} shows the reference of ${owner}` };
   const notBefore = new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS);
-  if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, shown, site.referenceField) !== 'other') {
-    return { kind: 'fits', url: shown.url };
+  if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, shown, site) !== 'other') {
+    return { kind: 'fits', shown };
   }
   const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}"`;
-  return { kind: 'other', url: shown.url, message: `job ${id}${title}, looks like another one than was sent` };
+  return { kind: 'other', shown, message: `job ${id}${title}, looks like another one than was sent` };
 }
 
-function within(verdict: PersonsVerdict, look: Look): DoubtVerdict {
+/** A reference that is this posting's too proves nothing, whoever else has it. */
+async function ownerOfShown(
+  db: Database,
+  doubt: Doubt,
+  shown: SiteJob,
+  referenceField: string | undefined,
+): Promise<string | undefined> {
+  const reference = referenceField === undefined ? undefined : fieldOf(shown.fields, referenceField)?.trim();
+  if (referenceField === undefined || !reference) return undefined;
+  if (fieldOf(doubt.attempt.result.fields, referenceField)?.trim() === reference) return undefined;
+  return ownerOfReference(db, doubt.attempt, referenceField, reference);
+}
+
+function within(doubt: Doubt, verdict: PersonsVerdict, look: Look): DoubtVerdict {
   if (verdict.kind === 'missing') return verdict;
-  return { kind: 'exists', siteJobId: verdict.siteJobId, url: 'url' in look ? look.url : undefined };
+  const shown = 'shown' in look ? look.shown : undefined;
+  const content = contentOf(doubt.attempt.result.fields, shown?.fields);
+  return { kind: 'exists', siteJobId: verdict.siteJobId, url: shown?.url, content };
 }
 
 async function refuseOther(db: Database, entry: number): Promise<SettleReport> {

@@ -14,7 +14,7 @@ import { changeReason } from './change-reason.ts';
 import type { Database, Queryable, Transaction } from './database.ts';
 import { toJsonb } from './jsonb.ts';
 import { settleAll } from './settle.ts';
-import type { Settled } from './settlement.ts';
+import type { AdoptedContent, Settled } from './settlement.ts';
 
 /** A create whose outcome is unknown, with what was sent. */
 export interface Doubt {
@@ -72,14 +72,77 @@ export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly S
   return new Set(rows.map((row) => siteJobId(row.site_job_id)));
 }
 
-/** Settles a doubt: the site has made the job, and this is its ID. The newer wish, if there is one, is sent next. */
-export async function adoptDoubt(db: Database, doubt: Doubt, id: SiteJobId, url?: string): Promise<Settled> {
-  return db.transaction((tx) => adoptDoubtWithin(tx, doubt, id, url));
+/** Open attempts whose job nobody has yet, with the reference that they sent; and which keys other feeds have too. */
+export async function openReferences(
+  db: Queryable,
+  site: SiteName,
+  referenceField: string,
+): Promise<readonly { readonly feed: FeedName; readonly key: PostingKey; readonly reference: string }[]> {
+  return db.query(
+    `select feed, key, coalesce(sent_fields, fields)->>$2 as reference from change
+     where site = $1 and state in ('sending', 'in_doubt') and coalesce(sent_fields, fields)->>$2 <> ''`,
+    [site, referenceField],
+  );
+}
+
+/** Keys out of `postings` that another feed of the site has too, as `feed key`. */
+export async function sharedKeys(
+  db: Queryable,
+  site: SiteName,
+  postings: readonly { readonly feed: FeedName; readonly key: PostingKey }[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ feed: string; key: string }>(
+    `select p.feed, p.key from unnest($2::text[], $3::text[]) p(feed, key)
+     where exists (select from feed_state f where f.site = $1 and f.feed <> p.feed
+       and (exists (select from mapping m where m.feed = f.feed and m.key = p.key)
+         or exists (select from change c where c.feed = f.feed and c.key = p.key)))`,
+    [site, postings.map(({ feed }) => feed), postings.map(({ key }) => key)],
+  );
+  return new Set(rows.map((row) => `${row.feed} ${row.key}`));
+}
+
+/** The posting, other than this one, that has sent or is to send this reference; all of the site's are looked through. */
+export async function ownerOfReference(
+  db: Queryable,
+  { feed, key, site }: Attempt,
+  referenceField: string,
+  reference: string,
+): Promise<string | undefined> {
+  const [row] = await db.query<{ owner: string }>(
+    `select 'posting ' || key || ' of feed ' || feed as owner from (
+       select m.feed, m.key from mapping m join document d on d.feed = m.feed and d.key = m.key
+       where m.site = $1 and d.fields->>$4 = $5
+       union all
+       select feed, key from change where site = $1 and ($5 in (fields->>$4, sent_fields->>$4))) p
+     where (feed, key) <> ($2, $3) limit 1`,
+    [site, feed, key, referenceField, reference],
+  );
+  return row?.owner;
+}
+
+/**
+ * Settles a doubt: the site has made the job, and this is its ID, with what it shows. What differs from what was sent is
+ * set by an update, and so is a newer wish.
+ */
+export async function adoptDoubt(
+  db: Database,
+  doubt: Doubt,
+  id: SiteJobId,
+  url: string | undefined,
+  adopted: AdoptedContent,
+): Promise<Settled> {
+  return db.transaction((tx) => adoptDoubtWithin(tx, doubt, id, url, adopted));
 }
 
 /** The same within a transaction, beside what else belongs to the decision. */
-export async function adoptDoubtWithin(tx: Transaction, doubt: Doubt, id: SiteJobId, url?: string): Promise<Settled> {
-  const result = { kind: 'created', siteJobId: id, url } as const;
+export async function adoptDoubtWithin(
+  tx: Transaction,
+  doubt: Doubt,
+  id: SiteJobId,
+  url: string | undefined,
+  adopted: AdoptedContent,
+): Promise<Settled> {
+  const result = { kind: 'created', siteJobId: id, url, adopted } as const;
   const [settled] = await settleAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
   return settled as Settled;
 }

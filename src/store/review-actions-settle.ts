@@ -5,9 +5,16 @@ import type { Database, Queryable } from './database.ts';
 import { adoptDoubtWithin, type Doubt, findDoubt, refuteDoubt } from './doubt.ts';
 import { shareFeeds } from './locks.ts';
 import { findChange, lockChange } from './open-change.ts';
+import type { AdoptedContent } from './settlement.ts';
 
 export type DoubtVerdict =
-  | { readonly kind: 'exists'; readonly siteJobId: SiteJobId; readonly url: string | undefined }
+  | {
+      readonly kind: 'exists';
+      readonly siteJobId: SiteJobId;
+      readonly url: string | undefined;
+      /** What the site shows of it. */
+      readonly content: AdoptedContent;
+    }
   | { readonly kind: 'missing' };
 
 export type DoubtSettled =
@@ -41,11 +48,12 @@ export async function settleDoubt(
     if (verdict.kind === 'exists') {
       const owner = await ownerOf(tx, site, verdict.siteJobId);
       if (owner !== undefined) return { kind: 'owned', owner };
-      await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url);
+      await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, verdict.content);
     } else {
       await refuteDoubt(tx, doubt, Number.POSITIVE_INFINITY);
     }
-    await noteAct(tx, { actor, action: 'settle', feed, key, detail: { entry, ...verdict } });
+    const { content: _, ...said } = { content: undefined, ...verdict };
+    await noteAct(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said } });
     return { kind: 'settled' };
   });
 }

@@ -34,7 +34,7 @@ interface Doubtful {
   /** Settles once; gives how many were settled. */
   settle(site: Site): Promise<number>;
   /** State and note of each doubt, by key. */
-  doubts(): Promise<readonly { key: string; state: string; looks: number; note: string | null }[]>;
+  doubts(): Promise<readonly { key: string; state: string; operation: string; looks: number; note: string | null }[]>;
 }
 
 /** Creates of these keys, none of which the site has made, as far as anybody knows. */
@@ -52,20 +52,21 @@ async function inDoubt(
   return {
     db,
     settle(site) {
+      let listed: readonly SiteJob[] = [];
       const client: SiteDesk['client'] = {
         ...real.client,
         async list(take) {
-          const listed = typeof site.list === 'function' ? await site.list(db) : (site.list ?? []);
+          listed = typeof site.list === 'function' ? await site.list(db) : (site.list ?? []);
           for (const siteJob of listed) take(siteJob);
           return site.listing ?? LISTED;
         },
-        show: async (id) => site.show?.(id, db),
+        show: async (id) => (site.show === undefined ? listed.find((one) => one.siteJobId === id) : site.show(id, db)),
       };
       const doubts = { settleAfterMs: 0, looks: site.looks ?? 1, escalateAfterMs: 0 };
       const policy = { ...real.policy, doubts, canList: site.canList ?? true };
       return resolveDoubts({ ...real, client, policy }, (site.stop ?? new AbortController()).signal);
     },
-    doubts: () => db.query(`select key, state, looks, reason->>'note' as note from change order by key`),
+    doubts: () => db.query(`select key, state, operation, looks, reason->>'note' as note from change order by key`),
   };
 }
 
@@ -101,7 +102,11 @@ describe('doubts', { concurrent: true }, () => {
     const { settle, doubts, db } = await inDoubt(open, ['a', 'b']);
     expect(await settle({ list: [job('1', { number: 'a' }), job('2', { number: 'z' })] })).toBe(2);
     expect(await db.query('select key, site_job_id as id from mapping')).toEqual([{ key: 'a', id: '1' }]);
-    expect(await doubts()).toMatchObject([{ key: 'b', state: 'ready' }]);
+    // What the site does not show of the adopted one is set by an update.
+    expect(await doubts()).toMatchObject([
+      { key: 'a', state: 'ready', operation: 'update' },
+      { key: 'b', state: 'ready', operation: 'create' },
+    ]);
   });
 
   it('take several looks where that is wished', async ({ open }) => {
@@ -127,7 +132,11 @@ describe('doubts', { concurrent: true }, () => {
     const show = async (id: string) => (id === '1' ? job('1', { number: 'a' }) : undefined);
     expect(await settle({ list, show })).toBe(2);
     expect(await db.query('select key, site_job_id as id from mapping')).toEqual([{ key: 'a', id: '1' }]);
-    expect(await doubts()).toMatchObject([{ key: 'b', state: 'ready' }]);
+    // What the site does not show of the adopted one is set by an update.
+    expect(await doubts()).toMatchObject([
+      { key: 'a', state: 'ready', operation: 'update' },
+      { key: 'b', state: 'ready', operation: 'create' },
+    ]);
   });
 
   it('wait for a person where that shows too little as well, or fails', async ({ open }) => {

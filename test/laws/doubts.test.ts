@@ -98,6 +98,31 @@ describe('without a list action', { concurrent: true }, () => {
   });
 });
 
+describe('a job that the site has made otherwise than it was sent', { concurrent: true }, () => {
+  it.for([
+    ['another state', '{"location-state":"Ohio","location-city":"Columbus"}'],
+    ['its reference in upper case', '{"number":"KEY-A"}'],
+    ['its reference cut', '{"number":"key-"}'],
+  ])('with %s, is adopted once and set as the feed has it', { timeout: 60_000 }, async ([_name, made], { open }) => {
+    const installation = await open();
+    const database = installation.env.DATABASE_URL ?? '';
+    await runSql(
+      database,
+      `create function sandbox.alter_job() returns trigger language plpgsql as
+         $$ begin new.fields := (new.fields::jsonb || '${made}'::jsonb); return new; end $$`,
+    );
+    await runSql(
+      database,
+      'create trigger alter_job before insert on sandbox.job for each row execute function sandbox.alter_job()',
+    );
+    await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
+    await installation.writeFeed(feedXml([posting('key-a')]));
+    await installation.sync();
+    await heal(installation);
+    await checkLaws(installation, [posting('key-a')]);
+  });
+});
+
 describe('postings that are all alike', { concurrent: true }, () => {
   const keys = Array.from({ length: 24 }, (_, at) => `k${at}`);
   const feed = feedXml(keys.map((key) => posting(key)));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clueOf, type ListedJob, likeness } from '../../src/plan/match-doubt.ts';
+import { cluesOf, contentOf, type ListedJob, likeness } from '../../src/plan/match-doubt.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute));
 const doubt = {
@@ -16,12 +16,18 @@ describe('likeness with a reference field', () => {
     ['the same reference, no creation time', job({ number: 'n1' }), 'match'],
     ['the same reference, made before the attempt', job({ number: 'n1' }, new Date(at(0).getTime() - 1)), 'perhaps'],
     ['the same reference, made long after', job({ number: 'n1' }, at(11)), 'perhaps'],
-    ['another reference, all else the same', job({ ...SAME, number: 'n2' }, at(5)), 'other'],
+    // Sites give references of their own, so this was taken for "not there" wrongly.
+    ['another reference, all else the same', job({ ...SAME, number: 'zz' }, at(5)), 'resembles'],
+    ['another reference and title', job({ ...SAME, number: 'zz', title: 'Cook' }, at(5)), 'other'],
+    ['another reference, made at another time', job({ ...SAME, number: 'zz' }, at(11)), 'other'],
+    ['the reference in upper case', job({ number: 'N1', title: 'NURSE' }, at(5)), 'match'],
+    ['the reference in upper case, another title', job({ number: 'N1', title: 'Cook' }, at(5)), 'perhaps'],
+    ['the reference in upper case, another state', job({ ...SAME, number: 'N1', 'location-state': 'Utah' }), 'perhaps'],
     ['the same reference and title', job({ number: 'n1', title: ' Nurse ' }, at(5)), 'match'],
     ['the same reference, another title', job({ number: 'n1', title: 'Cook' }, at(5)), 'perhaps'],
     ['no reference shown', job({ title: 'Nurse' }, at(5)), 'perhaps'],
   ] as const)('%s', (_name, listed, expected) => {
-    expect(likeness(doubt, listed, 'number')).toBe(expected);
+    expect(likeness(doubt, listed, { referenceField: 'number' })).toBe(expected);
   });
 });
 
@@ -35,27 +41,53 @@ describe('likeness without a reference', () => {
     ],
     ['all fields, no creation time', job(SAME), 'perhaps'],
     ['a field not shown', job({ number: 'n1', title: 'Nurse' }, at(5)), 'perhaps'],
-    ['a field that differs', job({ ...SAME, title: 'Doctor' }, at(5)), 'other'],
+    ['another title', job({ ...SAME, title: 'Doctor' }, at(5)), 'other'],
+    ['another state', job({ ...SAME, 'location-state': 'Utah' }, at(5)), 'resembles'],
+    ['spelled otherwise', job({ number: 'N1', title: '<b>NURSE</b>', 'location-state': 'ohio' }, at(5)), 'match'],
     ['all fields, made before the attempt', job(SAME, new Date(at(0).getTime() - 1)), 'perhaps'],
   ] as const)('%s', (_name, listed, expected) => {
-    expect(likeness(doubt, listed, undefined)).toBe(expected);
+    expect(likeness(doubt, listed, { referenceField: undefined })).toBe(expected);
   });
 
   it('compares all fields where the posting has no reference to send', () => {
     const without = { ...doubt, fields: { title: 'Nurse', 'location-state': 'Ohio' } };
-    expect(likeness(without, job({ title: 'Nurse', 'location-state': 'Ohio', number: 'n9' }, at(5)), 'number')).toBe(
-      'match',
-    );
-    expect(likeness(without, job({ title: 'Doctor', 'location-state': 'Ohio' }, at(5)), 'number')).toBe('other');
+    expect(
+      likeness(without, job({ title: 'Nurse', 'location-state': 'Ohio', number: 'n9' }, at(5)), {
+        referenceField: 'number',
+      }),
+    ).toBe('match');
+    expect(
+      likeness(without, job({ title: 'Doctor', 'location-state': 'Ohio' }, at(5)), { referenceField: 'number' }),
+    ).toBe('other');
   });
 });
 
-describe('clueOf', () => {
+describe('a reference that another posting has too', () => {
+  const options = { referenceField: 'number', shared: true };
   it.each([
-    ['the reference, where there is one', 'number', 'n1'],
-    ['nothing, where the job shows no reference', 'id-number', undefined],
-    ['the title, where the site has no reference', undefined, 'Nurse'],
-  ] as const)('%s', (_name, referenceField, clue) => {
-    expect(clueOf(doubt.fields, referenceField)).toBe(clue);
+    ['with the same content', job({ ...doubt.fields }, at(5)), 'match'],
+    ['with another state', job({ ...doubt.fields, 'location-state': 'Utah' }, at(5)), 'perhaps'],
+    ['with too little shown', job({ number: 'n1' }, at(5)), 'perhaps'],
+  ] as const)('%s', (_name, listed, expected) => {
+    expect(likeness(doubt, listed, options)).toBe(expected);
   });
+});
+
+describe('contentOf', () => {
+  it('takes what is shown, and holds all else for uncertain', () => {
+    const shown = { number: 'n1', title: 'Nurse', location_state: 'Utah' };
+    expect(contentOf({ ...doubt.fields, city: 'Salem' }, shown)).toEqual({
+      fields: { ...doubt.fields, 'location-state': 'Utah', city: 'Salem' },
+      uncertain: ['location-state', 'city'],
+    });
+    expect(contentOf({ title: 'Nurse' }, undefined)).toEqual({ fields: { title: 'Nurse' }, uncertain: ['title'] });
+  });
+});
+
+it('cluesOf gives the forms that usual changes leave alike', () => {
+  expect(cluesOf({ number: 'ACME-007', title: ' Head <b>Nurse</b>… ' }, 'number')).toEqual({
+    reference: 'acme007',
+    title: 'headnurse',
+  });
+  expect(cluesOf({ title: ' ' }, 'number')).toEqual({ reference: undefined, title: undefined });
 });

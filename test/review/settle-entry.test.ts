@@ -83,13 +83,27 @@ describe('refused', () => {
 
   it('a job that looks like another one, unless the person insists', async () => {
     await doubt('p1', 'p2');
-    const other = await makeJob('p2');
-    expect(await settle('p1', exists(other))).toEqual({
+    const id = await makeJob('p2');
+    const show = async () => ({
+      ...(await client.show(id)),
+      siteJobId: id,
+      fields: { title: 'Nurse p2', number: 'elsewhere' },
+    });
+    const site = { client: { show }, referenceField: 'number' };
+    expect(await settle('p1', exists(id), site)).toEqual({
       kind: 'refused',
       message: expect.stringMatching(/"Nurse p2", looks like another one.*--anyway/),
     });
     expect(await mappings()).toEqual([]);
-    expect(await settle('p1', exists(other, true))).toMatchObject({ kind: 'settled' });
+    expect(await settle('p1', exists(id, true), site)).toMatchObject({ kind: 'settled' });
+  });
+
+  it('a job that shows the reference of another posting, whatever the person says', async () => {
+    await doubt('p1', 'p2');
+    const other = await makeJob('p2');
+    const refused = { kind: 'refused', message: `job ${other} shows the reference of posting p2 of feed acme` };
+    expect(await settle('p1', exists(other))).toEqual(refused);
+    expect(await settle('p1', exists(other, true))).toEqual(refused);
   });
 
   it('a job that belongs to another posting, whatever the person says', async () => {
@@ -146,7 +160,7 @@ it('a site that can not be asked is a warning, not an obstacle', async () => {
   };
   expect(await settle('p1', exists('77'), { client: { show }, referenceField: undefined })).toMatchObject({
     kind: 'settled',
-    warning: 'job 77 could not be looked at: time-out',
+    warning: 'job 77 could not be looked at: time-out; so all its fields are set again by an update',
   });
 });
 
