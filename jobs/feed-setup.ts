@@ -24,6 +24,8 @@ export interface FeedSetup extends RecordRules {
   readonly address: string;
   /** Tells whether feeds have one source: see `sourceDigest`. */
   readonly sourceDigest: string;
+  /** A field that the site stores and returns, by which jobs that are there already are found. */
+  readonly referenceField: string | undefined;
   readonly source: FeedSource;
   readonly guard: DeleteGuard;
   /** With fewer records the feed is not taken for complete. */

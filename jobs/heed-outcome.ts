@@ -26,9 +26,10 @@ const wellUntil = new WeakMap<SiteDesk, number>();
 /** What of the exchange tells how the site is to be treated. */
 type Course = Pick<Exchange, 'durationMs' | 'response'>;
 
+/** @param attempt `undefined`: no posting was sent. */
 export async function heedOutcome(
   outcome: Outcome,
-  attempt: Attempt,
+  attempt: Attempt | undefined,
   desk: SiteDesk,
   { durationMs, response }: Course = { durationMs: 0 },
 ): Promise<void> {
@@ -68,7 +69,7 @@ export async function heedOutcome(
     case 'forbidden':
     case 'unknown':
     case 'foreign':
-      return watchCanary(attempt, desk);
+      return attempt === undefined ? undefined : watchCanary(attempt, desk);
     default:
       return outcome satisfies never;
   }

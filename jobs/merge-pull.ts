@@ -33,6 +33,7 @@ import {
   type UnreadableRecords,
   unreadableEntries,
 } from '../src/store/record-problems.ts';
+import { holdFound } from '../src/store/site-check.ts';
 import { holdWaitingDeletes, protectUnreadable, releaseUnreadableHolds } from '../src/store/unreadable-postings.ts';
 import { crossStep } from './fault-hook.ts';
 import type { FeedSetup } from './feed-setup.ts';
@@ -93,6 +94,9 @@ export async function prepareMerge(
     ? await removeGone(setup, books, desk, unreadable.withoutKey)
     : await keepUnseen(books, desk, unreadable.withoutKey);
   const stillWished = ledger.wished === 0 ? 0 : await countStillWished(books, (hash) => ledger.hasMetWish(hash));
+  if (setup.referenceField !== undefined) {
+    await holdFound(books.session, setup.feed, setup.site, setup.referenceField);
+  }
   const findings: PullFindings = {
     complete,
     shortfalls,

@@ -8,6 +8,7 @@ import { endPause, noteFailedProbe, readSiteState } from '../src/store/site-stat
 import { dueStrays, forgetStray, takeStray } from '../src/store/stray.ts';
 import { giveBackOrphans } from '../src/store/worker-presence.ts';
 import { SEND_WITHIN_MS } from './apply-change.ts';
+import { checkSite } from './check-site.ts';
 import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PACE } from './heed-outcome.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
 import type { SiteDesk, SitePolicy } from './site-desk.ts';
@@ -24,6 +25,8 @@ export interface Tended {
   readonly orphans: number;
   readonly doubts: number;
   readonly resumed: boolean;
+  /** The site was searched for jobs of new feeds, so that these are sent. */
+  readonly searched?: boolean;
 }
 
 /** One round for one site. Any number of processes may do this at once. */
@@ -39,9 +42,10 @@ export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<
     return { orphans, doubts: 0, resumed: due && (await probe(desk, signal)) };
   }
   if (state.waitsMs > 0) return { orphans, doubts: 0, resumed: false };
+  const searched = await checkSite(desk, signal);
   const doubts = await resolveDoubts(desk, signal);
   await deleteStrays(desk, signal);
-  return { orphans, doubts, resumed: false };
+  return { orphans, doubts, resumed: false, searched };
 }
 
 /** Gives back what processes that ended were sending for a site. Gives how many changes that were. */

@@ -1,6 +1,7 @@
 // Waits until everything that can be sent for some feeds is sent, or until waiting any longer makes no sense.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { patiently } from '../store/patience.ts';
+import { openSearches } from '../store/site-check.ts';
 import { readSiteState, type SiteState } from '../store/site-state.ts';
 import { readDoubtProgress, readStanding, type Standing } from '../store/standing.ts';
 import type { Books } from './books.ts';
@@ -47,6 +48,11 @@ export async function awaitQuiet(
   let movedAt = performance.now();
   const doubts = watchDoubts(books, engine, site, feeds);
   let pauseSeen = false;
+  let searchNote: string | undefined;
+  const [clock] = await patiently(
+    () => books.db.query<{ now: Date }>('select clock_timestamp() as now'),
+    options.signal,
+  );
   for (let lookMs = LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
     const standing = await patiently(() => readStanding(books.db, feeds), options.signal);
@@ -66,6 +72,12 @@ export async function awaitQuiet(
         options.signal,
       );
       const paused = state.pausedSince !== undefined;
+      const searches = await patiently(() => openSearches(books.db, feeds, clock?.now ?? new Date()), options.signal);
+      const notes = searches.map(({ note }) => note).join();
+      if (notes !== searchNote) movedAt = performance.now();
+      searchNote = notes;
+      const failed = paused ? undefined : searches.find(({ failure }) => failure !== undefined)?.failure;
+      if (failed !== undefined && !standing.sending) return { kind: 'waiting', message: failed };
       const message = whyWait(site, state, standing, performance.now() - movedAt);
       // What began just before the pause may not have been to be seen yet; after it nothing begins.
       if (message !== undefined && paused === pauseSeen) return { kind: 'waiting', message };

@@ -109,6 +109,7 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
   if (feed.schedule !== undefined && isLate(feed.schedule)) {
     lines.push(`LATE: ${completeCommands(describeLate(feed.schedule), write)}`);
   }
+  if (feed.search !== undefined) lines.push(`${feed.feed}: ${completeCommands(feed.search, write)}`);
   if (feed.held > 0) {
     const reason = feed.holdReason === undefined ? '' : `: ${feed.holdReason}`;
     const approve = write(['review', 'approve', feed.feed, '--count', String(feed.held)]);

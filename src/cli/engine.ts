@@ -1,4 +1,6 @@
 // Joins queue, books and sites into what sends: for each site a worker, a dispatcher and somebody who tends its backlog.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { applyChange } from '../../jobs/apply-change.ts';
 import { guardAddress } from '../../jobs/guard-address.ts';
 import { learntTurns } from '../../jobs/learnt-turns.ts';
@@ -24,6 +26,7 @@ import { isPassing } from '../store/passing-error.ts';
 import { failPoisoned } from '../store/poisoned.ts';
 import { feedsToSend } from '../store/processes.ts';
 import { settler } from '../store/settle.ts';
+import { noticeRestore } from '../store/site-check.ts';
 import { readSiteState } from '../store/site-state.ts';
 import { enterAsWorker, type WorkerPresence } from '../store/worker-presence.ts';
 import { aboutProcess } from './about-process.ts';
@@ -56,6 +59,9 @@ export async function startEngine(
   const presence = await enterAsWorker(db, aboutProcess(config, command), (error) =>
     log.warn({ err: error }, 'presence lost, it will be taken again'),
   );
+  if (await noticeRestore(db, placeOfDatabase(config))) {
+    log.warn('the database is in another place than before: sites are searched for jobs that it does not know');
+  }
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
   const tokens = await tokenDigests(db, config);
   const claim = claimer(db.prepared, presence.worker, addresses, tokens);
@@ -104,6 +110,13 @@ export async function startEngine(
     },
     stop,
   };
+}
+
+/** What the files of an embedded server tell of the place where they are: those of a restored backup are others. */
+function placeOfDatabase({ database, dataDir }: Books['config']): string {
+  if (database.kind !== 'embedded') return 'elsewhere';
+  const found = statSync(join(dataDir, 'postgres'), { throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.ino}`;
 }
 
 /** What a queue that can't be used says is meant for people: no stack is shown. */
@@ -241,8 +254,8 @@ function tendRegularly(
     try {
       const refused = await heedToken();
       if (!refused && !(await lead.holds())) return;
-      const { orphans, doubts, resumed } = await tendBacklog(desk, stopping.signal);
-      if (orphans > 0 || doubts > 0 || resumed) dispatcher.wake();
+      const { orphans, doubts, resumed, searched = false } = await tendBacklog(desk, stopping.signal);
+      if (orphans > 0 || doubts > 0 || resumed || searched) dispatcher.wake();
     } catch (error) {
       if (!stopping.signal.aborted) desk.log.warn({ err: error, site: desk.site }, 'backlog not tended');
     }

@@ -56,6 +56,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       feed: feed.name,
       site: feed.siteName,
       address: addressOf((sites.get(feed.siteName) as SiteConfig).options.baseUrl),
+      referenceField: sites.get(feed.siteName)?.options.referenceField,
       sourceDigest: sourceDigest(feed.source),
       source: feed.source,
       mapping: feed.mapping,

@@ -7,6 +7,7 @@ import type { WriteCommand } from '../review/possible-actions.ts';
 import type { Database } from '../store/database.ts';
 import { finishPull, type PullStatus } from '../store/pull.ts';
 import { type PullStanding, type PullSummary, summarisePull } from '../store/pull-summary.ts';
+import { takeSearchNote } from '../store/site-check.ts';
 import { completeCommands } from './command-line.ts';
 import { ExitStatus } from './exit-status.ts';
 
@@ -41,7 +42,9 @@ export async function reportPull(
   const standing = await summarisePull(db, end.pull);
   const status = statusOf(standing, end.kind, hindrance);
   const { summary } = standing;
+  const searched = await takeSearchNote(db, feed);
   const notes = [
+    ...(searched === undefined ? [] : [searched]),
     ...nothingNote(standing),
     ...discardedNote(summary),
     ...takenOverNote(standing),

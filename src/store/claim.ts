@@ -94,9 +94,11 @@ async function readDue(
      left join document d on d.feed = m.feed and d.key = m.key
      left join unanswered u on u.feed = m.feed and u.key = m.key
      left join site_state s on s.site = c.site
+     left join feed_state f on f.feed = c.feed
      left join unnest($3::text[], $4::text[], $5::text[]) here(site, address, token) on here.site = c.site
      left join refused_token t on t.site = c.site and t.digest = here.token and t.refused_since is not null
      where c.state = 'ready' and not c.gone and c.not_before <= now() and t.site is null
+       and (f.feed is null or f.site_checked_at is not null or m.feed is not null or c.wanted = 'absent')
        and (s.site is null or (s.paused_since is null and s.not_before <= now()
          and coalesce(s.address = here.address, true)))`,
     [
@@ -143,7 +145,7 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
   const granting = db.query<{ token: string; attempts: number }>(
     `update change c set state = 'sending', since = now(), attempts = c.attempts + 1, attempt_token = a.token,
        attempt_operation = a.operation, attempt_started = clock_timestamp(), attempt_worker = $6, looks = 0,
-       sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
+       found_job_id = null, sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
      from (select * from unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[])
              a(feed, key, revision, token, operation) order by feed, key) a
      where c.feed = a.feed and c.key = a.key and c.revision = a.revision and c.state = 'ready' and not c.gone

@@ -38,7 +38,7 @@ const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pul
  */
 export async function dueDoubts(db: Queryable, site: SiteName, waitMs: number, limit: number): Promise<Doubt[]> {
   const rows = await db.query(
-    `${SELECT} and c.site = $1
+    `${SELECT} and c.site = $1 and c.found_job_id is null
        and c.attempt_started + make_interval(secs => $2 * (1 + c.looks * 0.5)) < clock_timestamp()
        and c.not_before <= clock_timestamp()
      order by c.attempt_started limit $3`,
@@ -161,9 +161,11 @@ export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number)
   );
   const values = [doubt.attempt.feed, doubt.attempt.key, doubt.attempt.token, attempts, given];
   const rows = await db.query(
-    `update change set state = case when ${SPENT} then 'failed' else resting end, since = now(), not_before = '-infinity',
+    `with found as (delete from site_reference r using change c where c.feed = $1 and c.key = $2 and c.attempt_token = $3
+         and r.site = c.site and r.site_job_id = c.found_job_id)
+     update change set state = case when ${SPENT} then 'failed' else resting end, since = now(), not_before = '-infinity',
        attempts = case when ${SPENT} or $4::float8 = 'Infinity' then 0 else attempts end, attempt_token = null,
-       attempt_operation = null, attempt_started = null, looks = 0,
+       attempt_operation = null, attempt_started = null, looks = 0, found_job_id = null,
        reason = case when ${SPENT} then $5::jsonb when invalid then reason end
      where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' returning key`,
     values,

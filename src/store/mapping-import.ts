@@ -129,7 +129,7 @@ async function findConflicts(session: Session): Promise<LineProblem[]> {
        from imported i join stray s on s.site = i.site and s.site_job_id = i.site_job_id
      union all
        select i.line, 'a request for the posting ' || i.key || ' is being sent or in doubt; settle that first: entry ' || c.id
-       from imported i join change c on c.feed = i.feed and c.key = i.key where c.attempt_token is not null
+       from imported i join change c on c.feed = i.feed and c.key = i.key where c.attempt_token is not null and c.found_job_id is null
      union all
        select min(i.line), 'the feed ' || i.feed || ' was mirrored into site ' || f.site || ' so far, not into ' || i.site
        from imported i join feed_state f on f.feed = i.feed where f.site <> i.site group by i.feed, f.site, i.site
@@ -154,7 +154,12 @@ async function writeMappings(session: Session, actor: string): Promise<ImportEnd
   // A worker that has read "no mapping" meanwhile holds the old revision, and does not get to create the job again.
   await session.query(
     `update change c set revision = nextval('revision_number'),
-       operation = case when c.wanted = 'present' then 'update' else 'delete' end
+       operation = case when c.wanted = 'present' then 'update' else 'delete' end,
+       state = case when c.found_job_id is null then c.state else c.resting end,
+       reason = case when c.found_job_id is null then c.reason end, found_job_id = null,
+       attempt_token = case when c.found_job_id is null then c.attempt_token end,
+       attempt_operation = case when c.found_job_id is null then c.attempt_operation end,
+       attempt_started = case when c.found_job_id is null then c.attempt_started end
      from imported i where c.feed = i.feed and c.key = i.key`,
   );
   // From now on the books know the feed, also if it is not pulled before it gets another name.

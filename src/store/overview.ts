@@ -24,6 +24,8 @@ export interface FeedOverview {
   readonly inDoubtForMs: number | undefined;
   readonly holdReason: string | undefined;
   readonly lastPull: PullRow | undefined;
+  /** How far the search of the site for jobs of the feed is, or why it failed; its first create waits for it. */
+  readonly search: string | undefined;
   /** A person took it out of service. */
   readonly retired: boolean;
 }
@@ -52,6 +54,10 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
   const [lastPull] = await listPulls(db, feed, 1);
   const [live] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [feed]);
   const { counts, ages } = await countChanges(db, feed, site);
+  const [search] = await db.query<{ note: string | null }>(
+    'select site_check_note as note from feed_state where feed = $1 and site_checked_at is null',
+    [feed],
+  );
   const records = await db.query<{ kind: string; n: number }>(
     `select case when discarded then 'discarded' else kind end as kind, sum(case when discarded then records else 1 end)::bigint as n from record_problem
      where feed = $1 and not (discarded and kind = 'duplicate') group by 1`,
@@ -70,6 +76,7 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
     inDoubtForMs: ages.get('in_doubt'),
     holdReason: counts.held === 0 ? undefined : await newestHoldReason(db, feed),
     lastPull,
+    search: search?.note ?? undefined,
   };
 }
 

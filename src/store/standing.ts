@@ -6,6 +6,7 @@ export interface Standing {
   /** Something may be sent now. */
   readonly due: boolean;
   readonly sending: boolean;
+  /** Creates are in doubt for which the site's list may be read: not those for which a person has to say what was found. */
   readonly inDoubt: boolean;
   /** Milliseconds until the next change that waits for its time is due; `undefined`: none waits. */
   readonly nextDueMs: number | undefined;
@@ -19,7 +20,7 @@ export async function readStanding(db: Queryable, feeds: readonly FeedName[]): P
     `select
        exists(select from change where feed = any($1::text[]) and state = 'ready' and not gone and not_before <= now()) as due,
        exists(select from change where feed = any($1::text[]) and state = 'sending') as sending,
-       exists(select from change where feed = any($1::text[]) and state = 'in_doubt') as "inDoubt",
+       exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and found_job_id is null) as "inDoubt",
        (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change
          where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity') as next,
        (select coalesce(sum(t.n), 0) from feed_state f join tally t on t.pull = f.current_pull

@@ -11,6 +11,7 @@ import type { PullReport } from '../../src/cli/pull-report.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
+import type { Database } from '../../src/store/database.ts';
 import { freshDatabase } from './database.ts';
 
 export interface MirrorOptions {
@@ -23,6 +24,8 @@ export interface MirrorOptions {
   readonly site?: Readonly<Record<string, string | undefined>>;
   /** The same for the feed `acme`. */
   readonly feed?: Readonly<Record<string, string>>;
+  /** Whether the site is searched for jobs of the feed before its first create; by default it is said to have none. */
+  readonly searched?: boolean;
 }
 
 /** One installation. `close` ends all of it. */
@@ -69,6 +72,7 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
     const config = await loadConfig({ path: configPath, env, cwd: folder });
     const books = await openBooksFor({ ...config, log: { level: 'error' } }, { quiet: true });
     books.log.level = process.env.TEST_LOG ?? 'silent';
+    if (options.searched !== true) await declareNew(books.db);
     return books;
   }
   function books(): Promise<Books> {
@@ -111,6 +115,14 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The sandbox is new. What is known of the feed otherwise stays. */
+async function declareNew(db: Database): Promise<void> {
+  await db.query(
+    `insert into feed_state (feed, site, site_checked_at) values ('acme', 'board', now())
+     on conflict (feed) do update set site_checked_at = coalesce(feed_state.site_checked_at, now())`,
+  );
 }
 
 function configText(url: string, options: MirrorOptions): string {

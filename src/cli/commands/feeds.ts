@@ -4,7 +4,9 @@ import { releaseOrphans } from '../../../jobs/tend-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
+import { noteAct } from '../../store/audit.ts';
 import { renameFeed, retireFeed } from '../../store/rename-feed.ts';
+import { declareChecked } from '../../store/site-check.ts';
 import { actorName } from '../actor.ts';
 import { UserError } from '../exit-status.ts';
 import { knownFeed } from '../feed-name.ts';
@@ -21,7 +23,7 @@ export function feedsCommand(): Command {
   const feeds = new Command('feeds').description(
     'feeds that have another name now, or are not to be mirrored any more',
   );
-  for (const part of [renameCommand(), retireCommand()]) {
+  for (const part of [renameCommand(), retireCommand(), newCommand()]) {
     feeds.addCommand(
       part
         .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
@@ -60,6 +62,26 @@ function renameCommand(): Command {
         if (options.json === true) return printJson({ from, to: to.name, mappings, changes });
         const open = changes === 0 ? '' : ` and ${plural(changes, 'open change')}`;
         return printLine(`Feed ${from} is ${to.name} now, with ${plural(mappings, 'job')}${open}.`);
+      }),
+    );
+}
+
+function newCommand(): Command {
+  return new Command('new')
+    .description('before the first sync of a feed: the site has none of its jobs, so that nothing is looked for there')
+    .argument('<feed>', 'name of the feed, as in the configuration')
+    .action((name: string, options: FeedsOptions) =>
+      withBooks(options, async ({ db, config }) => {
+        const configured = config.feeds.get(name as FeedName);
+        if (configured === undefined)
+          throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
+        const { name: feed, siteName } = configured;
+        await db.transaction(async (tx) => {
+          await declareChecked(tx, feed, siteName);
+          await noteAct(tx, { actor: actorName(options.as), action: 'new feed', feed, detail: { site: siteName } });
+        });
+        if (options.json === true) return printJson({ feed, site: siteName, new: true });
+        return printLine(`Feed ${feed} is taken for new: site ${siteName} is not searched for its jobs.`);
       }),
     );
 }

@@ -1,0 +1,145 @@
+// A database that knows less than the site: jobs that are there already are neither made a second time nor changed.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../cli/run-program.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+async function make(number: string): Promise<void> {
+  const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
+      'content-type': 'application/xml',
+    },
+    body: `<job><title>Made earlier</title><number>${number}</number><location-state>Ohio</location-state></job>`,
+  });
+  await answer.body.dump();
+  expect(answer.statusCode).toBe(201);
+}
+
+async function open(site: Readonly<Record<string, string | undefined>> = {}): Promise<void> {
+  mirror = await openMirror({ searched: true, site });
+  await mirror.writeFeed(feedXml(postings(4)));
+}
+
+const run = (...args: readonly string[]) => runProgram(mirror, ...args);
+const entries = async () =>
+  (await mirror.books()).db.query<{ id: number; key: string; found: string }>(
+    'select id, key, found_job_id as found from change where found_job_id is not null order by key',
+  );
+
+describe('jobs with references of the feed', () => {
+  it('are neither changed nor made again until a person says what they are; all others are made', async () => {
+    await open();
+    for (const number of ['p2', ' P3 ', 'somebody-elses']) await make(number);
+    const before = await mirror.sandbox.inspect.jobs();
+    expect(await mirror.sync()).toMatchObject({ status: 'review', created: 2, in_doubt: 2, pending: 0 });
+    expect(await mirror.sandbox.inspect.count()).toBe(5);
+    expect((await mirror.sandbox.inspect.jobs()).slice(0, 3)).toEqual(before);
+    expect(await entries()).toMatchObject([
+      { key: 'p2', found: before[0]?.id },
+      { key: 'p3', found: before[1]?.id },
+    ]);
+    // A record that changes meanwhile is not sent either.
+    await mirror.writeFeed(feedXml(postings(4).map((one) => ({ ...one, title: 'Another title' }))));
+    expect(await mirror.sync()).toMatchObject({ in_doubt: 2, updated: 2 });
+    expect(await mirror.sandbox.inspect.count()).toBe(5);
+    await mirror.stopEngine();
+
+    const [second, third] = await entries();
+    await mirror.stopEngine();
+    expect((await run('review', 'settle', String(second?.id), '--exists', String(second?.found))).status).toBe(0);
+    expect((await run('review', 'settle', String(third?.id), '--missing')).status).toBe(0);
+    expect((await run('sync')).status).toBe(0);
+    expect(await mirror.sandbox.inspect.count()).toBe(6);
+    expect((await mirror.siteJobs()).get('p2')?.title).toBe('Another title');
+  });
+
+  it('are found too where the posting comes with a later pull', async () => {
+    await open();
+    await make('p4');
+    await mirror.writeFeed(feedXml(postings(3)));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
+    await mirror.writeFeed(feedXml(postings(4)));
+    expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
+    expect(await mirror.sandbox.inspect.count()).toBe(4);
+  });
+
+  it('are looked for once, however often and by whatever process the feed is mirrored', async () => {
+    await open();
+    mirror.sandbox.requests.clear();
+    await mirror.sync();
+    const lists = () => mirror.sandbox.requests.recent().filter(({ method }) => method === 'GET').length;
+    const first = lists();
+    expect(first).toBeGreaterThan(0);
+    await mirror.stopEngine();
+    await mirror.writeFeed(feedXml(postings(6)));
+    expect(await mirror.sync()).toMatchObject({ created: 2 });
+    expect(lists()).toBe(first);
+  });
+
+  it('are not looked for where a person says that there are none', async () => {
+    await open();
+    mirror.sandbox.requests.clear();
+    expect((await run('feeds', 'new', 'acme')).out).toContain('Feed acme is taken for new');
+    expect((await run('sync')).status).toBe(0);
+    expect(mirror.sandbox.requests.recent().every(({ method }) => method === 'POST')).toBe(true);
+  });
+
+  it('are looked for again in a database that was restored', async () => {
+    await open();
+    await mirror.sync();
+    const { db } = await mirror.books();
+    await db.query('delete from mapping');
+    await db.query('delete from document');
+    await db.query(`update installation set place = 'another'`);
+    await mirror.stopEngine();
+    await writeFile(join(mirror.folder, 'feed.xml'), feedXml(postings(4).map((one) => ({ ...one, title: 'Changed' }))));
+    expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 4 });
+    expect(await mirror.sandbox.inspect.count()).toBe(4);
+  });
+});
+
+it('nothing is created while the list can not be read, and why is said, until a person says to go on', async () => {
+  await open({ list_path: '/no-such-list.xml' });
+  await make('p2');
+  const report = await mirror.sync();
+  expect(report).toMatchObject({ status: 'pending', created: 0, pending: 4 });
+  expect(report.message).toContain('jobmirror feeds new acme');
+  await mirror.stopEngine();
+  expect((await run('status')).out).toContain('acme: nothing new is created');
+  expect(await mirror.sandbox.inspect.count()).toBe(1);
+  await run('feeds', 'new', 'acme');
+  expect(await mirror.sync()).toMatchObject({ created: 4 });
+});
+
+it('without a list the first sync explains the risk once, and goes on', async () => {
+  await open({ list_path: undefined });
+  const first = await mirror.sync();
+  expect(first).toMatchObject({ status: 'mirrored', created: 4 });
+  expect(first.message).toContain('a job that is there and that this database does not know is created a second time');
+  expect(await mirror.sync()).not.toHaveProperty('message');
+});
+
+it('a mapping that was imported leaves the other postings to be looked for', async () => {
+  await open();
+  for (const number of ['p1', 'p2']) await make(number);
+  const [one] = await mirror.sandbox.inspect.jobs();
+  const file = join(mirror.folder, 'mappings.csv');
+  await writeFile(file, `feed,key,site_job_id\nacme,p1,${one?.id}\n`);
+  expect((await run('mappings', 'import', file)).status).toBe(0);
+  expect(await mirror.sync()).toMatchObject({ created: 2, updated: 1, in_doubt: 1 });
+  const [second] = await entries();
+  await writeFile(file, `feed,key,site_job_id\nacme,p2,${second?.found}\n`);
+  expect((await run('mappings', 'import', file)).status).toBe(0);
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 0, in_doubt: 0 });
+  expect(await mirror.sandbox.inspect.count()).toBe(4);
+});
