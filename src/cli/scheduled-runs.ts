@@ -106,7 +106,10 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
     async stop(graceMs) {
       stopping.abort();
       await looping;
-      await Promise.race([Promise.all(running.values()), pause(graceMs)]);
+      const ended = new AbortController();
+      const all = Promise.all(running.values()).finally(() => ended.abort());
+      // A timer that is left would keep the process from ending.
+      await Promise.race([all, pause(graceMs, ended.signal)]);
       await giveBackForgotten(db, worker, []).catch(options.onError);
     },
   };

@@ -107,7 +107,7 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
       await client.connect();
       return {
         client,
-        query: (text, values) => run(client, text, values),
+        query: oneByOne(client),
         end: () => client.end(),
       };
     },
@@ -144,7 +144,7 @@ async function lendFrom(pool: pg.Pool, out: Set<LentSession>, onLost?: (error: E
   };
   const session: LentSession = {
     client,
-    query: (text, values) => run(client, text, values),
+    query: oneByOne(client),
     giveBack: () => release(broken),
     async end() {
       // Over with the server as well when this resolves: what was open in a transaction is undone.
@@ -153,6 +153,16 @@ async function lendFrom(pool: pg.Pool, out: Set<LentSession>, onLost?: (error: E
     },
   };
   return session;
+}
+
+/** Many may ask on one connection at a time; the driver is to be asked again only after it has answered. */
+function oneByOne(client: pg.Client): Queryable['query'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
+    const answer = last.then(() => run<R>(client, text, values));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
 }
 
 type Run = typeof run;

@@ -3,6 +3,23 @@ import { openDatabase, type Transaction } from '../../src/store/database.ts';
 import { isPassing } from '../../src/store/passing-error.ts';
 import { freshDatabase } from '../support/database.ts';
 
+// Comes first: the driver warns once in the life of a process.
+it('statements that many send on one session at a time reach the driver one by one', async () => {
+  const database = await freshDatabase();
+  const db = openDatabase(database.url);
+  const warnings = vi.spyOn(process, 'emitWarning');
+  for (const session of [await db.session(), await db.lend()]) {
+    const failing = session.query('select 1 / 0').catch((error: Error) => error.message);
+    const answers = [1, 2, 3].map((n) => session.query<{ n: number }>('select $1::integer as n', [n]));
+    expect(await failing).toBe('division by zero');
+    expect((await Promise.all(answers)).flat()).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    await session.end();
+  }
+  expect(warnings).not.toHaveBeenCalled();
+  await db.close();
+  await database.drop();
+});
+
 it('an idle connection that is lost is reported without the connection itself', async () => {
   const database = await freshDatabase();
   const errors: Error[] = [];
