@@ -1,7 +1,7 @@
 // Waits until everything that can be sent for some feeds is sent, or until waiting any longer makes no sense.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { patiently } from '../store/patience.ts';
-import { openSearches } from '../store/site-check.ts';
+import { databaseTime, openSearches } from '../store/site-check.ts';
 import { readSiteState, type SiteState } from '../store/site-state.ts';
 import { readDoubtProgress, readStanding, type Standing } from '../store/standing.ts';
 import type { Books } from './books.ts';
@@ -49,10 +49,7 @@ export async function awaitQuiet(
   const doubts = watchDoubts(books, engine, site, feeds);
   let pauseSeen = false;
   let searchNote: string | undefined;
-  const [clock] = await patiently(
-    () => books.db.query<{ now: Date }>('select clock_timestamp() as now'),
-    options.signal,
-  );
+  const since = await patiently(() => databaseTime(books.db), options.signal);
   for (let lookMs = LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
     const standing = await patiently(() => readStanding(books.db, feeds), options.signal);
@@ -72,7 +69,7 @@ export async function awaitQuiet(
         options.signal,
       );
       const paused = state.pausedSince !== undefined;
-      const searches = await patiently(() => openSearches(books.db, feeds, clock?.now ?? new Date()), options.signal);
+      const searches = await patiently(() => openSearches(books.db, feeds, since), options.signal);
       const notes = searches.map(({ note }) => note).join();
       if (notes !== searchNote) movedAt = performance.now();
       searchNote = notes;

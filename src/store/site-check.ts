@@ -172,7 +172,13 @@ export interface OpenSearch {
   readonly failure: string | undefined;
 }
 
-/** Feeds with creates that wait for the search. */
+/** What time it is by the database's clock. */
+export async function databaseTime(db: Queryable): Promise<Date> {
+  const [row] = await db.query<{ now: Date }>('select clock_timestamp() as now');
+  return row?.now ?? new Date();
+}
+
+/** Feeds with creates that wait for the search. @param since by the database's clock. */
 export async function openSearches(db: Queryable, feeds: readonly FeedName[], since: Date): Promise<OpenSearch[]> {
   const rows = await db.query<{ feed: FeedName; note: string | null; failed: boolean | null }>(
     `select feed, site_check_note as note, site_check_failed_at > $2 as failed from feed_state f

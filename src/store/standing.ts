@@ -63,7 +63,7 @@ export async function readDoubtProgress(
   const [row] = await db.query<DoubtProgress & Record<string, unknown>>(
     `select count(*) as open, count(*) filter (where reason ? 'note') as explained,
        concat_ws(' ', count(*), sum(looks), max(not_before)) as mark
-     from change where site = $1 and state = 'in_doubt' and feed = any($2::text[])`,
+     from change where site = $1 and state = 'in_doubt' and found_job_id is null and feed = any($2::text[])`,
     [site, feeds],
   );
   return row ?? { open: 0, explained: 0, mark: '' };

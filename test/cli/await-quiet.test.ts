@@ -9,6 +9,11 @@ import * as standings from '../../src/store/standing.ts';
 
 vi.mock('../../src/store/standing.ts');
 vi.mock('../../src/store/site-state.ts');
+// No feed is new here.
+vi.mock('../../src/store/site-check.ts', () => ({
+  databaseTime: async () => new Date(),
+  openSearches: async () => [],
+}));
 
 const books = {} as Books;
 const engine = { desks: new Map() } as unknown as Engine;
