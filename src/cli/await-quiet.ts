@@ -141,7 +141,10 @@ function watchDoubts({ db }: Books, engine: Engine, site: SiteName, feeds: reado
       const uncheckedMs = performance.now() - markedAt;
       if (explanations >= MOST_EXPLAINED || uncheckedMs > STANDSTILL_MS + checkedWithinMs(engine, site)) return true;
       // While it is paused nobody checks.
-      return uncheckedMs > checkedWithinMs(engine, site) && (await readSiteState(db, site)).pausedSince !== undefined;
+      return (
+        uncheckedMs > checkedWithinMs(engine, site) &&
+        (await readSiteState(db, site, engine.desks.get(site)?.tokenDigest)).pausedSince !== undefined
+      );
     },
   };
 }

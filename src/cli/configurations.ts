@@ -36,7 +36,7 @@ export function differencesOf(processes: readonly LiveProcess[]): Difference[] {
 export function describeDifferences(differences: readonly Difference[]): string | undefined {
   if (differences.length === 0) return undefined;
   const named = differences.slice(0, MOST_NAMED).map(({ part, kind, processes }) => {
-    const who = processes.map(nameOf).join(', ');
+    const who = processes.map(nameOfProcess).join(', ');
     return kind === 'missing' ? `${part} is not in that of ${who}` : `${part} is another one in that of ${who}`;
   });
   const more = differences.length - named.length;
@@ -47,7 +47,8 @@ export function describeDifferences(differences: readonly Difference[]): string 
   );
 }
 
-const nameOf = ({ command, host, pid, startedAt }: LiveProcess): string =>
+/** A process, for people. */
+export const nameOfProcess = ({ command, host, pid, startedAt }: LiveProcess): string =>
   `${command} (process ${pid} on ${host}, since ${formatTime(startedAt)})`;
 
 /** Gives what is to be called now and then: it warns when what differs is not what differed before. */

@@ -6,6 +6,7 @@ import type { WriteCommand } from '../review/possible-actions.ts';
 import { standingOf } from '../review/site-standing.ts';
 import type { ScheduleState } from '../store/feed-schedule.ts';
 import type { FeedOverview } from '../store/overview.ts';
+import type { LiveProcess } from '../store/processes.ts';
 import type { PullRow } from '../store/pull.ts';
 import type { PullHistory } from '../store/pull-history.ts';
 import type { RefusedToken } from '../store/refused-token.ts';
@@ -25,6 +26,8 @@ export interface SiteOverview {
   readonly strays: number;
   /** Tokens that it refuses and that other processes hold. */
   readonly otherRefused?: readonly RefusedToken[];
+  /** Processes that run with one of these. */
+  readonly refusedProcesses?: readonly LiveProcess[];
   /** Its jobs were made at another address than the configured one. */
   readonly move: Move | undefined;
 }

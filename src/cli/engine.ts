@@ -56,14 +56,14 @@ export async function startEngine(
 ): Promise<Engine> {
   const { config, db, log } = books;
   const backend = await openBackend(books);
-  const presence = await enterAsWorker(db, aboutProcess(config, command), (error) =>
+  const tokens = await tokenDigests(db, config);
+  const presence = await enterAsWorker(db, aboutProcess(config, command, tokens), (error) =>
     log.warn({ err: error }, 'presence lost, it will be taken again'),
   );
   if (await noticeRestore(db, placeOfDatabase(config))) {
     log.warn('the database is in another place than before: sites are searched for jobs that it does not know');
   }
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
-  const tokens = await tokenDigests(db, config);
   const claim = claimer(db.prepared, presence.worker, addresses, tokens);
   const settle = settler(db.prepared);
   const stations: Station[] = [];

@@ -6,10 +6,12 @@ import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '.
 import { addressOf } from '../site/site-address.ts';
 import type { ScheduleState } from '../store/feed-schedule.ts';
 import { leftFeeds } from '../store/left-feeds.ts';
+import type { LiveProcess } from '../store/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull-history.ts';
 import { findMove, type Move } from '../store/site-address.ts';
 import { readSiteState, type SiteState } from '../store/site-state.ts';
 import type { Books } from './books.ts';
+import { nameOfProcess } from './configurations.ts';
 import { describeLate, isLate } from './late-schedules.ts';
 import { lastDue } from './next-run.ts';
 import { tokenDigests } from './token-digests.ts';
@@ -65,10 +67,16 @@ export function staleBefore(
   return due < least ? due : least;
 }
 
-export const siteFacts = (state: SiteState, move: Move | undefined): SiteFacts => ({
+/** @param refused other running processes whose token the site refuses. */
+export const siteFacts = (
+  state: SiteState,
+  move: Move | undefined,
+  refused: readonly LiveProcess[] = [],
+): SiteFacts => ({
   site: state.site,
   paused: state.pausedSince !== undefined,
   pauseCause: state.pauseCause,
+  refusedProcesses: refused.map(nameOfProcess),
   moved: move !== undefined,
   unreachableStreak: state.unreachableStreak,
   lastMessage: state.lastMessage,

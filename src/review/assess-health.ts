@@ -35,6 +35,8 @@ export interface SiteFacts {
   readonly site: SiteName;
   readonly paused: boolean;
   readonly pauseCause: string | undefined;
+  /** Running processes whose token it refuses, besides the one that asks, for people. */
+  readonly refusedProcesses: readonly string[];
   /** Its jobs were made at another address than the configured one. */
   readonly moved: boolean;
   readonly unreachableStreak: number;
@@ -89,9 +91,15 @@ export function assessHealth(
   };
 }
 
-function siteFailures({ site, paused, pauseCause, moved, unreachableStreak, lastMessage }: SiteFacts): Condition[] {
+function siteFailures(facts: SiteFacts): Condition[] {
+  const { site, paused, pauseCause, refusedProcesses, moved, unreachableStreak, lastMessage } = facts;
   if (moved) return [{ kind: 'moved', site, message: `site ${site}: its jobs were made at another address` }];
   if (paused) return [{ kind: 'paused', site, message: `site ${site} is paused`, ...detailOf(pauseCause) }];
+  if (refusedProcesses.length > 0) {
+    const who = refusedProcesses.length === 1 ? 'a process that has' : `${refusedProcesses.length} processes that have`;
+    const detail = `start anew with the new token: ${refusedProcesses.join(', ')}`;
+    return [{ kind: 'paused', site, message: `site ${site} is paused for ${who} a token which it refuses`, detail }];
+  }
   if (unreachableStreak < UNREACHABLE_LIMIT) return [];
   const message = `site ${site} is out of reach, ${plural(unreachableStreak, 'time')} in a row`;
   return [{ kind: 'out_of_reach', site, message, ...detailOf(lastMessage) }];

@@ -16,6 +16,9 @@ export interface ProcessAbout {
   readonly feeds: ReadonlyMap<FeedName, SiteName>;
 }
 
+/** The name of the part that stands for a site's token. */
+export const tokenPart = (site: SiteName): string => `token of site ${site}`;
+
 /** A process that lives. */
 export interface LiveProcess extends Omit<ProcessAbout, 'feeds'> {
   readonly worker: number;

@@ -55,7 +55,13 @@ afterEach(() => {
 /** A site of which the list is checked 2.5 s after a create became a doubt. */
 const listing = {
   desks: new Map([
-    ['board', { policy: { canList: true, timeoutMs: 2_000, doubts: { settleAfterMs: 2_500, looks: 2 } } }],
+    [
+      'board',
+      {
+        tokenDigest: 'its token',
+        policy: { canList: true, timeoutMs: 2_000, doubts: { settleAfterMs: 2_500, looks: 2 } },
+      },
+    ],
   ]),
 } as unknown as Engine;
 
@@ -100,6 +106,8 @@ it('leaves doubts to a person when one check after the other says why they remai
 it('leaves doubts that nobody checks to the next run', async () => {
   const unchecked = () => ({ open: 2, explained: 0, mark: 'the same' });
   expect(await secondsOfDoubt(unchecked)).toBeLessThan(200);
+  // A token of another process that is refused is no pause of this one.
+  expect(new Set(vi.mocked(siteState.readSiteState).mock.lastCall)).toContain('its token');
 });
 
 const fail = (): never => {

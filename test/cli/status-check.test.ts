@@ -137,3 +137,27 @@ it('/healthz answers 503 with the reasons where something fails, /readyz whether
   expect(JSON.stringify(paused.body)).not.toContain('words of the site');
   expect(await health(`${url}/readyz`)).toMatchObject({ status: 200, body: { ok: true } });
 });
+
+it('a token that the site refuses is a pause in /healthz and in status --check', async () => {
+  await open({ feed: { schedule: '"0 3 1 1 *"' } });
+  await mirror.sandbox.setFaults([{ name: '401' }]);
+  const url = await startIt();
+  await vi.waitFor(
+    async () =>
+      expect(await health(`${url}/healthz`)).toMatchObject({
+        status: 503,
+        body: { ok: false, paused: ['board'], failing: [{ kind: 'paused', site: 'board' }] },
+      }),
+    { timeout: 60_000 },
+  );
+  expect(await conditions()).toMatchObject({ status: 1, failing: ['paused'] });
+  // Whoever has the new token is told of the process that still runs with the old one.
+  Object.assign(mirror.env, { BOARD_TOKEN: 'another-token-of-the-same-user' });
+  const checked = await run('status', '--check', '--json');
+  expect(checked.status).toBe(1);
+  expect(checked.json().at(-1)).toMatchObject({
+    failing: [
+      { condition: 'paused', detail: expect.stringMatching(/start anew with the new token: start \(process \d+/) },
+    ],
+  });
+});

@@ -45,6 +45,8 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       state: 'sending',
       token_refused: false,
       other_refused_tokens: [{ noted_by: expect.stringContaining(String(process.pid)) }],
+      // What only the other process could send waits: that is no state in which all is well.
+      failing: ['site board is paused for a process that has a token which it refuses'],
     });
     expect(await statusOf(installation, env.BOARD_TOKEN ?? '')).toMatchObject({
       state: 'paused',
@@ -59,6 +61,8 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     const second = await installation.spawn(['sync', '--json'], { BOARD_TOKEN: token }).ended;
     expect(second).toMatchObject({ status: 0, output: expect.stringContaining('"updated":40') });
     await installation.stopEngine();
+    // Nobody has the old one any more.
+    expect(await statusOf(installation, token)).toMatchObject({ failing: [] });
     const jobs = await installation.siteJobs();
     expect(jobs.size).toBe(feed.length + installation.foreign.length);
     for (const { key, title } of feed) expect(jobs.get(key)?.title).toBe(`${title}, edited`);

@@ -8,6 +8,7 @@ const SITE: SiteFacts = {
   site: siteName('board'),
   paused: false,
   pauseCause: undefined,
+  refusedProcesses: [],
   moved: false,
   unreachableStreak: 0,
   lastMessage: undefined,
@@ -44,6 +45,7 @@ describe('failing', () => {
   it.each<[string, Partial<SiteFacts>, Partial<FeedFacts>, string[]]>([
     ['nothing', {}, {}, []],
     ['a paused site', { paused: true, pauseCause: '401' }, {}, ['paused']],
+    ['a token of another running process', { refusedProcesses: ['start (process 7)'] }, {}, ['paused']],
     ['a site elsewhere, once', { paused: true, moved: true }, {}, ['moved']],
     ['a site that was out of reach for a moment', { unreachableStreak: 3 }, {}, []],
     ['a site that stays out of reach', { unreachableStreak: 4 }, {}, ['out_of_reach']],

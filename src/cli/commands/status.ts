@@ -9,7 +9,7 @@ import { standingOf } from '../../review/site-standing.ts';
 import { addressOf } from '../../site/site-address.ts';
 import { readSchedules } from '../../store/feed-schedule.ts';
 import { type FeedOverview, readOverview } from '../../store/overview.ts';
-import { type LiveProcess, liveProcesses } from '../../store/processes.ts';
+import { type LiveProcess, liveProcesses, tokenPart } from '../../store/processes.ts';
 import { readPullHistories } from '../../store/pull-history.ts';
 import { refusedTokens } from '../../store/refused-token.ts';
 import { findMove } from '../../store/site-address.ts';
@@ -37,8 +37,8 @@ export function statusCommand(): Command {
     .action((options: { config?: string; json?: boolean; check?: boolean }) =>
       withBooks(options, async (books) => {
         const workers = await countWorkers(books.db);
-        const sites = await readSites(books);
         const processes = await liveProcesses(books.db);
+        const sites = await readSites(books, processes);
         const differences = describeDifferences(differencesOf(processes));
         const feeds = await readFeeds(books, processes);
         const write = commandWriter(options.config);
@@ -77,7 +77,7 @@ function assess(
     return feedFacts(config, { ...feed, role, unsent, review });
   });
   return assessHealth(
-    sites.map(({ state, move }) => siteFacts(state, move)),
+    sites.map(({ state, move, refusedProcesses }) => siteFacts(state, move, refusedProcesses)),
     facts,
     { workers },
   );
@@ -106,13 +106,17 @@ const checkJson = ({ failing, review }: Assessment, write: WriteCommand): object
   review: review.map((condition) => conditionJson(condition, write)),
 });
 
-async function readSites({ db, config }: Books): Promise<SiteOverview[]> {
+async function readSites({ db, config }: Books, processes: readonly LiveProcess[]): Promise<SiteOverview[]> {
   const sites: SiteOverview[] = [];
   const tokens = await tokenDigests(db, config);
   for (const { name, options } of config.sites.values()) {
+    const otherRefused = (await refusedTokens(db, name)).filter(({ digest }) => digest !== tokens.get(name));
     sites.push({
       state: await readSiteState(db, name, tokens.get(name)),
-      otherRefused: (await refusedTokens(db, name)).filter(({ digest }) => digest !== tokens.get(name)),
+      otherRefused,
+      refusedProcesses: processes.filter(({ parts }) =>
+        otherRefused.some(({ digest }) => digest === parts[tokenPart(name)]),
+      ),
       strays: await countStrays(db, name),
       move: await findMove(db, name, addressOf(options.baseUrl)),
     });
