@@ -384,13 +384,28 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [doubts],
     named: 'never makes',
   },
-  { file: 'src/plan/match-doubt.ts', find: 'timely === false || retitled', put: 'retitled', tests: [match] },
-  { file: 'src/plan/match-doubt.ts', find: 'timely === false || retitled', put: 'timely === false', tests: [match] },
-  { file: 'src/plan/match-doubt.ts', find: "if (shown !== reference) return 'other';", put: '', tests: [match] },
   {
     file: 'src/plan/match-doubt.ts',
-    find: 'let known = timely === true',
-    put: 'let known = true',
+    find: "if (timely === false || title === 'other') return 'perhaps';",
+    put: "if (title === 'other') return 'perhaps';",
+    tests: [match],
+  },
+  {
+    file: 'src/plan/match-doubt.ts',
+    find: "if (timely === false || title === 'other') return 'perhaps';",
+    put: "if (timely === false) return 'perhaps';",
+    tests: [match],
+  },
+  {
+    file: 'src/plan/match-doubt.ts',
+    find: "return title === 'same' && timely !== false ? 'resembles' : 'other';\n  }\n}",
+    put: "return 'other';\n  }\n}",
+    tests: [match],
+  },
+  {
+    file: 'src/plan/match-doubt.ts',
+    find: "return timely === true && !rest.unknown && title === 'same'",
+    put: "return !rest.unknown && title === 'same'",
     tests: [match],
   },
   {
