@@ -4,7 +4,7 @@ import { requestDigest } from '../src/feed/request-digest.ts';
 import { type GuardVerdict, judgeDeletes, unreadableHold } from '../src/plan/delete-guard.ts';
 import { matchUnreadable, type UnreadableEntry } from '../src/plan/match-unreadable.ts';
 import type { Reason } from '../src/plan/wish.ts';
-import { refuseOvertaken } from '../src/store/feed-state.ts';
+import { readFeedState, refuseOvertaken } from '../src/store/feed-state.ts';
 import { seizeFeed } from '../src/store/locks.ts';
 import type { PullBooks } from '../src/store/pull-books.ts';
 import { commitPull, type PullFindings } from '../src/store/pull-commit.ts';
@@ -49,7 +49,7 @@ export async function mergePull(
   reading: Read,
 ): Promise<{ readonly complete: boolean }> {
   const { session, subject } = books;
-  const { findings, holdReason, unreadable, whole } = await prepareMerge(setup, books, desk, reading);
+  const { findings, holdReason, unreadable, whole, keyRule } = await prepareMerge(setup, books, desk, reading);
   await refuseOvertaken(session, subject.feed, subject.pull);
   crossStep('wishes-merged');
   const problems = desk.problems();
@@ -69,7 +69,7 @@ export async function mergePull(
     findings.complete && findings.grace === 0
       ? { etag, lastModified, address, request: requestDigest(setup.source, setup) }
       : undefined;
-  await commitPull(books, findings, { validators, holdReason });
+  await commitPull(books, findings, { validators, holdReason, keyRule });
   return { complete: findings.complete };
 }
 
@@ -82,7 +82,9 @@ export async function prepareMerge(
 ): Promise<Merge> {
   const { ledger } = desk;
   await seizeFeed(books.session, books.subject.feed);
-  const unreadable = await recogniseUnreadable(books, desk);
+  const keyRule = keyRuleOf(setup);
+  const ruleOfJobs = (await readFeedState(books.session, books.subject.feed))?.keyRule ?? keyRule;
+  const unreadable = await recogniseUnreadable(books, desk, ruleOfJobs !== keyRule);
   const otherShortfalls = [...reading.shortfalls, ...tooFewShortfall(ledger.seen, setup.minRecords)];
   const shortfalls = [...unreadableShortfall(unreadable.open), ...otherShortfalls];
   const complete = shortfalls.length === 0;
@@ -90,9 +92,7 @@ export async function prepareMerge(
   await mergeWishes(books);
   // What was accepted while the feed streamed is not open any more: the site has it.
   const carriedOpen = await mergeCarried(books);
-  const gone = complete
-    ? await removeGone(setup, books, desk, unreadable.withoutKey)
-    : await keepUnseen(books, desk, unreadable.withoutKey);
+  const gone = complete ? await removeGone(setup, books, desk, unreadable) : await keepUnseen(books, desk, unreadable);
   const stillWished = ledger.wished === 0 ? 0 : await countStillWished(books, (hash) => ledger.hasMetWish(hash));
   if (setup.referenceField !== undefined) {
     await holdFound(books.session, setup.feed, setup.site, setup.referenceField);
@@ -108,8 +108,20 @@ export async function prepareMerge(
     grace: gone.grace,
     bytes: reading.bytes,
   };
-  return { findings, holdReason: gone.holdReason, unreadable, whole: otherShortfalls.length === 0 };
+  // From here on all live jobs have keys that were read so: every one was met, or nothing hides one.
+  const proven = complete && (findings.unreadable === 0 || findings.gone === 0);
+  return {
+    findings,
+    holdReason: gone.holdReason,
+    unreadable,
+    whole: otherShortfalls.length === 0,
+    keyRule: proven ? keyRule : ruleOfJobs,
+  };
 }
+
+/** Tells whether two pulls read the same keys from the same record. */
+const keyRuleOf = ({ mapping, source }: FeedSetup): string =>
+  JSON.stringify([mapping.key.paths, source.encoding ?? null]);
 
 /** What a pull comes to, merged and not yet committed. */
 interface Merge {
@@ -118,6 +130,8 @@ interface Merge {
   readonly unreadable: Unreadable;
   /** The feed was read to its proven end: what was not met is not in it. */
   readonly whole: boolean;
+  /** How the keys of all live jobs were read, as far as the pull proves it. */
+  readonly keyRule: string;
 }
 
 interface Unreadable {
@@ -129,9 +143,15 @@ interface Unreadable {
   readonly open: number;
   /** Records that may be any posting, whatever a reviewer decided. */
   readonly withoutKey: number;
+  /** The keys of live jobs were read in another way: all of the records may be any posting. */
+  readonly rekeyed: boolean;
 }
 
-async function recogniseUnreadable({ session, subject }: PullBooks, desk: RecordDesk): Promise<Unreadable> {
+async function recogniseUnreadable(
+  { session, subject }: PullBooks,
+  desk: RecordDesk,
+  rekeyed: boolean,
+): Promise<Unreadable> {
   const { records, leftOut } = desk.unreadable();
   const entries = records.length === 0 ? [] : await unreadableEntries(session, subject.feed);
   const marks = records.map(({ key, recordHash, shape, fault }) => ({
@@ -149,7 +169,8 @@ async function recogniseUnreadable({ session, subject }: PullBooks, desk: Record
     found,
     entries: entries.length,
     open: countOf(open.map((each) => each.records)) + leftOut.records,
-    withoutKey: countOf(withoutKey) + leftOut.withoutKey,
+    withoutKey: rekeyed ? countOf(records) + leftOut.records : countOf(withoutKey) + leftOut.withoutKey,
+    rekeyed,
   };
 }
 
@@ -160,12 +181,12 @@ interface Gone {
 }
 
 /** Of a feed that is not proven complete nothing is gone; what it did not show counts towards another pull. */
-async function keepUnseen(books: PullBooks, { ledger }: RecordDesk, withoutKey: number): Promise<Gone> {
+async function keepUnseen(books: PullBooks, { ledger }: RecordDesk, unreadable: Unreadable): Promise<Gone> {
   const hasMetWish = (hash: Buffer) => ledger.hasMetWish(hash);
   await protectUnreadable(books, hasMetWish);
   await collectUnmetWishes(books, 'all', hasMetWish);
   await markUnseen(books);
-  return { missing: 0, grace: 0, holdReason: await holdForUnreadable(books, withoutKey) };
+  return { missing: 0, grace: 0, holdReason: await holdForUnreadable(books, unreadable) };
 }
 
 /** Wishes the deletes that follow from a complete feed, held where they are too many, or where one may be a mistake. */
@@ -173,7 +194,7 @@ async function removeGone(
   setup: FeedSetup,
   books: PullBooks,
   { ledger }: RecordDesk,
-  withoutKey: number,
+  unreadable: Unreadable,
 ): Promise<Gone> {
   const { missingPulls } = setup.guard;
   const hasMet = (hash: Buffer) => ledger.hasMet(hash);
@@ -181,18 +202,18 @@ async function removeGone(
   await protectUnreadable(books, (hash) => ledger.hasMetWish(hash));
   await collectUnmetWishes(books, 'unmapped', hasMet);
   // A record without a key may be the posting of what was not made yet: it stays as it is.
-  if (withoutKey > 0) await markUnseenToo(books);
+  if (unreadable.withoutKey > 0) await markUnseenToo(books);
   else await dropUnmade(books);
 
-  const waitingHold = await holdForUnreadable(books, withoutKey);
-  if (withoutKey === 0) await releaseUnreadableHolds(books);
+  const waitingHold = await holdForUnreadable(books, unreadable);
+  if (unreadable.withoutKey === 0) await releaseUnreadableHolds(books);
   const { missing, inGrace, due } = await collectMissing(books, ledger.unmetRecords(), hasMet, missingPulls);
   if (inGrace > 0) await extendGrace(books, missingPulls);
 
   let reason: Reason | undefined;
   if (due > 0) {
     const load = { ...(await deleteLoad(books)), added: due, emptied: ledger.seen === 0 };
-    reason = holdReason(judgeDeletes(setup.guard, load), withoutKey);
+    reason = holdReason(judgeDeletes(setup.guard, load), unreadable);
     await wishAbsent(books, missingPulls, reason);
     await mergeWishes(books);
   }
@@ -201,8 +222,8 @@ async function removeGone(
 }
 
 /** Why the deletes of a pull are held. Those that are held for unreadable records alone are judged anew without them. */
-function holdReason(verdict: GuardVerdict, withoutKey: number): Reason | undefined {
-  const unreadable = withoutKey === 0 ? [] : [unreadableHold(withoutKey)];
+function holdReason(verdict: GuardVerdict, { withoutKey, rekeyed }: Unreadable): Reason | undefined {
+  const unreadable = withoutKey === 0 ? [] : [unreadableHold(withoutKey, rekeyed)];
   if (verdict.kind === 'hold') {
     return { kind: 'guard', message: [verdict.reason, ...unreadable].join('; '), problems: [] };
   }
@@ -210,9 +231,9 @@ function holdReason(verdict: GuardVerdict, withoutKey: number): Reason | undefin
 }
 
 /** Holds what waits to be deleted where a record may be any posting. Gives why, if anything is held for it. */
-async function holdForUnreadable(books: PullBooks, withoutKey: number): Promise<string | undefined> {
+async function holdForUnreadable(books: PullBooks, { withoutKey, rekeyed }: Unreadable): Promise<string | undefined> {
   if (withoutKey === 0) return undefined;
-  const message = unreadableHold(withoutKey);
+  const message = unreadableHold(withoutKey, rekeyed);
   const held = await holdWaitingDeletes(books, { kind: 'unreadable', message, problems: [] });
   return held === 0 ? undefined : message;
 }

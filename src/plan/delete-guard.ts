@@ -55,14 +55,16 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
 /**
  * Why no delete can follow from a pull with unreadable records of which no key is known: each may be one of the postings
  * that seem to be gone (law 3).
+ * @param rekeyed the keys of live jobs were read in another way: what is known of a record is not the key of its job.
  */
-export function unreadableHold(records: number): string {
-  const [could, may] =
+export function unreadableHold(records: number, rekeyed = false): string {
+  const [one, nor, may] =
     records === 1
-      ? ['1 record could not be read, nor its key', 'it may be a posting']
-      : [`${records} records could not be read, nor their keys`, 'each may be a posting'];
+      ? ['1 record', 'nor its key', 'it may be a posting']
+      : [`${records} records`, 'nor their keys', 'each may be a posting'];
+  const why = rekeyed ? ' since the keys of this feed are read in another way' : `, ${nor}`;
   return (
-    `${could}: ${may} that seems to be gone; mend the feed and the deletes are judged anew, ` +
+    `${one} could not be read${why}: ${may} that seems to be gone; mend the feed and the deletes are judged anew, ` +
     'or look at them and approve them: jobmirror review list --kind held'
   );
 }

@@ -6,6 +6,8 @@ export interface FeedState {
   readonly site: SiteName;
   readonly currentPull: number | undefined;
   readonly validators: SourceValidators | undefined;
+  /** How the keys of all its mappings were read; `undefined`: that is not known. */
+  readonly keyRule: string | undefined;
 }
 
 /** Validators of a complete pull, and digests of what they belong to. */
@@ -20,7 +22,7 @@ export interface SourceValidators {
 
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
   const [row] = await db.query(
-    'select site, current_pull, etag, last_modified, validated_address, fingerprint from feed_state where feed = $1',
+    'select site, current_pull, etag, last_modified, validated_address, fingerprint, key_rule from feed_state where feed = $1',
     [feed],
   );
   if (row === undefined) return undefined;
@@ -36,6 +38,7 @@ export async function readFeedState(db: Queryable, feed: FeedName): Promise<Feed
             address: row.validated_address ?? undefined,
             request: row.fingerprint,
           },
+    keyRule: row.key_rule ?? undefined,
   };
 }
 
@@ -58,17 +61,19 @@ export interface FeedStateUpdate {
   readonly validators: SourceValidators | undefined;
   /** Why deletes are held from now on; `undefined` keeps what stands. */
   readonly holdReason: string | undefined;
+  /** How the keys of all mappings of the feed are read; `undefined` keeps what stands. */
+  readonly keyRule: string | undefined;
   /** Whether any delete of the feed is held: if not, the reason and the age of the hold are forgotten. */
   readonly holds: boolean;
 }
 
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
-    `insert into feed_state (feed, site, current_pull, etag, last_modified, validated_address, fingerprint, hold_reason, hold_since)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, case when $8::text is null then null else now() end)
+    `insert into feed_state (feed, site, current_pull, etag, last_modified, validated_address, fingerprint, hold_reason, hold_since, key_rule)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, case when $8::text is null then null else now() end, $10)
      on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null, etag = excluded.etag,
        last_modified = excluded.last_modified, validated_address = excluded.validated_address,
-       fingerprint = excluded.fingerprint,
+       fingerprint = excluded.fingerprint, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
        hold_reason = case when $9 then coalesce(excluded.hold_reason, feed_state.hold_reason) end,
        hold_since = case when $9 then coalesce(feed_state.hold_since, excluded.hold_since) end`,
     [
@@ -81,6 +86,7 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
       update.validators?.request,
       update.holdReason,
       update.holds,
+      update.keyRule,
     ],
   );
 }

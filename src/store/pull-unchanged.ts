@@ -30,7 +30,7 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
         `update pull set committed_at = now(), complete = true, seen = $2, unchanged = $2, bytes = $3 where id = $1`,
         [pull, hashes.size, bytes],
       ),
-      writeFeedState(tx, { feed, site, pull, validators, holdReason: undefined, holds: false }),
+      writeFeedState(tx, { feed, site, pull, validators, holdReason: undefined, holds: false, keyRule: undefined }),
     ]);
     return true;
   });

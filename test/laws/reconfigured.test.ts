@@ -14,6 +14,7 @@ import {
   cutDocumentOf,
   discardUnreadable,
   documentOf,
+  everyone,
   reconfigure,
   retry,
   STATES,
@@ -116,5 +117,41 @@ describe.each(CHANGES)('$name', { concurrent: true }, (change) => {
     expect(readKeys).toEqual(expect.arrayContaining(keys));
     await checkRecords(installation);
     expect(await installation.sync()).toMatchObject({ requests: 0, gone: 0 });
+  });
+});
+
+describe('a record that cannot be read when the key changes', () => {
+  const unreadable = STATES.find((state) => state.unreadable) as State;
+  const change = CHANGES.find(({ name }) => name === 'another key') as Change;
+
+  it('may be the posting of any job with a former key: no such job is deleted until a person says so', async ({
+    open,
+  }) => {
+    const installation = await open({ feed: { ...BEFORE, delete_guard: '{ percent: 100, count: 100 }' } });
+    const list = await unreadable.begin(installation);
+    const before = (await jobsOf(installation)).map(([id]) => id);
+    await reconfigure(installation, BEFORE, change.feed);
+    expect(await installation.sync()).toMatchObject({ status: 'incomplete', deleted: 0 });
+    await discardUnreadable(installation);
+
+    for (const pull of [1, 2]) {
+      const report = await installation.sync();
+      checkCounts(report);
+      expect(report, `pull ${pull}`).toMatchObject({ complete: true, unreadable: 1, deleted: 0, held: before.length });
+    }
+    expect((await jobsOf(installation)).map(([id]) => id)).toEqual(expect.arrayContaining(before));
+
+    await installation.writeFeed(documentOf(everyone));
+    const mended = await installation.sync();
+    checkCounts(mended);
+    expect(mended).toMatchObject({ complete: true, unreadable: 0, created: 1, deleted: before.length, held: 0 });
+    expect(list).toHaveLength(everyone.length);
+
+    // From now on every job has a key of the new kind: a record whose key is known is no other posting.
+    await installation.writeFeed(documentOf(list.slice(0, -1)));
+    await installation.sync();
+    await discardUnreadable(installation);
+    const later = await installation.sync();
+    expect(later).toMatchObject({ complete: true, unreadable: 1, held: 0 });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DeleteLoad, judgeDeletes } from '../../src/plan/delete-guard.ts';
+import { type DeleteLoad, judgeDeletes, unreadableHold } from '../../src/plan/delete-guard.ts';
 
 const guard = { percent: 20, count: 5, missingPulls: 1 };
 const load = (changes: Partial<DeleteLoad>): DeleteLoad => ({
@@ -44,4 +44,12 @@ describe('judgeDeletes', () => {
         '40 of 100 live jobs would be deleted (30 now, 10 in the last 24 hours or waiting): 40.0 %, above the limit of 5 and 20 %',
     });
   });
+});
+
+it.each([
+  [1, false, '1 record could not be read, nor its key: it may be a posting that seems to be gone; '],
+  [3, false, '3 records could not be read, nor their keys: each may be a posting that seems to be gone; '],
+  [2, true, '2 records could not be read since the keys of this feed are read in another way: each may be a posting '],
+])('says why %i unreadable records hold deletes (other keys: %s)', (records, rekeyed, opening) => {
+  expect(unreadableHold(records, rekeyed).startsWith(opening)).toBe(true);
 });
