@@ -12,7 +12,7 @@ import { describeChange, describeUnsent } from '../describe-change.ts';
 import { ExitStatus, worst } from '../exit-status.ts';
 import { chooseFeeds } from '../feed-setups.ts';
 import { OutputFailedError } from '../output-failure.ts';
-import { printLine, printNotice, stopPrintingOn } from '../print.ts';
+import { printJson, printLine, printNotice, stopPrintingOn } from '../print.ts';
 import { formatBytes, startProgress } from '../progress.ts';
 import { stopSignal } from '../stop-signal.ts';
 
@@ -62,8 +62,8 @@ async function planOne(
     const end = await planFeed(setup, { db: books.db, log: books.log, signal, onProgress }, async (line) => {
       progress.clear();
       if (line.operation !== 'none') counts[line.operation]++;
-      const text = line.operation === 'none' ? describeUnsent(line) : describeChange(line);
-      await printLine(json ? JSON.stringify(line) : text);
+      if (json) await printJson(line);
+      else await printLine(line.operation === 'none' ? describeUnsent(line) : describeChange(line));
     });
     progress.clear();
     if (end.kind === 'busy') return fail(setup.feed, 'it is being pulled right now; try again later');
