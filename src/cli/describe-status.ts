@@ -109,7 +109,9 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
     const unsent = feed.ready + feed.sending + feed.in_doubt;
     if (feed.live + unsent > 0) lines.push(completeCommands(describeLeft({ ...feed, unsent }), write));
   }
-  if (feed.schedule !== undefined && isLate(feed.schedule)) {
+  // Of what nobody is to pull any more nothing is late.
+  const pulled = (feed.configured || feed.served) && !feed.retired;
+  if (pulled && feed.schedule !== undefined && isLate(feed.schedule)) {
     lines.push(`LATE: ${completeCommands(describeLate(feed.schedule), write)}`);
   }
   if (feed.search !== undefined) lines.push(`${feed.feed}: ${completeCommands(feed.search, write)}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { completeCommands } from '../../src/cli/command-line.ts';
-import { describeSite } from '../../src/cli/describe-status.ts';
+import { describeFeeds, describeSite } from '../../src/cli/describe-status.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 
 const write = (words: readonly string[]): string => `jobmirror ${words.join(' ')} --config c.yaml`;
@@ -31,6 +31,20 @@ describe('a site', () => {
   it('is said to have one surplus job, and several', () => {
     expect(linesOf({}, 1)).toContain('  still to be deleted: 1 surplus job of ours');
     expect(linesOf({}, 2)).toContain('  still to be deleted: 2 surplus jobs of ours');
+  });
+});
+
+describe('a schedule that nobody runs', () => {
+  const schedule = { feed: 'acme', pattern: '* * * * *', lateMs: 60_000, nextAt: new Date(), processes: 0 };
+  const counts = { live: 3, ready: 0, sending: 0, in_doubt: 0, held: 0, rejected: 0, failed: 0, unreadable: 0 };
+  const feed = { ...counts, duplicates: 0, discarded: 0, feed: 'acme', site: 'board', schedule, served: false };
+  it.each([
+    ['of a configured feed is late', { configured: true, retired: false }, true],
+    ['of a feed that was taken out is not', { configured: false, retired: false }, false],
+    ['of a retired feed is not', { configured: false, retired: true }, false],
+  ])('%s', (_what, marks, isLate) => {
+    const lines = describeFeeds([{ ...feed, ...marks }] as unknown as Parameters<typeof describeFeeds>[0], write);
+    expect(lines.some((line) => line.startsWith('LATE: feed acme: its run is 60 s late'))).toBe(isLate);
   });
 });
 
