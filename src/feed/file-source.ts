@@ -5,8 +5,8 @@ import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
 /** Each read wakes a thread of the pool, which costs as much as half of what it reads here. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Opens the file at `path`. */
-export async function openFile(path: string): Promise<OpenedSource> {
+/** Opens the file at `path`. @param signal aborts when the reading ends, whether it has begun or not. */
+export async function openFile(path: string, signal: AbortSignal): Promise<OpenedSource> {
   let file: FileHandle;
   try {
     file = await open(path);
@@ -19,7 +19,14 @@ export async function openFile(path: string): Promise<OpenedSource> {
     return { kind: 'failed', message: `"${path}" is a folder, not a feed: name the file in it` };
   }
   const totalBytes = before.isFile() ? Number(before.size) : undefined;
-  return { kind: 'body', body: { chunks: readChunks(file, before), validators: {}, totalBytes } };
+  const reading = { begun: false };
+  // Once it has begun, it closes the file itself.
+  const close = (): void => {
+    if (!reading.begun) void file.close().catch(() => undefined);
+  };
+  if (signal.aborted) close();
+  else signal.addEventListener('abort', close, { once: true });
+  return { kind: 'body', body: { chunks: readChunks(file, before, reading), validators: {}, totalBytes } };
 }
 
 interface Identity {
@@ -30,7 +37,8 @@ interface Identity {
 }
 
 /** Reads into two buffers by turns: while the caller works on one, the other is filled. */
-async function* readChunks(file: FileHandle, before: Identity): AsyncGenerator<Buffer> {
+async function* readChunks(file: FileHandle, before: Identity, reading: { begun: boolean }): AsyncGenerator<Buffer> {
+  reading.begun = true;
   // A byte more than a short file has: its end shows at the first read.
   const chunkBytes = before.isFile() ? Math.min(CHUNK_BYTES, Number(before.size) + 1) : CHUNK_BYTES;
   let filling = Buffer.allocUnsafe(chunkBytes);
@@ -42,15 +50,15 @@ async function* readChunks(file: FileHandle, before: Identity): AsyncGenerator<B
     read.catch(() => undefined);
     return read;
   };
-  let reading = fill(filling);
+  let next = fill(filling);
   try {
     for (;;) {
-      const { bytesRead } = await reading;
+      const { bytesRead } = await next;
       if (bytesRead === 0) break;
       total += BigInt(bytesRead);
       const filled = filling;
       [filling, spare] = [spare, filling];
-      reading = fill(filling);
+      next = fill(filling);
       yield filled.subarray(0, bytesRead);
     }
     const after = await file.stat({ bigint: true });
@@ -61,7 +69,7 @@ async function* readChunks(file: FileHandle, before: Identity): AsyncGenerator<B
   } catch (error) {
     throw error instanceof BrokenOff ? error : new BrokenOff(`reading the file failed: ${reasonOf(error)}`);
   } finally {
-    await reading.catch(() => undefined);
+    await next.catch(() => undefined);
     await file.close();
   }
 }

@@ -124,7 +124,7 @@ async function open(source: FeedSource, context: OpeningContext, pace: Pace): Pr
   const { location } = source;
   if (location === '-') return openStdin(context.stdin ?? process.stdin);
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location)?.[1]?.toLowerCase();
-  if (scheme === undefined) return openFile(location);
+  if (scheme === undefined) return openFile(location, pace.signal);
   if (scheme !== 'http' && scheme !== 'https') {
     return {
       kind: 'failed',

@@ -73,21 +73,25 @@ export const roomyLimits: FeedLimits = {
   maxRedirects: 5,
 };
 
+type SourceSettings = Partial<Omit<FeedSource, 'limits'>> & { location: string; limits?: Partial<FeedLimits> };
+
+/** A source with roomy limits. */
+export const sourceOf = (source: SourceSettings): FeedSource => ({
+  headers: {},
+  recordPath: 'source/job',
+  totalPaths: [],
+  allowPrivateRedirects: false,
+  ...source,
+  limits: { ...roomyLimits, ...source.limits },
+});
+
 /** Reads a feed as `readFeed` does, with roomy limits, and collects its records. */
 export async function read(
-  source: Partial<Omit<FeedSource, 'limits'>> & { location: string; limits?: Partial<FeedLimits> },
+  source: SourceSettings,
   context: Partial<ReadingContext> = {},
 ): Promise<{ reading: FeedReading; records: string[]; oversized: Collected['oversizedRecords'] }> {
   const sink = collect();
-  const whole: FeedSource = {
-    headers: {},
-    recordPath: 'source/job',
-    totalPaths: [],
-    allowPrivateRedirects: false,
-    ...source,
-    limits: { ...roomyLimits, ...source.limits },
-  };
-  const reading = await readFeed(whole, sink, { signal: new AbortController().signal, ...context });
+  const reading = await readFeed(sourceOf(source), sink, { signal: new AbortController().signal, ...context });
   return { reading, records: sink.records, oversized: sink.oversizedRecords };
 }
 

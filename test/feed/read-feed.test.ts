@@ -1,13 +1,14 @@
 // Reading files and standard input: encodings, gzip, limits, and files that change or can't be read.
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openFeed } from '../../src/feed/read-feed.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
-import { read } from './collect.ts';
+import { read, sourceOf } from './collect.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -301,4 +302,20 @@ describe.skipIf(!hasSharedFeeds)(`hostile feeds${sharedFeedsNote}`, () => {
     const { reading } = await read({ location: sharedFeed(name) });
     expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/JSON where|not an XML feed/) });
   });
+});
+
+it.skipIf(!existsSync('/proc/self/fd'))('a file that is given up before it is read is closed', async () => {
+  const path = write(utf8, 'given-up.xml');
+  const isOpen = () =>
+    readdirSync('/proc/self/fd').some((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`) === path;
+      } catch {
+        return false;
+      }
+    });
+  const opened = await openFeed(sourceOf({ location: path }), { signal: new AbortController().signal });
+  expect(isOpen()).toBe(true);
+  if (opened.kind === 'opened') opened.close();
+  await expect.poll(isOpen).toBe(false);
 });
