@@ -1,7 +1,7 @@
 // Keeps when each feed is pulled next, and gives each run that is due to one process: BullMQ or Redis may lose what they hold.
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Database, Queryable } from './database.ts';
-import { LIVE_WORKERS } from './live-workers.ts';
+import { LIVE_WORKERS, RUNNING_WORKERS } from './live-workers.ts';
 
 /** A feed's schedule as a process is configured with it. */
 export interface FeedSchedule {
@@ -40,7 +40,7 @@ export async function setSchedules(
 ): Promise<void> {
   const found = await db.query<{ feed: FeedName; digest: string | null; mayChange: boolean; now: Date }>(
     `select n.feed, s.digest, clock_timestamp() as now,
-       s.feed is null or s.set_at <= $2 or s.set_by not in (${LIVE_WORKERS}) as "mayChange"
+       s.feed is null or s.set_at <= $2 or s.set_by not in (${RUNNING_WORKERS}) as "mayChange"
      from unnest($1::text[]) n(feed) left join feed_schedule s on s.feed = n.feed`,
     [[...schedules.map(({ feed }) => feed), ...unscheduled], startedAt],
   );
@@ -104,7 +104,8 @@ interface DueRow {
 }
 
 /**
- * Takes runs that are due, those first that have waited longest, and those that a dead process had taken. However many
+ * Takes runs that are due, those first that have waited longest, and those that a process had taken which is dead or stands
+ * still. However many
  * times a feed has come due, it is one run.
  * @param feeds those that this process could pull now; one that is scheduled by another configuration of it is left.
  */
@@ -122,7 +123,7 @@ export async function takeDueRuns(
      from feed_schedule s join unnest($1::text[], $2::text[]) own(feed, digest)
        on own.feed = s.feed and own.digest = s.digest
      where s.run_by is null and s.due_at <= now()
-       or s.run_by is not null and s.run_by <> $3 and s.run_by not in (${LIVE_WORKERS})
+       or s.run_by is not null and s.run_by <> $3 and s.run_by not in (${RUNNING_WORKERS})
      order by coalesce(s.run_due, s.due_at), s.feed limit $4`,
     [feeds.map(({ feed }) => feed), feeds.map(({ digest }) => digest), worker, limit],
   );
@@ -196,7 +197,7 @@ export interface ScheduleState extends Cron {
 /** The schedules of all feeds, or of these. */
 export async function readSchedules(db: Queryable, feeds?: readonly FeedName[]): Promise<ScheduleState[]> {
   const rows = await db.query(
-    `with live as materialized (${LIVE_WORKERS})
+    `with live as materialized (${RUNNING_WORKERS})
      select s.feed, s.pattern, s.time_zone, s.run_since, s.run_due,
        exists(select from live where live.worker = s.run_by) as runs,
        case when s.run_by is null or exists(select from live where live.worker = s.run_by) then s.due_at

@@ -6,6 +6,7 @@ import type { Database, Session } from './database.ts';
 import { toJsonb } from './jsonb.ts';
 import { LIVE_WORKERS, PRESENCE } from './live-workers.ts';
 import { noteProcess, type ProcessAbout } from './processes.ts';
+import { keepSpeaking } from './silent-holder.ts';
 import { noteOrphans } from './unanswered.ts';
 
 /** A live worker's number, and the lock that shows that it lives. */
@@ -29,6 +30,7 @@ export async function enterAsWorker(
   const [row] = await db.query<{ n: number }>(`select nextval('worker_number') as n`);
   const worker = row?.n ?? 0;
   let session: Session | undefined;
+  let stopSpeaking = (): void => undefined;
   let timer: NodeJS.Timeout | undefined;
   let left = false;
   let startedAt: Date | undefined;
@@ -37,9 +39,12 @@ export async function enterAsWorker(
     session = await db.session((error) => {
       onTrouble(error);
       session = undefined;
+      stopSpeaking();
       again();
     });
     await session.query('select pg_advisory_lock($1, $2)', [PRESENCE, worker]);
+    stopSpeaking();
+    stopSpeaking = keepSpeaking(session);
     startedAt = await noteProcess(db, worker, about, startedAt);
   }
   function again(): void {
@@ -61,6 +66,7 @@ export async function enterAsWorker(
     async leave() {
       left = true;
       clearTimeout(timer);
+      stopSpeaking();
       await session?.end().catch(() => undefined);
     },
   };

@@ -1,6 +1,6 @@
 // A process that stands still beyond its lock and its deadlines, is replaced, and then goes on: nothing is done twice.
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import type { Queryable } from '../../src/store/database.ts';
 import { lockKey } from '../../src/store/locks.ts';
@@ -68,6 +68,31 @@ describe('a pull that is stopped', { concurrent: true }, () => {
       await checkLaws(installation, newer);
     },
   );
+});
+
+it('a start that is stopped in a pull does not keep another one from the next runs', { timeout: 150_000 }, async ({
+  open,
+}) => {
+  const installation = await open({ feed: { schedule: '"* * * * * *"' } });
+  await appendFile(installation.configPath, 'listen: { port: 0 }\n');
+  await installation.writeFeed(feedXml(postings(3)));
+  const stopped = installation.spawn(['start'], { JOBMIRROR_FAULT_AT: 'pull-started:stop' });
+  await untilStopped(stopped.child.pid ?? 0);
+  const other = installation.spawn(['start']);
+  const { sandbox } = installation;
+  await expect.poll(() => sandbox.inspect.count(), { timeout: 100_000, interval: 500 }).toBe(3 + 2);
+
+  stopped.child.kill('SIGCONT');
+  const newer = postings(5);
+  await installation.writeFeed(feedXml(newer));
+  await expect.poll(() => sandbox.inspect.count(), { timeout: 30_000, interval: 500 }).toBe(5 + 2);
+  for (const { child, ended } of [stopped, other]) {
+    child.kill('SIGTERM');
+    const { status, output } = await ended;
+    expect({ status, output }).toMatchObject({ status: 0 });
+  }
+  await heal(installation);
+  await checkLaws(installation, newer);
 });
 
 /** The connections by which a pull works, besides the one that holds its lock: they are marked with a shared lock. */
