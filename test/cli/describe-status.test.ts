@@ -44,7 +44,7 @@ describe('a schedule that nobody runs', () => {
     ['of a retired feed is not', { configured: false, retired: true }, false],
   ])('%s', (_what, marks, isLate) => {
     const lines = describeFeeds([{ ...feed, ...marks }] as unknown as Parameters<typeof describeFeeds>[0], write);
-    expect(lines.some((line) => line.startsWith('LATE: feed acme: its run is 60 s late'))).toBe(isLate);
+    expect(lines.some((line) => line.startsWith('LATE: feed acme: its run is '))).toBe(isLate);
   });
 });
 
