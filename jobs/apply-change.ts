@@ -4,6 +4,7 @@ import { type Deadline, deadlineIn } from '../src/site/deadline.ts';
 import type { Exchange, Outcome } from '../src/site/exchange.ts';
 import type { Attempt, PostingRef } from '../src/store/attempt.ts';
 import type { ExchangeRecord, Result, Settled } from '../src/store/settlement.ts';
+import { learntRewrites } from '../src/store/value-rewrites.ts';
 import { confirmGone } from './confirm-gone.ts';
 import { crossStep } from './fault-hook.ts';
 import { heedOutcome } from './heed-outcome.ts';
@@ -62,8 +63,17 @@ async function conclude(attempt: Attempt, exchange: Exchange, desk: SiteDesk, si
   const recorded = await recordOutcome(desk, { attempt, result, record: recordOf(exchange) }, signal);
   const settled = recorded === 'contested' ? await askWhose(desk, attempt, result, signal) : recorded;
   crossStep('outcome-committed');
+  if (settled === 'settled') await learnRewrites(attempt, exchange.outcome, desk);
   report(desk, attempt, exchange, settled);
   if (!stopsFirst) await heed(attempt, exchange, desk, signal);
+}
+
+/** What can't be learnt now is learnt from another job. */
+async function learnRewrites({ request }: Attempt, outcome: Outcome, desk: SiteDesk): Promise<void> {
+  if (request.kind !== 'create' || outcome.kind !== 'created') return;
+  await desk.rewrites.learn(request.fields, outcome.siteJob.fields).catch((error) => {
+    desk.log.warn({ err: error, site: desk.site }, 'rewriting of values not learnt');
+  });
 }
 
 /** What keeps it from being heeded must not keep the outcome from being recorded. */
@@ -91,7 +101,8 @@ async function askWhose(desk: SiteDesk, attempt: Attempt, result: Result, signal
 async function send(attempt: Attempt, desk: SiteDesk, notAfter: Deadline, signal: AbortSignal): Promise<Exchange> {
   try {
     const expected = { fields: attempt.result?.fields, before: attempt.before };
-    return await desk.client.send(attempt.request, { notAfter, signal, expected });
+    const learnt = () => learntRewrites(desk.db, desk.site).catch(() => undefined);
+    return await desk.client.send(attempt.request, { notAfter, signal, expected, learnt });
   } catch (error) {
     const outcome = { kind: 'unknown', message: `the request could not be sent: ${error}` } as const;
     const method = ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[attempt.request.kind];

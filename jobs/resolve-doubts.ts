@@ -1,6 +1,15 @@
 // Settles creates in doubt: reads the site's list once for all of them, then adopts, sends again, or asks a person.
-import { beginningsOf, cluesOf, contentOf, type DoubtfulCreate, likeness } from '../src/plan/match-doubt.ts';
-import { fieldOf } from '../src/plan/same-value.ts';
+import {
+  beginningsOf,
+  cluesOf,
+  contentOf,
+  type DoubtfulCreate,
+  likeness,
+  type MatchOptions,
+  referenceClues,
+} from '../src/plan/match-doubt.ts';
+import { isRewriting, rewritings } from '../src/plan/observe-values.ts';
+import { compareReferences, fieldOf, foldSpace } from '../src/plan/same-value.ts';
 import type { SiteJob } from '../src/site/exchange.ts';
 import {
   adoptDoubt,
@@ -14,6 +23,8 @@ import {
   refuteDoubt,
   sharedKeys,
 } from '../src/store/doubt.ts';
+import { learntRewrites } from '../src/store/value-rewrites.ts';
+import { CandidateStore, type Candidates, MAX_CANDIDATES } from './doubt-candidates.ts';
 import { crossStep } from './fault-hook.ts';
 import type { SiteDesk } from './site-desk.ts';
 
@@ -21,17 +32,17 @@ import type { SiteDesk } from './site-desk.ts';
 const DOUBTS_AT_ONCE = 2_000;
 /** How far the site's clock and the database's may be apart. ASSUMED: check by comparing a `created_at` with the time. */
 const CLOCK_SKEW_MS = 5 * 60_000;
-/** Jobs kept for one doubt. Many may look alike and belong to other postings, which is known only after the list. */
-const MAX_CANDIDATES = 200;
 
-interface OpenDoubt extends DoubtfulCreate {
+interface OpenDoubt extends DoubtfulCreate, Candidates {
   readonly doubt: Doubt;
-  readonly candidates: SiteJob[];
-  /** There were more candidates than are kept, so that none left does not mean none made. */
-  crowded: boolean;
   /** Its reference may be another posting's too. */
   shared: boolean;
+  /** Candidates whose reference another open create may have as well: a person says whose they are. */
+  readonly contended: Set<string>;
 }
+
+/** What the jobs of a list are compared by. */
+type Matching = Required<Pick<MatchOptions, 'learnt'>> & Pick<MatchOptions, 'referenceField'>;
 
 /** Settles the doubts of a site that are old enough. Gives how many were settled. Does nothing without a list action. */
 export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promise<number> {
@@ -40,12 +51,10 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   const due = await dueDoubts(db, site, policy.doubts.settleAfterMs, DOUBTS_AT_ONCE);
   if (due.length === 0) return 0;
   const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.settleAfterMs));
-  const index = indexDoubts(doubts, policy.referenceField);
-  const listing = await client.list(
-    (siteJob) => collect(index, siteJob, policy.referenceField),
-    signal,
-    desk.turns.take,
-  );
+  const matching = { referenceField: policy.referenceField, learnt: await learntRewrites(db, site) };
+  const index = indexDoubts(doubts, matching);
+  const store = new CandidateStore();
+  const listing = await client.list((siteJob) => collect(index, store, siteJob, matching), signal, desk.turns.take);
   // Called off, it says nothing of the list.
   if (signal.aborted) return 0;
   if (listing.kind === 'unreadable') {
@@ -54,8 +63,8 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
     return 0;
   }
   crossStep('doubt-listed');
-  await keepUnowned(desk, doubts);
-  return settleEach(desk, doubts, signal);
+  await keepUnowned(desk, doubts, matching);
+  return settleEach(desk, doubts, matching, signal);
 }
 
 function openDoubt(doubt: Doubt, settleAfterMs: number): OpenDoubt {
@@ -69,6 +78,7 @@ function openDoubt(doubt: Doubt, settleAfterMs: number): OpenDoubt {
     candidates: [],
     crowded: false,
     shared: false,
+    contended: new Set(),
   };
 }
 
@@ -81,7 +91,7 @@ interface DoubtIndex {
   readonly untitled: readonly OpenDoubt[];
 }
 
-function indexDoubts(doubts: readonly OpenDoubt[], referenceField: string | undefined): DoubtIndex {
+function indexDoubts(doubts: readonly OpenDoubt[], { referenceField, learnt }: Matching): DoubtIndex {
   const byReference = new Map<string, OpenDoubt[]>();
   const byTitle = new Map<string, OpenDoubt[]>();
   const untitled: OpenDoubt[] = [];
@@ -93,8 +103,8 @@ function indexDoubts(doubts: readonly OpenDoubt[], referenceField: string | unde
     }
   };
   for (const open of doubts) {
-    const { reference, title } = cluesOf(open.fields, referenceField);
-    if (reference !== undefined) note(byReference, reference, open);
+    const { title } = cluesOf(open.fields, referenceField);
+    for (const reference of referenceClues(open.fields, referenceField, learnt)) note(byReference, reference, open);
     if (title === undefined) untitled.push(open);
     else note(byTitle, title, open);
   }
@@ -103,23 +113,21 @@ function indexDoubts(doubts: readonly OpenDoubt[], referenceField: string | unde
 
 const MOST_OF_CLUE = 100;
 
-function collect(index: DoubtIndex, siteJob: SiteJob, referenceField: string | undefined): void {
+function collect(index: DoubtIndex, store: CandidateStore, siteJob: SiteJob, matching: Matching): void {
+  const { referenceField } = matching;
   const { reference, title } = cluesOf(siteJob.fields, referenceField);
   const own = reference === undefined ? [] : (index.byReference.get(reference.slice(0, MOST_OF_CLUE)) ?? []);
   // A list entry that shows too little may be any of them; the limit of candidates bounds what that costs.
   const titled =
     title === undefined ? undefined : [...(index.byTitle.get(title.slice(0, MOST_OF_CLUE)) ?? []), ...index.untitled];
   const possible = reference !== undefined ? new Set([...own, ...(titled ?? [])]) : new Set(titled ?? index.all);
-  for (const open of possible) {
-    if (open.crowded || likeness(open, siteJob, { referenceField }) === 'other') continue;
-    if (open.candidates.length < MAX_CANDIDATES) open.candidates.push(siteJob);
-    else open.crowded = true;
-  }
+  const likely = [...possible].filter((open) => !open.crowded && likeness(open, siteJob, matching) !== 'other');
+  store.keep(siteJob, likely);
 }
 
 /** Drops the candidates that a mapping owns already, or that show the reference of another posting of ours. */
-async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[]): Promise<void> {
-  const { referenceField } = desk.policy;
+async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[], matching: Matching): Promise<void> {
+  const { referenceField, learnt } = matching;
   // In this order: what was being sent meanwhile is in the one or in the other.
   const sent = referenceField === undefined ? [] : await openReferences(desk.db, desk.site, referenceField);
   const ids = new Set(doubts.flatMap((open) => open.candidates.map((candidate) => candidate.siteJobId)));
@@ -130,28 +138,52 @@ async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[]): Promise<void> {
     doubts.map(({ doubt }) => doubt.attempt),
   );
   const holders = new Map<string, number>();
-  for (const { reference } of sent) holders.set(reference.trim(), (holders.get(reference.trim()) ?? 0) + 1);
+  /** How many open creates the site may show under a reference, as sent or as it is known to rewrite it. */
+  const shownAs = new Map<string, number>();
+  for (const { reference } of sent) {
+    holders.set(reference.trim(), (holders.get(reference.trim()) ?? 0) + 1);
+    const forms = new Set([foldSpace(reference), ...rewritings(learnt, referenceField ?? '', reference)]);
+    for (const form of forms) shownAs.set(form, (shownAs.get(form) ?? 0) + 1);
+  }
   for (const open of doubts) {
     const { feed, key } = open.doubt.attempt;
     const own = referenceField === undefined ? undefined : fieldOf(open.fields, referenceField)?.trim();
     open.shared = alike.has(`${feed} ${key}`) || (own !== undefined && (holders.get(own) ?? 0) > 1);
     const free = open.candidates.filter((candidate) => {
       const shown = referenceField === undefined ? undefined : fieldOf(candidate.fields, referenceField)?.trim();
-      return !owned.has(candidate.siteJobId) && (!shown || shown === own || !holders.has(shown));
+      if (owned.has(candidate.siteJobId)) return false;
+      if (!shown || shown === own) return true;
+      if (referenceField !== undefined && own !== undefined) {
+        const isOurs = isRewriting(learnt, referenceField, own, shown) || compareReferences(own, shown) !== 'other';
+        if (isOurs && (holders.has(shown) || (shownAs.get(foldSpace(shown)) ?? 0) > 1)) {
+          open.contended.add(candidate.siteJobId);
+          return true;
+        }
+      }
+      return !holders.has(shown);
     });
-    open.candidates.splice(0, open.candidates.length, ...free);
+    // With a job under its very reference, it needs none of those that another create may have made.
+    const isOwn = ({ fields }: SiteJob): boolean =>
+      own !== undefined && referenceField !== undefined && fieldOf(fields, referenceField)?.trim() === own;
+    const left = free.some(isOwn) ? free.filter(({ siteJobId }) => !open.contended.has(siteJobId)) : free;
+    open.candidates.splice(0, open.candidates.length, ...left);
   }
 }
 
 /** First what is certain, so that a job that only resembles a doubt's is not asked about where it is another one's. */
-async function settleEach(desk: SiteDesk, doubts: readonly OpenDoubt[], signal: AbortSignal): Promise<number> {
+async function settleEach(
+  desk: SiteDesk,
+  doubts: readonly OpenDoubt[],
+  matching: Matching,
+  signal: AbortSignal,
+): Promise<number> {
   const taken = new Set<string>();
   const undecided: { open: OpenDoubt; found: Found }[] = [];
   let settled = 0;
   for (const open of doubts) {
     if (signal.aborted) return settled;
     const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
-    const found = await confirm(desk, open, free, signal);
+    const found = await confirm(desk, open, free, matching, signal);
     if (found === undefined) continue;
     const chosen = found.perhaps.length > 0 ? undefined : await choose(desk, found.matches, open);
     if (chosen === undefined || chosen === 'ask') {
@@ -192,9 +224,10 @@ async function confirm(
   desk: SiteDesk,
   open: OpenDoubt,
   candidates: readonly SiteJob[],
+  matching: Matching,
   signal: AbortSignal,
 ): Promise<Found | undefined> {
-  const options = { referenceField: desk.policy.referenceField, shared: open.shared };
+  const options = { ...matching, shared: open.shared };
   const found: Found = { matches: [], perhaps: [], resembling: [] };
   for (const listed of candidates) {
     let candidate: SiteJob | undefined = listed;
@@ -214,6 +247,7 @@ async function confirm(
       }
     }
     if (candidate === undefined) continue;
+    if (verdict === 'match' && open.contended.has(candidate.siteJobId)) verdict = 'perhaps';
     if (verdict === 'match') found.matches.push(candidate);
     if (verdict === 'resembles') found.resembling.push(candidate);
     // Still not enough to tell: it stands in the way of sending again, and a person has to look.

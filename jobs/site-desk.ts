@@ -8,6 +8,7 @@ import type { PostingRef } from '../src/store/attempt.ts';
 import type { Claim } from '../src/store/claim.ts';
 import type { Database } from '../src/store/database.ts';
 import type { Settled, Settlement } from '../src/store/settlement.ts';
+import type { RewriteLearner } from './learn-rewrites.ts';
 
 /** How a site wants failures to be handled. All times in milliseconds. */
 export interface SitePolicy {
@@ -49,6 +50,8 @@ export interface SiteDesk {
   readonly places: Places;
   /** Each request takes a turn, so that those that nobody queued count too. */
   readonly turns: Turns;
+  /** Learns how the site rewrites values. */
+  readonly rewrites: RewriteLearner;
   readonly db: Database;
   readonly claim: (posting: PostingRef) => Promise<Claim>;
   readonly settle: (settlement: Settlement) => Promise<Settled>;

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyChange } from '../../jobs/apply-change.ts';
 import { guardAddress } from '../../jobs/guard-address.ts';
+import { rewriteLearner } from '../../jobs/learn-rewrites.ts';
 import { learntTurns } from '../../jobs/learnt-turns.ts';
 import type { SiteDesk, SitePolicy } from '../../jobs/site-desk.ts';
 import { isTokenRefused, probeIfPaused, tendBacklog } from '../../jobs/tend-backlog.ts';
@@ -89,6 +90,7 @@ export async function startEngine(
         inWork,
         places,
         turns,
+        rewrites: rewriteLearner(db, site.name),
         db,
         claim,
         settle,

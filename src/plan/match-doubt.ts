@@ -1,6 +1,15 @@
 // Turns a create in doubt and the site's list into the jobs that it may have made.
 import type { Fields } from '../posting/posting.ts';
-import { bareForm, compareReferences, compareValues, fieldOf, referenceForm, withoutOmission } from './same-value.ts';
+import { isRewriting, isShownExactly, type LearntRewrites, rewritings } from './observe-values.ts';
+import {
+  bareForm,
+  compareReferences,
+  compareValues,
+  fieldOf,
+  type ReferenceLikeness,
+  referenceForm,
+  withoutOmission,
+} from './same-value.ts';
 
 /** A create whose outcome is unknown: what was sent, and when at the earliest and at the latest the site may have made it. */
 export interface DoubtfulCreate {
@@ -29,7 +38,11 @@ export interface MatchOptions {
   readonly referenceField: string | undefined;
   /** Another posting may have the same reference on this site, so that it proves nothing by itself. */
   readonly shared?: boolean;
+  /** How the site is known to rewrite values. What it says makes a job likelier or a person asked, never "not there". */
+  readonly learnt?: LearntRewrites;
 }
+
+const NOTHING_LEARNT: LearntRewrites = new Map();
 
 /**
  * Compares by the reference where one was sent, otherwise by all fields that were sent (design, section 7). Usual changes
@@ -43,6 +56,7 @@ export interface MatchOptions {
  * | another form    | the same    | yes, or unknown     | none another              | `match`     |
  * | another form    | anything else                                                || `perhaps`  |
  * | none            | not another | any                 | any                       | `perhaps`   |
+ * | as learnt       | as if it were the same                                      ||| as there    |
  * | another         | the same    | yes, or unknown     | any                       | `resembles` |
  * | none sent       | not another | yes                 | all shown, all the same   | `match`     |
  * | none sent       | not another | no, or unknown      | none another              | `perhaps`   |
@@ -50,25 +64,32 @@ export interface MatchOptions {
  * | anything else                                                                  |||| `other`    |
  */
 export function likeness(doubt: DoubtfulCreate, job: ListedJob, options: MatchOptions): Likeness {
-  const { referenceField, shared = false } = options;
+  const { referenceField, shared = false, learnt = NOTHING_LEARNT } = options;
   const { createdAt } = job;
   const timely = createdAt === undefined ? undefined : createdAt >= doubt.notBefore && createdAt <= doubt.notAfter;
-  const title = compareField(doubt.fields, job.fields, 'title');
-  const rest = compareFields(doubt.fields, job.fields, referenceField);
+  const title = compareField(doubt.fields, job.fields, 'title', learnt);
+  const rest = compareFields(doubt.fields, job.fields, referenceField, learnt);
   const reference = referenceField === undefined ? undefined : fieldOf(doubt.fields, referenceField)?.trim();
   if (referenceField === undefined || !reference) return withoutReference(title, rest, timely);
   const shown = fieldOf(job.fields, referenceField)?.trim();
   if (!shown) return title === 'other' ? 'other' : 'perhaps';
-  switch (compareReferences(reference, shown)) {
+  switch (likenessOfReferences(reference, shown, referenceField, learnt)) {
     case 'exact':
       if (timely === false || title === 'other') return 'perhaps';
       return shared && (rest.other || rest.unknown) ? 'perhaps' : 'match';
     case 'form':
     case 'cut':
-      return timely === false || title !== 'same' || rest.other ? 'perhaps' : 'match';
+      if (timely === false || title !== 'same' || rest.other) return 'perhaps';
+      // Shown in another form by a site that has shown each other one as it was sent.
+      return isShownExactly(learnt, referenceField) ? 'perhaps' : 'match';
     default:
       return title === 'same' && timely !== false ? 'resembles' : 'other';
   }
+}
+
+function likenessOfReferences(sent: string, shown: string, field: string, learnt: LearntRewrites): ReferenceLikeness {
+  const likeness = compareReferences(sent, shown);
+  return likeness !== 'exact' && isRewriting(learnt, field, sent, shown) ? 'exact' : likeness;
 }
 
 function withoutReference(title: Comparison, rest: Rest, timely: boolean | undefined): Likeness {
@@ -79,10 +100,10 @@ function withoutReference(title: Comparison, rest: Rest, timely: boolean | undef
 
 type Comparison = 'same' | 'other' | 'unknown';
 
-function compareField(sent: Fields, shown: Fields, name: string): Comparison {
+function compareField(sent: Fields, shown: Fields, name: string, learnt: LearntRewrites): Comparison {
   const [value, says] = [fieldOf(sent, name), fieldOf(shown, name)];
   if (value === undefined || says === undefined) return 'unknown';
-  return compareValues(value, says) === undefined ? 'other' : 'same';
+  return compareValues(value, says) !== undefined || isRewriting(learnt, name, value, says) ? 'same' : 'other';
 }
 
 /** Whether a field that was sent is shown with another value, or not shown. */
@@ -91,8 +112,8 @@ interface Rest {
   readonly unknown: boolean;
 }
 
-function compareFields(sent: Fields, shown: Fields, left: string | undefined): Rest {
-  const found = Object.keys(sent).map((name) => (name === left ? 'same' : compareField(sent, shown, name)));
+function compareFields(sent: Fields, shown: Fields, left: string | undefined, learnt: LearntRewrites): Rest {
+  const found = Object.keys(sent).map((name) => (name === left ? 'same' : compareField(sent, shown, name, learnt)));
   return { other: found.includes('other'), unknown: found.includes('unknown') };
 }
 
@@ -109,6 +130,13 @@ export function cluesOf(fields: Fields, referenceField: string | undefined): Clu
     reference: reference ? referenceForm(reference) : undefined,
     title: title ? withoutOmission(bareForm(title)) : undefined,
   };
+}
+
+/** References under which the site may show what was sent, as clues. */
+export function referenceClues(sent: Fields, referenceField: string | undefined, learnt: LearntRewrites): string[] {
+  const reference = referenceField === undefined ? undefined : fieldOf(sent, referenceField)?.trim();
+  if (referenceField === undefined || !reference) return [];
+  return [...new Set([reference, ...rewritings(learnt, referenceField, reference)].map(referenceForm))];
 }
 
 /** Longer clues are recognised by as much of them. */

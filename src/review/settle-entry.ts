@@ -1,5 +1,6 @@
 // Settles a create in doubt as a person says, after looking at the site whether that can be.
 import { contentOf, likeness } from '../plan/match-doubt.ts';
+import { observe } from '../plan/observe-values.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { SiteClient, SiteJob } from '../site/exchange.ts';
@@ -7,6 +8,7 @@ import type { Database } from '../store/database.ts';
 import { type Doubt, ownerOfReference } from '../store/doubt.ts';
 import { findEntries } from '../store/review-actions.ts';
 import { type DoubtVerdict, doubtOf, settleDoubt } from '../store/review-actions-settle.ts';
+import { learntRewrites, noteRewrites } from '../store/value-rewrites.ts';
 import { STATE_WORDS } from './entry-outcome.ts';
 
 export type SettleReport =
@@ -57,6 +59,7 @@ export async function settleEntry(
   const settled = await settleDoubt(db, entry, within(doubt, verdict, look), options.actor);
   switch (settled.kind) {
     case 'settled':
+      await learnFrom(db, doubt, look);
       return { kind: 'settled', feed, key, warning: look.kind === 'unchecked' ? look.message : undefined };
     case 'not_in_doubt':
       return refused('it is not in doubt any more');
@@ -101,7 +104,8 @@ async function lookAt(db: Database, doubt: Doubt, id: SiteJobId, { site }: Settl
   const owner = await ownerOfShown(db, doubt, shown, site.referenceField);
   if (owner !== undefined) return { kind: 'owned', message: `job ${id} shows the reference of ${owner}` };
   const notBefore = new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS);
-  if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, shown, site) !== 'other') {
+  const matching = { referenceField: site.referenceField, learnt: await learntRewrites(db, doubt.attempt.site) };
+  if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, shown, matching) !== 'other') {
     return { kind: 'fits', shown };
   }
   const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}"`;
@@ -126,6 +130,14 @@ function within(doubt: Doubt, verdict: PersonsVerdict, look: Look): DoubtVerdict
   const shown = 'shown' in look ? look.shown : undefined;
   const content = contentOf(doubt.attempt.result.fields, shown?.fields);
   return { kind: 'exists', siteJobId: verdict.siteJobId, url: shown?.url, content };
+}
+
+/** What a person has said to be the job tells how the site rewrites values: it need not be asked again. */
+async function learnFrom(db: Database, doubt: Doubt, look: Look): Promise<void> {
+  const shown = 'shown' in look ? look.shown : undefined;
+  if (shown === undefined) return;
+  const observed = observe(doubt.attempt.result.fields, shown.fields).map((one) => ({ ...one, seen: 1 }));
+  await noteRewrites(db, doubt.attempt.site, observed);
 }
 
 async function refuseOther(db: Database, entry: number): Promise<SettleReport> {

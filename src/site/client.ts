@@ -4,8 +4,8 @@ import type { SiteJobId } from '../posting/identifiers.ts';
 import type { ReadJob } from './decode.ts';
 import { decodeSiteJob } from './decode.ts';
 import { encodeSiteJob } from './encode.ts';
-import type { Exchange, SiteClient, SiteJob, SiteOptions, SiteRequest } from './exchange.ts';
-import { isHtml } from './facts.ts';
+import type { Exchange, Outcome, SiteClient, SiteJob, SiteOptions, SiteRequest, Timing } from './exchange.ts';
+import { isHtml, type Reply } from './facts.ts';
 import { CREATE_PATH, jobPath } from './job-address.ts';
 import { readList } from './list.ts';
 import { judge } from './outcome.ts';
@@ -44,7 +44,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const { notAfter, signal, expected } = timing;
       const wire: Wire = { ...encode(request, urlOf), notAfter, signal, maxBytes: MAX_ANSWER_BYTES };
       const answer = await transport.exchange(wire);
-      const outcome = judge(request.kind, {
+      const reply: Reply = {
         url: wire.url,
         sent: answer.sent,
         status: answer.status,
@@ -60,7 +60,8 @@ export function createSiteClient(options: SiteOptions): SiteClient {
         retryAfterMs: readRetryAfter(answer.header('retry-after'), answer.header('date'), Date.now()),
         body: answer.body,
         trouble: answer.trouble,
-      });
+      };
+      const outcome = await judgeKnowing(request.kind, reply, timing.learnt);
       // Behind an answer to something else, each further one on that connection would be.
       if (outcome.kind === 'unknown' && outcome.contradicts === true) transport.renew();
       return {
@@ -92,6 +93,16 @@ export function createSiteClient(options: SiteOptions): SiteClient {
     },
     close: () => transport.close(),
   };
+}
+
+/** What looks like another posting's job may be this one's, as the site is known to rewrite it: then it is judged again. */
+async function judgeKnowing(kind: SiteRequest['kind'], reply: Reply, ask: Timing['learnt']): Promise<Outcome> {
+  const outcome = judge(kind, reply);
+  const contradicts = outcome.kind === 'foreign' || (outcome.kind === 'unknown' && outcome.contradicts === true);
+  const learnt = contradicts ? await ask?.() : undefined;
+  return learnt === undefined || learnt.size === 0
+    ? outcome
+    : judge(kind, { ...reply, expected: { ...reply.expected, learnt } });
 }
 
 function checkOptions({ baseUrl, token }: SiteOptions): void {

@@ -1,4 +1,5 @@
 // Finds what in an answer of success speaks against its being the answer to this request: another job, or another posting's.
+import { isRewriting, type LearntRewrites } from '../plan/observe-values.ts';
 import { compareReferences, compareValues, fieldOf, referenceForm } from '../plan/same-value.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
@@ -10,7 +11,11 @@ export interface Expectation {
   /** What it had before, as far as that is known: a site may keep a reference that was to change. */
   readonly before?: Fields;
   readonly referenceField?: string;
+  /** How the site is known to rewrite values. */
+  readonly learnt?: LearntRewrites;
 }
+
+const NOTHING_LEARNT: LearntRewrites = new Map();
 
 /** The job of an answer, as far as it shows one. */
 interface ShownJob {
@@ -36,22 +41,25 @@ export function areOfTwoJobs(one: SiteJobId, other: SiteJobId): boolean {
 const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /** Says that the job of a create's answer is another one than was sent; `undefined`: it can be the one. */
-export function tellOtherContent(job: ShownJob, { fields = {}, referenceField }: Expectation): string | undefined {
-  const other = tellOtherReference(job, { fields, referenceField });
+export function tellOtherContent(job: ShownJob, expected: Expectation): string | undefined {
+  const { fields = {}, referenceField, learnt = NOTHING_LEARNT } = expected;
+  const other = tellOtherReference(job, { fields, referenceField, learnt });
   if (other !== undefined) return other;
   const [sent, shown] = [fieldOf(fields, 'title')?.trim(), fieldOf(job.fields, 'title')?.trim()];
-  if (!sent || !shown || isReworded(sent, shown)) return undefined;
+  if (!sent || !shown || isReworded(sent, shown) || isRewriting(learnt, 'title', sent, shown)) return undefined;
   return `the job in the answer has the title ${quote(shown)}, and ${quote(sent)} was sent`;
 }
 
 /** Says that the job shows the reference of another posting; `undefined`: its own, in whatever form, or none. */
 export function tellOtherReference(job: ShownJob, expected: Expectation): string | undefined {
-  const { fields, before, referenceField } = expected;
+  const { fields, before, referenceField, learnt = NOTHING_LEARNT } = expected;
   if (referenceField === undefined) return undefined;
   const shown = fieldOf(job.fields, referenceField)?.trim();
   const own = [fields, before].flatMap((known) => fieldOf(known ?? {}, referenceField)?.trim() || []);
   if (!shown || own.length === 0) return undefined;
-  if (own.some((reference) => compareReferences(reference, shown) !== 'other')) return undefined;
+  const isOwn = (reference: string): boolean =>
+    compareReferences(reference, shown) !== 'other' || isRewriting(learnt, referenceField, reference, shown);
+  if (own.some(isOwn)) return undefined;
   return `the job in the answer has ${referenceField} ${quote(shown)}, and the posting has ${quote(own[0] ?? '')}`;
 }
 

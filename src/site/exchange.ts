@@ -1,5 +1,6 @@
 // The words of the site side: a request goes out, an exchange with its outcome comes back.
 
+import type { LearntRewrites } from '../plan/observe-values.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
 import type { Expectation } from './contradiction.ts';
@@ -105,6 +106,8 @@ export interface Timing {
   readonly notAfter: Deadline;
   readonly signal?: AbortSignal;
   readonly expected?: Pick<Expectation, 'fields' | 'before'>;
+  /** How the site is known to rewrite values; asked only where an answer shows other values than were sent. */
+  readonly learnt?: () => Promise<LearntRewrites | undefined>;
 }
 
 export interface SiteClient {

@@ -64,6 +64,7 @@ export function deskWith(parts: Partial<SiteDesk>, rows: (statement: string) => 
     inWork: placesFor(8),
     places: placesFor(4),
     turns: { take: async () => undefined, spend: () => undefined },
+    rewrites: { learn: async () => undefined },
     db: { query },
     claim: async () => ({ kind: 'nothing' }),
     settle: async () => 'settled',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cluesOf, contentOf, type ListedJob, likeness } from '../../src/plan/match-doubt.ts';
+import type { LearntRewrite } from '../../src/plan/observe-values.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute));
 const doubt = {
@@ -28,6 +29,35 @@ describe('likeness with a reference field', () => {
     ['no reference shown', job({ title: 'Nurse' }, at(5)), 'perhaps'],
   ] as const)('%s', (_name, listed, expected) => {
     expect(likeness(doubt, listed, { referenceField: 'number' })).toBe(expected);
+  });
+});
+
+describe('likeness at a site that is known to rewrite values', () => {
+  const rewrite = (kind: LearntRewrite['kind'], seen: number, detail = '') => [{ kind, detail, seen }];
+  const prefixes = new Map([['number', rewrite('prefixed', 1, 'ACME-')]]);
+  const exact = new Map([['number', rewrite('exact', 20)]]);
+
+  it.each([
+    ['its prefix before the reference', prefixes, { number: 'ACME-n1', title: 'Nurse' }, 'match'],
+    ['its prefix, another title', prefixes, { number: 'ACME-n1', title: 'Cook' }, 'perhaps'],
+    ['its prefix before another reference', prefixes, { number: 'ACME-n12', title: 'Nurse' }, 'resembles'],
+    ['another prefix', prefixes, { number: 'B-n1', title: 'Nurse' }, 'resembles'],
+    [
+      'an unknown rewriting by a site that shows references exactly',
+      exact,
+      { number: 'N1', title: 'Nurse' },
+      'perhaps',
+    ],
+    // What was learnt never says that a job is not there.
+    ['another reference by a site that shows them exactly', exact, { number: 'zz', title: 'Nurse' }, 'resembles'],
+    [
+      'a title with its prefix',
+      new Map([['title', rewrite('prefixed', 1, 'Job: ')]]),
+      { number: 'n1', title: 'Job: Nurse' },
+      'match',
+    ],
+  ] as const)('%s', (_name, learnt, fields, expected) => {
+    expect(likeness(doubt, job(fields, at(5)), { referenceField: 'number', learnt })).toBe(expected);
   });
 });
 

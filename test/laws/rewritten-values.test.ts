@@ -1,0 +1,89 @@
+// Creates in doubt at sites that rewrite what they are sent: adopted, made once, and asked about no oftener than needed.
+import { describe, expect } from 'vitest';
+import type { SiteName } from '../../src/posting/identifiers.ts';
+import { settleEntry } from '../../src/review/settle-entry.ts';
+import { reviewEntries } from '../../src/store/review-entries.ts';
+import { learntRewrites } from '../../src/store/value-rewrites.ts';
+import { feedXml, posting } from '../support/indeed-feed.ts';
+import { runSql } from '../support/sql.ts';
+import { heal } from './heal.ts';
+import type { Installation } from './installation.ts';
+import { lawTest as it } from './law-test.ts';
+
+const LOST = { name: 'reset-after', on: ['create'] } as const;
+
+const own = async (installation: Installation) =>
+  (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
+
+/** From now on the site puts a text before each reference. */
+async function prefix(installation: Installation, text: string): Promise<void> {
+  const database = installation.env.DATABASE_URL ?? '';
+  await runSql(
+    database,
+    `create function sandbox.prefix_job() returns trigger language plpgsql as $$ begin
+       if new.fields->>'number' not like '${text}%' then
+         new.fields := (new.fields::jsonb || jsonb_build_object('number', '${text}' || (new.fields->>'number')));
+       end if; return new; end $$`,
+  );
+  await runSql(
+    database,
+    'create trigger prefix_job before insert or update on sandbox.job for each row execute function sandbox.prefix_job()',
+  );
+}
+
+async function settleAs(installation: Installation, key: string): Promise<void> {
+  const { db } = await installation.books();
+  const desk = (await installation.engine()).desks.get('board' as SiteName);
+  const site = desk && { client: desk.client, referenceField: desk.policy.referenceField };
+  const job = (await own(installation)).find(({ fields }) => fields.number === `ACME-${key}`);
+  for await (const entry of reviewEntries(db, { feed: undefined, kinds: ['in_doubt'] as never }, undefined)) {
+    if (entry.key !== key) continue;
+    const verdict = { kind: 'exists', siteJobId: job?.id as never, anyway: true } as const;
+    const settled = await settleEntry(db, entry.id, verdict, { actor: 'a person', site } as never);
+    expect(settled).toMatchObject({ kind: 'settled' });
+  }
+}
+
+describe('a site that keeps values', { concurrent: true }, () => {
+  it.for(['exact', 'trimmed', 'upper-case', 'stripped', 'cut', 'composed'] as const)(
+    '%s: a create whose answer was lost is adopted',
+    { timeout: 90_000 },
+    async (storedValues, { open }) => {
+      const installation = await open();
+      installation.sandbox.setSettings({ storedValues });
+      const description = '<p>Care  for <b>all</b></p>\r\n and Cafe\u0301 &amp; more, as long as this text goes on';
+      const title = 'Nurse of the night in the house on the hill by the sea';
+      const ours = ['key-a', 'key-b', 'key-c'].map((key) => posting(key, { title: `${key} ${title}`, description }));
+      await installation.writeFeed(feedXml(ours.slice(0, 1)));
+      await installation.sync();
+      await installation.sandbox.setFaults([{ ...LOST, count: 2 }]);
+      await installation.writeFeed(feedXml(ours));
+      await installation.sync();
+      const report = await heal(installation);
+      expect(report).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+      expect(await own(installation)).toHaveLength(3);
+    },
+  );
+});
+
+it('a reference that a site always prefixes is asked about once', { timeout: 90_000 }, async ({ open }) => {
+  const installation = await open();
+  await prefix(installation, 'ACME-');
+  await installation.writeFeed(feedXml([posting('key-a')]));
+  expect(await installation.sync()).toMatchObject({ in_doubt: 1, created: 0 });
+  await settleAs(installation, 'key-a');
+  const { db } = await installation.books();
+  expect((await learntRewrites(db, 'board' as SiteName)).get('number')).toEqual([
+    { kind: 'prefixed', detail: 'ACME-', seen: 1 },
+  ]);
+  expect(await installation.sync()).toMatchObject({ in_doubt: 0 });
+  // From now on it explains an answer, and finds the job of one that was lost.
+  await installation.writeFeed(feedXml([posting('key-a'), posting('key-b')]));
+  expect(await installation.sync()).toMatchObject({ in_doubt: 0, created: 1 });
+  await installation.sandbox.setFaults([{ ...LOST, count: 1 }]);
+  await installation.writeFeed(feedXml([posting('key-a', { title: 'Head' }), posting('key-b'), posting('key-c')]));
+  await installation.sync();
+  expect(await heal(installation)).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+  const jobs = await own(installation);
+  expect(jobs.map(({ fields }) => fields.number).sort()).toEqual(['ACME-key-a', 'ACME-key-b', 'ACME-key-c']);
+});
