@@ -5,6 +5,7 @@ import type { Outcome, SiteJob } from '../src/site/exchange.ts';
 import type { Attempt } from '../src/store/attempt.ts';
 import { areFewAndOld, recentlyAccepted, sampleOfAges } from '../src/store/mapping-sample.ts';
 import { trustsGone } from '../src/store/site-state.ts';
+import { learntRewrites } from '../src/store/value-rewrites.ts';
 import type { SiteDesk } from './site-desk.ts';
 
 /** How long a proof of the address stands, and for how many jobs: what breaks just now is noticed soon. */
@@ -47,8 +48,11 @@ export async function confirmGone(
     // Taken for gone, a job that is there would be made a second time, or never be deleted (law 1).
     const shown = await look(desk, claimed, signal);
     if (shown !== undefined) {
-      const expected = { fields: attempt.result?.fields, before: attempt.before };
-      const message = tellOtherReference(shown, { ...expected, referenceField: desk.policy.referenceField });
+      const { referenceField } = desk.policy;
+      const expected = { fields: attempt.result?.fields, before: attempt.before, referenceField };
+      const isOther = tellOtherReference(shown, expected) !== undefined;
+      const learnt = isOther ? await learntRewrites(desk.db, desk.site) : undefined;
+      const message = tellOtherReference(shown, { ...expected, learnt });
       if (message !== undefined) return { kind: 'foreign', message };
       return { kind: 'unknown', message: `the site says that job ${claimed} is gone, and shows it` };
     }
