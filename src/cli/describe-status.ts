@@ -116,7 +116,7 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
   }
   if (feed.search !== undefined) lines.push(`${feed.feed}: ${completeCommands(feed.search, write)}`);
   if (feed.held > 0) {
-    const reason = feed.holdReason === undefined ? '' : `: ${feed.holdReason}`;
+    const reason = feed.holdReason === undefined ? '' : `: ${completeCommands(feed.holdReason, write)}`;
     const approve = write(['review', 'approve', feed.feed, '--count', String(feed.held)]);
     lines.push(
       `${mark}${feed.feed}: ${plural(feed.held, 'delete')} held for ${formatSpan(feed.heldForMs ?? 0)}${reason}`,
@@ -138,7 +138,9 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
   if (feed.discarded > 0) {
     const postings = feed.discarded === 1 ? '1 posting is' : `${feed.discarded} postings are`;
     const list = write(['review', 'list', feed.feed, '--discarded']);
-    lines.push(`${feed.feed}: ${postings} discarded, and not on the site as the feed has it:  ${list}`);
+    lines.push(
+      `${feed.feed}: ${postings} discarded, and not on the site as the feed has ${feed.discarded === 1 ? 'it' : 'them'}:  ${list}`,
+    );
   }
   if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull, write));
   return lines.length === 0 ? [] : [...lines, ''];

@@ -46,6 +46,7 @@ export async function reportPull(
   const notes = [
     ...(searched === undefined ? [] : [searched]),
     ...nothingNote(standing),
+    ...holdNote(standing),
     ...discardedNote(summary),
     ...takenOverNote(standing),
     ...hindranceNote(standing, hindrance),
@@ -80,6 +81,9 @@ function statusOf(
 
 const nothingNote = ({ summary, nothingMirrored: why }: PullStanding): string[] =>
   why === undefined ? [] : [describeNothingMirrored(summary, why.common, why.live)];
+
+const holdNote = ({ holdReason }: PullStanding): string[] =>
+  holdReason === undefined ? [] : [`deletes are held: ${holdReason}`];
 
 /** "Mirrored" alone would hide what a person has put aside. */
 function discardedNote({ feed, discarded }: PullSummary): string[] {

@@ -109,7 +109,8 @@ async function countChanges(
   };
 }
 
-async function newestHoldReason(db: Queryable, feed: FeedName): Promise<string | undefined> {
+/** Why the deletes of a feed are held: as the last of them was. */
+export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<string | undefined> {
   const [row] = await db.query<{ reason: string | null }>(
     `select reason->>'message' as reason from change where feed = $1 and state = 'held' order by since desc, id desc limit 1`,
     [feed],

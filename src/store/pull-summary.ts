@@ -4,6 +4,7 @@ import { type CommonReason, mirroredNothing } from '../plan/nothing-mirrored.ts'
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Database, Queryable } from './database.ts';
 import { countOpen, countTally } from './open-counts.ts';
+import { newestHoldReason } from './overview.ts';
 import { commonReason } from './planned-changes.ts';
 import { countNoted, countRepaired } from './posting-notes.ts';
 import { findPull } from './pull.ts';
@@ -54,6 +55,8 @@ export interface PullStanding {
   readonly unsent: number;
   /** Where the pull mirrored nothing: why, mostly, and how many jobs of earlier pulls there are. */
   readonly nothingMirrored: { readonly common: CommonReason | undefined; readonly live: number } | undefined;
+  /** Why deletes are held, if any are. */
+  readonly holdReason: string | undefined;
   /** A later pull to which the summary's open changes count since then. */
   readonly takenOverBy: number | undefined;
 }
@@ -121,7 +124,8 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
     };
     const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes;
     const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;
-    return { summary, unsent, nothingMirrored, takenOverBy: row.takenOver?.by };
+    const holdReason = held === 0 ? undefined : await newestHoldReason(tx, row.feed);
+    return { summary, unsent, nothingMirrored, holdReason, takenOverBy: row.takenOver?.by };
   });
 }
 

@@ -60,6 +60,12 @@ it('deletes that a record without a key has held are approved by a person', asyn
   const held = await run('sync');
   expect(held.status).toBe(2);
   expect(held.out).toContain('1 held');
+  expect(held.out).toContain('deletes are held: 1 record could not be read, nor its key: it may be a posting');
+  // Commands stand there as they can be given.
+  for (const words of [['sync'], ['status'], ['review', 'list']]) {
+    const { out, errors } = await run(...words);
+    expect(out + errors).toMatch(/approve them: .*main\.js review list --kind held/);
+  }
   const listed = await run('review', 'list');
   expect(listed.out).toContain('1 record could not be read, nor its key: it may be a posting that seems to be gone');
   expect((await run('review', 'approve', 'acme')).status).toBe(0);

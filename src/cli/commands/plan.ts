@@ -77,7 +77,8 @@ async function planOne(
     if (mirroredNothing(outcome)) {
       printNotice(`  ${describeNothingMirrored(outcome, end.common, end.live, 'would be')}`);
     }
-    if (end.holdReason !== undefined) printNotice(`  deletes would be held: ${end.holdReason}`);
+    if (end.holdReason !== undefined)
+      printNotice(`  deletes would be held: ${completeCommands(end.holdReason, write)}`);
     for (const shortfall of end.shortfalls) {
       printNotice(`  nothing would be deleted: ${completeCommands(shortfall, write)}`);
     }

@@ -13,7 +13,7 @@ import {
   reviewEntries,
 } from '../../store/review-entries.ts';
 import type { Books } from '../books.ts';
-import { commandWriter } from '../command-line.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { oneLine, printJson, printLine, printLines } from '../print.ts';
@@ -134,7 +134,7 @@ export function describeGroup(group: HeldGroup, mark: string, write: WriteComman
   const { feed, count, since, ageMs, reason } = group;
   const deletes = count === 1 ? '1 delete is' : `${count} deletes are`;
   return [
-    `${mark}${feed}: ${deletes} held, since ${formatTime(since)} (${formatSpan(ageMs)}): ${reason}`,
+    `${mark}${feed}: ${deletes} held, since ${formatTime(since)} (${formatSpan(ageMs)}): ${completeCommands(reason, write)}`,
     `  see them:          ${write(['review', 'list', feed, '--kind', 'held'])}`,
     `  delete them:       ${write(['review', 'approve', feed, '--count', String(count)])}`,
     `  keep one of them:  ${write(['review', 'discard', 'ID'])}`,
