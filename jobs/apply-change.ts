@@ -81,7 +81,10 @@ async function heed(attempt: Attempt, exchange: Exchange, desk: SiteDesk, signal
   try {
     await insist(() => heedOutcome(exchange.outcome, attempt, desk, exchange), signal);
   } catch (error) {
-    desk.log.error({ err: error, site: desk.site, outcome: exchange.outcome.kind }, 'outcome not heeded');
+    desk.log.error(
+      { err: error, site: desk.site, outcome: exchange.outcome.kind },
+      'site health not updated after an outcome',
+    );
   }
 }
 
@@ -161,7 +164,7 @@ const MESSAGES = {
   throttled: 'change put off',
   unreachable: 'site out of reach',
   unknown: 'outcome unknown',
-  foreign: 'site job is of another posting',
+  foreign: 'site job belongs to another posting',
   misconfigured: 'site answers as it should not',
 } as const satisfies Record<Outcome['kind'], string>;
 

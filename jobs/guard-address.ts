@@ -33,9 +33,11 @@ const UNKNOWN_PORT = ':?';
 /** What is known of a move, and the ways to go on. */
 export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): string {
   const doubts = inDoubt === 0 ? '' : `, and ${inDoubt} more whose outcome is unknown`;
-  const place = from.includes(UNKNOWN_PORT) ? `${from.replace(UNKNOWN_PORT, '')}, at a port that was not noted` : from;
+  const place = from.includes(UNKNOWN_PORT)
+    ? `${from.replace(UNKNOWN_PORT, '')}, at a port that was not recorded`
+    : from;
   return (
-    `base_url leads to ${to}, and the jobs of the site were made at ${place}: ${jobs} there are${doubts}; ` +
+    `base_url leads to ${to}, and the jobs of the site (${jobs}${doubts}) were made at ${place}; ` +
     `if it is the same site at a new address, say so with: jobmirror resume ${site} --moved; ` +
     'if it is another site, set base_url back and give the other one a name of its own'
   );

@@ -80,8 +80,8 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
 function leftAlone({ request }: Attempt, why: string): string {
   const job = 'siteJobId' in request ? request.siteJobId : '';
   return (
-    `job ${job} seems to be another posting's: ${why}; it is not touched any more. ` +
-    'Say with `review settle` which job this posting has (--exists ID), or that it has none (--missing): then it is created anew'
+    `job ${job} seems to be another posting's: ${why}; it is no longer changed or deleted. ` +
+    'Say with `review settle` which job this posting has (--exists ID), or that it has none (--missing): then it is created again'
   );
 }
 
@@ -91,7 +91,7 @@ function gone(operation: Attempt['request']['kind'], policy: Policy): Result {
     return returned({ to: 'failed', reason: plain('misconfigured', 'the site has no such address to create jobs at') });
   }
   if (policy.onMissing === 'create') return { kind: 'vanished' };
-  const message = 'the job is not on the site any more, and `on_missing: leave` says not to make it anew';
+  const message = 'the job is no longer on the site, and `on_missing: leave` says not to create it again';
   return returned({ to: 'rejected', reason: plain('gone', message) });
 }
 

@@ -52,7 +52,7 @@ export function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEn
     // Standard input was read, and is gone.
     worthAgain: (error) => setup.source.location !== '-' && isPassing(error),
     onRetry: (error) =>
-      context.log.warn({ err: error, feed: setup.feed }, 'pull broken off by the database, it begins again'),
+      context.log.warn({ err: error, feed: setup.feed }, 'the database interrupted the pull, which starts again'),
   });
 }
 

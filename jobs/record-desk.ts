@@ -310,7 +310,7 @@ export class RecordDesk implements RecordSink {
   /** What else could not be used, in the order of the feed; `all`: nothing was left out, so what is not among it was mended. */
   problems(): { readonly noted: readonly RecordProblem[]; readonly all: boolean } {
     if (!this.#problemsLeftOut) return { noted: this.#problems, all: true };
-    const message = `more than ${MAX_PROBLEMS} records can't be used; the others have no entry of their own: mend these first`;
+    const message = `more than ${MAX_PROBLEMS} records can't be used; the others have no entry of their own: fix these first`;
     const kind = this.#unreadable.size > 0 ? 'unreadable' : 'duplicate';
     const rest: RecordProblem = { kind, recordHash: REST, key: undefined, problems: [{ message }], excerpt: '' };
     return { noted: [...this.#problems, rest], all: false };

@@ -29,7 +29,7 @@ export async function refuseFeed(
 export function refuseNewName(feed: FeedName, site: SiteName, former: readonly LeftFeed[]): string {
   const names = former.map((left) => `${left.feed} (${jobsOf(left)} on site ${left.site})`);
   return [
-    `feed ${feed} is new, and the configuration does not name any more what was mirrored so far: ${names.join(', ')}`,
+    `feed ${feed} is new, and the configuration no longer names what was mirrored so far: ${names.join(', ')}`,
     'under a new name all its postings would be created a second time',
     ...former.flatMap(({ feed: left, site: its }) => [
       ...(its === site ? [] : [`site ${site} is at the address of site ${its}: give it that name again first`]),

@@ -195,7 +195,7 @@ async function settleEach(
     const adopted = await adoptDoubt(desk.db, open.doubt, chosen.siteJobId, chosen.url, content);
     if (adopted === 'settled') {
       const names = { ...namesOf(open.doubt), siteJobId: chosen.siteJobId, uncertain: content.uncertain };
-      desk.log.info(names, 'doubt settled: adopted');
+      desk.log.info(names, 'doubt resolved: adopted');
       settled++;
     }
     crossStep('doubt-settled');
@@ -278,7 +278,7 @@ async function askPerson(desk: SiteDesk, open: OpenDoubt, matches: readonly Site
   const ids = matches.map((match) => match.siteJobId).join(', ');
   const message =
     matches.length === 0
-      ? `more than ${MAX_CANDIDATES} jobs on the site look like it, and those looked at belong to other postings`
+      ? `more than ${MAX_CANDIDATES} jobs on the site match it, and those that were checked belong to other postings`
       : `jobs on the site that it may have made: ${ids}; say which one is it`;
   await postpone(desk, open, message);
 }
@@ -294,7 +294,7 @@ async function notFound(desk: SiteDesk, doubt: Doubt): Promise<number> {
     return 0;
   }
   const refuted = await refuteDoubt(desk.db, doubt, desk.policy.retry.attempts);
-  if (refuted) desk.log.info(namesOf(doubt), 'doubt settled: not made');
+  if (refuted) desk.log.info(namesOf(doubt), 'doubt resolved: not made');
   return refuted ? 1 : 0;
 }
 

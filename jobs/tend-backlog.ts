@@ -109,6 +109,6 @@ async function deleteStrays(desk: SiteDesk, signal: AbortSignal): Promise<void> 
     const { outcome } = await desk.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
     const done = outcome.kind === 'accepted' || outcome.kind === 'gone';
     if (done) await forgetStray(desk.db, desk.site, siteJobId);
-    desk.log.warn({ site: desk.site, siteJobId, outcome: outcome.kind }, 'stray job deleted');
+    desk.log.warn({ site: desk.site, siteJobId, outcome: outcome.kind }, 'orphan site job deleted');
   }
 }

@@ -60,9 +60,12 @@ const UNREADABLE =
 const MEANINGS: readonly (readonly [EntryKind, string])[] = [
   ['rejected', 'not sent until the posting changes'],
   ['failed', 'not sent until the posting changes'],
-  ['held', 'what waits for approval is not done; a job whose delete was held stays until its posting comes back'],
+  [
+    'held',
+    'what waits for approval is not carried out; a job whose delete was held stays until its posting comes back',
+  ],
   ['unreadable', UNREADABLE],
-  ['duplicate', 'the first posting with the key stays the right one'],
+  ['duplicate', 'the first posting with the key still counts'],
 ];
 
 function refusal(lines: readonly string[], { ids, feeds }: Selection, write: WriteCommand): string {

@@ -107,7 +107,7 @@ function whyWait(site: SiteName, state: SiteState, standing: Standing, standstil
 
 /** Why a paused site is, and how to go on; the cause of a site that moved says that itself. */
 export function describePause(site: SiteName, { pauseCause, movedTo }: SiteState): string {
-  const goOn = movedTo === undefined ? `; when it is mended, go on with: jobmirror resume ${site}` : '';
+  const goOn = movedTo === undefined ? `; once that is fixed, go on with: jobmirror resume ${site}` : '';
   return `site ${site} is paused: ${pauseCause}${goOn}`;
 }
 

@@ -59,6 +59,6 @@ export async function announce(
   }
   if (unscheduled.length > 0) {
     const named = unscheduled.slice(0, MOST_TOLD).join(', ');
-    log.info({ feeds: unscheduled.length }, `feeds without a schedule are pulled only by sync: ${named}`);
+    log.info({ feeds: unscheduled.length }, `feeds without a schedule are only pulled by sync: ${named}`);
   }
 }

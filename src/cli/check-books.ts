@@ -41,7 +41,7 @@ export async function checkBooks(config: Config): Promise<BooksCheck> {
       await server.leave();
     }
   } catch (error) {
-    return { ...NOTHING, unseen: `the database can't be looked at: ${(error as Error).message}` };
+    return { ...NOTHING, unseen: `the database can't be read: ${(error as Error).message}` };
   }
 }
 

@@ -37,13 +37,13 @@ export function describeDifferences(differences: readonly Difference[]): string 
   if (differences.length === 0) return undefined;
   const named = differences.slice(0, MOST_NAMED).map(({ part, kind, processes }) => {
     const who = processes.map(nameOfProcess).join(', ');
-    return kind === 'missing' ? `${part} is not in that of ${who}` : `${part} is another one in that of ${who}`;
+    return kind === 'missing' ? `${part} is missing from that of ${who}` : `${part} differs in that of ${who}`;
   });
   const more = differences.length - named.length;
   return (
     `processes with different configurations work on this database: ${named.join('; ')}` +
-    `${more > 0 ? `; and ${more} more` : ''}. Each pulls the feeds that it knows, the newest one where they differ; ` +
-    'give all the same configuration and start the others anew'
+    `${more > 0 ? `; and ${more} more` : ''}. Each process pulls the feeds that it knows; where they differ, the newest process pulls; ` +
+    'give all processes the same configuration and restart the others'
   );
 }
 

@@ -19,7 +19,7 @@ export function describeEntry(entry: EntryDetails, escalated: boolean): string[]
     `posting ${change.key} of feed ${change.feed}, site ${change.site}: ${wish}`,
     ...describeLive(live, change),
     ...(change.reason === undefined ? [] : [`reason: ${change.reason.message}`]),
-    ...(change.reason?.note === undefined ? [] : [`last look for its job: ${change.reason.note}`]),
+    ...(change.reason?.note === undefined ? [] : [`last check for its job: ${change.reason.note}`]),
     ...describeProblems(change.reason?.problems ?? []),
     ...describeAttempt(change),
     ...describeFields(change.fields, live?.fields),
@@ -71,7 +71,7 @@ function describeAttempt({ attempt }: OpenChangeRow): string[] {
 }
 
 /** What is wanted, and beside it what the site has where that differs. */
-function describeFields(wanted: Fields | undefined, actual: Fields | undefined, title = 'Fields wanted:'): string[] {
+function describeFields(wanted: Fields | undefined, actual: Fields | undefined, title = 'Desired fields:'): string[] {
   const names = [...new Set([...Object.keys(wanted ?? {}), ...Object.keys(actual ?? {})])];
   if (wanted === undefined || names.length === 0) return [];
   const rows = names.map((name) => {

@@ -77,12 +77,14 @@ function siteSentence(state: SiteState, move: Move | undefined): string {
 }
 
 const describeRefused = ({ since, notedBy }: RefusedToken): string =>
-  `  refuses another token since ${formatTime(since)}: that of ${notedBy}, whose configuration has an old one, perhaps`;
+  `  has refused another token since ${formatTime(since)}: that of ${notedBy}, whose configuration may be outdated`;
 
 function rateLines({ learntRate }: SiteState): string[] {
   if (learntRate === undefined) return [];
   const rate = `${Number(learntRate.toPrecision(2))} requests a second`;
-  return [`  sends ${rate} at most, since the site asked to wait; it goes back to the configured rate step by step`];
+  return [
+    `  sends at most ${rate}, because the site asked to wait; the rate returns to the configured one step by step`,
+  ];
 }
 
 function resumeLines(state: SiteState, write: WriteCommand): string[] {
@@ -132,7 +134,8 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
   }
   const others = feed.rejected + feed.failed + feed.unreadable + feed.duplicates;
   if (others > 0) {
-    const more = plural(others, 'more entry', 'more entries');
+    const more =
+      feed.held + feed.in_doubt > 0 ? plural(others, 'more entry', 'more entries') : plural(others, 'entry', 'entries');
     lines.push(`${feed.feed}: ${more} for review:  ${write(['review', 'list', feed.feed])}`);
   }
   if (feed.discarded > 0) {

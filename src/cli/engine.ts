@@ -222,7 +222,7 @@ function startWorking(
     process: (posting, signal, handOver) => applyChange(posting, desk, signal, besides === 0 ? undefined : handOver),
     async onPoisoned(posting, error) {
       if (isPassing(error)) {
-        desk.log.warn({ err: error, ...posting }, 'change not taken up for the moment: the database is away');
+        desk.log.warn({ err: error, ...posting }, 'change not claimed, the database is unavailable; will retry');
         return;
       }
       desk.log.error({ err: error, ...posting }, 'change could not be processed');
@@ -259,7 +259,8 @@ function tendRegularly(
       const { orphans, doubts, resumed, searched = false } = await tendBacklog(desk, stopping.signal);
       if (orphans > 0 || doubts > 0 || resumed || searched) dispatcher.wake();
     } catch (error) {
-      if (!stopping.signal.aborted) desk.log.warn({ err: error, site: desk.site }, 'backlog not tended');
+      if (!stopping.signal.aborted)
+        desk.log.warn({ err: error, site: desk.site }, 'backlog maintenance failed, will retry');
     }
   }
   let timer: NodeJS.Timeout;

@@ -16,8 +16,8 @@ export const isLate = ({ lateMs }: ScheduleState): boolean => lateMs > LATE_MS;
 export function describeLate({ feed, lateMs, running, processes }: ScheduleState): string {
   const late = `feed ${feed}: its run is ${formatSpan(lateMs)} late`;
   if (processes === 0) return `${late}: no process runs its schedule; start one: jobmirror start`;
-  if (running === undefined) return `${late}: it waits for a process that is free`;
-  return `${late}: the run before it has been under way since ${formatTime(running.since)}`;
+  if (running === undefined) return `${late}: it waits for a free process`;
+  return `${late}: the previous run has been in progress since ${formatTime(running.since)}`;
 }
 
 /** Gives what is to be called now and then. */

@@ -12,10 +12,10 @@ export async function leftBehind({ db, config }: Books): Promise<string[]> {
 
 export const describeLeft = ({ feed, live, unsent }: Pick<LeftFeed, 'feed' | 'live' | 'unsent'>): string =>
   [
-    `feed ${feed} is not in the configuration any more: ${jobsStay(live)}, and ` +
+    `feed ${feed} is no longer in the configuration: ${jobsStay(live)}, and ` +
       (unsent === 1 ? '1 change of it is not sent' : `${unsent} changes of it are not sent`),
-    `if it has another name now: jobmirror feeds rename ${feed} NAME`,
-    `if that is as it should be: jobmirror feeds retire ${feed}`,
+    `if it was renamed: jobmirror feeds rename ${feed} NAME`,
+    `if it was removed on purpose: jobmirror feeds retire ${feed}`,
   ].join('; ');
 
 const jobsStay = (live: number): string =>

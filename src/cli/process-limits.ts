@@ -11,11 +11,11 @@ const MIN_HEAP_MIB = 96;
 export function whatIsLacking(): string | undefined {
   const files = openFilesLimit();
   if (files !== undefined && files < MIN_OPEN_FILES) {
-    return `only ${files} files may be open at a time, ${MIN_OPEN_FILES} are needed; raise the limit: ulimit -n ${MIN_OPEN_FILES}`;
+    return `only ${files} files may be open at a time, and ${MIN_OPEN_FILES} are needed; raise the limit: ulimit -n ${MIN_OPEN_FILES}`;
   }
   const heapMiB = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
   if (heapMiB < MIN_HEAP_MIB) {
-    return `the heap may be ${heapMiB} MiB large, ${MIN_HEAP_MIB} are needed; raise it: node --max-old-space-size=${2 * MIN_HEAP_MIB}, or NODE_OPTIONS`;
+    return `the heap is limited to ${heapMiB} MiB, and ${MIN_HEAP_MIB} are needed; raise the limit: node --max-old-space-size=${2 * MIN_HEAP_MIB}, or NODE_OPTIONS`;
   }
   return undefined;
 }

@@ -46,6 +46,6 @@ async function removeOldRows({ config, db, log }: Books, signal: AbortSignal): P
   } catch (error) {
     await resumeRetentionSoon(db).catch(() => undefined);
     const reason = describePassing(error);
-    log.warn(reason === undefined ? { err: error } : { reason }, 'old rows not removed, it will be tried again');
+    log.warn(reason === undefined ? { err: error } : { reason }, 'old rows not removed, will retry');
   }
 }

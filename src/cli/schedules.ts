@@ -77,7 +77,7 @@ export async function runSchedules(
     schedules,
     mostAtOnce: MOST_PULLS,
     run,
-    onError: (error) => log.warn({ err: error }, 'schedules not looked at, they will be again'),
+    onError: (error) => log.warn({ err: error }, 'schedules not checked, will retry'),
   });
   return {
     async stop(graceMs) {
@@ -90,7 +90,7 @@ export async function runSchedules(
   function everySoOften(ms: number, work: () => Promise<void>): { stop(): Promise<void> } {
     let round: Promise<void> = work().catch(tell);
     function tell(error: unknown): void {
-      log.warn({ err: error }, 'schedules not set, it will be tried again');
+      log.warn({ err: error }, 'schedules not saved, will retry');
     }
     const timer = setInterval(() => {
       round = round.then(work).catch(tell);

@@ -34,13 +34,13 @@ export function stopSignal(): StopSignal {
   const onSignal = (name: SignalName): void => {
     const status = 128 + SIGNAL_NUMBERS[name];
     if (controller.signal.aborted) process.exit(status);
-    printNotice(`\n${name}: stopping; requests in flight are finished first. Press again to end at once.`);
+    printNotice(`\n${name}: stopping; requests in flight are finished first. A second signal ends it at once.`);
     stop(name, status);
   };
   const names = Object.keys(SIGNAL_NUMBERS) as SignalName[];
   for (const name of names) process.on(name, onSignal);
   const forgetOutput = onOutputFailure(() => {
-    if (!controller.signal.aborted) stop('output that can not be written', 1);
+    if (!controller.signal.aborted) stop('output that cannot be written', 1);
   });
   return {
     signal: controller.signal,

@@ -49,7 +49,7 @@ function refuseUnsupported(schedule: string): void {
   const sizes = FIELD_SIZES.slice(FIELD_SIZES.length - fields.length);
   for (const [at, field] of fields.entries()) {
     // The library draws another value for H each time that it reads the expression.
-    if (/^H|[,/]H/.test(field)) throw new Error('H, a value drawn by chance, is not supported');
+    if (/^H|[,/]H/.test(field)) throw new Error('H, a random value, is not supported');
     for (const [, step = ''] of field.matchAll(/\/(\d+)/g)) {
       const size = sizes[at] ?? 0;
       if (Number(step) > size) throw new Error(`the step /${step} is larger than its field, which has ${size} values`);
@@ -131,7 +131,7 @@ export const feedSchema = z
     stale_after_minutes: positiveSchema
       .optional()
       .describe(
-        'Without a complete pull for so long, `status` and `/healthz` report the feed as failing. By default three runs of its schedule; without a schedule never.',
+        'After this time without a complete pull, `status` and `/healthz` report the feed as failing. By default three runs of its schedule; without a schedule, never.',
       ),
     key: keySchema.optional(),
     fields: feedFieldsSchema
@@ -149,7 +149,7 @@ export const feedSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Repair the usual faults of records that are not well-formed XML: a bare `&`, a stray `<`, entities that are not known, `<br>` and its like without an end. What was repaired is reported. Other records that cannot be parsed stay unreadable.',
+        'Repair the usual faults of records that are not well-formed XML: a bare `&`, a `<` that begins no tag, unknown entities, `<br>` and similar elements without an end tag. `sync` reports the repairs. Other records that cannot be parsed stay unreadable.',
       ),
     allow_private_redirects: z.boolean().default(false).describe('Follow redirects to private and loopback addresses.'),
     limits: feedLimitsSchema.prefault({}).describe('What is read at most, and for how long.'),

@@ -34,7 +34,7 @@ export function checkMapping(feed: WrittenFeed, format: WrittenFormat, site: Wri
     reference === undefined || fields.includes(reference)
       ? []
       : [
-          `nothing fills ${reference}, the reference_field of the site ${feed.site}; jobs in doubt are looked for by all their fields`,
+          `nothing fills ${reference}, the reference_field of the site ${feed.site}; creates in doubt are resolved by comparing all fields`,
         ];
   return { faults, warnings };
 }

@@ -52,7 +52,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('Logging.'),
   listen: listenSchema.prefault({}).describe('Where `start` answers `/healthz`.'),
-  retention: retentionSchema.prefault({}).describe('How many days the books are kept.'),
+  retention: retentionSchema.prefault({}).describe('How many days history is kept in the database.'),
   sites: z.record(nameSchema, siteSchema).describe('The job sites, by name.'),
   feeds: z.record(nameSchema, feedSchema).describe('The feeds, by name.'),
 });

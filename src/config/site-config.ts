@@ -78,7 +78,7 @@ async function readToken(name: SiteName, written: WrittenSite, around: SiteSurro
 }
 
 const shortToken = (name: SiteName, setting: string, length: number): string =>
-  `sites.${name}.${setting}: the token has only ${length} character${length === 1 ? '' : 's'}. Such a short text stands in IDs and texts by accident, so that ` +
+  `sites.${name}.${setting}: the token has only ${length} character${length === 1 ? '' : 's'}. Such a short text also occurs in IDs and other texts by chance, so ` +
   `it is not removed everywhere from what is logged and stored; use a token of ${SHORT_SECRET} characters or more`;
 
 function tokenFault(token: string): string | undefined {

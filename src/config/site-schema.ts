@@ -45,7 +45,7 @@ const limitsSchema = z.strictObject({
     .max(100_000)
     .default(10)
     .describe(
-      'Requests a second, over all workers together. A site that asks to wait (429) is sent to at a lower rate for a while, which `status` shows. What is read to settle doubts takes its turn among the requests of the process that reads.',
+      'Requests a second, over all workers together. After a site asks to wait (429), jobmirror sends at a lower rate for a while; `status` shows it. Reading the list to resolve doubts counts towards this rate in the process that reads.',
     ),
   concurrency: z.int().min(1).max(256).default(4).describe('Requests at the same time, in each worker.'),
   timeout_seconds: secondsSchema
@@ -88,7 +88,7 @@ const canarySchema = z.strictObject({
   requests: countSchema
     .default(20)
     .describe(
-      'After this many requests of a pull it is looked at how many failed, not counting those that the site asked to send later, until there are twice as many, or four times `concurrency` more if that comes later; 0: never.',
+      'After this many requests of a pull, jobmirror checks how many failed; requests that the site asked to send later do not count. The check ends after twice as many requests, or after `concurrency` × 4 more if that comes later. 0: never.',
     ),
   percent: percentSchema.default(50).describe('If more of them fail, the site is paused.'),
 });
@@ -96,7 +96,7 @@ const canarySchema = z.strictObject({
 export const siteSchema = z
   .strictObject({
     base_url: baseUrlSchema.describe(
-      'Address of the site; a path in it stands before every path of the interface. Once jobs were made there, another one is used only after `resume SITE --moved`; another port is another address too.',
+      'Address of the site; a path in it is put before every path of the interface. Once the site has jobs, jobmirror uses another address (another port is one too) only after `resume SITE --moved`.',
     ),
     token: tokenSchema
       .optional()

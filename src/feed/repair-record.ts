@@ -21,7 +21,7 @@ interface OpenTag {
 }
 
 /**
- * Writes a bare `&` and an entity that is not known as text, and a `<` that begins no tag; closes `<br>` and its like where
+ * Writes a bare `&` and an unknown entity as text, and a `<` that begins no tag; closes `<br>` and its like where
  * the element around them ends. All else stays as it is: whether the record can be read now is for the parser to say, so
  * that no repair lets a value swallow other elements. `undefined`: nothing of it can be repaired.
  */
@@ -105,7 +105,7 @@ const repairReferences = (text: string, count: (what: string) => void): string =
   text.includes('&')
     ? text.replace(REFERENCE, (reference) => {
         if (tryDecodeEntities(reference) !== undefined) return reference;
-        count(reference === '&' ? 'bare "&"' : 'entity that is not known');
+        count(reference === '&' ? 'bare "&"' : 'unknown entity');
         return `&amp;${reference.slice(1)}`;
       })
     : text;

@@ -58,13 +58,13 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
  * @param rekeyed the keys of live jobs were read in another way: what is known of a record is not the key of its job.
  */
 export function unreadableHold(records: number, rekeyed = false): string {
-  const [one, nor, may] =
+  const [one, unknown, may] =
     records === 1
-      ? ['1 record', 'nor its key', 'it may be a posting']
-      : [`${records} records`, 'nor their keys', 'each may be a posting'];
-  const why = rekeyed ? ' since the keys of this feed are read in another way' : `, ${nor}`;
+      ? ['1 record', 'its key is not known', 'it may be one of the postings']
+      : [`${records} records`, 'their keys are not known', 'each may be one of the postings'];
+  const why = rekeyed ? ' since the keys of this feed are read in another way' : `, and ${unknown}`;
   return (
-    `${one} could not be read${why}: ${may} that seems to be gone; mend the feed and the deletes are judged anew, ` +
-    'or look at them and approve them: jobmirror review list --kind held'
+    `${one} could not be read${why}: ${may} that seem to be gone; fix the feed and the deletes are judged again, ` +
+    'or check them and approve them: jobmirror review list --kind held'
   );
 }

@@ -113,7 +113,7 @@ async function heldOtherwise(
   if (held === expectHeld) return undefined;
   const look = write(['review', 'list', ...feeds.slice(0, 1)]);
   const deletes = held === 1 ? '1 delete is' : `${held} deletes are`;
-  return `${deletes} held now, not ${expectHeld}; look again: ${look}. Nothing was approved.`;
+  return `${deletes} held now, not ${expectHeld}; check again: ${look}. Nothing was approved.`;
 }
 
 /** Says so where other entries wait than the person was asked about. */
@@ -126,7 +126,7 @@ async function chosenOtherwise(
   await shareFeeds(tx, await feedsOf(tx, selection));
   const now = await countDiscardable(tx, selection);
   if (JSON.stringify(now) === JSON.stringify(expectChosen)) return undefined;
-  return 'other entries wait now than you were asked about; look again. Nothing was discarded.';
+  return 'the entries have changed since you were asked; list them again. Nothing was discarded.';
 }
 
 /** A pull that has begun took the records for dealt with: it must not commit after they are reopened. */
@@ -166,7 +166,7 @@ async function reportFeeds(
     const which = kinds === undefined ? '' : ` (${describeKinds(kinds)})`;
     const parts = [done === 0 ? `nothing to ${action}` : `${done} ${DONE[action]}${which}`];
     if (action === 'retry' && invalid > 0) parts.push(`${invalid} left, as they break rules of the site`);
-    if (action === 'discard' && in_doubt > 0) parts.push(`${in_doubt} left, as they are in doubt and must be settled`);
+    if (action === 'discard' && in_doubt > 0) parts.push(`${in_doubt} left, as they are in doubt: use review settle`);
     return { feed, done, message: parts.join('; '), ...(kinds === undefined ? {} : { kinds }) };
   });
 }

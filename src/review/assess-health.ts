@@ -101,7 +101,7 @@ function siteFailures(facts: SiteFacts): Condition[] {
     return [{ kind: 'paused', site, message: `site ${site} is paused for ${who} a token which it refuses`, detail }];
   }
   if (unreachableStreak < UNREACHABLE_LIMIT) return [];
-  const message = `site ${site} is out of reach, ${plural(unreachableStreak, 'time')} in a row`;
+  const message = `site ${site} did not answer ${plural(unreachableStreak, 'time')} in a row`;
   return [{ kind: 'out_of_reach', site, message, ...detailOf(lastMessage) }];
 }
 
@@ -110,7 +110,7 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
   if (role === 'other') return [];
   if (role === 'left') {
     if (unsent === 0) return [];
-    const message = `feed ${feed} is in no configuration any more, and ${plural(unsent, 'change')} of it ${unsent === 1 ? 'is' : 'are'} not sent`;
+    const message = `feed ${feed} is no longer in any configuration, and ${plural(unsent, 'change')} of it ${unsent === 1 ? 'is' : 'are'} not sent`;
     return [{ kind: 'left', feed, message }];
   }
   const conditions: Condition[] = [];
@@ -130,7 +130,7 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
   if (late !== undefined && facts.broken === undefined) conditions.push({ kind: 'late', feed, message: late });
   if (ready > 0 && options.workers === 0 && !stopped.has(site)) {
     const wait = ready === 1 ? '1 change waits' : `${ready} changes wait`;
-    conditions.push({ kind: 'not_sent', feed, message: `feed ${feed}: ${wait} to be sent, and no process sends` });
+    conditions.push({ kind: 'not_sent', feed, message: `feed ${feed}: ${wait} to be sent, and no process is sending` });
   }
   return conditions;
 }

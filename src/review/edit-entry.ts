@@ -41,8 +41,8 @@ export async function editEntry(
   if (found === undefined) return refuseMissing(db, entry, options.write);
   const feed = config.feeds.get(found.feed);
   if (config.brokenFeeds.has(found.feed))
-    return refused(`the configuration of feed ${found.feed} is wrong: mend it first`);
-  if (feed === undefined) return refused(`feed ${found.feed} is not configured any more, so nothing is sent for it`);
+    return refused(`the configuration of feed ${found.feed} is wrong: fix it first`);
+  if (feed === undefined) return refused(`feed ${found.feed} is no longer configured, so nothing is sent for it`);
   return db.transaction(async (tx): Promise<EditReport> => {
     if (!(await keepPullsOut(tx, feed.name))) {
       return refused(`feed ${feed.name} is being pulled right now; try again when that has ended`);
@@ -50,7 +50,7 @@ export async function editEntry(
     const change = await lockChange(tx, entry);
     const obstacle = obstacleOf(change, options.write);
     if (change === undefined || change.fields === undefined || obstacle !== undefined) {
-      return refused(obstacle ?? 'it is settled already');
+      return refused(obstacle ?? 'it is resolved already');
     }
     const { key, fields } = change;
     const strange = Object.keys(edits).filter((name) => !namesOf(feed, change).has(name));

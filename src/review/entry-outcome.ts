@@ -25,7 +25,7 @@ export async function outcomeOf(
   }
   const live = key === null ? undefined : await findLiveJob(db, feed, key);
   const message =
-    live === undefined ? 'the site has no job for it' : `job ${live.siteJobId} on site ${live.site} is as wanted`;
+    live === undefined ? 'the site has no job for it' : `job ${live.siteJobId} on site ${live.site} is up to date`;
   return { outcome: 'done', message: `done: ${message}` };
 }
 

@@ -62,7 +62,7 @@ export async function settleEntry(
       await learnFrom(db, doubt, look);
       return { kind: 'settled', feed, key, warning: look.kind === 'unchecked' ? look.message : undefined };
     case 'not_in_doubt':
-      return refused('it is not in doubt any more');
+      return refused('it is no longer in doubt');
     case 'owned':
       return refused(`that job belongs to ${settled.owner}: a job of the site has one posting only`);
     default:
@@ -87,7 +87,7 @@ async function lookAt(db: Database, doubt: Doubt, id: SiteJobId, { site }: Settl
   if (site === undefined) {
     return {
       kind: 'unchecked',
-      message: `job ${id} was not looked at: site ${doubt.attempt.site} is not configured, ${SET_AGAIN}`,
+      message: `job ${id} was not checked: site ${doubt.attempt.site} is not configured, ${SET_AGAIN}`,
     };
   }
   let shown: SiteJob | undefined;
@@ -96,7 +96,7 @@ async function lookAt(db: Database, doubt: Doubt, id: SiteJobId, { site }: Settl
   } catch (error) {
     return {
       kind: 'unchecked',
-      message: `job ${id} could not be looked at: ${(error as Error).message}; ${SET_AGAIN}`,
+      message: `job ${id} could not be checked: ${(error as Error).message}; ${SET_AGAIN}`,
     };
   }
   if (shown === undefined) return { kind: 'absent', message: `site ${doubt.attempt.site} has no job ${id}` };
@@ -109,7 +109,7 @@ async function lookAt(db: Database, doubt: Doubt, id: SiteJobId, { site }: Settl
     return { kind: 'fits', shown };
   }
   const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}"`;
-  return { kind: 'other', shown, message: `job ${id}${title}, looks like another one than was sent` };
+  return { kind: 'other', shown, message: `job ${id}${title}, seems to be another job than the one that was sent` };
 }
 
 /** A reference that is this posting's too proves nothing, whoever else has it. */

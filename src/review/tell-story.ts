@@ -51,7 +51,7 @@ function tellUnreadable({ unreadable, live, feed, key }: PostingStory, { at }: T
 }
 
 function tellUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): string[] {
-  const unknown = `The books know no posting ${key} of feed ${feed}: it is not on the site, and nothing is to be sent for it.`;
+  const unknown = `No posting ${key} is recorded for feed ${feed}: the site has no job for it, and nothing is to be sent.`;
   if (lastPull === undefined) return [unknown, `The feed was never pulled.`];
   const pull = `Its last pull, ${lastPull.id} of ${at(lastPull.startedAt)},`;
   if (lastPull.status === 'failed') return [unknown, `${pull} failed: ${lastPull.message ?? 'no reason was noted'}.`];

@@ -9,7 +9,7 @@ const OTHER_KIND = 'it is of another kind than --kind says';
 
 /** One sentence without a full stop, to stand behind the entry. */
 export function whyNot(action: BulkAction, entry: EntryStanding | undefined, write: WriteCommand): string {
-  if (entry === undefined) return 'it is settled already';
+  if (entry === undefined) return 'it is resolved already';
   const id = String(entry.id);
   if (action === 'reopen' && entry.state !== 'discarded')
     return `it is not discarded, but ${entry.state.replace('_', ' ')}`;
@@ -36,10 +36,10 @@ export function whyNot(action: BulkAction, entry: EntryStanding | undefined, wri
       return `it breaks a rule of the site, so sending it again would not help: ${write(['review', 'edit', id, '--set', 'FIELD=VALUE'])}`;
     case 'unreadable':
       if (action === 'discard') return OTHER_KIND;
-      return 'it is a record that could not be read, so there is nothing to send: mend it at the source, or discard it';
+      return 'it is a record that could not be read, so there is nothing to send: fix it at the source, or discard it';
     case 'duplicate':
       if (action === 'discard') return OTHER_KIND;
-      return 'it is a record that repeats a key, so there is nothing to send: mend it at the source, or discard it';
+      return 'it is a record that repeats a key, so there is nothing to send: fix it at the source, or discard it';
     default:
       return entry.state satisfies never;
   }

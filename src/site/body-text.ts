@@ -29,15 +29,14 @@ export async function readBodyText(
   const encoding = contentEncoding.trim().toLowerCase();
   if (encoding === '' || encoding === 'identity' || bytes.length === 0) return { text: decode(bytes, contentType) };
   const unpack = Object.hasOwn(unpackers, encoding) ? unpackers[encoding] : undefined;
-  if (!unpack)
-    return { text: '', trouble: `the answer is packed in a way that is not known: ${encoding.slice(0, 50)}` };
+  if (!unpack) return { text: '', trouble: `the answer has an unknown content encoding: ${encoding.slice(0, 50)}` };
   try {
     return { text: decode(await unpack(bytes, { maxOutputLength: maxBytes }), contentType) };
   } catch (error) {
     const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     return {
       text: '',
-      trouble: tooLarge ? `the answer is larger than ${maxBytes} bytes` : 'the answer can not be unpacked',
+      trouble: tooLarge ? `the answer is larger than ${maxBytes} bytes` : 'the answer cannot be decompressed',
     };
   }
 }
@@ -88,7 +87,7 @@ export async function* readBodyPieces(
 async function* unpack(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
   if (encoding === '' || encoding === 'identity') return yield* chunks;
   const open = Object.hasOwn(openUnpacker, encoding) ? openUnpacker[encoding] : undefined;
-  if (!open) throw new BrokenBody(`the answer is packed in a way that is not known: ${encoding.slice(0, 50)}`);
+  if (!open) throw new BrokenBody(`the answer has an unknown content encoding: ${encoding.slice(0, 50)}`);
   let broken: unknown;
   const noted = async function* (): AsyncGenerator<Buffer> {
     try {
@@ -102,7 +101,7 @@ async function* unpack(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGe
   try {
     yield* unpacked;
   } catch {
-    throw broken ?? new BrokenBody('the answer can not be unpacked');
+    throw broken ?? new BrokenBody('the answer cannot be decompressed');
   }
 }
 

@@ -17,7 +17,7 @@ export type Step =
   | Asked
   | { readonly kind: 'doubtful'; readonly why: string };
 
-const MOVED = 'it moved while it was read';
+const MOVED = 'it changed while it was read';
 
 /** The pages of one pass, in order. */
 export class ListTrail {

@@ -80,7 +80,10 @@ async function confirm(reading: Reading, first: Pass): Promise<void> {
   const { vanished } = reading.seen;
   if (vanished > 0) {
     const gone = vanished === 1 ? 'one of its jobs was' : `${vanished} of its jobs were`;
-    throw new NotWhole(reading.start, `${gone} missing when it was read again: it moves, and may hide others`);
+    throw new NotWhole(
+      reading.start,
+      `${gone} missing when it was read again: it changes, so others may be missing too`,
+    );
   }
   if (!isUnpaged && again.endedBy !== first.endedBy) {
     throw new NotWhole(reading.start, 'it ended in another way when it was read again');

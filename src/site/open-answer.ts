@@ -58,7 +58,7 @@ export function openAnswer(pool: Dispatcher, request: GetRequest): Promise<OpenA
       controller?.abort(new Error(trouble));
     };
     const close = (): void => stop('the rest was not wanted');
-    const onAbort = (): void => stop('the request was called off');
+    const onAbort = (): void => stop('the request was cancelled');
     const onTime = (): void => {
       const left = request.timeoutMs + (received / MIN_BYTES_PER_SECOND) * 1000 - (performance.now() - startedAt);
       if (left <= 0) stop(describeSlowness(request.timeoutMs, received));

@@ -94,7 +94,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: '404 or 410',
     requests: updateOrDelete,
     outcome: 'gone',
-    because: 'the job is not there any more',
+    because: 'the job is no longer there',
     conclude: (facts) => is(facts, 404, 410) && { kind: 'gone' },
   },
   {
@@ -133,7 +133,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: '2xx that names a new job and says no at once, in one of the two ways that follow',
     requests: create,
     outcome: 'unknown',
-    because: 'it contradicts itself',
+    because: 'the answer contradicts itself',
     conclude: (facts) =>
       success(facts) &&
       facts.siteJob !== undefined &&
@@ -146,7 +146,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
       'or title than was sent',
     requests: create,
     outcome: 'unknown',
-    because: 'it may be the answer to something else; what usual changes of a value explain is no contradiction',
+    because: 'it may answer another request; the usual changes that sites make to values are no contradiction',
     conclude: (facts) =>
       success(facts) && facts.siteJob !== undefined && contradicted(facts.otherJob() ?? facts.otherContent()),
   },
@@ -187,14 +187,14 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: '2xx that names another job than the request was about',
     requests: updateOrDelete,
     outcome: 'unknown',
-    because: 'it may be the answer to something else, so that its own answer is not known',
+    because: 'it may answer another request, so the answer to this one is not known',
     conclude: (facts) => success(facts) && contradicted(facts.otherJob()),
   },
   {
     answer: '2xx with a job that shows the reference of another posting',
     requests: updateOrDelete,
     outcome: 'foreign',
-    because: 'the job is not, or no longer, of this posting: nothing more is done to it, and a person decides',
+    because: 'the job does not, or no longer, belong to this posting: nothing more is done to it, and a person decides',
     conclude: (facts) => {
       const message = success(facts) ? facts.otherPosting() : undefined;
       return message !== undefined && { kind: 'foreign', message };
@@ -223,7 +223,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
       'warnings, "no errors"',
     requests: updateOrDelete,
     outcome: 'rejected',
-    because: 'it is not certain that it was done, and a change that is taken for done wrongly is never made good',
+    because: 'it may not have been done, and a change that is wrongly taken for done is never repaired',
     conclude: (facts) =>
       success(facts) && facts.hasMisgiving() && { kind: 'rejected', problems: facts.reasons(), perhapsDone: true },
   },

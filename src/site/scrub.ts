@@ -70,7 +70,7 @@ export function createCleaner(token: string): Cleaner {
     outcome(outcome) {
       if (outcome.kind !== 'created') return cleanTexts(outcome, text) as Outcome;
       if (!isToken(outcome.siteJob.siteJobId)) return { ...outcome, siteJob: siteJob(outcome.siteJob) };
-      return { kind: 'unknown', message: 'The site gave the token back in place of the ID of a new job' };
+      return { kind: 'unknown', message: 'The site returned the token in place of the ID of a new job' };
     },
   };
 }

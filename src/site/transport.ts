@@ -151,7 +151,7 @@ function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: 
       settle(trouble);
       begun?.abort(new Error(trouble));
     };
-    const onAbort = (): void => stop('the request was called off');
+    const onAbort = (): void => stop('the request was cancelled');
     const deadline = setTimeout(() => stop(`no complete answer within ${timeoutMs} ms`), timeoutMs);
 
     if (wire.signal?.aborted) return onAbort();

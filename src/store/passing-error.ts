@@ -20,10 +20,10 @@ const NETWORK = new Set([
  * 53 (disk, memory, connections) and 58 (system error) as a whole, and these.
  */
 const STATES: Readonly<Record<string, string>> = {
-  '25006': 'it takes no writes: it is read-only',
+  '25006': 'it is read-only',
   '25P03': 'it ended a transaction that was idle for too long',
   '25P04': 'it ended a transaction that took too long',
-  '40001': 'it could not put two transactions in order',
+  '40001': 'two transactions conflicted',
   '40P01': 'it ended a deadlock',
   '55P03': 'a lock was not free in time',
   '57014': 'it cancelled a statement, which may have taken too long',
@@ -35,7 +35,7 @@ const STATES: Readonly<Record<string, string>> = {
 };
 const CLASSES: Readonly<Record<string, string>> = {
   '08': 'the connection to it broke',
-  '53': 'it has no disk, memory or connections left',
+  '53': 'it has run out of disk, memory or connections',
   '58': 'its system has an error',
 };
 
@@ -76,7 +76,7 @@ export function isOfStatement(error: unknown): boolean {
 
 /** For people: what state the database is in, and the server's own words. `undefined` where that does not pass by itself. */
 export function describePassing(error: unknown): string | undefined {
-  const state = isOfPreparing(error) ? 'its connections are being exchanged' : stateOf(error);
+  const state = isOfPreparing(error) ? 'its connections are being replaced' : stateOf(error);
   if (state === undefined) return undefined;
   const { code, message } = error as CodedError;
   return `the database can't be used at the moment: ${state} (${code === undefined ? '' : `${code}: `}${message})`;
@@ -85,7 +85,7 @@ export function describePassing(error: unknown): string | undefined {
 function stateOf(error: unknown): string | undefined {
   const { code, message, cause, syscall } = error as CodedError;
   if (code !== undefined) {
-    if (NETWORK.has(code) || (code === 'ENOENT' && syscall === 'connect')) return 'it can not be reached';
+    if (NETWORK.has(code) || (code === 'ENOENT' && syscall === 'connect')) return 'it cannot be reached';
     return isSqlState(code) ? (STATES[code] ?? CLASSES[code.slice(0, 2)]) : undefined;
   }
   if (/terminated|Connection ended|timeout exceeded|not queryable|closed the connection/i.test(message ?? '')) {

@@ -79,5 +79,5 @@ function failureOf(result: Result): Reason | undefined {
   if (result.kind === 'returned') return result.back.reason;
   if (result.kind === 'disowned') return result.reason;
   if (result.kind !== 'vanished') return undefined;
-  return { kind: 'gone', message: 'the site has no such job any more', problems: [] };
+  return { kind: 'gone', message: 'the site no longer has this job', problems: [] };
 }

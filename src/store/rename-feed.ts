@@ -79,7 +79,7 @@ async function whyNotRename(
   to: { readonly feed: FeedName; readonly site: SiteName },
 ): Promise<string | undefined> {
   const [old] = await tx.query<{ site: SiteName }>('select site from feed_state where feed = $1', [from]);
-  if (old === undefined) return `the books know no feed ${from}`;
+  if (old === undefined) return `no feed ${from} is recorded in the database`;
   if (old.site !== to.site) {
     return `feed ${from} was mirrored into site ${old.site}, and feed ${to.feed} is for site ${to.site}: job IDs of one mean nothing on the other`;
   }

@@ -311,12 +311,17 @@ async function contest(tx: Queryable, { attempt, result, sent }: Created): Promi
       tx,
       attempt,
       'failed',
-      `${told} since it went from this one to that: the site seems to hold the two for one job`,
+      `${told} and the job has passed between the two before: the site seems to treat both postings as one job`,
     );
     return { kind: 'refused', as: 'owned_elsewhere' };
   }
   if (owner === 'older') {
-    await refuse(tx, attempt, 'in_doubt', `${told} and is shown as that: the site seems to hold the two for one job`);
+    await refuse(
+      tx,
+      attempt,
+      'in_doubt',
+      `${told} and shows that posting's content: the site seems to treat both postings as one job`,
+    );
     return { kind: 'refused', as: 'in_doubt' };
   }
   const disturbed = await endClaim(tx, older, attempt);
@@ -328,7 +333,7 @@ async function contest(tx: Queryable, { attempt, result, sent }: Created): Promi
     tx,
     attempt,
     'in_doubt',
-    `${told}, and nothing tells whose job it is: neither posting has it until a person says`,
+    `${told}, and it is not known whose job it is: neither posting has it until a person decides`,
   );
   return { kind: 'refused', as: 'in_doubt' };
 }

@@ -42,7 +42,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     const check = checks.get(request.url?.split('?', 1)[0] ?? '');
     const reads = request.method === 'GET' || request.method === 'HEAD';
     if (check === undefined || !reads)
-      return answer(response, 404, { error: 'only GET /healthz and /readyz are here' });
+      return answer(response, 404, { error: 'only GET /healthz and /readyz are answered here' });
     void check().then((health) => answer(response, health.ok ? 200 : 503, health));
   });
   await new Promise<void>((resolve, reject) => {

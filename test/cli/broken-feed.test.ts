@@ -132,7 +132,7 @@ describe('check', () => {
     await writeFile(mirror.configPath, text.replace('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror'));
     const unseen = await run('check');
     expect(unseen.out).not.toContain('is right');
-    expect(unseen.out).toMatch(/No mistake was found in .*, but the database can't be looked at/);
+    expect(unseen.out).toMatch(/No mistake was found in .*, but the database can't be read/);
   });
 
   it.each([

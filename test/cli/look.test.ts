@@ -29,7 +29,7 @@ describe('status', () => {
     await open();
     const { out, status } = await run('status');
     expect(status).toBe(0);
-    expect(out).toContain('no process sends at the moment');
+    expect(out).toContain('no process is sending at the moment');
     expect(out).toMatch(/acme +board +0 +0 +0 +0 +0 +0 +0 +never/);
   });
 

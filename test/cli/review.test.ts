@@ -55,7 +55,7 @@ it('an invalid posting is listed, shown, edited, and live at once', async () => 
   expect(edited.errors).toBe('');
   expect(edited.out.split('\n').slice(0, 2)).toEqual([
     `${id} acme odd: edited, ready to be sent`,
-    expect.stringMatching(new RegExp(`^${id} acme odd: done: job \\d+ on site board is as wanted$`)),
+    expect.stringMatching(new RegExp(`^${id} acme odd: done: job \\d+ on site board is up to date$`)),
   ]);
   expect(edited.status).toBe(0);
   expect((await mirror.siteJobs()).get('odd')).toMatchObject({ 'location-state': 'Massachusetts' });
@@ -114,7 +114,7 @@ it('what the site refused is sent again by retry, or with --no-send by the next 
   const left = await run('review', 'retry', second, '--no-send');
   expect(left).toMatchObject({ status: 0, out: `${second} acme p2: ready to be sent again\n` });
   expect(await mirror.sandbox.inspect.count()).toBe(0);
-  expect((await run('review', 'retry', first)).out).toMatch(/p1: done: job \d+ on site board is as wanted/);
+  expect((await run('review', 'retry', first)).out).toMatch(/p1: done: job \d+ on site board is up to date/);
   expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(['p1', 'p2']);
   const again = await run('review', 'retry', 'acme');
   expect(again).toMatchObject({ status: 0, out: 'acme: nothing to retry\n' });

@@ -86,7 +86,7 @@ describe('prints commands that can be given as they stand', () => {
     await mirror.sandbox.setFaults([{ name: '403' }]);
     const { out, status } = await run('sync');
     expect(status).toBe(1);
-    expect(out).toContain(`review list --config ${mirror.configPath}; when it is mended`);
+    expect(out).toContain(`review list --config ${mirror.configPath}; once that is fixed`);
     expect(out).toContain(`resume board --config ${mirror.configPath}\n`);
     const [line] = (await run('sync', '--json')).json<{ message: string }>();
     expect(line?.message).toContain(`resume board --config ${mirror.configPath}`);

@@ -67,7 +67,9 @@ it('deletes that a record without a key has held are approved by a person', asyn
     expect(out + errors).toMatch(/approve them: .*main\.js review list --kind held/);
   }
   const listed = await run('review', 'list');
-  expect(listed.out).toContain('1 record could not be read, nor its key: it may be a posting that seems to be gone');
+  expect(listed.out).toContain(
+    '1 record could not be read, and its key is not known: it may be one of the postings that seem to be gone',
+  );
   expect((await run('review', 'approve', 'acme')).status).toBe(0);
   expect((await run('sync', '--json')).json()).toMatchObject([{ complete: true, gone: 0, held: 0, requests: 0 }]);
   expect((await mirror.siteJobs()).size).toBe(19);

@@ -44,7 +44,7 @@ it.each([
       'Changed on the way: title: 1 character that XML',
     ],
   },
-  { key: 'nothing', says: ['The books know no posting nothing', 'none with this key'] },
+  { key: 'nothing', says: ['No posting nothing is recorded for feed', 'none with this key'] },
 ])('tells of $key', async ({ key, says }) => {
   const { out, status } = await runProgram(mirror, 'why', 'acme', key);
   expect(status).toBe(0);

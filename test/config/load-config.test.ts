@@ -574,7 +574,7 @@ describe('mistakes', () => {
     [
       'a schedule that is another one each time it is read',
       withLines({ feed: ['schedule: "0 H(1-5) * * *"'] }),
-      /feeds.acme.schedule: .*H, a value drawn by chance, is not supported/,
+      /feeds.acme.schedule: .*H, a random value, is not supported/,
     ],
     [
       'a schedule whose step is larger than an hour',

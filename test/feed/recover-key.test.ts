@@ -86,7 +86,7 @@ describe('a key that is not certain', () => {
     'is after CDATA without an end': ['<job><t><![CDATA[x</t><id>7</id></job>'],
     'is nested in a path that is broken': ['<job><a><id>7</id></job>', ['a/id']],
     'is an attribute without quotes': ['<job id=7><title>x</title></job>', ['@id']],
-    'is an attribute with an entity that is not known': ['<job id="7&x;"/>', ['@id']],
+    'is an attribute with an unknown entity': ['<job id="7&x;"/>', ['@id']],
     'is an attribute that stands twice': ['<job id="7" id="7"/>', ['@id']],
     'depends on a broken condition': ['<job><a><k>x&</k><v>7</v></a><a><k>y</k><v>8</v></a></job>', ['a[k=y]/v']],
     'is one of several of which one is broken': ['<job><a>7</a><b>R & D</b></job>', ['a', 'b']],

@@ -47,9 +47,21 @@ describe('judgeDeletes', () => {
 });
 
 it.each([
-  [1, false, '1 record could not be read, nor its key: it may be a posting that seems to be gone; '],
-  [3, false, '3 records could not be read, nor their keys: each may be a posting that seems to be gone; '],
-  [2, true, '2 records could not be read since the keys of this feed are read in another way: each may be a posting '],
+  [
+    1,
+    false,
+    '1 record could not be read, and its key is not known: it may be one of the postings that seem to be gone; ',
+  ],
+  [
+    3,
+    false,
+    '3 records could not be read, and their keys are not known: each may be one of the postings that seem to be gone; ',
+  ],
+  [
+    2,
+    true,
+    '2 records could not be read since the keys of this feed are read in another way: each may be one of the postings ',
+  ],
 ])('says why %i unreadable records hold deletes (other keys: %s)', (records, rekeyed, opening) => {
   expect(unreadableHold(records, rekeyed).startsWith(opening)).toBe(true);
 });

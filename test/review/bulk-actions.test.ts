@@ -122,7 +122,7 @@ describe('approve', () => {
     await holdEight();
     expect(await onFeed('approve', expected)).toEqual({
       kind: 'refused',
-      message: `8 deletes are held now, not ${expected}; look again: review list acme. Nothing was approved.`,
+      message: `8 deletes are held now, not ${expected}; check again: review list acme. Nothing was approved.`,
     });
     expect(await stateOf('p3')).toBe('held');
     expect(await onFeed('approve', 8)).toMatchObject({ kind: 'acted', feeds: [{ done: 8 }] });
@@ -193,7 +193,7 @@ describe('discard', () => {
       entries: [{ result: 'not_applicable', message: expect.stringContaining(`review settle ${id} --missing`) }],
     });
     expect(((await onFeed('discard')) as Acted).feeds[0]?.message).toBe(
-      '1 discarded (1 failed); 1 left, as they are in doubt and must be settled',
+      '1 discarded (1 failed); 1 left, as they are in doubt: use review settle',
     );
     expect(await stateOf('p1')).toBe('in_doubt');
   });
@@ -231,7 +231,7 @@ describe('what became of entries', () => {
     expect(await Promise.all(entries.map((entry) => outcomeOf(stage.books.db, entry)))).toEqual([
       { outcome: 'rejected', message: 'rejected: still odd' },
       { outcome: 'ready', message: 'still to be sent' },
-      { outcome: 'done', message: 'done: job job-p3 on site board is as wanted' },
+      { outcome: 'done', message: 'done: job job-p3 on site board is up to date' },
     ]);
     expect(waiting?.id).toBe(ids[1]);
     expect(Object.fromEntries((await outcomesOf(stage.books.db, acted)).get(acme) ?? [])).toEqual({

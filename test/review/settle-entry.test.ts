@@ -92,7 +92,7 @@ describe('refused', () => {
     const site = { client: { show }, referenceField: 'number' };
     expect(await settle('p1', exists(id), site)).toEqual({
       kind: 'refused',
-      message: expect.stringMatching(/"Nurse p2", looks like another one.*--anyway/),
+      message: expect.stringMatching(/"Nurse p2", seems to be another job.*--anyway/),
     });
     expect(await mappings()).toEqual([]);
     expect(await settle('p1', exists(id, true), site)).toMatchObject({ kind: 'settled' });
@@ -147,7 +147,7 @@ it('a doubt that is settled while the person looks at the job makes no stray of 
   };
   expect(await settle('p1', exists(id), { client: { show }, referenceField: 'number' })).toEqual({
     kind: 'refused',
-    message: 'it is not in doubt any more',
+    message: 'it is no longer in doubt',
   });
   expect(before?.state).toBe('in_doubt');
   expect(await stage.books.db.query('select * from stray')).toEqual([]);
@@ -160,7 +160,7 @@ it('a site that can not be asked is a warning, not an obstacle', async () => {
   };
   expect(await settle('p1', exists('77'), { client: { show }, referenceField: undefined })).toMatchObject({
     kind: 'settled',
-    warning: 'job 77 could not be looked at: time-out; so all its fields are set again by an update',
+    warning: 'job 77 could not be checked: time-out; so all its fields are set again by an update',
   });
 });
 

@@ -116,7 +116,7 @@ describe('certainly not sent: unreachable', () => {
       (client) => client.send(create, { ...anyTime, signal: stop.signal }),
       () => stop.abort(),
     );
-    expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: the request was called off' });
+    expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: the request was cancelled' });
     expect(methods).toEqual(['PUT', 'DELETE']);
   });
 
@@ -221,7 +221,7 @@ describe('begun, and no status came back: unknown, sent once', () => {
     await using client = openClient(site.url);
     expect((await client.send(create, { ...anyTime, signal: stop.signal })).outcome).toEqual({
       kind: 'unknown',
-      message: 'No answer: the request was called off',
+      message: 'No answer: the request was cancelled',
     });
   });
 });
@@ -285,7 +285,7 @@ describe('bodies are bounded', () => {
     await using site = await openSite(() => reply);
     await using client = openClient(site.url);
     expect((await client.send(create, anyTime)).outcome).toMatchObject({
-      message: 'The site answered 200 (the answer can not be unpacked)',
+      message: 'The site answered 200 (the answer cannot be decompressed)',
     });
     reply = [200, { 'content-encoding': 'constructor' }, job];
     expect((await client.send(create, anyTime)).outcome).toMatchObject({

@@ -153,7 +153,7 @@ describe('a list that moves while it is read', () => {
         answer,
         before: { 2: ([first, ...all]) => [...all, first as number] },
       });
-      expect(listing).toEqual(unreadable('moved while it was read'));
+      expect(listing).toEqual(unreadable('changed while it was read'));
     });
   });
 

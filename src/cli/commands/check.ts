@@ -21,7 +21,7 @@ type Answers = ReadonlyMap<SiteName, Probe>;
 
 export function checkCommand(): Command {
   return new Command('check')
-    .description('check the configuration, and say how it is understood')
+    .description('check the configuration, and print how it is understood')
     .option('--online', 'ask each site with one harmless GET whether its interface is there and takes the token')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
@@ -134,7 +134,7 @@ function describeSite({ name, options, requestsPerSecond, stateField }: SiteConf
   const doubts =
     options.listPath === undefined
       ? 'creates in doubt wait for a person: there is no list_path'
-      : `creates in doubt are looked for in ${options.listPath}`;
+      : `creates in doubt are resolved with the list at ${options.listPath}`;
   return [
     '',
     `site ${name}: ${options.baseUrl.href}`,

@@ -54,7 +54,7 @@ function introduce(page: Page, folder: string): void {
       '\nThis demo brings all that it needs, and removes it when it ends:',
       `  the files   ${pathFromHere(folder)}`,
       '  the feed    the openings of an employer that was made up, Corrandale Health Careers',
-      '  the books   a Postgres database: what is on the site, what is to be sent, what needs a person',
+      '  the data    a Postgres database: what is on the site, what is to be sent, what needs a person',
     ].join('\n'),
     0,
   );

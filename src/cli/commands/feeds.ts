@@ -20,9 +20,7 @@ interface FeedsOptions {
 }
 
 export function feedsCommand(): Command {
-  const feeds = new Command('feeds').description(
-    'feeds that have another name now, or are not to be mirrored any more',
-  );
+  const feeds = new Command('feeds').description('rename feeds, stop mirroring them, or say that they are new');
   for (const part of [renameCommand(), retireCommand(), newCommand()]) {
     feeds.addCommand(
       part
@@ -47,7 +45,7 @@ function renameCommand(): Command {
         refuseConfigured(namedFeeds(config).has(from), from);
         const to = config.feeds.get(name as FeedName);
         if (config.brokenFeeds.has(name as FeedName)) {
-          throw new UserError(`the configuration of feed ${name} is wrong: mend it first, jobmirror check says where`);
+          throw new UserError(`the configuration of feed ${name} is wrong: fix it first; jobmirror check says where`);
         }
         if (to === undefined) throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
         // No process may be left that would do it, as none is configured with the old name any more.
@@ -97,7 +95,7 @@ function retireCommand(): Command {
         const feed = await knownFeed(db, config, name);
         refuseConfigured(namedFeeds(config).has(feed), feed);
         const inDoubt = await retireFeed(db, feed, actorName(options.as));
-        if (inDoubt === undefined) throw new UserError(`the database knows no feed ${feed}`);
+        if (inDoubt === undefined) throw new UserError(`no feed ${feed} is recorded in the database`);
         if (options.json === true) return printJson({ feed, retired: true, in_doubt: inDoubt });
         const doubts =
           inDoubt === 0

@@ -39,7 +39,7 @@ function listCommand(): Command {
     .description('list mappings')
     .argument('[feed]', 'only of this feed')
     .option('--limit <n>', `mappings at most (default: ${SHOWN_MAPPINGS}; with --json all)`, positiveNumber)
-    .option('--json', 'print one JSON object a mapping')
+    .option('--json', 'print one JSON object per mapping')
     .action((name: string | undefined, options: MappingOptions & { limit?: number }) =>
       withBooks(options, async (books) => {
         const feed = name === undefined ? undefined : await knownFeed(books.db, books.config, name);

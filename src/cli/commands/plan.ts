@@ -21,7 +21,7 @@ export function planCommand(): Command {
     .description('show what a sync would send, and send nothing')
     .argument('[feed...]', 'names of feeds; all of the configuration if none is given')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object a change, and one for each posting that is not sent')
+    .option('--json', 'print one JSON object per change, and one per posting that is not sent')
     .action(async (names: string[], options: { config?: string; json?: boolean }) => {
       const config = await readConfig(options);
       const { setups, broken } = chooseFeeds(config, names);

@@ -20,7 +20,7 @@ export function pullsCommand(): Command {
     .argument('[feed]', 'only of this feed')
     .option('--limit <n>', 'pulls at most', positiveNumber, SHOWN_PULLS)
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object a pull')
+    .option('--json', 'print one JSON object per pull')
     .action((name: string | undefined, options: { config?: string; json?: boolean; limit: number }) =>
       withBooks(options, async ({ db, config }) => {
         const feed = name === undefined ? undefined : await knownFeed(db, config, name);

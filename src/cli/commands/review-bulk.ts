@@ -71,7 +71,7 @@ function bulkCommand(action: BulkAction, description: string): Command {
     .argument('<id or feed...>', 'numbers of entries, or names of feeds for all that it concerns there')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object an entry and a feed')
+    .option('--json', 'print one JSON object per entry and feed')
     .action((names: string[], options: BulkOptions) =>
       withBooks(options, async (books) => {
         const selected = await selectEntries(books.db, books.config, names);

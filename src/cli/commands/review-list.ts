@@ -36,10 +36,10 @@ export function reviewListCommand(): Command {
     .description('list what was rejected, failed, is held or in doubt, or could not be read')
     .argument('[feed]', 'only of this feed')
     .addOption(new Option('--kind <kind>', 'only of this kind').choices(ENTRY_KINDS))
-    .option('--discarded', 'those that were discarded, instead of those that wait')
+    .option('--discarded', 'list discarded entries instead of those that wait')
     .option('--limit <n>', `entries at most (default: ${SHOWN_ENTRIES}; with --json all)`, positiveNumber)
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object an entry')
+    .option('--json', 'print one JSON object per entry')
     .action((name: string | undefined, options: ListOptions) =>
       withBooks(options, async (books) => {
         const feed = name === undefined ? undefined : await knownFeed(books.db, books.config, name);
@@ -90,9 +90,11 @@ async function printTables({ db, config }: Books, filter: EntryFilter, options: 
       ),
     );
     if (total > entries.length) await printLine(`… and ${total - entries.length} more (--limit, --kind, --json)`);
-    await printLine(`\nAll of one entry, and what can be done: ${write(['review', 'show', 'ID'])}`);
+    await printLine(`\nTo see one entry and what can be done about it: ${write(['review', 'show', 'ID'])}`);
     if (discarded)
-      await printLine(`To put one, or all of a feed, back into review: ${write(['review', 'reopen', 'ID'])}`);
+      await printLine(
+        `To put an entry, or all entries of a feed, back into review: ${write(['review', 'reopen', 'ID'])}`,
+      );
   }
   for (const group of groups) {
     const mark = escalates({ kind: 'held', ...group }, config) ? 'ESCALATED: ' : '';

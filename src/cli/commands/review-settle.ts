@@ -27,11 +27,11 @@ interface SettleOptions {
 
 export function reviewSettleCommand(): Command {
   return new Command('settle')
-    .description('settle a create in doubt, after looking for the job on the site')
+    .description('resolve a create in doubt, after checking the site for its job')
     .argument('<id>', 'number of the entry', entryNumber)
     .option('--exists <job id>', 'the site has made the job, and this is its ID or its URL')
     .option('--missing', 'the site has not made the job: send it again')
-    .option('--anyway', 'with --exists: adopt the job although it looks like another one')
+    .option('--anyway', 'with --exists: adopt the job although it seems to be another one')
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')

@@ -30,10 +30,10 @@ import { withBooks } from '../with-books.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
-    .description('show how each site and feed stands, and what waits for whom')
+    .description('show the status of each site and feed, and what waits for whom')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--check', 'tell by the exit status: 0 all is well, 1 something fails, 2 something waits for review')
-    .option('--json', 'print one JSON object a site and a feed, with --check one more of what fails and waits')
+    .option('--check', 'report by the exit status: 0 all is well, 1 something fails, 2 something waits for review')
+    .option('--json', 'print one JSON object per site and feed, and with --check one more with what fails or waits')
     .action((options: { config?: string; json?: boolean; check?: boolean }) =>
       withBooks(options, async (books) => {
         const workers = await countWorkers(books.db);
@@ -53,7 +53,7 @@ export function statusCommand(): Command {
         }
         await printLines([
           workers === 0
-            ? 'no process sends at the moment'
+            ? 'no process is sending at the moment'
             : `${workers} ${workers === 1 ? 'process sends' : 'processes send'}`,
           ...(differences === undefined ? [] : [`WARNING: ${differences}`]),
           ...assessment.failing.map((condition) => `FAILING: ${completeCommands(describeCondition(condition), write)}`),

@@ -32,7 +32,7 @@ export function syncCommand(): Command {
     .description('pull feeds once, send what differs, and print a summary of each')
     .argument('[feed...]', 'names of feeds; all of the configuration if none is given')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object a feed')
+    .option('--json', 'print one JSON object per feed')
     .option('--verbose', 'log every change to standard error')
     .action(async (names: string[], options: SyncOptions) => {
       const config = await readConfig(options);
