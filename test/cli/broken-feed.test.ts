@@ -117,7 +117,7 @@ describe('check', () => {
     expect(errors).toMatch(
       /jobmirror\.yaml:\d+:\d+ feeds\.globex\.source: .*patterns such as \*\.xml are not supported/,
     );
-    expect(errors).toMatch(/jobmirror\.yaml:\d+:\d+ feeds\.globex\.schedule: .*H, a value drawn by chance/);
+    expect(errors).toMatch(/jobmirror\.yaml:\d+:\d+ feeds\.globex\.schedule: .*H, a random value/);
     const [json] = (await run('check', '--json')).json<{ right: boolean; problems: string[] }>();
     expect(json).toMatchObject({ right: false });
     expect(json?.problems).toHaveLength(3);

@@ -78,7 +78,7 @@ describe('a feed under a new name', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(4);
     const { out } = await run('status');
     expect(out).toMatch(/^acme \(retired\)/m);
-    expect(out).not.toContain('not in the configuration');
+    expect(out).not.toContain('no longer in the configuration');
 
     await rename('other', 'acme');
     await edit('source: other.xml', 'source: feed.xml');

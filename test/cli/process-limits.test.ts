@@ -52,7 +52,7 @@ describe('limits of the process', () => {
   it('a heap that is too small: says what is needed', async () => {
     const { status, errors } = await shell('NODE_OPTIONS=--max-old-space-size=32 $run status');
     expect(status).toBe(1);
-    expect(errors).toMatch(/^jobmirror: the heap may be \d+ MiB large, 96 are needed; raise it: .*\n$/);
+    expect(errors).toMatch(/^jobmirror: the heap is limited to \d+ MiB, and 96 are needed; raise the limit: .*\n$/);
   });
 
   it('a heap of 128 MB is enough for every command', async () => {

@@ -71,9 +71,9 @@ it('says so, in the log and in the status', { timeout: 60_000 }, async ({ open }
   const { db } = await installation.books();
   await vi.waitUntil(async () => (await db.query('select from process')).length === 2, { timeout: 20_000 });
   const { output } = await installation.spawn(['status', '--config', one]).ended;
-  expect(output).toMatch(/different configurations.*feed one is not in that of start \(process \d+/);
+  expect(output).toMatch(/different configurations.*feed one is missing from that of start \(process \d+/);
   second.child.kill('SIGTERM');
   expect((await second.ended).output).toMatch(
-    /different configurations.*feed two is not in that of start \(process \d+/,
+    /different configurations.*feed two is missing from that of start \(process \d+/,
   );
 });

@@ -260,7 +260,7 @@ describe('probe', () => {
   it('of a list that breaks off', async () => {
     await using site = await openSite([200, { ...xml, 'content-encoding': 'gzip' }, 'no gzip']);
     await using client = openClient(site.url, { listPath: '/jobs.xml' });
-    expect(await client.probe()).toMatchObject({ kind: 'unknown', message: expect.stringContaining('unpacked') });
+    expect(await client.probe()).toMatchObject({ kind: 'unknown', message: expect.stringContaining('decompressed') });
   });
 
   it.each([

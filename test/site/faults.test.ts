@@ -289,7 +289,7 @@ describe('bodies are bounded', () => {
     });
     reply = [200, { 'content-encoding': 'constructor' }, job];
     expect((await client.send(create, anyTime)).outcome).toMatchObject({
-      message: expect.stringContaining('not known: constructor'),
+      message: expect.stringContaining('unknown content encoding: constructor'),
     });
   });
 });
