@@ -45,7 +45,7 @@ describe('limits of the process', () => {
     const { status, errors } = await shell('ulimit -n 64; $run status');
     expect(status).toBe(1);
     expect(errors).toBe(
-      'jobmirror: only 64 files may be open at a time, 256 are needed; raise the limit: ulimit -n 256\n',
+      'jobmirror: only 64 files may be open at a time, and 256 are needed; raise the limit: ulimit -n 256\n',
     );
   });
 
