@@ -86,7 +86,7 @@ export async function prepareMerge(
   const ruleOfJobs = (await readFeedState(books.session, books.subject.feed))?.keyRule ?? keyRule;
   const unreadable = await recogniseUnreadable(books, desk, ruleOfJobs !== keyRule);
   const otherShortfalls = [...reading.shortfalls, ...tooFewShortfall(ledger.seen, setup.minRecords)];
-  const shortfalls = [...unreadableShortfall(unreadable.open), ...otherShortfalls];
+  const shortfalls = [...unreadableShortfall(unreadable), ...otherShortfalls];
   const complete = shortfalls.length === 0;
   await takeOver(books);
   await mergeWishes(books);
@@ -141,6 +141,8 @@ interface Unreadable {
   readonly entries: number;
   /** Records that no reviewer has dealt with: with one of them the feed is not proven complete. */
   readonly open: number;
+  /** Of those: records beyond the entries that a pull writes, which nobody can discard. */
+  readonly leftOut: number;
   /** Records that may be any posting, whatever a reviewer decided. */
   readonly withoutKey: number;
   /** The keys of live jobs were read in another way: all of the records may be any posting. */
@@ -169,6 +171,7 @@ async function recogniseUnreadable(
     found,
     entries: entries.length,
     open: countOf(open.map((each) => each.records)) + leftOut.records,
+    leftOut: leftOut.records,
     withoutKey: rekeyed ? countOf(records) + leftOut.records : countOf(withoutKey) + leftOut.withoutKey,
     rekeyed,
   };
@@ -238,9 +241,15 @@ async function holdForUnreadable(books: PullBooks, { withoutKey, rekeyed }: Unre
   return held === 0 ? undefined : message;
 }
 
-function unreadableShortfall(count: number): string[] {
+function unreadableShortfall({ open: count, leftOut }: Unreadable): string[] {
   if (count === 0) return [];
   const records = count === 1 ? '1 record could' : `${count} records could`;
+  if (count === leftOut) {
+    return [
+      `${records} not be read and may be a posting that seems to be gone; there are more than the ${MAX_PROBLEMS} that have a ` +
+        'review entry of their own, so they can not be discarded: mend the feed',
+    ];
+  }
   return [`${records} not be read and may be a posting that seems to be gone; see: jobmirror review list`];
 }
 

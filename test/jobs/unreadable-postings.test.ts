@@ -476,3 +476,17 @@ it('a duplicate whose bytes differ on every pull keeps one entry, and its discar
   await pull([p1, ...others]);
   expect(await duplicates()).toEqual([]);
 });
+
+it('says that records beyond those with an entry of their own can not be discarded', async () => {
+  await live([p1, ...others]);
+  const many = feedOf([p1, ...others], ...Array.from({ length: 5_003 }, (_, at) => keyless(`number ${at}`)));
+  expect((await pull(many)).shortfalls).toEqual([
+    expect.stringMatching(/^5003 records could not be read.*review list/),
+  ]);
+  await discardUnreadable();
+  const { complete, gone, shortfalls } = await pull(many);
+  expect({ complete, gone }).toEqual({ complete: false, gone: 0 });
+  expect(shortfalls).toEqual([
+    expect.stringMatching(/^3 records could not be read.*can not be discarded: mend the feed$/),
+  ]);
+});
