@@ -4,14 +4,17 @@ import { stopPrintingOn } from './print.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** A signal ends the output; the database is closed and an embedded server stopped in any case. */
-export async function withBooks<T>(options: BooksOptions, work: (books: Books) => Promise<T>): Promise<T> {
+export async function withBooks<T>(
+  options: BooksOptions,
+  work: (books: Books, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const stopping = stopSignal();
   stopPrintingOn(stopping.signal);
   try {
     const books = await openBooks({ ...options, quiet: true });
     try {
       stopping.signal.throwIfAborted();
-      return await work(books);
+      return await work(books, stopping.signal);
     } finally {
       await books.close();
     }

@@ -4,7 +4,16 @@ import type { SiteJobId } from '../posting/identifiers.ts';
 import type { ReadJob } from './decode.ts';
 import { decodeSiteJob } from './decode.ts';
 import { encodeSiteJob } from './encode.ts';
-import type { Exchange, Outcome, SiteClient, SiteJob, SiteOptions, SiteRequest, Timing } from './exchange.ts';
+import {
+  type Exchange,
+  NotShownError,
+  type Outcome,
+  type SiteClient,
+  type SiteJob,
+  type SiteOptions,
+  type SiteRequest,
+  type Timing,
+} from './exchange.ts';
 import { isHtml, type Reply } from './facts.ts';
 import { CREATE_PATH, jobPath } from './job-address.ts';
 import { readList } from './list.ts';
@@ -146,7 +155,9 @@ function record(wire: Wire, answer: Answer, clean: Cleaner): Pick<Exchange, 'req
 function readShown(id: SiteJobId, answer: Answer, baseUrl: URL, clean: Cleaner): SiteJob | undefined {
   if (answer.status === 404 || answer.status === 410) return undefined;
   if (answer.status !== 200) {
-    throw new Error(clean.text(`The site did not show job ${id}: ${answer.trouble ?? `it answered ${answer.status}`}`));
+    const message = clean.text(`The site did not show job ${id}: ${answer.trouble ?? `it answered ${answer.status}`}`);
+    const retryAfterMs = readRetryAfter(answer.header('retry-after'), answer.header('date'), Date.now());
+    throw new NotShownError(message, answer.status, retryAfterMs);
   }
   const siteJob = answer.trouble === undefined ? decodeSiteJob(answer.body, baseUrl) : undefined;
   if (!siteJob) throw new Error(clean.text(`The site's answer for job ${id} is not the XML of a job`));

@@ -110,6 +110,19 @@ export interface Timing {
   readonly learnt?: () => Promise<LearntRewrites | undefined>;
 }
 
+/** Whether a job is there could not be told. */
+export class NotShownError extends Error {
+  /** 0: no answer came. */
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, status: number, retryAfterMs: number | undefined) {
+    super(message);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 export interface SiteClient {
   /**
    * Sends one request and judges the answer. Never throws for what the site or the network does.

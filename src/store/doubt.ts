@@ -104,7 +104,7 @@ export async function sharedKeys(
 /** The posting, other than this one, that has sent or is to send this reference; all of the site's are looked through. */
 export async function ownerOfReference(
   db: Queryable,
-  { feed, key, site }: Attempt,
+  { feed, key, site }: Pick<Attempt, 'feed' | 'key' | 'site'>,
   referenceField: string,
   reference: string,
 ): Promise<string | undefined> {

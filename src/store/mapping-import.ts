@@ -4,6 +4,7 @@ import { noteAct } from './audit.ts';
 import { RowCopier } from './copy-rows.ts';
 import type { Database, Session } from './database.ts';
 import { lockFeed } from './feed-locks.ts';
+import { ImportedLines } from './imported-lines.ts';
 import { type HeldLock, shareFeeds } from './locks.ts';
 
 /** One line of the file: a mapping, or what is wrong with it. */
@@ -44,19 +45,24 @@ const IMPORTED_COLUMNS = {
   site_job_url: 'text',
 } as const;
 
-/** Imports all lines in one transaction, while none of their feeds is pulled. */
+/** Asks the sites about the jobs of sound lines, before anything is written. Gives what speaks against them. */
+export type AskSites = (lines: ImportedLines) => Promise<readonly LineProblem[]>;
+
+/**
+ * Imports all lines in one transaction, while none of their feeds is pulled.
+ * @param ask `undefined`: a person vouches for the jobs.
+ */
 export async function importMappings(
   db: Database,
   lines: AsyncIterable<ImportLine>,
   actor: string,
+  ask: AskSites | undefined,
 ): Promise<ImportEnd> {
   const session = await db.session();
   const locks: HeldLock[] = [];
   try {
-    await session.query('begin');
     await session.query(
-      `create temporary table imported (line int, feed text, site text, key text, site_job_id text, site_job_url text)
-       on commit drop`,
+      'create temporary table imported (line int, feed text, site text, key text, site_job_id text, site_job_url text)',
     );
     const faulty = await copyLines(session, lines);
     await session.query('analyze imported');
@@ -68,12 +74,16 @@ export async function importMappings(
       if (lock === undefined) return { kind: 'busy', feed };
       locks.push(lock);
     }
+    // Asking takes its time, and keeps nothing locked but the pulls of these feeds.
+    const asked = ask === undefined ? [] : await ask(new ImportedLines(session, await linesInConflict(session)));
+    await session.query('begin');
     await shareFeeds(session, feeds);
-    const problems = [...faulty, ...(await findConflicts(session))].sort((a, b) => a.line - b.line);
+    const conflicts = await findConflicts(session);
+    const problems = [...faulty, ...asked, ...conflicts].sort((a, b) => a.line - b.line);
     if (problems.length > 0) {
       return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS), more: problems.length > MAX_PROBLEMS };
     }
-    const end = await writeMappings(session, actor);
+    const end = await writeMappings(session, actor, ask === undefined);
     await session.query('commit');
     return end;
   } finally {
@@ -103,11 +113,20 @@ async function copyLines(session: Session, lines: AsyncIterable<ImportLine>): Pr
   return problems;
 }
 
+/** Lines that are refused whatever the site says. */
+async function linesInConflict(session: Session): Promise<number[]> {
+  return (await readConflicts(session)).map(({ line }) => line);
+}
+
 /** What speaks against the lines. Open changes of their postings are locked, so that none is sent meanwhile. */
 async function findConflicts(session: Session): Promise<LineProblem[]> {
   await session.query(
     `select from change c join imported i on i.feed = c.feed and i.key = c.key order by c.feed, c.key for update of c`,
   );
+  return readConflicts(session);
+}
+
+function readConflicts(session: Session): Promise<LineProblem[]> {
   return session.query<LineProblem>(
     `select line, message from (
        select line, 'the posting ' || key || ' stands in line ' || first || ' already' as message
@@ -142,7 +161,7 @@ async function findConflicts(session: Session): Promise<LineProblem[]> {
  * Writes the mappings with hashes that nothing has, so that the next pull sends all fields: what the site's jobs hold is
  * not known. Each record hash is one of its own, as pulls take mappings with one record hash for one posting.
  */
-async function writeMappings(session: Session, actor: string): Promise<ImportEnd> {
+async function writeMappings(session: Session, actor: string, unchecked: boolean): Promise<ImportEnd> {
   const added = await session.query<{ feed: FeedName; n: number }>(
     `with added as (
        insert into mapping (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, adopted)
@@ -170,8 +189,10 @@ async function writeMappings(session: Session, actor: string): Promise<ImportEnd
   await session.query(
     'update feed_state set etag = null, last_modified = null where feed in (select feed from imported)',
   );
-  for (const { feed, n } of added)
-    await noteAct(session, { actor, action: 'import mappings', feed, detail: { added: n } });
+  for (const { feed, n } of added) {
+    const detail = { added: n, ...(unchecked ? { unchecked } : {}) };
+    await noteAct(session, { actor, action: 'import mappings', feed, detail });
+  }
   const [all] = await session.query<{ n: number }>('select count(*) as n from imported');
   const total = added.reduce((sum, row) => sum + row.n, 0);
   return { kind: 'imported', added: total, known: (all?.n ?? 0) - total };

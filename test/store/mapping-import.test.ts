@@ -28,7 +28,8 @@ async function importLines(...lines: readonly ImportLine[]) {
   async function* stream() {
     yield* lines;
   }
-  return importMappings(stage.books.db, stream(), 'tester');
+  // What the site says is tested with a site, in test/scenarios/known-less.test.ts.
+  return importMappings(stage.books.db, stream(), 'tester', undefined);
 }
 
 const rows = () => stage.books.db.query('select key, site_job_id from mapping order by key');
@@ -44,7 +45,7 @@ it('writes all lines; the next pull sends all fields, and deletes what the feed 
   });
   expect((await stage.claim('b')).request).toEqual({ kind: 'delete', siteJobId: '2' });
   expect(await stage.books.db.query('select actor, action, feed, detail from audit')).toEqual([
-    { actor: 'tester', action: 'import mappings', feed: 'acme', detail: { added: 2 } },
+    { actor: 'tester', action: 'import mappings', feed: 'acme', detail: { added: 2, unchecked: true } },
   ]);
 });
 

@@ -6,10 +6,12 @@ import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '.
 import { type ImportEnd, importMappings } from '../../store/mapping-import.ts';
 import { countMappings, listMappings, type MappingRow } from '../../store/mapping-list.ts';
 import { actorName } from '../actor.ts';
+import { askSites } from '../check-import.ts';
 import { UserError } from '../exit-status.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
-import { printData, printJson, printLine, printLines } from '../print.ts';
+import { printData, printJson, printLine, printLines, printNotice } from '../print.ts';
+import { startProgress } from '../progress.ts';
 import { formatTable } from '../table.ts';
 import { formatTime } from '../times.ts';
 import { withBooks } from '../with-books.ts';
@@ -81,17 +83,21 @@ function importCommand(): Command {
   return new Command('import')
     .description('take mappings over from a file of CSV or JSON lines: all of them, or none')
     .argument('<file>', 'file with the columns feed, key and site_job_id, as written by export; - for standard input')
+    .option('--unchecked', 'do not ask the site whether it has the jobs')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--json', 'print one JSON object')
-    .action(async (file: string, options: MappingOptions & { as?: string }) => {
-      await withBooks(options, async (books) => {
+    .action(async (file: string, options: MappingOptions & { as?: string; unchecked?: boolean }) => {
+      await withBooks(options, async (books, signal) => {
+        const around = { progress: startProgress(), signal, config: options.config };
         const end = await importMappings(
           books.db,
           readMappingLines(linesOf(file), books.config),
           actorName(options.as),
+          options.unchecked === true ? undefined : (lines) => askSites(books, lines, around),
         );
         const { added, known } = judge(end, file);
-        if (options.json === true) return printJson({ added, known });
+        if (options.json === true) return printJson({ added, known, checked: options.unchecked !== true });
+        if (options.unchecked === true) printNotice('The site was not asked whether it has these jobs.');
         const before = known === 0 ? '' : `, ${known === 1 ? '1 was' : `${known} were`} there already`;
         const next = added === 0 ? '' : ' The next sync sends all fields of these postings.';
         return printLine(`${plural(added, 'mapping')} imported${before}.${next}`);

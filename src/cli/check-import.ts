@@ -1,0 +1,179 @@
+// Asks the sites whether the jobs of an import are there and are those of their postings, before anything is written.
+import { describeMove } from '../../jobs/guard-address.ts';
+import { learntTurns } from '../../jobs/learnt-turns.ts';
+import type { SiteConfig } from '../config/config.ts';
+import { plural } from '../plan/plural.ts';
+import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
+import type { MappingSpec } from '../posting/mapping.ts';
+import { createSiteClient } from '../site/client.ts';
+import { NotShownError, type SiteClient, type SiteJob } from '../site/exchange.ts';
+import { addressOf } from '../site/site-address.ts';
+import { type Turns, turnsOf } from '../site/turns.ts';
+import type { AskedLine, ImportedLines, ListedJob } from '../store/imported-lines.ts';
+import type { LineProblem } from '../store/mapping-import.ts';
+import { pause } from '../store/patience.ts';
+import { findMove, setAddress } from '../store/site-address.ts';
+import { readSiteState } from '../store/site-state.ts';
+import type { Books } from './books.ts';
+import { commandWriter, completeCommands } from './command-line.ts';
+import type { Progress } from './progress.ts';
+import { tokenDigests } from './token-digests.ts';
+
+/** More jobs than this are looked for in the list, where there is one. */
+const FEW_JOBS = 20;
+/** More problems than are reported are not looked for. */
+const MOST_PROBLEMS = 101;
+
+const OR_UNCHECKED = 'to import without asking the site, add --unchecked';
+
+interface Asking {
+  readonly feeds: Books['config']['feeds'];
+  readonly lines: ImportedLines;
+  readonly site: SiteConfig;
+  readonly client: SiteClient;
+  readonly turns: Turns;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  readonly jobs: number;
+}
+
+/** Gives what speaks against the lines; each site is asked within its rate. */
+export async function askSites(
+  books: Books,
+  lines: ImportedLines,
+  around: { readonly progress: Progress; readonly signal: AbortSignal; readonly config: string | undefined },
+): Promise<LineProblem[]> {
+  const problems: LineProblem[] = [];
+  for (const { site: name, jobs, first } of await lines.sites()) {
+    const site = books.config.sites.get(name);
+    if (site === undefined) continue;
+    const closed = await whyClosed(books, site);
+    if (closed !== undefined) {
+      problems.push({ line: first, message: completeCommands(closed, commandWriter(around.config)) });
+      continue;
+    }
+    const client = createSiteClient(site.options);
+    const { requestsPerSecond } = site;
+    const local = turnsOf(requestsPerSecond);
+    const turns = learntTurns(local, books.db, name, requestsPerSecond, () => around.signal.aborted);
+    try {
+      problems.push(...(await askSite({ feeds: books.config.feeds, lines, site, client, turns, jobs, ...around })));
+      around.signal.throwIfAborted();
+      // From now on the database knows jobs there: another address is another site.
+      if (problems.length === 0) await setAddress(books.db, name, addressOf(site.options.baseUrl));
+    } catch (error) {
+      around.signal.throwIfAborted();
+      if (!(error instanceof UnaskedError)) throw error;
+      problems.push({ line: first, message: `site ${name} could not be asked: ${error.message}; ${OR_UNCHECKED}` });
+    } finally {
+      around.progress.clear();
+      await client.close();
+    }
+  }
+  return problems;
+}
+
+/** Whether there is such a job can't be told. */
+class UnaskedError extends Error {}
+
+async function whyClosed({ db, config }: Books, { name, options }: SiteConfig): Promise<string | undefined> {
+  const move = await findMove(db, name, addressOf(options.baseUrl));
+  if (move !== undefined) return describeMove(name, move);
+  const { pausedSince, pauseCause } = await readSiteState(db, name, (await tokenDigests(db, config)).get(name));
+  if (pausedSince === undefined) return undefined;
+  const cause = pauseCause === undefined ? '' : ` (${pauseCause})`;
+  return `site ${name} is paused${cause} and was not asked: resume it with: jobmirror resume ${name}; ${OR_UNCHECKED}`;
+}
+
+async function askSite(asking: Asking): Promise<LineProblem[]> {
+  const { lines, site, jobs, progress } = asking;
+  await lines.openList();
+  const isListed = site.options.listPath !== undefined && jobs > FEW_JOBS;
+  if (isListed) await readWhole(asking);
+  const problems: LineProblem[] = [];
+  let asked = 0;
+  for await (const line of lines.lines(site.name)) {
+    progress.show(`asking site ${site.name}: ${asked++} of ${plural(jobs, 'job')} checked, line ${line.line}`);
+    const isEnough = line.listed && (site.options.referenceField === undefined || line.reference !== undefined);
+    // A list may leave out jobs that are there, and fields that they have.
+    const reference = isEnough ? line.reference : await showReference(asking, line);
+    const message =
+      reference === ABSENT
+        ? `the site ${site.name} has no job ${line.siteJobId}`
+        : await whyForeign(asking, line, reference);
+    if (message !== undefined) problems.push({ line: line.line, message });
+    if (problems.length >= MOST_PROBLEMS) break;
+  }
+  return problems;
+}
+
+/** @throws UnaskedError where the list is not whole */
+async function readWhole({ lines, site, client, turns, progress, signal }: Asking): Promise<void> {
+  let waiting: ListedJob[] = [];
+  let read = 0;
+  const keep = async () => {
+    progress.show(`reading the list of site ${site.name}: ${plural(read, 'job')}`);
+    await lines.keepListed(waiting);
+    waiting = [];
+  };
+  const take = (siteJob: SiteJob): void => {
+    read++;
+    waiting.push({ siteJobId: siteJob.siteJobId, reference: referenceOf(siteJob, site) });
+  };
+  const listing = await client.list(take, signal, async (stop) => {
+    await keep();
+    await turns.take(stop);
+  });
+  if (listing.kind !== 'listed') throw new UnaskedError(listing.message);
+  await keep();
+}
+
+const referenceOf = (siteJob: SiteJob, { options }: SiteConfig): string | undefined =>
+  options.referenceField === undefined ? undefined : fieldOf(siteJob.fields, options.referenceField);
+
+const ABSENT = Symbol('the site has no such job');
+
+/** @throws UnaskedError */
+async function showReference(asking: Asking, { siteJobId }: AskedLine): Promise<string | undefined | typeof ABSENT> {
+  const { client, turns, site, signal } = asking;
+  for (let tries = 1, delayMs = site.retry.firstDelayMs; ; tries++, delayMs *= 2) {
+    await turns.take(signal);
+    signal.throwIfAborted();
+    try {
+      const shown = await client.show(siteJobId, signal);
+      return shown === undefined ? ABSENT : referenceOf(shown, site);
+    } catch (error) {
+      signal.throwIfAborted();
+      const { status = undefined, retryAfterMs } = error instanceof NotShownError ? error : { retryAfterMs: undefined };
+      const mayPass = status === 0 || status === 429 || (status ?? 0) >= 500;
+      if (!mayPass || tries >= site.retry.attempts) throw new UnaskedError((error as Error).message);
+      await pause(retryAfterMs ?? Math.min(delayMs, site.retry.maxDelayMs), signal);
+    }
+  }
+}
+
+/** Why the job is another posting's; sites store references in other usual forms, which prove nothing. */
+async function whyForeign(
+  { feeds, lines, site }: Asking,
+  line: AskedLine,
+  shown: string | undefined,
+): Promise<string | undefined> {
+  const { referenceField } = site.options;
+  const reference = foldSpace(shown ?? '');
+  if (referenceField === undefined || reference === '') return undefined;
+  const known = await lines.referenceOf(line, referenceField);
+  const likeness = [line.key, ...(known === undefined ? [] : [known])].map((own) => compareReferences(own, reference));
+  if (likeness.includes('exact')) return undefined;
+  const owner = await lines.otherOwner(line, referenceField, reference);
+  const isTold = known !== undefined || isKey(feeds.get(line.feed)?.mapping, referenceField);
+  if (owner === undefined && (!isTold || likeness.some((one) => one !== 'other'))) return undefined;
+  const whose = owner === undefined ? `, not that of posting ${line.key}` : `, which is that of ${owner}`;
+  return `the job ${line.siteJobId} shows the reference "${reference.slice(0, 100)}"${whose}`;
+}
+
+/** Whether the reference is the posting's key, so that it is known of postings that were never read. */
+function isKey(mapping: MappingSpec | undefined, referenceField: string): boolean {
+  const source = mapping?.fields[referenceField]?.source;
+  const paths = mapping?.key.paths ?? [];
+  return source?.kind === 'paths' && source.join === undefined && paths.length === 1 && source.paths[0] === paths[0];
+}

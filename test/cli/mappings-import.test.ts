@@ -1,0 +1,135 @@
+// An import asks the site about its jobs first: what is not there, or is another posting's, is not taken over.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
+import { runProgram } from './run-program.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+const open = async (options: MirrorOptions = {}): Promise<void> => {
+  mirror = await openMirror(options);
+};
+const run = (...args: readonly string[]) => runProgram(mirror, ...args);
+const mapped = async () => (await mirror.books()).db.query('select key, site_job_id as id from mapping order by key');
+
+/** Makes a job on the site; gives its ID. */
+async function make(number: string): Promise<string> {
+  const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
+      'content-type': 'application/xml',
+    },
+    body: `<job><title>Made earlier</title><number>${number}</number><location-state>Ohio</location-state></job>`,
+  });
+  await answer.body.dump();
+  expect(answer.statusCode).toBe(201);
+  return (await mirror.sandbox.inspect.jobs()).at(-1)?.id ?? '';
+}
+
+async function imports(lines: readonly (readonly [key: string, id: string])[], ...args: readonly string[]) {
+  const file = join(mirror.folder, 'mappings.csv');
+  await writeFile(file, ['feed,key,site_job_id', ...lines.map(([key, id]) => `acme,${key},${id}`), ''].join('\n'));
+  return run('mappings', 'import', file, ...args);
+}
+
+const requests = () => mirror.sandbox.requests.recent().map(({ method, path }) => `${method} ${path.split('?')[0]}`);
+
+describe.each([
+  { way: 'each job', more: 0 },
+  { way: 'the list', more: 30 },
+])('asked about $way', ({ more }) => {
+  it('the site has what is imported; each line that it speaks against is named, and nothing is imported', async () => {
+    await open({ sandbox: { pageSize: 10 } });
+    const first = await make('p1');
+    const second = await make(' P2 ');
+    const third = await make('p3');
+    const others: [string, string][] = [];
+    for (let at = 0; at < more; at++) others.push([`more-${at}`, await make(`more-${at}`)]);
+    mirror.sandbox.requests.clear();
+    const refused = await imports([['p1', first], ['p2', '999999'], ['p4', third], ...others, ['p5', '888888']]);
+    expect(refused.status).toBe(1);
+    const named = refused.errors.split('\n').filter((line) => /mappings\.csv:\d+:/.test(line));
+    expect(named).toEqual([
+      expect.stringMatching(/:3: the site board has no job 999999$/),
+      expect.stringMatching(new RegExp(`:4: the job ${third} shows the reference "p3", not that of posting p4$`)),
+      expect.stringMatching(new RegExp(`:${5 + more}: the site board has no job 888888$`)),
+    ]);
+    expect(refused.errors).toContain('Nothing was imported.');
+    expect(await mapped()).toEqual([]);
+    const shown = requests().filter((one) => /^GET \/jobs\/\d+\.xml$/.test(one));
+    expect(shown).toHaveLength(more === 0 ? 4 : 2);
+    expect(requests().every((one) => one.startsWith('GET '))).toBe(true);
+    await mirror.stopEngine();
+
+    const taken = await imports([['p1', first], ['p2', second], ['p3', third], ...others], '--json');
+    expect(taken.json()).toEqual([{ added: 3 + more, known: 0, checked: true }]);
+    mirror.sandbox.requests.clear();
+    // What the database says already is not asked again.
+    expect((await imports([['p1', first]], '--json')).json()).toEqual([{ added: 0, known: 1, checked: true }]);
+    expect(requests()).toEqual([]);
+  });
+});
+
+it('a reference that begins as the key, and is that of another line, is refused', async () => {
+  await open();
+  const short = await make('10001');
+  const long = await make('1000123');
+  const refused = await imports([
+    ['10001', long],
+    ['1000123', short],
+  ]);
+  expect(refused.errors).toContain(`shows the reference "10001", which is that of posting 10001 of feed acme`);
+  expect(refused.errors).toContain(`shows the reference "1000123", which is that of posting 1000123 of feed acme`);
+});
+
+describe('a site that can not be asked', () => {
+  it.each<[string, MirrorOptions['site'], number]>([
+    ['is out of reach', { base_url: 'http://127.0.0.1:9' }, 2],
+    ['refuses the token', { token: undefined, token_file: 'token' }, 2],
+    ['has a list that can not be read', { list_path: '/no-such-list.xml' }, 30],
+  ])('%s: nothing is imported, unless a person says so', async (_, site, jobs) => {
+    await open({ site });
+    await writeFile(join(mirror.folder, 'token'), 'a-token-of-nobody', { mode: 0o600 });
+    const lines = Array.from({ length: jobs }, (_, at): [string, string] => [`p${at}`, `${at + 1}`]);
+    const refused = await imports(lines);
+    expect(refused.status).toBe(1);
+    expect(refused.errors).toMatch(/mappings\.csv:2: site board could not be asked: .*--unchecked/);
+    const taken = await imports(lines, '--unchecked');
+    expect(taken.errors).toContain('The site was not asked');
+    expect(taken.out).toContain(`${jobs} mappings imported.`);
+    const { db } = await mirror.books();
+    expect(await db.query('select detail from audit')).toEqual([{ detail: { added: jobs, unchecked: true } }]);
+  });
+
+  it('is paused', async () => {
+    await open();
+    const { db } = await mirror.books();
+    await db.query(
+      `insert into site_state (site, paused_since, pause_cause) values ('board', now(), 'it refuses all')`,
+    );
+    await mirror.stopEngine();
+    const refused = await imports([['p1', await make('p1')]]);
+    expect(refused.errors).toMatch(
+      /mappings\.csv:2: site board is paused \(it refuses all\).*resume board.*--unchecked/,
+    );
+    expect(await mapped()).toEqual([]);
+  });
+
+  it('has moved', async () => {
+    await open();
+    await mirror.writeFeed(feedXml(postings(1)));
+    await mirror.sync();
+    const { db } = await mirror.books();
+    await db.query(`update site_state set address = 'elsewhere.example.com'`);
+    await mirror.stopEngine();
+    const refused = await imports([['p2', await make('p2')]]);
+    expect(refused.errors).toMatch(/mappings\.csv:2: base_url leads to .*resume board --moved/);
+  });
+});
