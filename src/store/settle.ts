@@ -1,4 +1,5 @@
 // Writes what attempts came to: mapping, document, change, counts and records, in one transaction for many attempts.
+import type { FeedName } from '../posting/identifiers.ts';
 import type { Queryable, Statements, Transaction } from './database.ts';
 import { toJsonb } from './jsonb.ts';
 import { shareFeeds } from './locks.ts';
@@ -29,6 +30,12 @@ export async function settleAll(tx: Transaction, settlements: readonly Settlemen
   const [, open] = await Promise.all([shareFeeds(tx, feeds), lockOpen(tx, settlements)]);
   const kept = settlements.filter(({ attempt }) => open.has(attempt.token));
   const late = settlements.filter(({ attempt }) => !open.has(attempt.token));
+  const renamed = await findRenamed(tx, late);
+  if (renamed.size > 0)
+    return settleAll(
+      tx,
+      settlements.map((settlement) => underName(settlement, renamed)),
+    );
   const accepted = kept.filter(({ result }) => result.kind !== 'returned');
   const [{ refused, counts }] = await Promise.all([
     settleAccepted(tx, accepted),
@@ -57,6 +64,22 @@ async function lockOpen(tx: Queryable, settlements: readonly Settlement[]): Prom
     ],
   );
   return new Set(rows.map((row) => row.attempt_token));
+}
+
+/** Attempts whose feed has another name by now, by token. */
+async function findRenamed(tx: Queryable, late: readonly Settlement[]): Promise<ReadonlyMap<string, FeedName>> {
+  if (late.length === 0) return new Map();
+  const rows = await tx.query<{ token: string; feed: FeedName }>(
+    `select a.token, c.feed from unnest($1::text[], $2::uuid[]) a(key, token) cross join feed_state f
+     join change c on c.feed = f.feed and c.key = a.key and c.attempt_token = a.token`,
+    [late.map(({ attempt }) => attempt.key), late.map(({ attempt }) => attempt.token)],
+  );
+  return new Map(rows.map(({ token, feed }) => [token, feed]));
+}
+
+function underName(settlement: Settlement, names: ReadonlyMap<string, FeedName>): Settlement {
+  const feed = names.get(settlement.attempt.token);
+  return feed === undefined ? settlement : { ...settlement, attempt: { ...settlement.attempt, feed } };
 }
 
 /** A wish that changed during the attempt rests where it says; otherwise the change goes where the outcome sends it. */
@@ -91,10 +114,13 @@ async function settleReturned(tx: Queryable, settlements: readonly Settlement[])
   );
 }
 
-/** A create that succeeded after its attempt was given up made a job that nobody maps: it is ours, and to be deleted. */
+/**
+ * A create that succeeded after its attempt was given up made a job that nobody maps: it is ours, and to be deleted. A job
+ * that was only found for a doubt is not proven to be ours.
+ */
 async function noteStrays(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
   for (const { attempt, result } of settlements) {
-    if (result.kind !== 'created') continue;
+    if (result.kind !== 'created' || result.adopted !== undefined) continue;
     await tx.query(
       `insert into stray (site, site_job_id, feed, key)
        select $1, $2, $3, $4 where not exists (select from mapping where site = $1 and site_job_id = $2)
