@@ -47,6 +47,8 @@ function apply(
         return exchangeOf(outcome, more.status);
       },
       show: async () => undefined,
+      // What proves the address where no other job of ours is there to be asked for.
+      probe: async () => ({ kind: 'accepted', message: 'a list', mayResume: true, found: true }),
     } as unknown as SiteDesk['client'],
     async settle(settlement) {
       const trouble = troubles.shift();
