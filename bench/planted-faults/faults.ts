@@ -81,8 +81,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'jobs/merge-pull.ts',
-    find: 'withoutKey === 0 ? [] : [unreadableHold(withoutKey)]',
-    put: 'withoutKey >= 0 ? [] : [unreadableHold(withoutKey)]',
+    find: 'withoutKey === 0 ? [] : [unreadableHold(withoutKey, rekeyed)]',
+    put: 'withoutKey >= 0 ? [] : [unreadableHold(withoutKey, rekeyed)]',
     tests: [unreadable],
   },
   { file: 'src/feed/recover-key.ts', find: '!(certain || inStartTag)', put: 'false', tests: [recovery] },
@@ -410,8 +410,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'jobs/resolve-doubts.ts',
-    find: '!owned.has(candidate.siteJobId)',
-    put: 'true',
+    find: 'if (owned.has(candidate.siteJobId)) return false;',
+    put: '',
     tests: [doubts],
     named: 'alike',
   },
