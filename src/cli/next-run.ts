@@ -2,13 +2,26 @@
 import { CronExpressionParser } from 'cron-parser';
 import type { Cron, NextRun } from '../store/feed-schedule.ts';
 
+/**
+ * Where a zone turns its clocks by half an hour, the parser does not get past the turn: it is asked again from these hours
+ * later. One run may be left out then, and not all runs of all feeds.
+ */
+const PAST_THE_TURN_HOURS = [0, 1, 4, 12, 24, 28, 36, 48];
+const HOUR_MS = 3_600_000;
+
 /** Throws with the schedule where it can't be read; the configuration was checked, a row of another version may not be. */
 export const nextRun: NextRun = ({ pattern, timeZone }, after) => {
-  try {
-    return CronExpressionParser.parse(pattern, { tz: timeZone, currentDate: after }).next().toDate();
-  } catch (cause) {
-    throw new Error(`the schedule "${pattern}" (${timeZone}) can't be read`, { cause });
+  let cause: unknown;
+  for (const hours of PAST_THE_TURN_HOURS) {
+    const currentDate = new Date(after.getTime() + hours * HOUR_MS);
+    try {
+      return CronExpressionParser.parse(pattern, { tz: timeZone, currentDate }).next().toDate();
+    } catch (error) {
+      cause ??= error;
+      if (!/loop limit/.test((error as Error).message)) break;
+    }
   }
+  throw new Error(`the schedule "${pattern}" (${timeZone}) can't be read`, { cause });
 };
 
 /** When the schedule was due the `n`th last time before `now`. Throws as {@link nextRun} does. */

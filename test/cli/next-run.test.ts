@@ -55,3 +55,10 @@ describe('a complete pull is missed', () => {
     expect(missedBefore({})).toBeUndefined();
   });
 });
+
+it('comes after a turn of the clocks by half an hour', () => {
+  const schedule = { pattern: '15 2 * * *', timeZone: 'Australia/Lord_Howe' };
+  const next = nextRun(schedule, new Date('2026-04-03T15:15:00Z'));
+  expect(next.toLocaleTimeString('en-GB', { timeZone: schedule.timeZone })).toBe('02:15:00');
+  expect(next.getTime()).toBeLessThan(Date.UTC(2026, 3, 7));
+});
