@@ -94,7 +94,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'jobs/merge-pull.ts',
-    find: '...unreadableShortfall(unreadable.open), ',
+    find: '...unreadableShortfall(unreadable), ',
     put: '',
     tests: [mirror],
     named: 'keys',
