@@ -8,33 +8,46 @@ const SHORTEST_WORD = 4;
 const MIN_BASE64_CORE = 8;
 
 /**
- * A pattern for the secret: each of its characters as it is, as a character reference of XML or HTML (named, decimal or
+ * Patterns for the secret: each of its characters as it is, as a character reference of XML or HTML (named, decimal or
  * hexadecimal), escaped for a URL or for JSON, once or several times, in any mixture, also across CDATA sections; and in
  * Base64, alone, as the credentials of HTTP Basic, or within a longer text. A secret shorter than {@link SHORT_SECRET} is
  * found where it stands as a word of its own, a shorter one only where it stands as a credential. No part repeats without
- * bound, so that the time is in proportion to the text.
+ * bound, so that the time is in proportion to the text. Each has the letters and digits without which it finds nothing.
  */
-function secretPattern(secret: string): RegExp {
-  if (secret.length < SHORT_SECRET) return new RegExp(shortSource(secret), 'gi');
-  const sources = [sourceOf(secret), ...base64Texts(secret).map(base64Source)];
-  return new RegExp(sources.join('|'), 'gi');
+function secretPatterns(secret: string): readonly { readonly pattern: RegExp; readonly core: string }[] {
+  const ofSource = (source: string, text: string) => ({ pattern: new RegExp(source, 'gi'), core: bare(text) });
+  if (secret.length < SHORT_SECRET) return [{ pattern: new RegExp(shortSource(secret), 'gi'), core: '' }];
+  return [ofSource(sourceOf(secret), secret), ...base64Texts(secret).map((text) => ofSource(base64Source(text), text))];
 }
 
-/** Makes a function that puts `replacement` in the place of the secret, in each form that {@link secretPattern} finds. */
+/** Makes a function that puts `replacement` in the place of the secret, in each form that there is a pattern for. */
 export function secretReplacer(secret: string, replacement: string): (text: string) => string {
-  const pattern = secretPattern(secret);
-  const cores = [secret, ...[`${secret}:X`, `${secret}:`, secret].map(base64), ...base64Cores(secret)].map(bare);
-  // The pattern is slow, and hardly any text holds a secret.
-  const isCheap = cores.every((core) => core.length >= SHORTEST_WORD);
-  return (text) => (isCheap && !mayHold(text, cores) ? text : text.replace(pattern, replacement));
+  const findPatterns = secretSearch(secret);
+  return (text) => findPatterns(text).reduce((left, pattern) => left.replace(pattern, replacement), text);
 }
 
-/** Whether the letters and digits of one of the cores follow each other in the text, however they are written. */
-function mayHold(text: string, cores: readonly string[]): boolean {
+/**
+ * Makes a function that chooses the patterns for the secret that may find something in a text. They are slow, to be
+ * compiled as well, and hardly any text holds a secret.
+ */
+export function secretSearch(secret: string): (text: string) => readonly RegExp[] {
+  const patterns = secretPatterns(secret);
+  const cores = [secret, ...[`${secret}:X`, `${secret}:`, secret].map(base64)].map(bare);
+  const isCheap = cores.every((core) => core.length >= SHORTEST_WORD);
+  return (text) => {
+    const mayHold = isCheap ? lookFor(text) : () => true;
+    const isShort = secret.length < SHORT_SECRET;
+    const chosen = patterns.filter(({ core }) => (isShort ? cores.some(mayHold) : mayHold(core)));
+    return chosen.map(({ pattern }) => pattern);
+  };
+}
+
+/** Tells whether letters and digits follow each other in the text, however they are written. */
+function lookFor(text: string): (core: string) => boolean {
   const decoded = decodeAll(text.toLowerCase().replaceAll('<![cdata[', ''));
   const unwrapped = decoded.includes('\\') ? bare(decoded.replace(/\\{1,4}[nr]/g, '')) : undefined;
   const whole = bare(decoded);
-  return cores.some((core) => whole.includes(core) || unwrapped?.includes(core) === true);
+  return (core) => whole.includes(core) || unwrapped?.includes(core) === true;
 }
 
 const bare = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '');
@@ -146,21 +159,26 @@ function base64Source(text: string): string {
 function characterSource(character: string): string {
   const code = character.codePointAt(0) as number;
   const hex = code.toString(16);
-  const amp = '&(?:amp;){0,3}';
   const percent = (bytes: Buffer): string =>
     [...bytes].map((byte) => `%(?:25){0,3}${byte.toString(16).padStart(2, '0')}`).join('');
   const name = ENTITY_NAMES[character];
-  const units = [...Array(character.length).keys()].map((at) => character.charCodeAt(at).toString(16).padStart(4, '0'));
+  const [unit = '', secondUnit] = [...Array(character.length).keys()].map((at) =>
+    character.charCodeAt(at).toString(16).padStart(4, '0'),
+  );
+  const second = secondUnit === undefined ? '' : String.raw`\\{1,4}u${secondUnit}`;
+  const escapes = [
+    `u${unit}${second}`,
+    String.raw`u\{0{0,4}${hex}\}`,
+    ...(code < 256 ? [`x${hex.padStart(2, '0')}`] : []),
+    ...('"\'\\/'.includes(character) ? [escapeForPattern(character)] : []),
+  ];
+  // Forms that begin alike are told apart late: the pattern stays small, and is soon compiled.
   const forms = [
     escapeForPattern(character),
-    `${amp}#0{0,6}${code};`,
-    `${amp}#x0{0,6}${hex};`,
+    `&(?:amp;){0,3}(?:#(?:0{0,6}${code}|x0{0,6}${hex})${name === undefined ? '' : `|${name}`});`,
     percent(Buffer.from(character)),
-    units.map((unit) => String.raw`\\{1,4}u${unit}`).join(''),
-    String.raw`\\{1,4}u\{0{0,4}${hex}\}`,
-    ...(code < 256 ? [percent(Buffer.from([code])), String.raw`\\{1,4}x${hex.padStart(2, '0')}`] : []),
-    ...(name === undefined ? [] : [`${amp}(?:${name});`]),
-    ...('"\'\\/'.includes(character) ? [String.raw`\\{1,4}${escapeForPattern(character)}`] : []),
+    ...(code >= 128 && code < 256 ? [percent(Buffer.from([code]))] : []),
+    String.raw`\\{1,4}(?:${escapes.join('|')})`,
     ...(character === ' ' ? ['\\+'] : []),
   ];
   return `(?:${forms.join('|')})`;

@@ -2,6 +2,7 @@
 import { type Duplex, pipeline, Readable } from 'node:stream';
 import { promisify, TextDecoder } from 'node:util';
 import { brotliDecompress, createBrotliDecompress, createGunzip, createInflate, gunzip, inflate } from 'node:zlib';
+import { timeSlices } from './time-slices.ts';
 
 /** The text of a body; `trouble` says in words why it is not all of it. */
 export interface BodyText {
@@ -27,11 +28,13 @@ export async function readBodyText(
   maxBytes: number,
 ): Promise<BodyText> {
   const encoding = contentEncoding.trim().toLowerCase();
-  if (encoding === '' || encoding === 'identity' || bytes.length === 0) return { text: decode(bytes, contentType) };
+  if (encoding === '' || encoding === 'identity' || bytes.length === 0) {
+    return { text: await withoutNul(decode(bytes, contentType)) };
+  }
   const unpack = Object.hasOwn(unpackers, encoding) ? unpackers[encoding] : undefined;
   if (!unpack) return { text: '', trouble: `the answer has an unknown content encoding: ${encoding.slice(0, 50)}` };
   try {
-    return { text: decode(await unpack(bytes, { maxOutputLength: maxBytes }), contentType) };
+    return { text: await withoutNul(decode(await unpack(bytes, { maxOutputLength: maxBytes }), contentType)) };
   } catch (error) {
     const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     return {
@@ -39,6 +42,18 @@ export async function readBodyText(
       trouble: tooLarge ? `the answer is larger than ${maxBytes} bytes` : 'the answer cannot be decompressed',
     };
   }
+}
+
+// A body may be made of them.
+async function withoutNul(text: string): Promise<string> {
+  if (!text.includes('\0')) return text;
+  const pause = timeSlices();
+  let clean = '';
+  for (let at = 0; at < text.length; at += MAX_PIECE_BYTES) {
+    clean += text.slice(at, at + MAX_PIECE_BYTES).replaceAll('\0', '\uFFFD');
+    await pause();
+  }
+  return clean;
 }
 
 /** A body that can't be read on. The message says why, in words. */
@@ -108,8 +123,7 @@ async function* unpack(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGe
 /** In them stands what the charset is known by. */
 const HEAD_BYTES = 200;
 
-const decode = (bytes: Buffer, contentType: string): string =>
-  decoderFor(charsetOf(bytes, contentType)).decode(bytes).replaceAll('\0', '\uFFFD');
+const decode = (bytes: Buffer, contentType: string): string => decoderFor(charsetOf(bytes, contentType)).decode(bytes);
 
 // First the byte order mark, then the header, then the XML declaration (RFC 7303, 3.2).
 function charsetOf(bytes: Buffer, contentType: string): string {

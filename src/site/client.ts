@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { ReadJob } from './decode.ts';
-import { decodeSiteJob } from './decode.ts';
+import { readSiteJob } from './decode.ts';
 import { encodeSiteJob } from './encode.ts';
 import {
   type Exchange,
@@ -22,7 +22,9 @@ import { judgeProbe } from './probe.ts';
 import { type PageAnswer, readPage } from './read-page.ts';
 import { readRetryAfter } from './retry-after.ts';
 import { type Cleaner, createCleaner } from './scrub.ts';
+import { type Pause, timeSlices } from './time-slices.ts';
 import { type Answer, openTransport, type Wire } from './transport.ts';
+import { readXmlInSlices } from './xml-tree.ts';
 
 const MAX_ANSWER_BYTES = 1 << 20;
 /** A page of the list is read while it comes in: what it costs is time. */
@@ -53,6 +55,8 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const { notAfter, signal, expected } = timing;
       const wire: Wire = { ...encode(request, urlOf), notAfter, signal, maxBytes: MAX_ANSWER_BYTES };
       const answer = await transport.exchange(wire);
+      const pause = timeSlices();
+      const root = await readXmlInSlices(answer.body, pause);
       const reply: Reply = {
         url: wire.url,
         sent: answer.sent,
@@ -68,21 +72,23 @@ export function createSiteClient(options: SiteOptions): SiteClient {
         contentType: answer.header('content-type'),
         retryAfterMs: readRetryAfter(answer.header('retry-after'), answer.header('date'), Date.now()),
         body: answer.body,
+        document: { root },
         trouble: answer.trouble,
       };
       const outcome = await judgeKnowing(request.kind, reply, timing.learnt);
       // Behind an answer to something else, each further one on that connection would be.
       if (outcome.kind === 'unknown' && outcome.contradicts === true) transport.renew();
       return {
-        outcome: clean.outcome(outcome),
-        ...record(wire, answer, clean),
+        outcome: await clean.outcome(outcome, pause),
+        ...(await record(wire, answer, clean, pause)),
         durationMs: Math.round(performance.now() - startedAt),
       };
     },
     async show(id, signal) {
       const answer = await get(urlOf(jobPath(id)), MAX_ANSWER_BYTES, signal);
-      const shown = readShown(id, answer, options.baseUrl, clean);
-      return shown && clean.siteJob(shown);
+      const pause = timeSlices();
+      const shown = await readShown(id, answer, options.baseUrl, { clean, pause });
+      return shown && clean.largeJob(shown, pause);
     },
     async list(take, signal, turn) {
       if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
@@ -139,27 +145,38 @@ function encode(request: SiteRequest, urlOf: (path: string) => URL): Pick<Wire, 
 }
 
 /** The token is taken out only here: what is read of an answer must be what the site sent. */
-function record(wire: Wire, answer: Answer, clean: Cleaner): Pick<Exchange, 'request' | 'response'> {
-  const body = wire.body === undefined ? undefined : clean.body(wire.body, MAX_RECORDED_BYTES);
+async function record(
+  wire: Wire,
+  answer: Answer,
+  clean: Cleaner,
+  pause: Pause,
+): Promise<Pick<Exchange, 'request' | 'response'>> {
+  const body = wire.body === undefined ? undefined : await clean.body(wire.body, MAX_RECORDED_BYTES, pause);
   const request = { method: wire.method, url: clean.address(wire.url.href), body };
   if (answer.status === 0) return { request };
   const limit = isHtml(answer.body, answer.header('content-type')) ? MAX_RECORDED_HTML_BYTES : MAX_RECORDED_BYTES;
   const response = {
     status: answer.status,
     location: clean.address(answer.header('location')) || undefined,
-    body: clean.body(answer.body, limit),
+    body: await clean.body(answer.body, limit, pause),
   };
   return { request, response };
 }
 
-function readShown(id: SiteJobId, answer: Answer, baseUrl: URL, clean: Cleaner): SiteJob | undefined {
+async function readShown(
+  id: SiteJobId,
+  answer: Answer,
+  baseUrl: URL,
+  { clean, pause }: { readonly clean: Cleaner; readonly pause: Pause },
+): Promise<SiteJob | undefined> {
   if (answer.status === 404 || answer.status === 410) return undefined;
   if (answer.status !== 200) {
     const message = clean.text(`The site did not show job ${id}: ${answer.trouble ?? `it answered ${answer.status}`}`);
     const retryAfterMs = readRetryAfter(answer.header('retry-after'), answer.header('date'), Date.now());
     throw new NotShownError(message, answer.status, retryAfterMs);
   }
-  const siteJob = answer.trouble === undefined ? decodeSiteJob(answer.body, baseUrl) : undefined;
+  const root = answer.trouble === undefined ? await readXmlInSlices(answer.body, pause) : undefined;
+  const siteJob = root && readSiteJob(root, baseUrl);
   if (!siteJob) throw new Error(clean.text(`The site's answer for job ${id} is not the XML of a job`));
   return { ...siteJob, siteJobId: id };
 }

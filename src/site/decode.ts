@@ -18,7 +18,12 @@ const urlNames = ['url', 'href'];
  */
 export function decodeSiteJob(xml: string, base: URL): SiteJob | undefined {
   const root = readXml(xml);
-  const element = root && findJob(root);
+  return root && readSiteJob(root, base);
+}
+
+/** The same for XML that has been read. */
+export function readSiteJob(root: XmlElement, base: URL): SiteJob | undefined {
+  const element = findJob(root);
   const job = element && readJobElement(element, base);
   return job?.siteJobId === undefined ? undefined : { ...job, siteJobId: job.siteJobId };
 }

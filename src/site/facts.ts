@@ -6,8 +6,8 @@ import { findJob, type ReadJob, readJobElement } from './decode.ts';
 import type { SiteJob } from './exchange.ts';
 import { type JobAddress, pointsAtJob, readJobUrl } from './job-address.ts';
 import { hasMisgiving, readObjection } from './objection.ts';
-import { decodeProblems, readErrors } from './problems.ts';
-import { readXml } from './xml-tree.ts';
+import { readErrors, tellProblems } from './problems.ts';
+import { readXml, type XmlElement } from './xml-tree.ts';
 
 /** What came back for one request, as far as anything did. */
 export interface Reply {
@@ -28,6 +28,8 @@ export interface Reply {
   readonly retryAfterMs?: number;
   /** Decoded; empty where there was none or it can't be read. */
   readonly body: string;
+  /** The body as XML, where it has been read already; without `root` it is none. */
+  readonly document?: { readonly root?: XmlElement };
   /** Why the answer is missing or not complete, in words; absent: it is complete. */
   readonly trouble?: string;
 }
@@ -63,7 +65,7 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
  * all the same; nothing is ever sent there. One of another form counts only under 201 and where the body has no ID.
  */
 export function gatherFacts(reply: Reply): Facts {
-  const root = readXml(reply.body);
+  const { root } = reply.document ?? { root: readXml(reply.body) };
   const address = reply.location === undefined ? {} : readJobUrl(reply.location, reply.url);
   const element = root && findJob(root);
   const job: ReadJob = element ? readJobElement(element, reply.url) : { fields: {} };
@@ -81,7 +83,7 @@ export function gatherFacts(reply: Reply): Facts {
     problems: root ? readErrors(root) : [],
     objections: () => (root ? readObjection(root) : []),
     hasMisgiving: () => hasMisgiving(root, reply.body),
-    reasons: () => decodeProblems(reply.body),
+    reasons: () => tellProblems(reply.body, root),
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
     redirectTarget: () => targetOf(reply),
     redirectsToJob: () => reply.location !== undefined && pointsAtJob(reply.location, reply.url),

@@ -1,7 +1,7 @@
 // Turns an answer that sounds like a success into what it says against the request, in any form but an errors document.
 import type { Problem } from '../posting/posting.ts';
 import { isNothing, isTold, readErrorElement, readTold } from './problems.ts';
-import { childrenOf, foldName, isNamed, legibleText, type XmlElement } from './xml-tree.ts';
+import { childrenOf, foldName, isNamed, legibleText, MAX_LEGIBLE, type XmlElement } from './xml-tree.ts';
 
 // Neither the answer to an update nor the form of errors is described (site-interface.md, section 4, rule 5; section 7,
 // rule 3), so that a site may say no under 200 in words of its own:
@@ -104,7 +104,8 @@ const failureWords =
  */
 export function hasMisgiving(root: XmlElement | undefined, body: string): boolean {
   const text = root ? textBesideJobs(root) : /^\s*(<\?[^>]*>\s*)?<job\b/i.test(body) ? '' : body;
-  return failureWords.test(text.replace(noFailure, ''));
+  // What is not looked at may say no.
+  return text.length >= MAX_LEGIBLE || failureWords.test(text.replace(noFailure, ''));
 }
 
 function textBesideJobs(root: XmlElement): string {

@@ -69,7 +69,7 @@ function contentOf({ body, header }: Answer): string | undefined {
     const name = root?.name ?? /^\s*(?:<[?!][^>]*>\s*)*<(?:[\w.-]+:)?([\w.-]+)/.exec(body)?.[1];
     return name === undefined ? undefined : `the element ${name.slice(0, MAX_SEEN)}`;
   }
-  const title = expandReferences(/<title[^>]*>([^<]*)/i.exec(body)?.[1] ?? '')
+  const title = expandReferences(/<title[^<>]*>([^<]*)/i.exec(body)?.[1] ?? '')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return title === '' ? 'a page without a title' : `the page "${title.slice(0, MAX_SEEN)}"`;

@@ -40,8 +40,10 @@ const failureNames = ['failure', 'fault', 'exception', 'problem'];
  * Reads the problems from an answer's body. Where the body is no readable errors document, its own text, without markup
  * and cut to 1,000 characters, is the one message; an empty body gives no problem. Never throws.
  */
-export function decodeProblems(body: string): readonly Problem[] {
-  const root = readXml(body);
+export const decodeProblems = (body: string): readonly Problem[] => tellProblems(body, readXml(body));
+
+/** The same for a body that has been read as XML; `root` is absent where it is none. */
+export function tellProblems(body: string, root: XmlElement | undefined): readonly Problem[] {
   const problems = root ? readErrors(root) : [];
   if (problems.length > 0) return problems;
   const text = root && !isNamed(root, 'html') ? legibleText(root) : withoutMarkup(body);
@@ -97,9 +99,8 @@ function readElement(element: XmlElement, context: Omit<Problem, 'message'>): Pr
   };
   const inner = { field: readField(part(fieldNames)) ?? context.field, value: part(['value']) ?? context.value };
   const told = plural ? messageNames : detailNames;
-  const text = legibleText(element);
   const isText = children.length === 0 || (!plural && hasOwnText(element));
-  if (isText) return [problem({ ...inner, message: text === '' ? (part(told) ?? '') : text })];
+  if (isText) return [problem({ ...inner, message: legibleText(element) || (part(told) ?? '') })];
   const own = children.flatMap((child) => {
     if (isNamed(child, ...told)) return readTexts(child, inner);
     if (isError(child) || isNamed(child, ...failureNames)) return readElement(child, inner);
@@ -107,7 +108,7 @@ function readElement(element: XmlElement, context: Omit<Problem, 'message'>): Pr
     return readTexts(child, { field: readField(child.name) });
   });
   if (own.length > 0) return own;
-  return [problem({ ...inner, message: part(told) ?? part(remarkNames) ?? text })];
+  return [problem({ ...inner, message: part(told) ?? part(remarkNames) ?? legibleText(element) })];
 }
 
 // Text beside elements: a sentence with markup in it.
@@ -153,7 +154,7 @@ function tidy(text: string, maxLength: number): string {
 function withoutMarkup(body: string): string {
   const text = body
     .slice(0, 65_536)
-    .replace(/<(script|style)\b[^>]*>[\s\S]*?(<\/\1\s*>|$)/gi, ' ')
+    .replace(/<(script|style)\b[^<>]*>[\s\S]*?(<\/\1\s*>|$)/gi, ' ')
     .replace(/<!--[\s\S]*?(-->|$)/g, ' ')
     .replace(/<[^<>]*>/g, ' ');
   return expandReferences(text);

@@ -1,8 +1,8 @@
 // Reads the answer to a GET that should be a page of the list, of any size: its jobs as they come, and what else it says.
-import { setImmediate as breathe } from 'node:timers/promises';
 import { BrokenBody } from './body-text.ts';
 import type { ReadJob } from './decode.ts';
 import { openListPage, type PageHints } from './list-page.ts';
+import { timeSlices } from './time-slices.ts';
 import type { Answer, StreamedAnswer } from './transport.ts';
 import { XmlRefused } from './xml-events.ts';
 
@@ -14,8 +14,6 @@ export interface PageAnswer extends Answer {
 
 /** What is kept of a body to tell people, or to tell a web page from a list. */
 const KEPT_CHARACTERS = 64 << 10;
-/** Whatever else the process has to do is not kept waiting for longer. */
-const WORK_MS = 8;
 
 /** Reads it to its end. @param take gets each job at once; the page may still turn out to be none. */
 export async function readPage(answer: StreamedAnswer, url: URL, take: (job: ReadJob) => void): Promise<PageAnswer> {
@@ -25,12 +23,7 @@ export async function readPage(answer: StreamedAnswer, url: URL, take: (job: Rea
   let hints: PageHints | undefined;
   let trouble = answer.trouble;
   let refused: XmlRefused | undefined;
-  let workedFrom = performance.now();
-  const pause = async (): Promise<void> => {
-    if (performance.now() - workedFrom < WORK_MS) return;
-    await breathe();
-    workedFrom = performance.now();
-  };
+  const pause = timeSlices();
   try {
     if (trouble !== undefined) return { sent, status, header, body, trouble };
     for await (const piece of answer.pieces) {

@@ -1,7 +1,8 @@
 // Turns what may hold the site's token into what does not (design, law 7): only what is stored and shown, never what is read.
-import { credentialPattern, SHORT_SECRET, secretReplacer } from '../posting/secret-pattern.ts';
+import { credentialPattern, SHORT_SECRET, secretReplacer, secretSearch } from '../posting/secret-pattern.ts';
 import { cutText } from './body-text.ts';
 import type { Outcome, SiteJob } from './exchange.ts';
+import type { Pause } from './time-slices.ts';
 
 /** What stands in the place of the token. */
 export const REMOVED = '[token removed]';
@@ -10,13 +11,61 @@ export const REMOVED = '[token removed]';
 const MIN_PART = 6;
 /** Longer than any form of a token is. */
 const MARGIN = 16 << 10;
+/** Characters that are searched before the event loop may have a turn, and those before them that tell a short token. */
+const WINDOW = 8 << 10;
+const CONTEXT = 64;
 
 /** Removes the token from a text in each form in which a site or a proxy may echo it: see `secretReplacer`. */
 export function createScrubber(token: string): (text: string) => string {
   const replace = secretReplacer(token, REMOVED);
-  const ends = token.length < SHORT_SECRET ? [] : [token, Buffer.from(`${token}:X`).toString('base64')];
+  const ends = endsOf(token);
   return (text) => withoutPart(replace(text), ends);
 }
+
+/** The same for texts of any length: other work is done between two parts of one. */
+function createSlicedScrubber(token: string): (text: string, pause: Pause) => Promise<string> {
+  const findPatterns = secretSearch(token);
+  const ends = endsOf(token);
+  return async (text, pause) => {
+    const parts: string[] = [];
+    for (let at = 0; at < text.length; ) {
+      const start = Math.max(0, at - CONTEXT);
+      const window = text.slice(start, at + WINDOW + MARGIN);
+      let kept = at;
+      for (const [from, to] of matchesIn(window, at - start, findPatterns(window))) {
+        // What begins further on may end behind the window.
+        if (start + from >= at + WINDOW) break;
+        parts.push(text.slice(kept, Math.max(kept, start + from)), REMOVED);
+        kept = start + to;
+      }
+      const next = Math.max(kept, Math.min(at + WINDOW, text.length));
+      parts.push(text.slice(kept, next));
+      at = next;
+      await pause();
+    }
+    return withoutPart(parts.join(''), ends);
+  };
+}
+
+/** Where the token stands, from a place on; in order, none within another. */
+function matchesIn(text: string, from: number, patterns: readonly RegExp[]): readonly (readonly [number, number])[] {
+  const found: [number, number][] = [];
+  for (const pattern of patterns) {
+    for (const match of text.matchAll(pattern)) {
+      if (match.index >= from) found.push([match.index, match.index + match[0].length]);
+    }
+  }
+  found.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
+  let end = from;
+  return found.filter(([, stop]) => {
+    if (stop <= end) return false;
+    end = stop;
+    return true;
+  });
+}
+
+const endsOf = (token: string): readonly string[] =>
+  token.length < SHORT_SECRET ? [] : [token, Buffer.from(`${token}:X`).toString('base64')];
 
 function withoutPart(text: string, ends: readonly string[]): string {
   const whole = text.endsWith('…') ? text.slice(0, -1) : text;
@@ -32,12 +81,14 @@ function withoutPart(text: string, ends: readonly string[]): string {
 export interface Cleaner {
   readonly text: (text: string) => string;
   /** A body as it is recorded: `maxBytes` of UTF-8 at most. */
-  readonly body: (text: string, maxBytes: number) => string;
+  readonly body: (text: string, maxBytes: number, pause: Pause) => Promise<string>;
   /** A URL. A short token stays in its path, where it is part of an ID. */
   readonly address: (url: string) => string;
   /** Its ID stays as it is, and its fields unless they hold a token that can't be there by accident. */
   readonly siteJob: (siteJob: SiteJob) => SiteJob;
-  readonly outcome: (outcome: Outcome) => Outcome;
+  readonly outcome: (outcome: Outcome, pause: Pause) => Promise<Outcome>;
+  /** As `siteJob`, for one of any size. */
+  readonly largeJob: (siteJob: SiteJob, pause: Pause) => Promise<SiteJob>;
   /** Whether the site gives the token back in place of an ID. */
   readonly isToken: (id: string | undefined) => boolean;
 }
@@ -56,20 +107,30 @@ export function createCleaner(token: string): Cleaner {
       ? job.fields
       : Object.fromEntries(Object.entries(job.fields).map(([name, value]) => [name, text(value)])),
   });
+  const cleanSlowly = createSlicedScrubber(token);
+  const largeJob = async (job: SiteJob, pause: Pause): Promise<SiteJob> => {
+    if (isShort) return siteJob(job);
+    const fields: [string, string][] = [];
+    for (const [name, value] of Object.entries(job.fields)) fields.push([name, await cleanSlowly(value, pause)]);
+    return { ...job, url: job.url === undefined ? undefined : address(job.url), fields: Object.fromEntries(fields) };
+  };
   return {
     text,
-    body(body, maxBytes) {
-      if (body.length <= maxBytes + MARGIN) return cutText(text(body), maxBytes);
+    async body(body, maxBytes, pause) {
+      if (body.length <= maxBytes + MARGIN) return cutText(await cleanSlowly(body, pause), maxBytes);
       // Half a token may stand at the end of what is looked at, and what is removed before makes the rest move up.
-      const looked = text(body.slice(0, maxBytes + MARGIN));
+      const looked = await cleanSlowly(body.slice(0, maxBytes + MARGIN), pause);
       return cutText(looked.slice(0, Math.max(0, looked.length - MARGIN)), maxBytes, Buffer.byteLength(body));
     },
     address,
     siteJob,
+    largeJob,
     isToken,
-    outcome(outcome) {
-      if (outcome.kind !== 'created') return cleanTexts(outcome, text) as Outcome;
-      if (!isToken(outcome.siteJob.siteJobId)) return { ...outcome, siteJob: siteJob(outcome.siteJob) };
+    async outcome(outcome, pause) {
+      if (outcome.kind !== 'created') {
+        return (await cleanTexts(outcome, (value) => cleanSlowly(value, pause))) as Outcome;
+      }
+      if (!isToken(outcome.siteJob.siteJobId)) return { ...outcome, siteJob: await largeJob(outcome.siteJob, pause) };
       return { kind: 'unknown', message: 'The site returned the token in place of the ID of a new job' };
     },
   };
@@ -90,14 +151,13 @@ function decode(value: string): string {
 }
 
 /** The texts in it, but for the kind of a union, and IDs. */
-function cleanTexts(value: unknown, clean: (text: string) => string): unknown {
+async function cleanTexts(value: unknown, clean: (text: string) => Promise<string>): Promise<unknown> {
   if (typeof value === 'string') return clean(value);
-  if (Array.isArray(value)) return value.map((one) => cleanTexts(one, clean));
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name,
-      name === 'kind' || name === 'siteJobId' ? inner : cleanTexts(inner, clean),
-    ]),
-  );
+  const cleaned: [string, unknown][] = [];
+  for (const [name, inner] of Object.entries(value)) {
+    const isKept = name === 'kind' || name === 'siteJobId';
+    cleaned.push([name, isKept ? inner : await cleanTexts(inner, clean)]);
+  }
+  return Array.isArray(value) ? cleaned.map(([, inner]) => inner) : Object.fromEntries(cleaned);
 }

@@ -11,6 +11,7 @@ export interface XmlElement {
 
 /** What a document may hold in memory at a time. An element that is handed over counts only until it closes. */
 export interface XmlLimits {
+  /** Together with their attributes. */
   readonly elements: number;
   /** Characters of texts, names and attributes together; also of any single piece of markup, such as a comment. */
   readonly characters: number;
@@ -79,7 +80,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
     unread = 0;
     elements += moreElements;
     characters += moreCharacters;
-    if (elements > limits.elements) throw tooLarge(`more than ${limits.elements} elements`);
+    if (elements > limits.elements) throw tooLarge(`more than ${limits.elements} elements and attributes`);
     if (characters > limits.characters) throw tooLarge(`more than ${limits.characters} characters`);
   };
   const tooLarge = (what: string): XmlRefused => {
@@ -89,7 +90,11 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   };
   const addText = (text: string): void => {
     hold(0, text.length);
-    open.at(-1)?.content.push(text);
+    const content = open.at(-1)?.content;
+    const before = content?.at(-1);
+    // CDATA sections and comments part a text, and may do so after each character.
+    if (content && typeof before === 'string') content[content.length - 1] = before + text;
+    else content?.push(text);
   };
 
   parser.on('error', (error) => {
@@ -108,7 +113,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   });
   parser.on('attribute', ({ name, value }) => {
     if (attributes.size >= MAX_ATTRIBUTES) throw tooLarge(`an element with more than ${MAX_ATTRIBUTES} attributes`);
-    hold(0, name.length + value.length);
+    hold(1, name.length + value.length);
     if (!name.startsWith('xmlns:')) attributes.set(foldName(localName(name)).toLowerCase(), withReferences(value));
   });
   parser.on('opentag', () => {

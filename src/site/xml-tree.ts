@@ -1,14 +1,17 @@
 // Turns XML text from the site into a small tree of elements; text that is not well-formed turns into nothing.
+import type { Pause } from './time-slices.ts';
 import { foldName, openXml, type XmlElement } from './xml-events.ts';
 
 export { expandReferences } from './references.ts';
 export { foldName, type XmlElement } from './xml-events.ts';
 
 /**
- * What an answer may hold that is no list. Reading this much takes some 20 ms: it is done in one go, and meanwhile
- * nothing else is, for any site.
+ * What an answer may hold that is no list: some ten times what a large job does. What is done with the tree is done in
+ * one go, and meanwhile nothing else is, for any site.
  */
-const LIMITS = { elements: 5_000, characters: 8 << 20 };
+const LIMITS = { elements: 2_000, characters: 256 << 10 };
+/** Characters that are parsed before the event loop may have a turn. */
+const PIECE = 8 << 10;
 
 /**
  * Reads an XML document. Comes back with its root element, or with `undefined` where the text is empty, cut, malformed,
@@ -16,16 +19,7 @@ const LIMITS = { elements: 5_000, characters: 8 << 20 };
  * is skipped.
  */
 export function readXml(text: string): XmlElement | undefined {
-  if (text !== last.text) last = { text, root: parse(text) };
-  return last.root;
-}
-
-/** An answer is looked at several times in a row: as a job, as errors, as a text. */
-let last: { readonly text: string; readonly root: XmlElement | undefined } = { text: '', root: undefined };
-
-function parse(text: string): XmlElement | undefined {
-  // Cheap first look: most bodies that are not XML do not begin like it.
-  if (!text.trimStart().startsWith('<')) return undefined;
+  if (!looksLikeXml(text)) return undefined;
   try {
     const reading = openXml(LIMITS);
     reading.write(text);
@@ -34,6 +28,27 @@ function parse(text: string): XmlElement | undefined {
     return undefined;
   }
 }
+
+/** The same piece by piece: other work is done between two of them. */
+export async function readXmlInSlices(text: string, pause: Pause): Promise<XmlElement | undefined> {
+  if (!looksLikeXml(text)) return undefined;
+  const reading = openXml(LIMITS);
+  try {
+    for (let at = 0; at < text.length; at += PIECE) {
+      reading.write(text.slice(at, at + PIECE));
+      await pause();
+    }
+    return reading.end();
+  } catch {
+    return undefined;
+  }
+}
+
+// Cheap first look: most bodies that are not XML do not begin like it.
+const looksLikeXml = (text: string): boolean => text.trimStart().startsWith('<');
+
+/** Nobody reads on. */
+export const MAX_LEGIBLE = 64 << 10;
 
 /** The child elements, in document order. */
 export const childrenOf = (element: XmlElement): readonly XmlElement[] =>
@@ -44,19 +59,28 @@ export const textOf = (element: XmlElement): string =>
   element.content.map((node) => (typeof node === 'string' ? node : textOf(node))).join('');
 
 /**
- * The text in an element for people: the texts of neighbouring elements are set apart, white space is folded.
+ * The text in an element for people: the texts of neighbouring elements are set apart, white space is folded. Of a text
+ * longer than {@link MAX_LEGIBLE} it is the beginning.
  * @param isLeftOut elements whose text is not wanted.
  */
-export function legibleText(element: XmlElement, isLeftOut: (child: XmlElement) => boolean = () => false): string {
+export const legibleText = (element: XmlElement, isLeftOut?: (child: XmlElement) => boolean): string =>
+  legible(element, isLeftOut ?? (() => false)).trim();
+
+function legible(element: XmlElement, isLeftOut: (child: XmlElement) => boolean): string {
   const parts = element.content.flatMap((node) => {
-    if (typeof node !== 'string') return isLeftOut(node) ? [] : [legibleText(node, isLeftOut)];
-    return [node.replace(/\s{2,}|[^\S ]/g, ' ')];
+    if (typeof node !== 'string') return isLeftOut(node) ? [] : [legible(node, isLeftOut).trim()];
+    return [cutLong(node).replace(/\s{2,}|[^\S ]/g, ' ')];
   });
   // Text beside elements is a sentence with markup in it.
   const isSentence = element.content.some((node) => typeof node === 'string' && node.trim() !== '');
   const joined = isSentence ? joinSentence(parts) : parts.filter((part) => part.trim() !== '').join('; ');
-  return joined.trim();
+  // Each element around it copies a text: a long one under many elements would take time by its length for each.
+  return cutLong(joined);
 }
+
+// It stays long, however much white space was around or in it.
+const cutLong = (text: string): string =>
+  text.length < MAX_LEGIBLE ? text : `${text.trim().slice(0, MAX_LEGIBLE - 1)}…`;
 
 // Looks at the ends of the parts only: with the text up to each part, many parts would take time by their square.
 function joinSentence(parts: readonly string[]): string {

@@ -171,7 +171,8 @@ describe('a short token', () => {
         : `<job><id>${id}</id><title>a job abc 7</title></job>`,
     ]);
     await using client = openShort(site.url, token);
-    const { outcome, response } = await client.send(create, anyTime);
+    const sent = { kind: 'create', fields: { title: 'a job abc 7' } } as const;
+    const { outcome, response } = await client.send(sent, anyTime);
     expect(outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: id, fields: { title: 'a job abc 7' } } });
     expect(response?.location).toBe(`/jobs/${id}?key=${REMOVED}`);
     expect(await client.show(siteJobId(id))).toMatchObject({ siteJobId: id, fields: { id } });

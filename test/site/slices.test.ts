@@ -1,0 +1,104 @@
+// Whatever a site answers, reading it leaves the event loop its turns: in slices, within limits, in proportion to its size.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { readErrors } from '../../src/site/problems.ts';
+import { createCleaner, createScrubber, REMOVED } from '../../src/site/scrub.ts';
+import { readXml, readXmlInSlices, type XmlElement } from '../../src/site/xml-tree.ts';
+import { anyTime, create, openClient, openSite, TOKEN } from './scripted-site.ts';
+
+function countedPause() {
+  const counted = { pauses: 0, pause: async () => void counted.pauses++ };
+  return counted;
+}
+/** Characters that are worked on in one go at most, whatever they are. */
+const IN_ONE_GO = 8 << 10;
+
+describe('an answer is worked on in parts, with a pause after each', () => {
+  it.each([
+    ['one text', `<error>${'word '.repeat(40_000)}</error>`],
+    ['many texts', `<error>${'<![CDATA[a]]>b'.repeat(14_000)}</error>`],
+    ['references', `<error>${'&#65;'.repeat(40_000)}</error>`],
+    ['an attribute', `<error text="${'word '.repeat(40_000)}"/>`],
+  ])('parsed, made of %s', async (_name, xml) => {
+    const counted = countedPause();
+    expect(await readXmlInSlices(xml, counted.pause)).toEqual(readXml(xml));
+    expect(counted.pauses).toBeGreaterThanOrEqual(Math.floor(xml.length / IN_ONE_GO));
+  });
+
+  it.each([
+    ['the token', `${TOKEN} `],
+    ['what it begins with', TOKEN.slice(0, -1)],
+    ['its Base64', `${Buffer.from(`${TOKEN}:X`).toString('base64')} `],
+    ['references', '&#65;'],
+  ])('searched for the token, made of %s', async (_name, unit) => {
+    const text = unit.repeat(60_000 / unit.length);
+    const counted = countedPause();
+    expect(await createCleaner(TOKEN).body(text, 1 << 20, counted.pause)).toBe(createScrubber(TOKEN)(text));
+    expect(counted.pauses).toBeGreaterThanOrEqual(Math.floor(60_000 / IN_ONE_GO) - 1);
+  });
+
+  it('and the event loop goes on while the client reads one', async () => {
+    await using site = await openSite([422, {}, `<errors>${`<error>${TOKEN}</error>`.repeat(40_000)}</errors>`]);
+    await using client = openClient(site.url);
+    let turns = 0;
+    let done = false;
+    const sent = client.send(create, anyTime).finally(() => {
+      done = true;
+    });
+    while (!done) {
+      await nextTurn();
+      turns++;
+    }
+    expect((await sent).outcome.kind).toBe('rejected');
+    expect(turns).toBeGreaterThan(10);
+  });
+});
+
+describe('a token that lies across two parts', () => {
+  const forms = [
+    TOKEN,
+    encodeURIComponent(TOKEN),
+    Buffer.from(`${TOKEN}:X`).toString('base64'),
+    [...TOKEN].map((character) => `&amp;#x${character.codePointAt(0)?.toString(16)};`).join(''),
+  ];
+  it.each(forms)('is removed wherever the cut is: %s', async (form) => {
+    const { body } = createCleaner(TOKEN);
+    const { pause } = countedPause();
+    for (let before = IN_ONE_GO - form.length - 1; before <= IN_ONE_GO + 1; before++) {
+      const text = `${'.'.repeat(before)}${form}${'.'.repeat(IN_ONE_GO)}`;
+      expect(await body(text, 1 << 20, pause)).toBe(`${'.'.repeat(before)}${REMOVED}${'.'.repeat(IN_ONE_GO)}`);
+    }
+  });
+});
+
+describe('the work grows with the size of an answer, not with its square', () => {
+  it('errors within errors', () => {
+    let reads = 0;
+    const element = (name: string, content: XmlElement['content']): XmlElement => ({
+      name,
+      attributes: new Map(),
+      get content() {
+        reads++;
+        return content;
+      },
+    });
+    const [depth, width] = [90, 500];
+    let root = element(
+      'error',
+      Array.from({ length: width }, () => element('b', ['bad'])),
+    );
+    for (let level = 0; level < depth; level++) root = element('error', [root]);
+    expect(readErrors(root)).toHaveLength(100);
+    expect(reads).toBeLessThan(20 * (depth + width));
+  });
+
+  it('CDATA sections and comments part no text', () => {
+    expect(readXml(`<a>${'b<!-- -->'.repeat(1000)}<![CDATA[c]]></a>`)?.content).toEqual([`${'b'.repeat(1000)}c`]);
+  });
+
+  it('attributes count as elements do', () => {
+    const many = `<a ${Array.from({ length: 450 }, (_, at) => `a${at}=""`).join(' ')}/>`;
+    expect(readXml(`<job>${many.repeat(4)}</job>`)?.name).toBe('job');
+    expect(readXml(`<job>${many.repeat(5)}</job>`)).toBeUndefined();
+  });
+});
