@@ -61,4 +61,6 @@ it('comes after a turn of the clocks by half an hour', () => {
   const next = nextRun(schedule, new Date('2026-04-03T15:15:00Z'));
   expect(next.toLocaleTimeString('en-GB', { timeZone: schedule.timeZone })).toBe('02:15:00');
   expect(next.getTime()).toBeLessThan(Date.UTC(2026, 3, 7));
+  const due = lastDue(schedule, new Date('2026-10-04T15:10:00Z'), 2);
+  expect(due.getTime()).toBeLessThan(Date.UTC(2026, 9, 4));
 });
