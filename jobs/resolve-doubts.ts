@@ -10,9 +10,11 @@ import {
 } from '../src/plan/match-doubt.ts';
 import { isRewriting, rewritings } from '../src/plan/observe-values.ts';
 import { compareReferences, fieldOf, foldSpace } from '../src/plan/same-value.ts';
+import type { Fields } from '../src/posting/posting.ts';
 import type { SiteJob } from '../src/site/exchange.ts';
 import {
   adoptDoubt,
+  claimsTo,
   countDoubtsByContent,
   type Doubt,
   dueDoubts,
@@ -132,6 +134,7 @@ async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[], matching: Matchi
   const sent = referenceField === undefined ? [] : await openReferences(desk.db, desk.site, referenceField);
   const ids = new Set(doubts.flatMap((open) => open.candidates.map((candidate) => candidate.siteJobId)));
   const owned = await ownedJobIds(desk.db, desk.site, [...ids]);
+  const claims = await claimsTo(desk.db, desk.site, [...owned]);
   const alike = await sharedKeys(
     desk.db,
     desk.site,
@@ -151,7 +154,10 @@ async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[], matching: Matchi
     open.shared = alike.has(`${feed} ${key}`) || (own !== undefined && (holders.get(own) ?? 0) > 1);
     const free = open.candidates.filter((candidate) => {
       const shown = referenceField === undefined ? undefined : fieldOf(candidate.fields, referenceField)?.trim();
-      if (owned.has(candidate.siteJobId)) return false;
+      const older = claims.get(candidate.siteJobId);
+      if (owned.has(candidate.siteJobId) && (older === undefined || !isOthers(open, candidate, older, matching))) {
+        return false;
+      }
       if (!shown || shown === own) return true;
       if (referenceField !== undefined && own !== undefined) {
         const isOurs = isRewriting(learnt, referenceField, own, shown) || compareReferences(own, shown) !== 'other';
@@ -168,6 +174,14 @@ async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[], matching: Matchi
     const left = free.some(isOwn) ? free.filter(({ siteJobId }) => !open.contended.has(siteJobId)) : free;
     open.candidates.splice(0, open.candidates.length, ...left);
   }
+}
+
+/** Whether the site shows a job of another posting under the very reference of this one, which that one never had. */
+function isOthers(open: OpenDoubt, shown: SiteJob, older: Fields, { referenceField, learnt }: Matching): boolean {
+  if (referenceField === undefined) return false;
+  const [own, says, former] = [open.fields, shown.fields, older].map((known) => fieldOf(known, referenceField)?.trim());
+  if (!own || !former || own !== says) return false;
+  return compareReferences(former, says) === 'other' && !isRewriting(learnt, referenceField, former, says);
 }
 
 /** First what is certain, so that a job that only resembles a doubt's is not asked about where it is another one's. */
@@ -192,7 +206,9 @@ async function settleEach(
     }
     taken.add(chosen.siteJobId);
     const content = contentOf(open.fields, chosen.fields);
-    const adopted = await adoptDoubt(desk.db, open.doubt, chosen.siteJobId, chosen.url, content);
+    const adopted = await adoptDoubt(desk.db, open.doubt, chosen.siteJobId, chosen.url, content, (older: Fields) =>
+      isOthers(open, chosen, older, matching),
+    );
     if (adopted === 'settled') {
       const names = { ...namesOf(open.doubt), siteJobId: chosen.siteJobId, uncertain: content.uncertain };
       desk.log.info(names, 'doubt resolved: adopted');

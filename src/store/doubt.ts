@@ -12,7 +12,9 @@ import type { Fields } from '../posting/posting.ts';
 import type { Attempt } from './attempt.ts';
 import { changeReason } from './change-reason.ts';
 import type { Database, Queryable, Transaction } from './database.ts';
+import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
 import { toJsonb } from './jsonb.ts';
+import { shareFeeds } from './locks.ts';
 import { settleAll } from './settle.ts';
 import type { AdoptedContent, Settled } from './settlement.ts';
 
@@ -70,6 +72,21 @@ export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly S
     [site, ids],
   );
   return new Set(rows.map((row) => siteJobId(row.site_job_id)));
+}
+
+/** What the postings have that own these jobs, by job ID; none for which something is being sent, or whose fields are not known. */
+export async function claimsTo(
+  db: Queryable,
+  site: SiteName,
+  ids: readonly SiteJobId[],
+): Promise<ReadonlyMap<SiteJobId, Fields>> {
+  const rows = await db.query<{ site_job_id: string; fields: Fields }>(
+    `select m.site_job_id, d.fields from mapping m join document d on d.feed = m.feed and d.key = m.key
+     where m.site = $1 and m.site_job_id = any($2::text[])
+       and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null)`,
+    [site, ids],
+  );
+  return new Map(rows.map((row) => [siteJobId(row.site_job_id), row.fields]));
 }
 
 /** Open attempts whose job nobody has yet, with the reference that they sent; and which keys other feeds have too. */
@@ -130,8 +147,31 @@ export async function adoptDoubt(
   id: SiteJobId,
   url: string | undefined,
   adopted: AdoptedContent,
+  isOthers: (older: Fields) => boolean = () => false,
 ): Promise<Settled> {
-  return db.transaction((tx) => adoptDoubtWithin(tx, doubt, id, url, adopted));
+  return db.transaction(async (tx) => {
+    await endOtherClaim(tx, doubt, id, isOthers);
+    return adoptDoubtWithin(tx, doubt, id, url, adopted);
+  });
+}
+
+/** Ends the claim of a posting to a job that the site shows as the doubt's; it keeps one that is being sent to. */
+async function endOtherClaim(
+  tx: Transaction,
+  { attempt }: Doubt,
+  id: SiteJobId,
+  isOthers: (older: Fields) => boolean,
+): Promise<void> {
+  await shareFeeds(tx, [attempt.feed]);
+  const open = await tx.query(
+    `select from change where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' for update`,
+    [attempt.feed, attempt.key, attempt.token],
+  );
+  const older = open.length === 0 ? undefined : await lockClaim(tx, attempt.site, id);
+  if (older?.fields === undefined || !isOthers(older.fields)) return;
+  if (await hasLostClaim(tx, attempt, attempt.site, id)) return;
+  const idle = await claimsTo(tx, attempt.site, [id]);
+  if (idle.has(id)) await endClaim(tx, older, attempt);
 }
 
 /** The same within a transaction, beside what else belongs to the decision. */

@@ -113,3 +113,44 @@ it('an update whose answer shows the reference of another posting ends in review
   await mirror.sync();
   expect(opened.got.slice(sent)).toEqual([]);
 });
+
+it('a mapped job that the list shows as that of a create in doubt is not the older posting’s any more', async () => {
+  const jobs = new Map<string, string>();
+  const opened = await openSite((got, response) => {
+    const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];
+    const made = numberOf(got.body) === 'new' ? 'old' : numberOf(got.body);
+    if (got.method === 'POST') {
+      jobs.set(made, fieldsOf(got.body));
+      if (numberOf(got.body) !== 'new') return [201, { location: `/jobs/${made}` }, ''];
+      response.destroy();
+      return undefined;
+    }
+    if (got.url.startsWith('/jobs.xml')) {
+      const all = [...jobs].map(([listed, fields]) => jobXml(listed, fields)).join('');
+      return [200, { 'content-type': 'application/xml' }, `<jobs>${all}</jobs>`];
+    }
+    const job = jobs.get(id);
+    if (job === undefined) return [404, {}, ''];
+    if (got.method === 'DELETE') jobs.delete(id);
+    return [200, {}, got.method === 'GET' ? jobXml(id, job) : ''];
+  });
+  site = opened;
+  mirror = await openMirror({
+    site: { base_url: opened.url.href, list_path: '/jobs.xml' },
+    feed: { delete_guard: '{ percent: 100, count: 100 }' },
+  });
+  await mirror.writeFeed(feedXml([posting('old'), posting('stays')]));
+  await mirror.sync();
+  jobs.delete('old');
+  await mirror.writeFeed(feedXml([posting('old'), posting('stays'), posting('new', { title: 'Cook' })]));
+  await mirror.sync();
+  const { db } = await mirror.books();
+  expect(await mapped(mirror)).toContainEqual({ key: 'new', id: 'old' });
+  expect(
+    await db.query(`select from audit where key = 'old' and action like 'end the claim to job old%'`),
+  ).toHaveLength(1);
+  await mirror.writeFeed(feedXml([posting('stays'), posting('new', { title: 'Cook' })]));
+  await mirror.sync();
+  expect(opened.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
+  expect(jobs.get('old')).toContain('<number>new</number>');
+});
