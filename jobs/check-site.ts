@@ -60,7 +60,7 @@ async function readList(
   let read = 0;
   const keep = async () => {
     for (let at = 0; at < waiting.length; at += KEPT_AT_ONCE) {
-      await keepFound(db, site, waiting.slice(at, at + KEPT_AT_ONCE));
+      await keepFound(db, site, referenceField, waiting.slice(at, at + KEPT_AT_ONCE));
     }
     waiting = [];
     await noteSearch(db, feeds, `its jobs are looked for on the site: ${plural(read, 'job')} read`);

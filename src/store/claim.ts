@@ -1,6 +1,7 @@
 // Turns "look at this posting" into an attempt: reads wanted and actual state, and commits the intent before anything is sent.
 import { randomUUID } from 'node:crypto';
 import { type NextRequest, nextRequest } from '../plan/next-request.ts';
+import { fieldOf } from '../plan/same-value.ts';
 import { type SiteName, siteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type Attempt, idOf, type PostingRef } from './attempt.ts';
@@ -8,6 +9,7 @@ import type { Statements } from './database.ts';
 import { giveBackClaims } from './lost-claims.ts';
 import { microBatch } from './micro-batch.ts';
 import { settleNothing } from './settle-nothing.ts';
+import { holdAmong } from './site-check.ts';
 import { putOffUntilLanded } from './unanswered.ts';
 
 export type Claim =
@@ -41,7 +43,10 @@ async function claimAll(db: Statements, worker: number, here: Here, postings: re
     db,
     found.filter((change) => change.tooEarly),
   );
-  const due = found.filter((change) => !change.tooEarly);
+  const due = await withoutFound(
+    db,
+    found.filter((change) => !change.tooEarly),
+  );
   const idle = due.filter((change) => change.request.kind === 'none');
   const settled = await settleNothing(db, idle);
   const granted = await grant(
@@ -58,6 +63,28 @@ async function claimAll(db: Statements, worker: number, here: Here, postings: re
     }
     return settled.has(id) ? { kind: 'nothing' } : { kind: 'not_due' };
   });
+}
+
+/** Without the creates for which a search of the site has found a job: these wait for a person, however they became ready. */
+async function withoutFound(db: Statements, due: readonly DueChange[]): Promise<DueChange[]> {
+  const asked = new Map<string, DueChange[]>();
+  for (const change of due) {
+    if (change.request.kind !== 'create' || change.foundField === undefined) continue;
+    const sameFeed = asked.get(change.feed);
+    if (sameFeed === undefined) asked.set(change.feed, [change]);
+    else sameFeed.push(change);
+  }
+  const held = new Set<DueChange>();
+  for (const creates of asked.values()) {
+    const { feed, site } = creates[0] as DueChange;
+    const references = creates.map(({ key, request, foundField }) => {
+      const fields = 'fields' in request ? request.fields : {};
+      return { key, reference: fieldOf(fields, foundField ?? '') ?? null };
+    });
+    const keys = await holdAmong(db, feed, site, references);
+    for (const change of creates) if (keys.has(change.key)) held.add(change);
+  }
+  return due.filter((change) => !held.has(change));
 }
 
 /** Where each site is, and what stands for its token, as this process is configured. */
@@ -77,6 +104,8 @@ interface DueChange extends PostingRef {
   readonly before: Attempt['before'];
   /** An earlier request of another wish may still arrive, and would undo this one. */
   readonly tooEarly: boolean;
+  /** The field of references in which a search of the site has found jobs that nothing owns. */
+  readonly foundField: string | undefined;
 }
 
 async function readDue(
@@ -87,7 +116,8 @@ async function readDue(
   const rows = await db.query(
     `select c.feed, c.key, c.site, c.wanted, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as unsure,
-       coalesce(c.wanted = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early
+       coalesce(c.wanted = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
+       (select r.field from site_reference r where r.site = c.site limit 1) as found_field
      from (select distinct feed, key from unnest($1::text[], $2::text[]) p(feed, key)) p
      join change c on c.feed = p.feed and c.key = p.key
      left join mapping m on m.feed = c.feed and m.key = c.key
@@ -134,6 +164,7 @@ async function readDue(
       result: present ? { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash } : undefined,
       before: actual?.fields,
       tooEarly: row.too_early,
+      foundField: row.found_field ?? undefined,
     };
   });
 }
@@ -172,7 +203,7 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
     const number = numbers.get(token);
     const { request } = change;
     if (number === undefined || request.kind === 'none') continue;
-    const { tooEarly: _, ...rest } = change;
+    const { tooEarly: _, foundField: __, ...rest } = change;
     granted.set(idOf(change), { ...rest, request, token, number });
   }
   return granted;

@@ -50,14 +50,19 @@ export async function forgetFound(db: Queryable, site: SiteName): Promise<void> 
 }
 
 /** Keeps those jobs that nothing in the database owns. */
-export async function keepFound(db: Queryable, site: SiteName, jobs: readonly FoundJob[]): Promise<void> {
+export async function keepFound(
+  db: Queryable,
+  site: SiteName,
+  referenceField: string,
+  jobs: readonly FoundJob[],
+): Promise<void> {
   await db.query(
-    `insert into site_reference (site, site_job_id, reference)
-     select $1, j.id, j.reference from unnest($2::text[], $3::text[]) j(id, reference)
+    `insert into site_reference (site, site_job_id, reference, field)
+     select $1, j.id, j.reference, $4 from unnest($2::text[], $3::text[]) j(id, reference)
      where not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id)
        and not exists (select from stray s where s.site = $1 and s.site_job_id = j.id)
      on conflict do nothing`,
-    [site, jobs.map((job) => job.siteJobId), jobs.map((job) => referenceForm(job.reference))],
+    [site, jobs.map((job) => job.siteJobId), jobs.map((job) => referenceForm(job.reference)), referenceField],
   );
 }
 
@@ -110,18 +115,22 @@ export async function holdFound(
        order by key limit ${READ_AT_ONCE}`,
       [feed, last, referenceField],
     );
-    held += await holdAmong(tx, feed, site, creates);
+    held += (await holdAmong(tx, feed, site, creates)).size;
     if (creates.length < READ_AT_ONCE) return held;
     last = (creates.at(-1) as { key: string }).key;
   }
 }
 
-async function holdAmong(
+/**
+ * The same among these creates, which may have become ready in any way: by an edit, a retry, a reopened entry.
+ * @returns the keys of those that wait.
+ */
+export async function holdAmong(
   tx: Queryable,
   feed: FeedName,
   site: SiteName,
   creates: readonly { readonly key: string; readonly reference: string | null }[],
-): Promise<number> {
+): Promise<ReadonlySet<string>> {
   const asked = creates.flatMap(({ key, reference }) => formsOf(reference ?? key).map((form) => ({ key, form })));
   const found = await tx.query<{ key: string; id: string }>(
     `select distinct on (a.key) a.key, r.site_job_id as id
@@ -131,8 +140,8 @@ async function holdAmong(
      order by a.key, length(r.reference) desc, r.site_job_id`,
     [site, asked.map(({ key }) => key), asked.map(({ form }) => form), feed],
   );
-  if (found.length === 0) return 0;
-  const rows = await tx.query(
+  if (found.length === 0) return new Set();
+  const rows = await tx.query<{ key: string }>(
     `update change c set state = 'in_doubt', since = now(), found_job_id = f.id, reason = f.reason,
        attempt_token = gen_random_uuid(), attempt_operation = 'create', attempt_started = clock_timestamp()
      from unnest($2::text[], $3::text[], $4::jsonb[]) f(key, id, reason)
@@ -150,7 +159,7 @@ async function holdAmong(
       ),
     ],
   );
-  return rows.length;
+  return new Set(rows.map(({ key }) => key));
 }
 
 /** The form of a reference, and what sites that cut it may have kept. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../cli/run-program.ts';
-import { feedXml, postings } from '../support/indeed-feed.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -71,6 +71,19 @@ describe('jobs with references of the feed', () => {
     await mirror.writeFeed(feedXml(postings(4)));
     expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
     expect(await mirror.sandbox.inspect.count()).toBe(4);
+  });
+
+  it('are found too where a rejected posting becomes ready by an edit', async () => {
+    await open();
+    await make('p4');
+    await mirror.writeFeed(feedXml([...postings(3), posting('p4', { state: 'Jalisco' })]));
+    expect(await mirror.sync()).toMatchObject({ created: 3, rejected: 1 });
+    const { db } = await mirror.books();
+    const [rejected] = await db.query<{ id: number }>(`select id from change where key = 'p4'`);
+    await mirror.stopEngine();
+    await run('review', 'edit', String(rejected?.id), '--set', 'location-state=Ohio');
+    expect(await mirror.sandbox.inspect.count()).toBe(4);
+    expect(await entries()).toMatchObject([{ key: 'p4', found: expect.any(String) }]);
   });
 
   it('are looked for once, however often and by whatever process the feed is mirrored', async () => {
