@@ -36,7 +36,7 @@ const nextNames = ['next', 'next-url', 'next-link', 'next-href', 'next-page', 'n
 const MAX_DEPTH = 3;
 
 /** What one job may hold, and what stands beside the jobs of a page. The jobs themselves are not counted: none is kept. */
-const LIMITS = { elements: 2_000, characters: 256 << 10 };
+const LIMITS = { elements: 2_000, characters: 2 << 20 };
 
 /**
  * Reads a collection piece by piece: a root of any name with elements `job` in it, or somewhat deeper, as below `jobs`.

@@ -6,10 +6,10 @@ export { expandReferences } from './references.ts';
 export { foldName, type XmlElement } from './xml-events.ts';
 
 /**
- * What an answer may hold that is no list: some ten times what a large job does. What is done with the tree is done in
+ * What an answer may hold that is no list: many times what a large job does. What is done with the tree is done in
  * one go, and meanwhile nothing else is, for any site.
  */
-const LIMITS = { elements: 2_000, characters: 256 << 10 };
+const LIMITS = { elements: 2_000, characters: 2 << 20 };
 /** Characters that are parsed before the event loop may have a turn. */
 const PIECE = 8 << 10;
 

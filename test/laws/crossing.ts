@@ -23,6 +23,7 @@ import { categoryOf, changeSetup, FIRST_SETUP, type Setup, writeSetup } from './
 import type { Installation, Running } from './installation.ts';
 import { checkCounts } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
+import { settleAsPeopleDo } from './settle-as-people-do.ts';
 import { FAULTS, STEPS } from './simulation.ts';
 
 const ROUNDS = 8;
@@ -272,10 +273,7 @@ async function review(life: Life): Promise<void> {
   const actions = { approve: approveChanges, retry: retryChanges, discard: discardEntries, reopen: reopenEntries };
   const action = random.pick(['approve', 'retry', 'discard', 'reopen', 'edit', 'settle'] as const);
   if (action === 'edit') return edit(life);
-  if (action === 'settle') {
-    await settleDoubts(life);
-    return;
-  }
+  if (action === 'settle') return settleDoubts(life);
   const acted = await db.transaction((tx) => actions[action](tx, selection, 'a reviewer'));
   story.push(`  a reviewer: ${action} ${acted.length}`);
 }
@@ -301,35 +299,12 @@ async function edit(life: Life): Promise<void> {
   for (const number of numbersIn([entry.key])) life.touched.add(number);
 }
 
-/** A person looks the site up for each open question whether a job is there, and says so. Gives how many were settled. */
-async function settleDoubts(life: Life): Promise<number> {
-  const { installation, setup, story } = life;
-  const { db } = await installation.books();
-  await installation.sandbox.requests.settled();
-  const doubts = await db.query<{ id: number; key: string; state: string }>(
-    `select id, key, state from change where feed = $1 and (state = 'in_doubt' or (state = 'held' and wanted = 'present'))
-     order by id`,
-    [setup.feed],
-  );
-  let settled = 0;
-  for (const { id, key, state } of doubts) {
-    const mapped = new Set(
-      (await db.query<{ id: string }>('select site_job_id as id from mapping')).map((row) => row.id),
-    );
+async function settleDoubts({ installation, setup, story }: Life): Promise<void> {
+  const isJobOf = (job: InspectedJob, key: string): boolean => {
     const [number = -1] = numbersIn([key]);
-    const job = (await ownJobs(life)).find(
-      (candidate) =>
-        !mapped.has(candidate.id) &&
-        identityOf(candidate) === `${categoryOf(keyKind(key))} ${addressOfPosting(number)}`,
-    );
-    const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
-    const { status, output } = await installation.spawn(['review', 'settle', String(id), ...verdict]).ended;
-    story.push(
-      `  a reviewer: settles ${state} ${key} ${verdict.join(' ')}: ${status} ${status === 0 ? '' : output.trim()}`,
-    );
-    if (status === 0) settled++;
-  }
-  return settled;
+    return identityOf(job) === `${categoryOf(keyKind(key))} ${addressOfPosting(number)}`;
+  };
+  story.push(...(await settleAsPeopleDo(installation, setup.feed, isJobOf)).story);
 }
 
 // What is checked ------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { checkCounts, checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
+import { settleAsPeopleDo } from './settle-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
 
 /** Waits of milliseconds where the defaults have seconds. */
@@ -175,6 +176,9 @@ async function end({ installation, feed, deletedByHand, story }: Life): Promise<
     story.push(`healed: ${JSON.stringify(report)}`);
     if (report.status === 'mirrored') break;
     await db.transaction((tx) => approveChanges(tx, SELECTION, 'a reviewer'));
+    // Postings that share a title make jobs that resemble each other: a doubt about one of them may need a person.
+    const said = await settleAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
+    story.push(...said.story);
   }
   await checkLaws(installation, feed.postings);
 }

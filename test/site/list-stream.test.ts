@@ -125,15 +125,15 @@ describe('a list that is larger than the memory', { timeout: 300_000 }, () => {
       (at: number) => (at === 0 ? '<job><id>1</id><b>' : text),
       60_000,
       '</b></job></jobs>',
-      'more than 262144 characters',
+      'more than 2097152 characters',
     ],
-    ['one comment', (at: number) => (at === 0 ? '<!--' : text), 60_000, '--></jobs>', 'more than 262144 characters'],
+    ['one comment', (at: number) => (at === 0 ? '<!--' : text), 60_000, '--></jobs>', 'more than 2097152 characters'],
     [
       'one attribute',
       (at: number) => (at === 0 ? '<job a="' : text),
       60_000,
       '"/></jobs>',
-      'more than 262144 characters',
+      'more than 2097152 characters',
     ],
     [
       'attributes',
@@ -143,7 +143,13 @@ describe('a list that is larger than the memory', { timeout: 300_000 }, () => {
       'more than 500 attributes',
     ],
     ['depth', () => '<a>', 20_000_000, '</jobs>', 'more than 100 deep'],
-    ['one name', (at: number) => (at === 0 ? '<' : 'abcdefgh'), 10_000_000, '/></jobs>', 'more than 262144 characters'],
+    [
+      'one name',
+      (at: number) => (at === 0 ? '<' : 'abcdefgh'),
+      10_000_000,
+      '/></jobs>',
+      'more than 2097152 characters',
+    ],
   ])('is not read on where it is made of %s', async (_name, entry, count, end, why) => {
     await using site = await openBigSite(entry, count, false, end);
     const told = await readInSmallMemory(site);

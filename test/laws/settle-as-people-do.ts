@@ -1,0 +1,38 @@
+// Resolves doubts as a person does: looks the site up, and says which job it is, or that there is none.
+import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
+import type { Installation } from './installation.ts';
+
+/**
+ * Goes through the creates of a feed whose outcome is open. Gives how many were resolved, and what was said of each.
+ * @param isJobOf whether a job of the site is the one of the posting with this key.
+ */
+export async function settleAsPeopleDo(
+  installation: Installation,
+  feed: string,
+  isJobOf: (job: InspectedJob, key: string) => boolean,
+): Promise<{ readonly settled: number; readonly story: readonly string[] }> {
+  const { db } = await installation.books();
+  await installation.sandbox.requests.settled();
+  const open = await db.query<{ id: number; key: string; state: string }>(
+    `select id, key, state from change where feed = $1 and (state = 'in_doubt' or (state = 'held' and wanted = 'present'))
+     order by id`,
+    [feed],
+  );
+  const story: string[] = [];
+  let settled = 0;
+  for (const { id, key, state } of open) {
+    const mappings = await db.query<{ id: string }>('select site_job_id as id from mapping');
+    const mapped = new Set(mappings.map((row) => row.id));
+    const jobs = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
+    const job = jobs.find((candidate) => !mapped.has(candidate.id) && isJobOf(candidate, key));
+    const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
+    const say = (more: readonly string[]) =>
+      installation.spawn(['review', 'settle', String(id), ...verdict, ...more]).ended;
+    let { status, output } = await say([]);
+    // Asked whether it is that one all the same, a person who has looked says yes.
+    if (status !== 0 && output.includes('--anyway')) ({ status, output } = await say(['--anyway']));
+    story.push(`  a person: ${state} ${key} ${verdict.join(' ')}: ${status} ${status === 0 ? '' : output.trim()}`);
+    if (status === 0) settled++;
+  }
+  return { settled, story };
+}
