@@ -410,8 +410,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'jobs/resolve-doubts.ts',
-    find: 'if (owned.has(candidate.siteJobId)) return false;',
-    put: '',
+    find: 'if (owned.has(candidate.siteJobId) && (older',
+    put: 'if (false && (older',
     tests: [doubts],
     named: 'alike',
   },

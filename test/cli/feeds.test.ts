@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FEED_TABLES } from '../../src/store/rename-feed.ts';
+import { enterAsWorker } from '../../src/store/worker-presence.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
@@ -209,6 +210,9 @@ it('a feed that is retired while creates of it are in doubt says so', async () =
   expect((await run('feeds', 'retire', 'acme')).out).toContain('may have a job for each of 3 creates in doubt');
 });
 
+/** A process beside the commands. */
+const SOMEBODY = { command: 'work', host: 'here', pid: 1, parts: {}, feeds: new Map() } as const;
+
 describe('a rename is refused', () => {
   const refused = async (...names: readonly string[]) => {
     const { status, errors } = await run('feeds', 'rename', ...names);
@@ -233,16 +237,36 @@ describe('a rename is refused', () => {
     );
     expect(await refused('acme', 'other')).toContain('feed other has jobs or changes of its own already');
     await db.query(`delete from mapping where feed = 'other'`);
+    const { worker, leave } = await enterAsWorker(db, SOMEBODY, () => undefined);
     await db.query(
-      `insert into change (feed, key, site, wanted, operation, state, attempt_token, attempt_operation, attempt_started)
-       values ('acme', 'k', 'board', 'absent', 'delete', 'sending', gen_random_uuid(), 'delete', now())`,
+      `insert into change (feed, key, site, wanted, operation, state, attempt_token, attempt_operation, attempt_started,
+         attempt_worker)
+       values ('acme', 'k', 'board', 'absent', 'delete', 'sending', gen_random_uuid(), 'delete', now(), $1)`,
+      [worker],
     );
     expect(await refused('acme', 'other')).toContain('are being sent');
+    await leave();
     await db.query('delete from change');
     await db.query(`update feed_state set site = 'elsewhere'`);
     expect(await refused('acme', 'other')).toContain('was mirrored into site elsewhere');
     expect(await db.query('select distinct feed from mapping')).toEqual([{ feed: 'acme' }]);
   });
+});
+
+it('a rename releases what a process that ended was sending', async () => {
+  await syncOnce();
+  await rename('acme', 'other');
+  const { db } = await mirror.books();
+  const { worker, leave } = await enterAsWorker(db, SOMEBODY, () => undefined);
+  await leave();
+  await db.query(
+    `insert into change (feed, key, site, wanted, operation, state, attempt_token, attempt_operation, attempt_started,
+       attempt_worker)
+     values ('acme', 'k', 'board', 'absent', 'delete', 'sending', gen_random_uuid(), 'delete', now(), $1)`,
+    [worker],
+  );
+  expect((await run('feeds', 'rename', 'acme', 'other')).status).toBe(0);
+  expect(await db.query('select feed, state from change')).toEqual([{ feed: 'other', state: 'ready' }]);
 });
 
 // Names and schedules of processes are those of their configurations.

@@ -106,7 +106,7 @@ it('resume of a site at another address wants to be told that it is the same', a
      values ('acme', 'x', 'board', 'present', 'create', '{}', 'in_doubt', gen_random_uuid())`,
   );
   const [entry] = await db.query<{ id: number }>('select id from change');
-  const refused = /: 3 there are, and 1 more whose outcome is unknown; .*resume board --moved --config/;
+  const refused = /\(3, and 1 more whose outcome is unknown\) .*resume board --moved --config/;
   for (const command of [
     ['resume', 'board'],
     ['review', 'settle', String(entry?.id), '--exists', '7'],

@@ -83,6 +83,8 @@ describe('prints commands that can be given as they stand', () => {
 
   it('for a pause, whose cause the books keep without the path', async () => {
     await open({ site: { canary: '{ requests: 2, percent: 10 }', limits: '{ concurrency: 1, timeout_seconds: 5 }' } });
+    // Its feed is declared new, so that no search comes before the first create.
+    await mirror.books();
     await mirror.sandbox.setFaults([{ name: '403' }]);
     const { out, status } = await run('sync');
     expect(status).toBe(1);

@@ -60,7 +60,7 @@ it('deletes that a record without a key has held are approved by a person', asyn
   const held = await run('sync');
   expect(held.status).toBe(2);
   expect(held.out).toContain('1 held');
-  expect(held.out).toContain('deletes are held: 1 record could not be read, nor its key: it may be a posting');
+  expect(held.out).toContain('deletes are held: 1 record could not be read, and its key is not known');
   // Commands stand there as they can be given.
   for (const words of [['sync'], ['status'], ['review', 'list']]) {
     const { out, errors } = await run(...words);

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { CronExpressionParser } from 'cron-parser';
+import { UNSEARCHED } from '../../../jobs/check-site.ts';
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../../config/config.ts';
 import { ConfigError, complaintLine } from '../../config/config-error.ts';
 import { CONFIG_FILE, loadConfig } from '../../config/load-config.ts';
@@ -118,6 +119,14 @@ const completed = ({ problems, warnings, unseen }: BooksCheck, write: WriteComma
 const warningsOf = ({ warnings, unseen }: BooksCheck): readonly string[] =>
   unseen === undefined ? warnings : [...warnings, unseen];
 
+/** Sites with feeds whose jobs can't be looked for before the first create. */
+const unsearchedSites = ({ feeds, sites }: Config): string[] => {
+  const used = new Set([...feeds.values()].map(({ siteName }) => siteName));
+  return [...sites.values()]
+    .filter(({ name, options }) => used.has(name) && !(options.listPath && options.referenceField))
+    .map(({ name }) => `site ${name}: ${UNSEARCHED}`);
+};
+
 function describe(config: Config, answers: Answers, books: BooksCheck): string[] {
   return [
     `configuration: ${config.path}`,
@@ -126,7 +135,7 @@ function describe(config: Config, answers: Answers, books: BooksCheck): string[]
     ...[...config.sites.values()].flatMap((site) => describeSite(site, answers.get(site.name))),
     ...[...config.feeds.values()].flatMap(describeFeed),
     '',
-    ...[...config.warnings, ...warningsOf(books)].map((warning) => `warning: ${warning}`),
+    ...[...config.warnings, ...unsearchedSites(config), ...warningsOf(books)].map((warning) => `warning: ${warning}`),
   ];
 }
 
