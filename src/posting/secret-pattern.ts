@@ -15,10 +15,22 @@ const MIN_BASE64_CORE = 8;
  * bound, so that the time is in proportion to the text. Each has the letters and digits without which it finds nothing.
  */
 function secretPatterns(secret: string): readonly { readonly pattern: RegExp; readonly core: string }[] {
-  const ofSource = (source: string, text: string) => ({ pattern: new RegExp(source, 'gi'), core: bare(text) });
+  // The text is decoded before it is compared, so a secret that holds an escape itself is, too.
+  const ofSource = (source: string, text: string) => ({
+    pattern: new RegExp(source, 'gi'),
+    core: bare(decodeAll(text.toLowerCase())),
+  });
   if (secret.length < SHORT_SECRET) return [{ pattern: new RegExp(shortSource(secret), 'gi'), core: '' }];
-  return [ofSource(sourceOf(secret), secret), ...base64Texts(secret).map((text) => ofSource(base64Source(text), text))];
+  return [
+    ...readAsMarkup(secret).map((text) => ofSource(sourceOf(text), text)),
+    ...base64Texts(secret).map((text) => ofSource(base64Source(text), text)),
+  ];
 }
+
+/** The secret, and what is left of it where it stood in XML or HTML unescaped and a part of it was taken for a tag. */
+const readAsMarkup = (secret: string): string[] => [
+  ...new Set([secret, ...['', ' '].map((gap) => secret.replace(/<[^<>]*>/g, gap))]),
+];
 
 /** Makes a function that puts `replacement` in the place of the secret, in each form that there is a pattern for. */
 export function secretReplacer(secret: string, replacement: string): (text: string) => string {
@@ -32,7 +44,7 @@ export function secretReplacer(secret: string, replacement: string): (text: stri
  */
 export function secretSearch(secret: string): (text: string) => readonly RegExp[] {
   const patterns = secretPatterns(secret);
-  const cores = [secret, ...[`${secret}:X`, `${secret}:`, secret].map(base64)].map(bare);
+  const cores = [decodeAll(secret.toLowerCase()), ...[`${secret}:X`, `${secret}:`, secret].map(base64)].map(bare);
   const isCheap = cores.every((core) => core.length >= SHORTEST_WORD);
   return (text) => {
     const mayHold = isCheap ? lookFor(text) : () => true;

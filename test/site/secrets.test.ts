@@ -158,6 +158,22 @@ describe('a token echoed in any encoding that an answer can carry', () => {
   });
 });
 
+describe('a token that holds markup or an escape itself', () => {
+  const token = 'c4nary/T0ken+of&the<site>%7E?8533~';
+  it.each([
+    ['as it is', token],
+    ['escaped for a URL', encodeURIComponent(token)],
+    ['escaped for a URL twice', encodeURIComponent(encodeURIComponent(token))],
+    ['escaped for XML', token.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')],
+    ['read as markup', token.replace('<site>', ' ')],
+    ['read as markup, without a gap', token.replace('<site>', '')],
+    ['in JSON', JSON.stringify(token).slice(1, -1)],
+    ['in Base64', Buffer.from(token).toString('base64')],
+  ])('is removed %s', (_name, text) => {
+    expect(createScrubber(token)(`Title: not for ${text} at all`)).toBe(`Title: not for ${REMOVED} at all`);
+  });
+});
+
 describe('a short token', () => {
   const openShort = (url: URL, token: string) =>
     openClient(url, { token: { reveal: () => token }, listPath: '/jobs.xml' });
