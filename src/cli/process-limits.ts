@@ -8,12 +8,13 @@ const MIN_OPEN_FILES = 256;
 const MIN_HEAP_MIB = 96;
 
 /** What to raise, as a message for people; `undefined`: nothing. */
-export function whatIsLacking(): string | undefined {
-  const files = openFilesLimit();
+export function whatIsLacking(
+  files: number | undefined = openFilesLimit(),
+  heapMiB: number = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20),
+): string | undefined {
   if (files !== undefined && files < MIN_OPEN_FILES) {
     return `only ${files} files may be open at a time, and ${MIN_OPEN_FILES} are needed; raise the limit: ulimit -n ${MIN_OPEN_FILES}`;
   }
-  const heapMiB = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
   if (heapMiB < MIN_HEAP_MIB) {
     return `the heap is limited to ${heapMiB} MiB, and ${MIN_HEAP_MIB} are needed; raise the limit: node --max-old-space-size=${2 * MIN_HEAP_MIB}, or NODE_OPTIONS`;
   }

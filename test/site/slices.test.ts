@@ -50,7 +50,7 @@ describe('an answer is worked on in parts, with a pause after each', () => {
       turns++;
     }
     expect((await sent).outcome.kind).toBe('rejected');
-    expect(turns).toBeGreaterThan(10);
+    expect(turns).toBeGreaterThan(3);
   });
 });
 
