@@ -67,15 +67,20 @@ export async function openBooksFor(
     await server.leave();
     throw new UserError(`database: ${placeOf(server.url)} can't be used: ${(cause as Error).message}`, { cause });
   }
+  let closing = false;
   const db = openDatabase(server.url, {
     max: 10,
-    onError: (error) => log.warn({ err: error }, 'database connection lost, it will be opened again'),
+    onError(error) {
+      // Nothing is opened again once the command ends: the server may be stopped just then.
+      if (!closing) log.warn({ err: error }, 'database connection lost, it will be opened again');
+    },
   });
   return {
     config,
     db,
     log,
     async close() {
+      closing = true;
       await db.close();
       await server.leave();
     },

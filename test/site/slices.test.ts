@@ -42,15 +42,15 @@ describe('an answer is worked on in parts, with a pause after each', () => {
     await using client = openClient(site.url);
     let turns = 0;
     let done = false;
-    const sent = client.send(create, anyTime).finally(() => {
+    const sent = Promise.all(Array.from({ length: 5 }, () => client.send(create, anyTime))).finally(() => {
       done = true;
     });
     while (!done) {
       await nextTurn();
       turns++;
     }
-    expect((await sent).outcome.kind).toBe('rejected');
-    expect(turns).toBeGreaterThan(3);
+    expect(new Set((await sent).map(({ outcome }) => outcome.kind))).toEqual(new Set(['rejected']));
+    expect(turns).toBeGreaterThan(10);
   });
 });
 
