@@ -62,7 +62,7 @@ export async function mergePull(
     const records = unreadable.found.map((each) => each.records);
     await clearRecordProblems(session, subject.feed, { unreadable: records, others: problems.noted });
   }
-  await books.notes.merge();
+  await books.notes.merge(setup.lenient === true);
   // A 304 must come to mean "as in the last complete pull, and nothing further to count".
   const { etag, lastModified, address } = reading.validators;
   const validators =

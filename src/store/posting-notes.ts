@@ -45,9 +45,13 @@ export class NoteBook {
     ]);
   }
 
-  /** Writes the notes, under the feed's lock, and removes those of postings that are no more. */
-  async merge(): Promise<void> {
+  /**
+   * Writes the notes, under the feed's lock, and removes those of postings that are no more.
+   * @param lenient whether the feed's records are repaired. If not, none that was repaired before is so any more.
+   */
+  async merge(lenient: boolean): Promise<void> {
     if (!this.#hasNotes) return;
+    if (!lenient) await this.#forgetRepairs();
     await this.#session.query(
       `delete from posting_note n where feed = $1 and (key in (select key from noted)
          or (not exists (select from mapping m where m.feed = n.feed and m.key = n.key)
@@ -59,6 +63,13 @@ export class NoteBook {
        select distinct on (key) $1, key, notes from noted where notes is not null order by key`,
       [this.#feed],
     );
+  }
+
+  async #forgetRepairs(): Promise<void> {
+    const others = `jsonb_path_query_array(notes, '$[*] ? (!exists (@.repaired))')`;
+    const repaired = `feed = $1 and jsonb_path_exists(notes, '$[*] ? (exists (@.repaired))')`;
+    await this.#session.query(`delete from posting_note where ${repaired} and ${others} = '[]'`, [this.#feed]);
+    await this.#session.query(`update posting_note set notes = ${others} where ${repaired}`, [this.#feed]);
   }
 }
 
@@ -89,10 +100,13 @@ export const countNoted = (db: Queryable, feed: FeedName): Promise<NotedCount> =
 export const countRepaired = (db: Queryable, feed: FeedName): Promise<NotedCount> =>
   countNotes(db, feed, '$[*] ? (exists (@.repaired))');
 
+/** A record that could not be read is counted as that, whatever was noted when it last could. */
+const READABLE = `not exists (select from record_problem p where p.feed = n.feed and p.kind = 'unreadable' and p.key = n.key)`;
+
 async function countNotes(db: Queryable, feed: FeedName, sort: string): Promise<NotedCount> {
   const [row] = await db.query<{ count: number; example: PostingKey | null }>(
     `select count(*) as count, min(key) as example from posting_note n
-     where feed = $1 and jsonb_path_exists(notes, $2::jsonpath) and ${THERE}`,
+     where feed = $1 and jsonb_path_exists(notes, $2::jsonpath) and ${THERE} and ${READABLE}`,
     [feed, sort],
   );
   return { count: row?.count ?? 0, example: row?.example ?? undefined };

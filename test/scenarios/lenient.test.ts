@@ -61,8 +61,29 @@ it('reads every record again when it is switched on or off', async () => {
   await configure('lenient: false', 'lenient: true');
   expect(await mirror.sync()).toMatchObject({ complete: true, unreadable: 0, updated: 1, repaired: 1, review: 0 });
   await configure('lenient: true', 'lenient: false');
-  expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, unchanged: 7, requests: 0 });
+  expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, repaired: 0, unchanged: 7, requests: 0 });
   expect((await mirror.siteJobs()).get('p1')?.title).toBe('R & D');
+});
+
+it('counts nothing as repaired once nothing is, though the key can not be recovered', async () => {
+  mirror = await openMirror({ feed: { lenient: 'true' } });
+  const broken = feedXml(list)
+    .replace('<referencenumber><![CDATA[p1]]>', '<referencenumber>p1&')
+    .replace('Nurse p2', 'BELL\u0007');
+  await mirror.writeFeed(broken);
+  expect(await mirror.sync()).toMatchObject({ created: 8, repaired: 1, cleaned: 1 });
+  await configure('lenient: true', 'lenient: false');
+  expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, repaired: 0, cleaned: 1 });
+});
+
+it('counts a record as unreadable or repaired, never as both', async () => {
+  mirror = await openMirror({ feed: { lenient: 'true' } });
+  await mirror.writeFeed(withTitle('R & D'));
+  expect(await mirror.sync()).toMatchObject({ created: 8, repaired: 1 });
+  await mirror.writeFeed(withTitle('R & D <b>'));
+  expect(await mirror.sync()).toMatchObject({ unreadable: 1, repaired: 0 });
+  await mirror.writeFeed(withTitle('R & D'));
+  expect(await mirror.sync()).toMatchObject({ unreadable: 0, repaired: 1 });
 });
 
 it('splits a large feed in a thread, and repairs all the same', async () => {
