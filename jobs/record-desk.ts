@@ -292,7 +292,8 @@ export class RecordDesk implements RecordSink {
     const message = `the key ${key} stands more than once in the feed, with different content: the first one counts`;
     const problems = [{ value: key, message }];
     const identity = recordHash(Buffer.from(`duplicate ${nth} of ${key}`));
-    this.#problems.push({ kind: 'duplicate', recordHash: identity, key, problems, excerpt: excerptOf(record.bytes) });
+    const excerpt = excerptOf(record.bytes);
+    this.#problems.push({ kind: 'duplicate', recordHash: identity, key, problems, excerpt, records: 1 });
   }
 
   #hasRoom(): boolean {
@@ -312,7 +313,8 @@ export class RecordDesk implements RecordSink {
     if (!this.#problemsLeftOut) return { noted: this.#problems, all: true };
     const message = `more than ${MAX_PROBLEMS} records can't be used; the others have no entry of their own: fix these first`;
     const kind = this.#unreadable.size > 0 ? 'unreadable' : 'duplicate';
-    const rest: RecordProblem = { kind, recordHash: REST, key: undefined, problems: [{ message }], excerpt: '' };
+    const problems = [{ message }];
+    const rest: RecordProblem = { kind, recordHash: REST, key: undefined, problems, excerpt: '', records: 0 };
     return { noted: [...this.#problems, rest], all: false };
   }
 }

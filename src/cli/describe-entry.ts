@@ -30,7 +30,8 @@ export function describeEntry(entry: EntryDetails, escalated: boolean): string[]
 
 function describeRecord(record: RecordEntry): string[] {
   const key = record.key === undefined ? 'without a usable key' : `with the key ${record.key}`;
-  const what = record.records === 1 ? 'a record' : `${record.records} records`;
+  const what =
+    record.records === 0 ? 'further records' : record.records === 1 ? 'a record' : `${record.records} records`;
   const discarded = record.discarded ? ', discarded' : '';
   return [
     `entry ${record.id}: ${record.kind}${discarded}, since ${formatTime(record.since)} (${formatSpan(record.ageMs)})`,

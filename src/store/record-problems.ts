@@ -15,6 +15,8 @@ export interface RecordProblem {
   readonly problems: readonly Problem[];
   /** The first bytes of the record as text, at most 2,048 characters. */
   readonly excerpt: string;
+  /** 0: it stands for records that have no entry of their own, and that a discard of it does not cover. */
+  readonly records: 0 | 1;
 }
 
 /** Unreadable records of a pull that share one entry: of one key, or of the same bytes. */
@@ -96,11 +98,12 @@ export async function noteRecordProblems(
 ): Promise<void> {
   if (problems.length === 0) return;
   await db.query(
-    `insert into record_problem (feed, kind, record_hash, key, problems, excerpt, first_pull)
-     select $1, kind, record_hash, key, problems, excerpt, $2
-     from unnest($3::text[], $4::bytea[], $5::text[], $6::jsonb[], $7::text[]) p(kind, record_hash, key, problems, excerpt)
-     on conflict (feed, kind, record_hash) do update set excerpt = excluded.excerpt
-       where record_problem.excerpt is distinct from excluded.excerpt`,
+    `insert into record_problem as r (feed, kind, record_hash, key, problems, excerpt, records, first_pull)
+     select $1, kind, record_hash, key, problems, excerpt, records, $2
+     from unnest($3::text[], $4::bytea[], $5::text[], $6::jsonb[], $7::text[], $8::int[])
+       p(kind, record_hash, key, problems, excerpt, records)
+     on conflict (feed, kind, record_hash) do update set excerpt = excluded.excerpt, records = excluded.records
+       where (r.excerpt, r.records) is distinct from (excluded.excerpt, excluded.records)`,
     [
       feed,
       pull,
@@ -109,6 +112,7 @@ export async function noteRecordProblems(
       problems.map((problem) => problem.key ?? null),
       problems.map((problem) => toJsonb(problem.problems)),
       problems.map((problem) => storable(problem.excerpt)),
+      problems.map((problem) => problem.records),
     ],
   );
 }
