@@ -3,6 +3,7 @@ import type { FeedName } from '../posting/identifiers.ts';
 import type { Database } from '../store/database.ts';
 import { readSchedules, type ScheduleState } from '../store/feed-schedule.ts';
 import type { Logger } from '../telemetry/log.ts';
+import { nextRun } from './next-run.ts';
 import { formatSpan, formatTime } from './times.ts';
 
 /** A run that has waited this long is late. */
@@ -13,11 +14,25 @@ const MOST_NAMED = 10;
 export const isLate = ({ lateMs }: ScheduleState): boolean => lateMs > LATE_MS;
 
 /** Why a run is late, for people; commands in it are to be completed. */
-export function describeLate({ feed, lateMs, running, processes }: ScheduleState): string {
+export function describeLate(schedule: ScheduleState): string {
+  const { feed, lateMs, running, processes } = schedule;
   const late = `feed ${feed}: its run is ${formatSpan(lateMs)} late`;
+  const unreadable = whyUnreadable(schedule);
+  if (unreadable !== undefined)
+    return `${late}: ${unreadable}; start one anew to set it as configured: jobmirror start`;
   if (processes === 0) return `${late}: no process runs its schedule; start one: jobmirror start`;
   if (running === undefined) return `${late}: it waits for a free process`;
   return `${late}: the previous run has been in progress since ${formatTime(running.since)}`;
+}
+
+/** Only the database's own row can be unreadable: the configuration was checked. */
+function whyUnreadable(schedule: ScheduleState): string | undefined {
+  try {
+    nextRun(schedule, new Date());
+    return undefined;
+  } catch (error) {
+    return `in the database, ${(error as Error).message}`;
+  }
 }
 
 /** Gives what is to be called now and then. */

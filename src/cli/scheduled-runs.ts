@@ -8,6 +8,7 @@ import {
   giveBackForgotten,
   giveBackRuns,
   nextDueInMs,
+  type OnUnreadable,
   takeDueRuns,
 } from '../store/feed-schedule.ts';
 import { patiently } from '../store/patience.ts';
@@ -27,6 +28,8 @@ export interface RunOptions {
   readonly run: (run: DueRun) => Promise<RunEnd>;
   /** Hears why a look failed; the next one follows. */
   readonly onError: (error: unknown) => void;
+  /** Hears that the stored schedule of a feed can't be read, or its configured one either. */
+  readonly onUnreadable: OnUnreadable;
 }
 
 export interface ScheduledRuns {
@@ -43,6 +46,8 @@ const FULL_PAUSE_MS = 100;
 /** Before a feed that somebody else pulls is asked for again. */
 const AGAIN_AFTER_MS = 2_000;
 const RECONCILE_EVERY_MS = 30_000;
+/** Before a schedule that can't be read is looked at again. */
+const UNREADABLE_FOR_MS = 15_000;
 
 /** Starts taking runs, until it is stopped. Outages of the database only interrupt it. */
 export function startScheduledRuns(options: RunOptions): ScheduledRuns {
@@ -61,7 +66,10 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
     const room = mostAtOnce - running.size;
     if (room <= 0) return FULL_PAUSE_MS;
     const able = schedules.filter(({ feed }) => !running.has(feed) && (notBefore.get(feed) ?? 0) <= performance.now());
-    const taken = await takeDueRuns(db, worker, able, Math.min(room, TAKEN_AT_ONCE), nextRun);
+    const taken = await takeDueRuns(db, worker, able, Math.min(room, TAKEN_AT_ONCE), nextRun, (feed, error) => {
+      notBefore.set(feed, performance.now() + UNREADABLE_FOR_MS);
+      options.onUnreadable(feed, error);
+    });
     for (const run of taken) begin(run);
     if (taken.length > 0) return 0;
     const waitMs = await nextDueInMs(

@@ -3,6 +3,7 @@ import type { FeedSetup } from '../../jobs/feed-setup.ts';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { asReport } from '../../jobs/pull-places.ts';
 import { configParts } from '../config/config-parts.ts';
+import type { FeedName } from '../posting/identifiers.ts';
 import { type DueRun, type FeedSchedule, forgetSchedules, setSchedules } from '../store/feed-schedule.ts';
 import { isPassing } from '../store/passing-error.ts';
 import { awaitQuiet } from './await-quiet.ts';
@@ -41,7 +42,16 @@ export async function runSchedules(
   );
   const unscheduled = feeds.filter(({ schedule }) => schedule === undefined).map(({ name }) => name);
   const reports = new Set<Promise<void>>();
-  const set = () => setSchedules(db, engine.self, schedules, unscheduled, nextRun);
+  const onUnreadable = (feed: FeedName, err: unknown) =>
+    log.error(
+      { feed, err },
+      `the schedule of feed ${feed} in the database can't be read, so the configured one is used`,
+    );
+  const set = async () => {
+    for (const feed of await setSchedules(db, engine.self, schedules, unscheduled, nextRun, onUnreadable)) {
+      log.warn({ feed }, `the schedule of feed ${feed} in the database was not the configured one, and is again`);
+    }
+  };
   const lateness = watchLateness(
     db,
     log,
@@ -78,6 +88,7 @@ export async function runSchedules(
     mostAtOnce: MOST_PULLS,
     run,
     onError: (error) => log.warn({ err: error }, 'schedules not checked, will retry'),
+    onUnreadable,
   });
   return {
     async stop(graceMs) {

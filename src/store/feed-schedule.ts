@@ -20,6 +20,9 @@ export type Cron = Pick<FeedSchedule, 'pattern' | 'timeZone'>;
 /** Gives when a schedule runs next after a time. Throws where it can't be read. */
 export type NextRun = (schedule: Cron, after: Date) => Date;
 
+/** Hears which feed's schedule can't be read: the others go on. */
+export type OnUnreadable = (feed: FeedName, error: unknown) => void;
+
 /** A process as the owner of schedules. */
 export interface Scheduler {
   readonly worker: number;
@@ -30,6 +33,7 @@ export interface Scheduler {
  * Notes the schedules of a process's feeds: new ones, and those of feeds that an older process, or one that has ended, has
  * configured otherwise. A run that is due stays due. Schedules of feeds that this process does not know are left alone.
  * @param unscheduled feeds of the process without a schedule; an older one's ends.
+ * @returns feeds whose stored schedule was none of any configuration, as if edited by hand, and is as configured again.
  */
 export async function setSchedules(
   db: Database,
@@ -37,19 +41,24 @@ export async function setSchedules(
   schedules: readonly FeedSchedule[],
   unscheduled: readonly FeedName[],
   nextRun: NextRun,
-): Promise<void> {
-  const found = await db.query<{ feed: FeedName; digest: string | null; mayChange: boolean; now: Date }>(
-    `select n.feed, s.digest, clock_timestamp() as now,
+  onUnreadable: OnUnreadable = () => undefined,
+): Promise<readonly FeedName[]> {
+  const found = await db.query<StoredSchedule & Record<string, unknown>>(
+    `select n.feed, s.digest, s.pattern, s.time_zone as "timeZone", clock_timestamp() as now,
        s.feed is null or s.set_at <= $2 or s.set_by not in (${RUNNING_WORKERS}) as "mayChange"
      from unnest($1::text[]) n(feed) left join feed_schedule s on s.feed = n.feed`,
     [[...schedules.map(({ feed }) => feed), ...unscheduled], startedAt],
   );
   const before = new Map(found.map((row) => [row.feed, row]));
-  const changed = schedules.filter(({ feed, digest }) => {
-    const row = before.get(feed);
-    return row?.mayChange === true && row.digest !== digest;
-  });
   const now = found[0]?.now ?? new Date();
+  const other = schedules.filter((schedule) => {
+    const row = before.get(schedule.feed);
+    return row?.mayChange === true && (row.digest !== schedule.digest || isEdited(row, schedule));
+  });
+  const changed = other.flatMap((schedule) => {
+    const next = readNext(schedule, [schedule], now, nextRun, onUnreadable);
+    return next === undefined ? [] : [{ ...schedule, next }];
+  });
   if (changed.length > 0) {
     await db.query(
       `insert into feed_schedule as s (feed, pattern, time_zone, digest, due_at, set_by, set_at)
@@ -64,7 +73,7 @@ export async function setSchedules(
         changed.map(({ pattern }) => pattern),
         changed.map(({ timeZone }) => timeZone),
         changed.map(({ digest }) => digest),
-        changed.map((schedule) => nextRun(schedule, now)),
+        changed.map(({ next }) => next),
         worker,
         startedAt,
       ],
@@ -75,6 +84,39 @@ export async function setSchedules(
     return row?.mayChange === true && row.digest !== null;
   });
   if (ended.length > 0) await db.query('delete from feed_schedule where feed = any($1::text[])', [ended]);
+  return changed.flatMap((schedule) => (isEdited(before.get(schedule.feed), schedule) ? schedule.feed : []));
+}
+
+/** A feed of this process, with its schedule in the database, if it has one. */
+interface StoredSchedule {
+  readonly feed: FeedName;
+  readonly digest: string | null;
+  readonly pattern: string | null;
+  readonly timeZone: string | null;
+  readonly mayChange: boolean;
+  readonly now: Date;
+}
+
+/** One configuration has one schedule: another one under its digest was written by nobody who has read it. */
+const isEdited = (row: StoredSchedule | undefined, { digest, pattern, timeZone }: FeedSchedule): boolean =>
+  row?.digest === digest && (row.pattern !== pattern || row.timeZone !== timeZone);
+
+/** When the first of these that can be read runs next. `undefined`: none can. Either is told. */
+function readNext(
+  { feed }: Pick<FeedSchedule, 'feed'>,
+  schedules: readonly Cron[],
+  after: Date,
+  nextRun: NextRun,
+  onUnreadable: OnUnreadable,
+): Date | undefined {
+  for (const schedule of schedules) {
+    try {
+      return nextRun(schedule, after);
+    } catch (error) {
+      onUnreadable(feed, error);
+    }
+  }
+  return undefined;
 }
 
 /** Has these feeds pulled now, as if their runs were due; one that is under way is left alone. */
@@ -106,15 +148,17 @@ interface DueRow {
 /**
  * Takes runs that are due, those first that have waited longest, and those that a process had taken which is dead or stands
  * still. However many
- * times a feed has come due, it is one run.
+ * times a feed has come due, it is one run. Where the stored schedule can't be read, the process's own says when it runs
+ * next; a feed without any is left, and the others are taken.
  * @param feeds those that this process could pull now; one that is scheduled by another configuration of it is left.
  */
 export async function takeDueRuns(
   db: Database,
   worker: number,
-  feeds: readonly Pick<FeedSchedule, 'feed' | 'digest'>[],
+  feeds: readonly FeedSchedule[],
   limit: number,
   nextRun: NextRun,
+  onUnreadable: OnUnreadable = () => undefined,
 ): Promise<DueRun[]> {
   if (limit <= 0 || feeds.length === 0) return [];
   const rows = await db.query<DueRow & Record<string, unknown>>(
@@ -127,7 +171,12 @@ export async function takeDueRuns(
      order by coalesce(s.run_due, s.due_at), s.feed limit $4`,
     [feeds.map(({ feed }) => feed), feeds.map(({ digest }) => digest), worker, limit],
   );
-  if (rows.length === 0) return [];
+  const own = new Map(feeds.map((schedule) => [schedule.feed, schedule]));
+  const ready = rows.flatMap((row) => {
+    const next = readNext(row, [row, own.get(row.feed) ?? row], row.now, nextRun, onUnreadable);
+    return next === undefined ? [] : [{ ...row, next }];
+  });
+  if (ready.length === 0) return [];
   return db.query<DueRun & Record<string, unknown>>(
     `update feed_schedule s set run_due = coalesce(s.run_due, s.due_at), run_since = clock_timestamp(), run_by = $1,
        due_at = case when s.due_at <= now() then d.next else s.due_at end
@@ -137,10 +186,10 @@ export async function takeDueRuns(
        (extract(epoch from clock_timestamp() - s.run_due) * 1000)::float8 as "lateMs"`,
     [
       worker,
-      rows.map(({ feed }) => feed),
-      rows.map(({ due }) => due),
-      rows.map(({ runBy }) => runBy),
-      rows.map((row) => nextRun(row, row.now)),
+      ready.map(({ feed }) => feed),
+      ready.map(({ due }) => due),
+      ready.map(({ runBy }) => runBy),
+      ready.map(({ next }) => next),
     ],
   );
 }

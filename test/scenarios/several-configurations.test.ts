@@ -77,3 +77,31 @@ it('says so, in the log and in the status', { timeout: 60_000 }, async ({ open }
     /different configurations.*feed two is missing from that of start \(process \d+/,
   );
 });
+
+it('a stored schedule that can not be read keeps no other feed from being pulled, and is said', {
+  timeout: 60_000,
+}, async ({ open }) => {
+  const installation = await open();
+  const path = await configure(installation, 'one', ['schedule: "* * * * * *"']);
+  const one = (await readFile(path, 'utf8')).match(/^ {2}one:\n(?: {4}.*\n)+/m)?.[0] ?? '';
+  await writeFile(
+    path,
+    (await readFile(path, 'utf8')).replace(one, one + one.replace('one:', 'two:').replace('one.xml', 'two.xml')),
+  );
+  await writeFile(join(installation.folder, 'two.xml'), feedXml(postings(3)));
+  const { db } = await installation.books();
+  const process = start(installation, path);
+  const pulls = async (feed: string) => {
+    const rows = await db.query('select from pull where feed = $1 and committed_at is not null', [feed]);
+    return rows.length;
+  };
+  const pulled = (feed: string, times: number) =>
+    vi.waitUntil(async () => (await pulls(feed)) >= times, { timeout: 20_000, interval: 100 });
+  await pulled('two', 1);
+  await db.query(`update feed_schedule set pattern = 'every now and then' where feed = 'two'`);
+  const [before, other] = [await pulls('one'), await pulls('two')];
+  await pulled('one', before + 3);
+  await pulled('two', other + 3);
+  process.child.kill('SIGTERM');
+  expect((await process.ended).output).toContain('the schedule of feed two in the database');
+});

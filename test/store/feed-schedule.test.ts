@@ -1,5 +1,6 @@
 // Schedules of feeds in the database: whose configuration holds, who takes a run, and what becomes of the runs of the dead.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describeLate } from '../../src/cli/late-schedules.ts';
 import { nextRun } from '../../src/cli/next-run.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -132,5 +133,43 @@ describe('a run', () => {
     await giveBackForgotten(db, first.worker, []);
     expect(await take(second, noon(), noon(globex))).toEqual(['globex']);
     expect((await readSchedules(db)).every(({ running }) => running !== undefined)).toBe(true);
+  });
+
+  it('of a feed whose stored schedule can not be read is taken by the configured one, and told; so are the others', async () => {
+    await set(first, noon(), noon(globex));
+    await makeDue();
+    await db.query(`update feed_schedule set pattern = 'every now and then' where feed = 'acme'`);
+    const told: string[] = [];
+    const tell = (feed: string) => told.push(feed);
+    const taken = await takeDueRuns(db, first.worker, [noon(), noon(globex)], 10, nextRun, tell);
+    expect(taken.map(({ feed }) => feed).sort()).toEqual(['acme', 'globex']);
+    expect(told).toEqual(['acme']);
+    const [schedule] = await readSchedules(db, [acme]);
+    expect(schedule?.nextAt.getUTCHours()).toBe(12);
+  });
+
+  it('of a feed without any schedule that can be read waits, and is late for that reason; the others are taken', async () => {
+    await set(first, noon(), noon(globex));
+    await makeDue();
+    const odd = { ...noon(), pattern: 'every now and then' };
+    await db.query('update feed_schedule set pattern = $1 where feed = $2', [odd.pattern, acme]);
+    const told: string[] = [];
+    const tell = (feed: string) => told.push(feed);
+    const taken = await takeDueRuns(db, first.worker, [odd, noon(globex)], 10, nextRun, tell);
+    expect(taken.map(({ feed }) => feed)).toEqual(['globex']);
+    expect(told).toContain('acme');
+    const [schedule] = (await readSchedules(db, [acme])).map(describeLate);
+    expect(schedule).toMatch(
+      /^feed acme: its run is 1 min late: in the database, the schedule "every now and then" \(UTC\) can't be read/,
+    );
+    expect(await setSchedules(db, first, [odd, noon(globex)], [], nextRun, tell)).toEqual([]);
+  });
+
+  it('is set as configured again after an edit by hand', async () => {
+    await set(first, noon(), noon(globex));
+    await db.query(`update feed_schedule set pattern = 'every now and then' where feed = 'acme'`);
+    expect(await set(first, noon(), noon(globex))).toEqual(['acme']);
+    expect(await patterns()).toEqual(['acme 0 12 * * *', 'globex 0 12 * * *']);
+    expect(await set(first, noon(), noon(globex))).toEqual([]);
   });
 });
