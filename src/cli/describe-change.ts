@@ -22,9 +22,11 @@ const SHOWN_CHARACTERS = 100;
 /** Of what stays the same, before the first difference. */
 const CONTEXT_CHARACTERS = 30;
 
-export function describeChange(change: PlannedChange): string {
+/** @param complete completes the commands in a reason. */
+export function describeChange(change: PlannedChange, complete: (reason: string) => string = String): string {
   const held = change.held === true ? ' (held for approval)' : '';
   const lines = [`${CHANGE_SIGNS[change.operation]} ${change.operation} ${change.feed} ${change.key}${held}`];
+  if (change.reason !== undefined) lines.push(`    reason: ${singleLine(complete(change.reason), 500)}`);
   if (change.operation === 'delete') return lines.join('\n');
   for (const [name, { from, to }] of Object.entries(change.fields)) {
     lines.push(from === null ? `    ${name}: ${excerpt(oneLine(to), 0)}` : `    ${name}: ${difference(from, to)}`);

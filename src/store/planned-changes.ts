@@ -15,6 +15,8 @@ export interface PlannedChange {
   readonly fields: Readonly<Record<string, { readonly from: string | null; readonly to: string | null }>>;
   /** It waits for approval. */
   readonly held?: true;
+  /** Why it does. */
+  readonly reason?: string;
 }
 
 /** A posting or record that is not sent as it is, and why. It has the form of a change that changes nothing. */
@@ -40,7 +42,7 @@ export async function* plannedChanges(session: Session, feed: FeedName): AsyncGe
   const changes = inBatches(
     session,
     'planned',
-    `select c.key, c.wanted, c.fields, c.content_hash, c.state, m.site_job_id, m.content_hash as actual_hash,
+    `select c.key, c.wanted, c.fields, c.content_hash, c.state, c.reason->>'message' as reason, m.site_job_id, m.content_hash as actual_hash,
        d.fields as actual_fields, u.fields as unsure
      from change c left join mapping m on m.feed = c.feed and m.key = c.key
      left join document d on d.feed = c.feed and d.key = c.key
@@ -137,5 +139,5 @@ function describe(feed: FeedName, row: any): PlannedChange | undefined {
     names.map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }]),
   );
   const change = { feed, key: postingKey(row.key), operation: request.kind, fields } as const;
-  return row.state === 'held' ? { ...change, held: true } : change;
+  return row.state === 'held' ? { ...change, held: true, reason: row.reason ?? 'no reason was noted' } : change;
 }

@@ -63,7 +63,8 @@ async function planOne(
       progress.clear();
       if (line.operation !== 'none') counts[line.operation]++;
       if (json) await printJson(line);
-      else await printLine(line.operation === 'none' ? describeUnsent(line) : describeChange(line));
+      else if (line.operation === 'none') await printLine(describeUnsent(line));
+      else await printLine(describeChange(line, (reason) => completeCommands(reason, write)));
     });
     progress.clear();
     if (end.kind === 'busy') return fail(setup.feed, 'it is being pulled right now; try again later');
