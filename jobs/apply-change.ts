@@ -1,7 +1,7 @@
 // Applies the change of one posting: reads wanted and actual state, sends one request, records the outcome.
 
 import { type Deadline, deadlineIn } from '../src/site/deadline.ts';
-import type { Exchange, Outcome } from '../src/site/exchange.ts';
+import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
 import type { Attempt, PostingRef } from '../src/store/attempt.ts';
 import type { ExchangeRecord, Result, Settled } from '../src/store/settlement.ts';
 import { learntRewrites } from '../src/store/value-rewrites.ts';
@@ -71,7 +71,7 @@ async function conclude(attempt: Attempt, exchange: Exchange, desk: SiteDesk, si
 /** What can't be learnt now is learnt from another job. */
 async function learnRewrites({ request }: Attempt, outcome: Outcome, desk: SiteDesk): Promise<void> {
   if (request.kind !== 'create' || outcome.kind !== 'created') return;
-  await desk.rewrites.learn(request.fields, outcome.siteJob.fields).catch((error) => {
+  await desk.rewrites.learn(request.fields, outcome.siteJob).catch((error) => {
     desk.log.warn({ err: error, site: desk.site }, 'rewriting of values not learnt');
   });
 }
@@ -96,7 +96,7 @@ async function askWhose(desk: SiteDesk, attempt: Attempt, result: Result, signal
     desk.log.warn({ err: error, siteJobId: result.siteJobId }, 'site job could not be shown');
     return undefined;
   });
-  const evidence = { ...result.evidence, shown: shown?.fields, asked: true };
+  const evidence = { ...result.evidence, shown: shown && toCompare(shown).fields, asked: true };
   return recordOutcome(desk, { attempt, result: { ...result, evidence }, record: undefined }, signal);
 }
 

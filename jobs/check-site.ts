@@ -1,7 +1,7 @@
 // Reads a site's list before the first create of a feed, so that jobs that are there already are not made a second time.
 import { plural } from '../src/plan/plural.ts';
 import type { FeedName } from '../src/posting/identifiers.ts';
-import type { SiteJob } from '../src/site/exchange.ts';
+import { type SiteJob, toCompare } from '../src/site/exchange.ts';
 import {
   endSearch,
   type FoundJob,
@@ -68,8 +68,9 @@ async function readList(
   const name = referenceField.replaceAll('_', '-');
   const take = (siteJob: SiteJob): void => {
     read++;
-    const reference = siteJob.fields[name] ?? siteJob.fields[referenceField];
-    if (reference !== undefined && reference.trim() !== '') waiting.push({ siteJobId: siteJob.siteJobId, reference });
+    const [kept, reference] = [siteJob, toCompare(siteJob)].map(({ fields }) => fields[name] ?? fields[referenceField]);
+    if (reference === undefined || reference.trim() === '') return;
+    waiting.push({ siteJobId: siteJob.siteJobId, reference, isSecret: reference !== kept });
   };
   const listing = await client.list(take, signal, async (stop) => {
     await keep();

@@ -1,7 +1,7 @@
 // Checks a site that says "no such job" before its word is taken: a wrong address would say so of every job.
 import type { SiteJobId } from '../src/posting/identifiers.ts';
 import { tellOtherReference } from '../src/site/contradiction.ts';
-import type { Outcome, SiteJob } from '../src/site/exchange.ts';
+import { type Outcome, type SiteJob, toCompare } from '../src/site/exchange.ts';
 import type { Attempt } from '../src/store/attempt.ts';
 import { areFewAndOld, recentlyAccepted, sampleOfAges } from '../src/store/mapping-sample.ts';
 import { trustsGone } from '../src/store/site-state.ts';
@@ -50,10 +50,14 @@ export async function confirmGone(
     if (shown !== undefined) {
       const { referenceField } = desk.policy;
       const expected = { fields: attempt.result?.fields, before: attempt.before, referenceField };
-      const isOther = tellOtherReference(shown, expected) !== undefined;
+      const compared = toCompare(shown);
+      const isOther = tellOtherReference(compared, expected) !== undefined;
       const learnt = isOther ? await learntRewrites(desk.db, desk.site) : undefined;
-      const message = tellOtherReference(shown, { ...expected, learnt });
-      if (message !== undefined) return { kind: 'foreign', message };
+      if (tellOtherReference(compared, { ...expected, learnt }) !== undefined) {
+        const message =
+          tellOtherReference(shown, expected) ?? 'the job shows another reference than that of the posting';
+        return { kind: 'foreign', message };
+      }
       return { kind: 'unknown', message: `the site says that job ${claimed} is gone, and shows it` };
     }
   } catch (error) {

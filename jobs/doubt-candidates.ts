@@ -1,5 +1,6 @@
 // Keeps the site jobs that creates in doubt may have made, within a bound on the memory that they take together.
-import type { SiteJob } from '../src/site/exchange.ts';
+import type { Fields } from '../src/posting/posting.ts';
+import { type SiteJob, toCompare } from '../src/site/exchange.ts';
 
 /** Characters of fields that are kept over all candidates; beyond them a job is kept without its long values. */
 const MOST_CHARACTERS = 16_000_000;
@@ -53,9 +54,15 @@ export class CandidateStore {
       this.#characters += size;
       return siteJob;
     }
-    const short = Object.entries(siteJob.fields).filter(([, value]) => value.length <= SHORT_VALUE);
-    return { ...siteJob, fields: Object.fromEntries(short.slice(0, 50)) };
+    const fields = shortOf(siteJob.fields);
+    const revealed = siteJob.revealFields && shortOf(toCompare(siteJob).fields);
+    return { ...siteJob, fields, revealFields: revealed && (() => revealed) };
   }
+}
+
+function shortOf(fields: Fields): Fields {
+  const short = Object.entries(fields).filter(([, value]) => value.length <= SHORT_VALUE);
+  return Object.fromEntries(short.slice(0, 50));
 }
 
 const sizeOf = ({ fields }: SiteJob): number =>

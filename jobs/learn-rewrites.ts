@@ -2,6 +2,7 @@
 import { type LearntRewrites, MANY_OBSERVATIONS, type Observation, observe } from '../src/plan/observe-values.ts';
 import type { SiteName } from '../src/posting/identifiers.ts';
 import type { Fields } from '../src/posting/posting.ts';
+import { type SiteJob, toCompare } from '../src/site/exchange.ts';
 import type { Queryable } from '../src/store/database.ts';
 import { learntRewrites, noteRewrites } from '../src/store/value-rewrites.ts';
 
@@ -10,7 +11,7 @@ const MOST_COUNTED = 2_000;
 
 export interface RewriteLearner {
   /** Takes notice of a job that is certainly the one that was sent. Rejects only where the database can't be reached. */
-  learn(sent: Fields, shown: Fields): Promise<void>;
+  learn(sent: Fields, shown: Pick<SiteJob, 'fields' | 'revealFields'>): Promise<void>;
 }
 
 export function rewriteLearner(db: Queryable, site: SiteName): RewriteLearner {
@@ -23,7 +24,7 @@ export function rewriteLearner(db: Queryable, site: SiteName): RewriteLearner {
         known = undefined;
         throw error;
       });
-      const news = observe(sent, shown).flatMap((observation) => {
+      const news = observe(sent, toCompare(shown).fields, shown.fields).flatMap((observation) => {
         const name = nameOf(observation.field, observation);
         const seen = (counts.get(name) ?? 0) + 1;
         if (seen > MANY_OBSERVATIONS || (seen === 1 && counts.size >= MOST_COUNTED)) return [];

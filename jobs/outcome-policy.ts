@@ -1,7 +1,7 @@
 // Turns the outcome of one request into what becomes of its change: the only place that decides on a retry.
 import type { Reason } from '../src/plan/wish.ts';
 import type { Problem } from '../src/posting/posting.ts';
-import type { Outcome } from '../src/site/exchange.ts';
+import { type Outcome, toCompare } from '../src/site/exchange.ts';
 import type { Attempt } from '../src/store/attempt.ts';
 import type { Result, Return } from '../src/store/settlement.ts';
 import type { SitePolicy } from './site-desk.ts';
@@ -37,7 +37,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
         siteJobId: outcome.siteJob.siteJobId,
         url: outcome.siteJob.url,
         evidence: {
-          shown: outcome.siteJob.fields,
+          shown: toCompare(outcome.siteJob).fields,
           referenceField: policy.referenceField,
           asked: false,
           mayLandMs: policy.doubts.settleAfterMs,

@@ -11,7 +11,7 @@ import {
 import { isRewriting, rewritings } from '../src/plan/observe-values.ts';
 import { compareReferences, fieldOf, foldSpace } from '../src/plan/same-value.ts';
 import type { Fields } from '../src/posting/posting.ts';
-import type { SiteJob } from '../src/site/exchange.ts';
+import { type SiteJob, toCompare } from '../src/site/exchange.ts';
 import {
   adoptDoubt,
   claimsTo,
@@ -117,13 +117,14 @@ const MOST_OF_CLUE = 100;
 
 function collect(index: DoubtIndex, store: CandidateStore, siteJob: SiteJob, matching: Matching): void {
   const { referenceField } = matching;
-  const { reference, title } = cluesOf(siteJob.fields, referenceField);
+  const compared = toCompare(siteJob);
+  const { reference, title } = cluesOf(compared.fields, referenceField);
   const own = reference === undefined ? [] : (index.byReference.get(reference.slice(0, MOST_OF_CLUE)) ?? []);
   // A list entry that shows too little may be any of them; the limit of candidates bounds what that costs.
   const titled =
     title === undefined ? undefined : [...(index.byTitle.get(title.slice(0, MOST_OF_CLUE)) ?? []), ...index.untitled];
   const possible = reference !== undefined ? new Set([...own, ...(titled ?? [])]) : new Set(titled ?? index.all);
-  const likely = [...possible].filter((open) => !open.crowded && likeness(open, siteJob, matching) !== 'other');
+  const likely = [...possible].filter((open) => !open.crowded && likeness(open, compared, matching) !== 'other');
   store.keep(siteJob, likely);
 }
 
@@ -153,7 +154,8 @@ async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[], matching: Matchi
     const own = referenceField === undefined ? undefined : fieldOf(open.fields, referenceField)?.trim();
     open.shared = alike.has(`${feed} ${key}`) || (own !== undefined && (holders.get(own) ?? 0) > 1);
     const free = open.candidates.filter((candidate) => {
-      const shown = referenceField === undefined ? undefined : fieldOf(candidate.fields, referenceField)?.trim();
+      const shown =
+        referenceField === undefined ? undefined : fieldOf(toCompare(candidate).fields, referenceField)?.trim();
       const older = claims.get(candidate.siteJobId);
       if (owned.has(candidate.siteJobId) && (older === undefined || !isOthers(open, candidate, older, matching))) {
         return false;
@@ -169,8 +171,10 @@ async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[], matching: Matchi
       return !holders.has(shown);
     });
     // With a job under its very reference, it needs none of those that another create may have made.
-    const isOwn = ({ fields }: SiteJob): boolean =>
-      own !== undefined && referenceField !== undefined && fieldOf(fields, referenceField)?.trim() === own;
+    const isOwn = (siteJob: SiteJob): boolean =>
+      own !== undefined &&
+      referenceField !== undefined &&
+      fieldOf(toCompare(siteJob).fields, referenceField)?.trim() === own;
     const left = free.some(isOwn) ? free.filter(({ siteJobId }) => !open.contended.has(siteJobId)) : free;
     open.candidates.splice(0, open.candidates.length, ...left);
   }
@@ -179,7 +183,9 @@ async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[], matching: Matchi
 /** Whether the site shows a job of another posting under the very reference of this one, which that one never had. */
 function isOthers(open: OpenDoubt, shown: SiteJob, older: Fields, { referenceField, learnt }: Matching): boolean {
   if (referenceField === undefined) return false;
-  const [own, says, former] = [open.fields, shown.fields, older].map((known) => fieldOf(known, referenceField)?.trim());
+  const [own, says, former] = [open.fields, toCompare(shown).fields, older].map((known) =>
+    fieldOf(known, referenceField)?.trim(),
+  );
   if (!own || !former || own !== says) return false;
   return compareReferences(former, says) === 'other' && !isRewriting(learnt, referenceField, former, says);
 }
@@ -205,7 +211,7 @@ async function settleEach(
       continue;
     }
     taken.add(chosen.siteJobId);
-    const content = contentOf(open.fields, chosen.fields);
+    const content = contentOf(open.fields, toCompare(chosen).fields, chosen.fields);
     const adopted = await adoptDoubt(desk.db, open.doubt, chosen.siteJobId, chosen.url, content, (older: Fields) =>
       isOthers(open, chosen, older, matching),
     );
@@ -247,14 +253,14 @@ async function confirm(
   const found: Found = { matches: [], perhaps: [], resembling: [] };
   for (const listed of candidates) {
     let candidate: SiteJob | undefined = listed;
-    let verdict = likeness(open, listed, options);
+    let verdict = likeness(open, toCompare(listed), options);
     const whole = Object.keys(open.fields).every((name) => fieldOf(listed.fields, name) !== undefined);
     if (verdict === 'perhaps' || !whole) {
       try {
         await desk.turns.take(signal);
         const shown = await desk.client.show(listed.siteJobId, signal);
-        candidate = shown && { ...listed, ...shown, fields: { ...listed.fields, ...shown.fields } };
-        verdict = candidate === undefined ? 'other' : likeness(open, candidate, options);
+        candidate = shown && completed(listed, shown);
+        verdict = candidate === undefined ? 'other' : likeness(open, toCompare(candidate), options);
       } catch (error) {
         if (signal.aborted) return undefined;
         desk.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
@@ -273,6 +279,16 @@ async function confirm(
     }
   }
   return found;
+}
+
+function completed(listed: SiteJob, shown: SiteJob): SiteJob {
+  const reveals = listed.revealFields !== undefined || shown.revealFields !== undefined;
+  return {
+    ...listed,
+    ...shown,
+    fields: { ...listed.fields, ...shown.fields },
+    revealFields: reveals ? () => ({ ...toCompare(listed).fields, ...toCompare(shown).fields }) : undefined,
+  };
 }
 
 /**

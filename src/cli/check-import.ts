@@ -6,7 +6,7 @@ import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import type { MappingSpec } from '../posting/mapping.ts';
 import { createSiteClient } from '../site/client.ts';
-import { NotShownError, type SiteClient, type SiteJob } from '../site/exchange.ts';
+import { NotShownError, type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { addressOf } from '../site/site-address.ts';
 import { type Turns, turnsOf } from '../site/turns.ts';
 import type { AskedLine, ImportedLines, ListedJob } from '../store/imported-lines.ts';
@@ -96,7 +96,7 @@ async function askSite(asking: Asking): Promise<LineProblem[]> {
     progress.show(`asking site ${site.name}: ${asked++} of ${plural(jobs, 'job')} checked, line ${line.line}`);
     const isEnough = line.listed && (site.options.referenceField === undefined || line.reference !== undefined);
     // A list may leave out jobs that are there, and fields that they have.
-    const reference = isEnough ? line.reference : await showReference(asking, line);
+    const reference = isEnough ? openly(line.reference) : await showReference(asking, line);
     const message =
       reference === ABSENT
         ? `the site ${site.name} has no job ${line.siteJobId}`
@@ -118,7 +118,9 @@ async function readWhole({ lines, site, client, turns, progress, signal }: Askin
   };
   const take = (siteJob: SiteJob): void => {
     read++;
-    waiting.push({ siteJobId: siteJob.siteJobId, reference: referenceOf(siteJob, site) });
+    const { kept, compared } = referenceOf(siteJob, site);
+    // One that holds the token is not written down, and asked for again.
+    waiting.push({ siteJobId: siteJob.siteJobId, reference: kept === compared ? kept : undefined });
   };
   const listing = await client.list(take, signal, async (stop) => {
     await keep();
@@ -128,13 +130,24 @@ async function readWhole({ lines, site, client, turns, progress, signal }: Askin
   await keep();
 }
 
-const referenceOf = (siteJob: SiteJob, { options }: SiteConfig): string | undefined =>
-  options.referenceField === undefined ? undefined : fieldOf(siteJob.fields, options.referenceField);
+/** A reference that a job shows, to be told to people, and to be compared. */
+interface ShownReference {
+  readonly kept: string | undefined;
+  readonly compared: string | undefined;
+}
+
+const openly = (reference: string | undefined): ShownReference => ({ kept: reference, compared: reference });
+
+function referenceOf(siteJob: SiteJob, { options }: SiteConfig): ShownReference {
+  const read = ({ fields }: SiteJob): string | undefined =>
+    options.referenceField === undefined ? undefined : fieldOf(fields, options.referenceField);
+  return { kept: read(siteJob), compared: read(toCompare(siteJob)) };
+}
 
 const ABSENT = Symbol('the site has no such job');
 
 /** @throws UnaskedError */
-async function showReference(asking: Asking, { siteJobId }: AskedLine): Promise<string | undefined | typeof ABSENT> {
+async function showReference(asking: Asking, { siteJobId }: AskedLine): Promise<ShownReference | typeof ABSENT> {
   const { client, turns, site, signal } = asking;
   for (let tries = 1, delayMs = site.retry.firstDelayMs; ; tries++, delayMs *= 2) {
     await turns.take(signal);
@@ -156,10 +169,10 @@ async function showReference(asking: Asking, { siteJobId }: AskedLine): Promise<
 async function whyForeign(
   { feeds, lines, site }: Asking,
   line: AskedLine,
-  shown: string | undefined,
+  shown: ShownReference,
 ): Promise<string | undefined> {
   const { referenceField } = site.options;
-  const reference = foldSpace(shown ?? '');
+  const reference = foldSpace(shown.compared ?? '');
   if (referenceField === undefined || reference === '') return undefined;
   const known = await lines.referenceOf(line, referenceField);
   const likeness = [line.key, ...(known === undefined ? [] : [known])].map((own) => compareReferences(own, reference));
@@ -168,7 +181,7 @@ async function whyForeign(
   const isTold = known !== undefined || isKey(feeds.get(line.feed)?.mapping, referenceField);
   if (owner === undefined && (!isTold || likeness.some((one) => one !== 'other'))) return undefined;
   const whose = owner === undefined ? `, not that of posting ${line.key}` : `, which is that of ${owner}`;
-  return `the job ${line.siteJobId} shows the reference "${reference.slice(0, 100)}"${whose}`;
+  return `the job ${line.siteJobId} shows the reference "${foldSpace(shown.kept ?? '').slice(0, 100)}"${whose}`;
 }
 
 /** Whether the reference is the posting's key, so that it is known of postings that were never read. */

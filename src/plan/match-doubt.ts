@@ -153,11 +153,16 @@ export interface TakenContent {
   readonly uncertain: readonly string[];
 }
 
-/** @param shown `undefined`: the site could not be asked, so nothing is certain. */
-export function contentOf(sent: Fields, shown: Fields | undefined): TakenContent {
+/**
+ * @param shown `undefined`: the site could not be asked, so nothing is certain.
+ * @param kept the same as it may be stored, where that is something else.
+ */
+export function contentOf(sent: Fields, shown: Fields | undefined, kept = shown): TakenContent {
   const says = (name: string): string | undefined => (shown === undefined ? undefined : fieldOf(shown, name));
+  const keep = (name: string, value: string): string =>
+    says(name) === value ? value : ((kept === undefined ? undefined : fieldOf(kept, name)) ?? value);
   return {
-    fields: Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, says(name) ?? value])),
+    fields: Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, keep(name, value)])),
     uncertain: Object.entries(sent).flatMap(([name, value]) => (says(name) === value ? [] : name)),
   };
 }

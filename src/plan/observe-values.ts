@@ -120,12 +120,18 @@ function explains(rewrite: Rewrite, sent: string, shown: string): boolean {
   return LITERAL.has(rewrite.kind) ? made === shown : foldSpace(made) === foldSpace(shown);
 }
 
-/** What one job shows of what was sent. Fields that it doesn't show say nothing. */
-export function observe(sent: Fields, shown: Fields): Observation[] {
+/**
+ * What one job shows of what was sent. Fields that it doesn't show say nothing.
+ * @param kept the same as it may be stored: an addition that may not be stored teaches nothing.
+ */
+export function observe(sent: Fields, shown: Fields, kept = shown): Observation[] {
   return Object.entries(sent).flatMap(([field, value]) => {
     const says = fieldOf(shown, field);
     if (says === undefined || Math.max(says.length, value.length) > MOST_OBSERVED) return [];
-    return [{ field: field.replaceAll('_', '-'), ...explainValue(value, says) }];
+    const rewrite = explainValue(value, says);
+    const isAddition = rewrite.kind === 'prefixed' || rewrite.kind === 'suffixed';
+    if (isAddition && fieldOf(kept, field) !== says) return [];
+    return [{ field: field.replaceAll('_', '-'), ...rewrite }];
   });
 }
 

@@ -3,7 +3,7 @@ import { contentOf, likeness } from '../plan/match-doubt.ts';
 import { observe } from '../plan/observe-values.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
-import type { SiteClient, SiteJob } from '../site/exchange.ts';
+import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Database } from '../store/database.ts';
 import { type Doubt, ownerOfReference } from '../store/doubt.ts';
 import { findEntries } from '../store/review-actions.ts';
@@ -105,7 +105,7 @@ async function lookAt(db: Database, doubt: Doubt, id: SiteJobId, { site }: Settl
   if (owner !== undefined) return { kind: 'owned', message: `job ${id} shows the reference of ${owner}` };
   const notBefore = new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS);
   const matching = { referenceField: site.referenceField, learnt: await learntRewrites(db, doubt.attempt.site) };
-  if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, shown, matching) !== 'other') {
+  if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, toCompare(shown), matching) !== 'other') {
     return { kind: 'fits', shown };
   }
   const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}"`;
@@ -119,7 +119,7 @@ async function ownerOfShown(
   shown: SiteJob,
   referenceField: string | undefined,
 ): Promise<string | undefined> {
-  const reference = referenceField === undefined ? undefined : fieldOf(shown.fields, referenceField)?.trim();
+  const reference = referenceField === undefined ? undefined : fieldOf(toCompare(shown).fields, referenceField)?.trim();
   if (referenceField === undefined || !reference) return undefined;
   if (fieldOf(doubt.attempt.result.fields, referenceField)?.trim() === reference) return undefined;
   return ownerOfReference(db, doubt.attempt, referenceField, reference);
@@ -128,7 +128,7 @@ async function ownerOfShown(
 function within(doubt: Doubt, verdict: PersonsVerdict, look: Look): DoubtVerdict {
   if (verdict.kind === 'missing') return verdict;
   const shown = 'shown' in look ? look.shown : undefined;
-  const content = contentOf(doubt.attempt.result.fields, shown?.fields);
+  const content = contentOf(doubt.attempt.result.fields, shown && toCompare(shown).fields, shown?.fields);
   return { kind: 'exists', siteJobId: verdict.siteJobId, url: shown?.url, content };
 }
 
@@ -136,8 +136,12 @@ function within(doubt: Doubt, verdict: PersonsVerdict, look: Look): DoubtVerdict
 async function learnFrom(db: Database, doubt: Doubt, look: Look): Promise<void> {
   const shown = 'shown' in look ? look.shown : undefined;
   if (shown === undefined) return;
-  const observed = observe(doubt.attempt.result.fields, shown.fields).map((one) => ({ ...one, seen: 1 }));
-  await noteRewrites(db, doubt.attempt.site, observed);
+  const observed = observe(doubt.attempt.result.fields, toCompare(shown).fields, shown.fields);
+  await noteRewrites(
+    db,
+    doubt.attempt.site,
+    observed.map((one) => ({ ...one, seen: 1 })),
+  );
 }
 
 async function refuseOther(db: Database, entry: number): Promise<SettleReport> {

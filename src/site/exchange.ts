@@ -16,10 +16,17 @@ export type SiteRequest =
 export interface SiteJob {
   readonly siteJobId: SiteJobId;
   readonly url?: string;
+  /** As they may be stored and shown: without the token. */
   readonly fields: Fields;
+  /** The fields as the site sent them: to be compared, see {@link toCompare}. Absent: they hold no token. */
+  readonly revealFields?: () => Fields;
   /** The site's own `created_at`, where it could be read as a time. */
   readonly createdAt?: Date;
 }
+
+/** The job with its fields as the site sent them. They may hold the token: they are compared, and never stored or shown. */
+export const toCompare = <Job extends Pick<SiteJob, 'fields' | 'revealFields'>>(siteJob: Job): Job =>
+  siteJob.revealFields === undefined ? siteJob : { ...siteJob, fields: siteJob.revealFields() };
 
 /** What one request came to. Ordered rules in `outcome.ts` choose exactly one. */
 export type Outcome =

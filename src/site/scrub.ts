@@ -84,7 +84,10 @@ export interface Cleaner {
   readonly body: (text: string, maxBytes: number, pause: Pause) => Promise<string>;
   /** A URL. A short token stays in its path, where it is part of an ID. */
   readonly address: (url: string) => string;
-  /** Its ID stays as it is, and its fields unless they hold a token that can't be there by accident. */
+  /**
+   * Its ID stays as it is, and its fields unless they hold a token that can't be there by accident: what they were is
+   * revealed for comparisons only.
+   */
   readonly siteJob: (siteJob: SiteJob) => SiteJob;
   readonly outcome: (outcome: Outcome, pause: Pause) => Promise<Outcome>;
   /** As `siteJob`, for one of any size. */
@@ -103,16 +106,19 @@ export function createCleaner(token: string): Cleaner {
   const siteJob = (job: SiteJob): SiteJob => ({
     ...job,
     url: job.url === undefined ? undefined : address(job.url),
-    fields: isShort
-      ? job.fields
-      : Object.fromEntries(Object.entries(job.fields).map(([name, value]) => [name, text(value)])),
+    ...(isShort
+      ? {}
+      : hiding(
+          job,
+          Object.entries(job.fields).map(([name, value]) => [name, text(value)]),
+        )),
   });
   const cleanSlowly = createSlicedScrubber(token);
   const largeJob = async (job: SiteJob, pause: Pause): Promise<SiteJob> => {
     if (isShort) return siteJob(job);
     const fields: [string, string][] = [];
     for (const [name, value] of Object.entries(job.fields)) fields.push([name, await cleanSlowly(value, pause)]);
-    return { ...job, url: job.url === undefined ? undefined : address(job.url), fields: Object.fromEntries(fields) };
+    return { ...job, url: job.url === undefined ? undefined : address(job.url), ...hiding(job, fields) };
   };
   return {
     text,
@@ -134,6 +140,12 @@ export function createCleaner(token: string): Cleaner {
       return { kind: 'unknown', message: 'The site returned the token in place of the ID of a new job' };
     },
   };
+}
+
+/** The cleaned fields, with a way back to what they were where that was something else. */
+function hiding({ fields }: SiteJob, cleaned: readonly (readonly [string, string])[]): Partial<SiteJob> {
+  const isSame = cleaned.every(([name, value]) => fields[name] === value);
+  return isSame ? {} : { fields: Object.fromEntries(cleaned), revealFields: () => fields };
 }
 
 function withoutParameters(url: string, token: string): string {

@@ -1,4 +1,5 @@
 // Keeps whether a site was searched for jobs of a feed before the feed's first create, and what was found there.
+import { createHash } from 'node:crypto';
 import { compareReferences, referenceForm } from '../plan/same-value.ts';
 import type { FeedName, SiteJobId, SiteName } from '../posting/identifiers.ts';
 import { changeReason } from './change-reason.ts';
@@ -9,7 +10,11 @@ import { seizeFeed } from './locks.ts';
 export interface FoundJob {
   readonly siteJobId: SiteJobId;
   readonly reference: string;
+  /** It holds the token, and is not to be read in the database. */
+  readonly isSecret: boolean;
 }
+
+const SECRET_FORM = 'sha256 ';
 
 const READ_AT_ONCE = 2_000;
 /** A shorter reference is not taken for the beginning of a longer one: numbers in a row begin alike. */
@@ -62,7 +67,12 @@ export async function keepFound(
      where not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id)
        and not exists (select from stray s where s.site = $1 and s.site_job_id = j.id)
      on conflict do nothing`,
-    [site, jobs.map((job) => job.siteJobId), jobs.map((job) => referenceForm(job.reference)), referenceField],
+    [
+      site,
+      jobs.map((job) => job.siteJobId),
+      jobs.map(({ reference, isSecret }) => (isSecret ? secretForm : String)(referenceForm(reference))),
+      referenceField,
+    ],
   );
 }
 
@@ -105,8 +115,12 @@ export async function holdFound(
   site: SiteName,
   referenceField: string,
 ): Promise<number> {
-  const [any] = await tx.query('select from site_reference where site = $1 limit 1', [site]);
-  if (any === undefined) return 0;
+  const [found] = await tx.query<{ secret: boolean | null }>(
+    `select bool_or(reference like '${SECRET_FORM}%') as secret from site_reference where site = $1`,
+    [site],
+  );
+  const hasSecret = found?.secret ?? undefined;
+  if (hasSecret === undefined) return 0;
   let held = 0;
   for (let last = ''; ; ) {
     const creates = await tx.query<{ key: string; reference: string | null }>(
@@ -115,7 +129,7 @@ export async function holdFound(
        order by key limit ${READ_AT_ONCE}`,
       [feed, last, referenceField],
     );
-    held += (await holdAmong(tx, feed, site, creates)).size;
+    held += (await holdAmong(tx, feed, site, creates, hasSecret)).size;
     if (creates.length < READ_AT_ONCE) return held;
     last = (creates.at(-1) as { key: string }).key;
   }
@@ -123,6 +137,7 @@ export async function holdFound(
 
 /**
  * The same among these creates, which may have become ready in any way: by an edit, a retry, a reopened entry.
+ * @param hasSecret whether a reference that was found may hold a token.
  * @returns the keys of those that wait.
  */
 export async function holdAmong(
@@ -130,8 +145,12 @@ export async function holdAmong(
   feed: FeedName,
   site: SiteName,
   creates: readonly { readonly key: string; readonly reference: string | null }[],
+  hasSecret = true,
 ): Promise<ReadonlySet<string>> {
-  const asked = creates.flatMap(({ key, reference }) => formsOf(reference ?? key).map((form) => ({ key, form })));
+  const asked = creates.flatMap(({ key, reference }) => {
+    const forms = formsOf(reference ?? key);
+    return [...forms, ...(hasSecret ? forms.map(secretForm) : [])].map((form) => ({ key, form }));
+  });
   const found = await tx.query<{ key: string; id: string }>(
     `select distinct on (a.key) a.key, r.site_job_id as id
      from unnest($2::text[], $3::text[]) a(key, form) join site_reference r on r.site = $1 and r.reference = a.form
@@ -161,6 +180,9 @@ export async function holdAmong(
   );
   return new Set(rows.map(({ key }) => key));
 }
+
+/** It can be compared, and not be read. No other form has a space. */
+const secretForm = (form: string): string => SECRET_FORM + createHash('sha256').update(form).digest('hex');
 
 /** The form of a reference, and what sites that cut it may have kept. */
 function formsOf(reference: string): string[] {

@@ -8,6 +8,7 @@ import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
+import { settleAsPeopleDo } from './settle-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
 import { SIMULATED_SITE, STEPS } from './simulation.ts';
 
@@ -72,12 +73,17 @@ async function crashAt(
   }
 }
 
-/** Heals, and approves what the guard holds, until everything is mirrored. */
+/**
+ * Heals, approves what the guard holds, and resolves as a person does what resembles another posting's job, until
+ * everything is mirrored.
+ */
 async function settleAll(installation: Installation): Promise<void> {
   for (let healed = 0; healed < 8; healed++) {
     const { status } = await heal(installation);
     if (status === 'mirrored') return;
     const { db } = await installation.books();
     await db.transaction((tx) => approveChanges(tx, { ids: [], feeds: ['acme' as never] }, 'a reviewer'));
+    // Titles repeat, and a job with the title of a doubt and another reference needs a person.
+    await settleAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
   }
 }

@@ -1,0 +1,208 @@
+// A token that occurs in IDs, addresses and values of a site's answers: read as the site sent it, kept without it.
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
+import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+let site: ScriptedSite;
+afterEach(async () => {
+  await mirror?.close();
+  await site?.[Symbol.asyncDispose]();
+});
+
+/** The site's jobs by ID: the fields of each as XML elements. */
+type Jobs = Map<string, Map<string, string>>;
+
+interface Play {
+  readonly token: string;
+  /** The ID of the nth job. */
+  readonly idOf?: (nth: number) => string;
+  /** Answers in place of the site, which has done what was asked for by then. */
+  readonly answer?: (got: Got, id: string) => Reply | undefined;
+  /** What the site makes of a value before it stores it. */
+  readonly store?: (name: string, value: string) => string;
+  readonly searched?: boolean;
+  readonly siteLines?: Readonly<Record<string, string | undefined>>;
+}
+
+const escapeXml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+function readFields(xml: string): [string, string][] {
+  const asText = (text: string) => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+  const body = /<job>([\s\S]*)<\/job>/.exec(xml)?.[1] ?? '';
+  return [...body.matchAll(/<([\w-]+)>([^<]*)<\/\1>/g)].map(([, name = '', value = '']) => [name, asText(value)]);
+}
+
+/** A site with shows, a list, creates, updates and deletes, which says the token in each `Location`. */
+async function openStage(play: Play): Promise<Jobs> {
+  const { token, idOf = String, store = (_name, value) => value } = play;
+  const jobs: Jobs = new Map();
+  let made = 0;
+  const xmlOf = (id: string) =>
+    `<job><id>${id}</id>${[...(jobs.get(id) ?? [])].map(([name, value]) => `<${name}>${escapeXml(value)}</${name}>`).join('')}</job>`;
+  const handle = (got: Got): Reply => {
+    const id = /^\/jobs\/([^/?]+)\.xml$/.exec(got.url)?.[1] ?? '';
+    if (got.method === 'GET' && got.url.startsWith('/jobs.xml')) {
+      const page = got.url.includes('page=') ? '' : [...jobs.keys()].map(xmlOf).join('');
+      return [200, {}, `<jobs total="${jobs.size}">${page}</jobs>`];
+    }
+    if (got.method === 'POST') {
+      made++;
+      const fresh = idOf(made);
+      jobs.set(fresh, new Map(readFields(got.body).map(([name, value]) => [name, store(name, value)])));
+      return play.answer?.(got, fresh) ?? [201, { location: `/jobs/${fresh}?user=${token}` }, xmlOf(fresh)];
+    }
+    const job = jobs.get(id);
+    if (job === undefined) return [404];
+    if (got.method === 'DELETE') jobs.delete(id);
+    if (got.method === 'PUT') for (const [name, value] of readFields(got.body)) job.set(name, store(name, value));
+    return play.answer?.(got, id) ?? [200, {}, xmlOf(id)];
+  };
+  site = await openSite(handle);
+  mirror = await openMirror({
+    searched: play.searched,
+    site: {
+      base_url: site.url.href,
+      limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 2 }',
+      doubts: '{ settle_after_seconds: 2.5 }',
+      ...play.siteLines,
+    },
+  });
+  Object.assign(mirror.env, { BOARD_TOKEN: token });
+  return jobs;
+}
+
+const requests = (...methods: string[]) =>
+  site.got.filter(({ method }) => methods.includes(method)).map(({ method, url }) => `${method} ${url}`);
+const titles = (jobs: Jobs) => [...jobs.values()].map((fields) => fields.get('title')).sort();
+const feed = (...list: TestPosting[]) => mirror.writeFeed(feedXml(list));
+
+describe.each([
+  ['100', (nth: number) => `${1000 + nth}`],
+  ['job', (nth: number) => `job-${nth}-job`],
+  ['10002', (nth: number) => `${10000 + nth}`],
+  ['nurse', (nth: number) => `${nth}-nurse-nurse`],
+])('the short token %s, which stands in IDs and Location', (token, idOf) => {
+  it('leaves creates, updates and deletes to the right jobs', async () => {
+    const jobs = await openStage({ token, idOf });
+    await feed(posting('a'), posting('b'), posting('c'));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
+    const mapped = await (await mirror.books()).db.query<{ key: string; id: string }>(
+      'select key, site_job_id as id from mapping order by key',
+    );
+    for (const { key, id } of mapped) expect(jobs.get(id)?.get('number')).toBe(key);
+    await feed(posting('a'), posting('b', { title: 'Changed' }));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: 1, deleted: 1 });
+    expect(titles(jobs)).toEqual(['Changed', 'Nurse a']);
+    const [, b, c] = mapped.map(({ id }) => `/jobs/${id}.xml`);
+    expect(requests('PUT', 'DELETE').sort()).toEqual([`DELETE ${c}`, `PUT ${b}`]);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
+  });
+
+  it('leaves a doubt to the job that the list shows', async () => {
+    const doubtful = new Set(['b']);
+    const jobs = await openStage({
+      token,
+      idOf,
+      answer: ({ method, body }) =>
+        method === 'POST' && [...doubtful].some((key) => body.includes(`<number>${key}<`))
+          ? [500, {}, `<error>server, token ${token}</error>`]
+          : undefined,
+    });
+    await feed(posting('a'), posting('b'), posting('c'));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+    expect(jobs.size).toBe(3);
+    await feed(posting('a'), posting('b', { title: 'Changed' }), posting('c'));
+    expect(await mirror.sync()).toMatchObject({ updated: 1 });
+    const changed = [...jobs].filter(([, fields]) => fields.get('title') === 'Changed').map(([id]) => id);
+    expect(changed.map((id) => jobs.get(id)?.get('number'))).toEqual(['b']);
+    await feed(posting('a'), posting('c'));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', deleted: 1 });
+    expect(titles(jobs)).toEqual(['Nurse a', 'Nurse c']);
+  });
+});
+
+describe('a long token that is a word of the feed as well', () => {
+  const token = 'frontend-developer';
+  const wordy = (key: string) =>
+    posting(key, { title: `Senior frontend-developer ${key}`, description: `A ${token}.` });
+  const lost = (got: Got): Reply | undefined =>
+    got.method === 'POST' ? [500, {}, '<error>database</error>'] : undefined;
+
+  it('is compared as the site shows it: a doubt without a reference takes over its own job', async () => {
+    const jobs = await openStage({ token, answer: lost, siteLines: { reference_field: undefined } });
+    // The site says when it made a job: without a reference it must.
+    const original = jobs.set.bind(jobs);
+    jobs.set = (id, fields) => original(id, new Map([...fields, ['created-at', new Date().toISOString()]]));
+    await feed(wordy('a'), wordy('b'));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+    expect(titles(jobs)).toEqual(['Senior frontend-developer a', 'Senior frontend-developer b']);
+    expect(requests('POST')).toHaveLength(2);
+    expect(requests('PUT')).toEqual([]);
+    const { db } = await mirror.books();
+    const kept = await db.query<{ title: string }>(`select fields->>'title' as title from document order by 1`);
+    expect(kept.map(({ title }) => title)).toEqual(titles(jobs));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
+  });
+
+  it('in its reference does not make a second job of one that is in doubt', async () => {
+    const jobs = await openStage({ token, answer: lost });
+    await feed(wordy(`${token}/1`), wordy(`${token}/2`));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+    expect(requests('POST')).toHaveLength(2);
+    expect(jobs.size).toBe(2);
+    expect(requests('PUT')).toEqual([]);
+  });
+
+  it('in its reference does not hide a job that was there before', async () => {
+    const jobs = await openStage({ token, searched: true });
+    for (const nth of ['1', '2'])
+      jobs.set(
+        `9${nth}`,
+        new Map([
+          ['number', `${token}-${nth}`],
+          ['title', 'Made earlier'],
+        ]),
+      );
+    await feed(wordy(`${token}-1`), wordy(`${token}-3`));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', created: 1, in_doubt: 1 });
+    expect(requests('POST')).toHaveLength(1);
+    const { db } = await mirror.books();
+    expect(JSON.stringify(await db.query('select * from site_reference'))).not.toMatch(/frontend/i);
+    await feed(wordy(`${token}-1`), wordy(`${token}-2`), wordy(`${token}-3`));
+    expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 2 });
+    expect(jobs.size).toBe(3);
+  });
+
+  it('is learnt as shown exactly, and no update follows a create', async () => {
+    const jobs = await openStage({ token });
+    await feed(wordy('a'), wordy('b'));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
+    const { db } = await mirror.books();
+    expect(await db.query(`select distinct kind, detail from value_rewrite`)).toEqual([{ kind: 'exact', detail: '' }]);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
+    expect(jobs.size).toBe(2);
+  });
+
+  it('that a site puts into the job of a doubt is not kept, and set right once', async () => {
+    const store = (name: string, value: string) => (name === 'location-city' ? `${value} ${token}` : value);
+    let isLost = true;
+    const jobs = await openStage({ token, store, answer: (got) => (isLost ? lost(got) : undefined) });
+    await feed(posting('a', { city: 'Salem' }), posting('b'));
+    expect(await mirror.sync()).toMatchObject({ in_doubt: 0 });
+    isLost = false;
+    await mirror.sync();
+    const puts = requests('PUT').length;
+    expect(puts).toBe(2);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
+    expect(requests('PUT')).toHaveLength(puts);
+    expect(jobs.size).toBe(2);
+    const { db } = await mirror.books();
+    for (const table of ['document', 'change', 'value_rewrite', 'failure', 'request', 'mapping', 'site_reference']) {
+      expect(JSON.stringify(await db.query(`select * from ${table}`))).not.toContain(token);
+    }
+  });
+});
