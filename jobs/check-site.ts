@@ -1,12 +1,15 @@
 // Reads a site's list before the first create of a feed, so that jobs that are there already are not made a second time.
 import { plural } from '../src/plan/plural.ts';
+import { fieldOf } from '../src/plan/same-value.ts';
 import type { FeedName } from '../src/posting/identifiers.ts';
 import { type SiteJob, toCompare } from '../src/site/exchange.ts';
 import {
+  countNameless,
   endSearch,
   type FoundJob,
   feedsToCheck,
   forgetFound,
+  forgetUnreferenced,
   keepFound,
   noteFailedSearch,
   noteSearch,
@@ -58,6 +61,7 @@ async function readList(
   await forgetFound(db, site);
   let waiting: FoundJob[] = [];
   let read = 0;
+  let referenced = 0;
   const keep = async () => {
     for (let at = 0; at < waiting.length; at += KEPT_AT_ONCE) {
       await keepFound(db, site, referenceField, waiting.slice(at, at + KEPT_AT_ONCE));
@@ -65,12 +69,12 @@ async function readList(
     waiting = [];
     await noteSearch(db, feeds, `its jobs are looked for on the site: ${plural(read, 'job')} read`);
   };
-  const name = referenceField.replaceAll('_', '-');
   const take = (siteJob: SiteJob): void => {
     read++;
-    const [kept, reference] = [siteJob, toCompare(siteJob)].map(({ fields }) => fields[name] ?? fields[referenceField]);
-    if (reference === undefined || reference.trim() === '') return;
-    waiting.push({ siteJobId: siteJob.siteJobId, reference, isSecret: reference !== kept });
+    const [kept, reference] = [siteJob, toCompare(siteJob)].map(({ fields }) => fieldOf(fields, referenceField));
+    if (reference?.trim()) referenced++;
+    const { siteJobId, fields } = siteJob;
+    waiting.push({ siteJobId, reference, isSecret: reference !== kept, title: fieldOf(fields, 'title') });
   };
   const listing = await client.list(take, signal, async (stop) => {
     await keep();
@@ -79,7 +83,10 @@ async function readList(
   if (signal.aborted) return undefined;
   if (listing.kind !== 'listed') return listing.message;
   await keep();
-  return undefined;
+  if (referenced > 0) await forgetUnreferenced(db, site);
+  const nameless = await countNameless(db, site);
+  if (nameless === 0) return undefined;
+  return `the list shows neither ${referenceField} nor title of ${plural(nameless, 'job')} that this database does not know`;
 }
 
 /** A site that is out of reach, asks to wait or refuses the token is treated as if a change had been sent. */

@@ -77,11 +77,12 @@ async function withoutFound(db: Statements, due: readonly DueChange[]): Promise<
   const held = new Set<DueChange>();
   for (const creates of asked.values()) {
     const { feed, site } = creates[0] as DueChange;
-    const references = creates.map(({ key, request, foundField }) => {
+    const referenceField = creates[0]?.foundField ?? '';
+    const searched = creates.map(({ key, request }) => {
       const fields = 'fields' in request ? request.fields : {};
-      return { key, reference: fieldOf(fields, foundField ?? '') ?? null };
+      return { key, reference: fieldOf(fields, referenceField) ?? null, title: fieldOf(fields, 'title') ?? null };
     });
-    const keys = await holdAmong(db, feed, site, references);
+    const keys = await holdAmong(db, feed, site, referenceField, searched);
     for (const change of creates) if (keys.has(change.key)) held.add(change);
   }
   return due.filter((change) => !held.has(change));

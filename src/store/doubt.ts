@@ -201,8 +201,9 @@ export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number)
   );
   const values = [doubt.attempt.feed, doubt.attempt.key, doubt.attempt.token, attempts, given];
   const rows = await db.query(
-    `with found as (delete from site_reference r using change c where c.feed = $1 and c.key = $2 and c.attempt_token = $3
-         and r.site = c.site and r.site_job_id = c.found_job_id)
+    `with found as (delete from site_reference r using change c join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
+         where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and r.site = c.site and (r.site_job_id = c.found_job_id
+           or r.reference = '' and f.reference = '' and r.title = f.title))
      update change set state = case when ${SPENT} then 'failed' else resting end, since = now(), not_before = '-infinity',
        attempts = case when ${SPENT} or $4::float8 = 'Infinity' then 0 else attempts end, attempt_token = null,
        attempt_operation = null, attempt_started = null, looks = 0, found_job_id = null,

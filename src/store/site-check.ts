@@ -1,17 +1,28 @@
 // Keeps whether a site was searched for jobs of a feed before the feed's first create, and what was found there.
 import { createHash } from 'node:crypto';
+import { cluesOf } from '../plan/match-doubt.ts';
+import { rewritings } from '../plan/observe-values.ts';
 import { compareReferences, referenceForm } from '../plan/same-value.ts';
 import type { FeedName, SiteJobId, SiteName } from '../posting/identifiers.ts';
 import { changeReason } from './change-reason.ts';
 import type { Database, Queryable } from './database.ts';
 import { seizeFeed } from './locks.ts';
+import { learntRewrites } from './value-rewrites.ts';
 
-/** A site job that no mapping owns, with the reference that it shows. */
+/** A site job that no mapping owns, with what it shows. */
 export interface FoundJob {
   readonly siteJobId: SiteJobId;
-  readonly reference: string;
-  /** It holds the token, and is not to be read in the database. */
+  readonly reference: string | undefined;
+  /** The reference holds the token, and is not to be read in the database. */
   readonly isSecret: boolean;
+  readonly title: string | undefined;
+}
+
+/** A create that may be sent, as far as jobs are recognised by it. */
+export interface SearchedCreate {
+  readonly key: string;
+  readonly reference: string | null;
+  readonly title: string | null;
 }
 
 const SECRET_FORM = 'sha256 ';
@@ -19,6 +30,8 @@ const SECRET_FORM = 'sha256 ';
 const READ_AT_ONCE = 2_000;
 /** A shorter reference is not taken for the beginning of a longer one: numbers in a row begin alike. */
 const LEAST_CUT = 12;
+/** What is compared of a reference and of a title: an index takes no long texts. */
+const MOST_OF_CLUE = 300;
 
 /** Feeds of a site whose creates wait until the site was searched. @param retryMs how long a failed search rests. */
 export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: number): Promise<FeedName[]> {
@@ -62,18 +75,44 @@ export async function keepFound(
   jobs: readonly FoundJob[],
 ): Promise<void> {
   await db.query(
-    `insert into site_reference (site, site_job_id, reference, field)
-     select $1, j.id, j.reference, $4 from unnest($2::text[], $3::text[]) j(id, reference)
+    `insert into site_reference (site, site_job_id, reference, title, field)
+     select $1, j.id, j.reference, j.title, $5 from unnest($2::text[], $3::text[], $4::text[]) j(id, reference, title)
      where not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id)
        and not exists (select from stray s where s.site = $1 and s.site_job_id = j.id)
      on conflict do nothing`,
     [
       site,
       jobs.map((job) => job.siteJobId),
-      jobs.map(({ reference, isSecret }) => (isSecret ? secretForm : String)(referenceForm(reference))),
+      jobs.map(formOfFound),
+      jobs.map(({ title }) => titleForm(title)),
       referenceField,
     ],
   );
+}
+
+function formOfFound({ reference, isSecret }: FoundJob): string {
+  if (reference === undefined || reference.trim() === '') return '';
+  const form = shortForm(reference);
+  return isSecret ? secretForm(form) : form;
+}
+
+const shortForm = (reference: string): string => referenceForm(reference).slice(0, MOST_OF_CLUE);
+
+const titleForm = (title: string | null | undefined): string | null =>
+  cluesOf({ title: title ?? '' }, undefined).title?.slice(0, MOST_OF_CLUE) ?? null;
+
+/** Forgets jobs without a reference: where the list shows those of other jobs, these were made without one. */
+export async function forgetUnreferenced(db: Queryable, site: SiteName): Promise<void> {
+  await db.query(`delete from site_reference where site = $1 and reference = ''`, [site]);
+}
+
+/** How many jobs that nothing owns the list shows with neither reference nor title. */
+export async function countNameless(db: Queryable, site: SiteName): Promise<number> {
+  const [row] = await db.query<{ n: number }>(
+    `select count(*)::int as n from site_reference where site = $1 and reference = '' and title is null`,
+    [site],
+  );
+  return row?.n ?? 0;
 }
 
 /**
@@ -121,44 +160,121 @@ export async function holdFound(
   );
   const hasSecret = found?.secret ?? undefined;
   if (hasSecret === undefined) return 0;
+  const search = { feed, site, hasSecret, rewrittenAs: await rewriting(tx, site, referenceField) };
   let held = 0;
-  for (let last = ''; ; ) {
-    const creates = await tx.query<{ key: string; reference: string | null }>(
-      `select key, fields->>$3 as reference from change
-       where feed = $1 and key > $2 and state = 'ready' and operation = 'create' and wanted = 'present'
-       order by key limit ${READ_AT_ONCE}`,
-      [feed, last, referenceField],
-    );
-    held += (await holdAmong(tx, feed, site, creates, hasSecret)).size;
-    if (creates.length < READ_AT_ONCE) return held;
-    last = (creates.at(-1) as { key: string }).key;
+  // Jobs that show a reference of the feed are told apart first, so that they are not taken for other postings' jobs.
+  for (const recognise of [byReference, byTitle]) {
+    for (let last = ''; ; ) {
+      const creates = await tx.query<SearchedCreate>(
+        `select key, fields->>$3 as reference, fields->>'title' as title from change
+         where feed = $1 and key > $2 and state = 'ready' and operation = 'create' and wanted = 'present'
+         order by key limit ${READ_AT_ONCE}`,
+        [feed, last, referenceField],
+      );
+      held += (await holdRecognised(tx, feed, await recognise(tx, search, creates))).size;
+      if (creates.length < READ_AT_ONCE) break;
+      last = (creates.at(-1) as SearchedCreate).key;
+    }
   }
+  return held;
 }
 
 /**
  * The same among these creates, which may have become ready in any way: by an edit, a retry, a reopened entry.
- * @param hasSecret whether a reference that was found may hold a token.
  * @returns the keys of those that wait.
  */
 export async function holdAmong(
   tx: Queryable,
   feed: FeedName,
   site: SiteName,
-  creates: readonly { readonly key: string; readonly reference: string | null }[],
-  hasSecret = true,
+  referenceField: string,
+  creates: readonly SearchedCreate[],
 ): Promise<ReadonlySet<string>> {
+  const search = { feed, site, hasSecret: true, rewrittenAs: await rewriting(tx, site, referenceField) };
+  const held = await holdRecognised(tx, feed, await byReference(tx, search, creates));
+  const others = creates.filter(({ key }) => !held.has(key));
+  const alike = await holdRecognised(tx, feed, await byTitle(tx, search, others));
+  return new Set([...held, ...alike]);
+}
+
+/** A create and the job that is there for it already, as it seems. */
+interface Recognised {
+  readonly key: string;
+  readonly id: string;
+  readonly kind: 'found_on_site' | 'resembles_on_site';
+}
+
+interface Search {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  /** Whether a reference that was found may hold a token. */
+  readonly hasSecret: boolean;
+  /** What the site is known to make of a reference. */
+  readonly rewrittenAs: (reference: string) => readonly string[];
+}
+
+async function rewriting(tx: Queryable, site: SiteName, referenceField: string): Promise<Search['rewrittenAs']> {
+  const learnt = await learntRewrites(tx, site);
+  return (reference) => rewritings(learnt, referenceField, reference);
+}
+
+const UNOWNED = `not exists (select from mapping m where m.site = r.site and m.site_job_id = r.site_job_id)
+       and not exists (select from mapping m where m.feed = $2 and m.key = a.key)`;
+
+/** By their references, in any usual form. */
+async function byReference(
+  tx: Queryable,
+  { feed, site, hasSecret, rewrittenAs }: Search,
+  creates: readonly SearchedCreate[],
+): Promise<Recognised[]> {
   const asked = creates.flatMap(({ key, reference }) => {
-    const forms = formsOf(reference ?? key);
+    const forms = formsOf(reference ?? key, rewrittenAs);
     return [...forms, ...(hasSecret ? forms.map(secretForm) : [])].map((form) => ({ key, form }));
   });
   const found = await tx.query<{ key: string; id: string }>(
     `select distinct on (a.key) a.key, r.site_job_id as id
-     from unnest($2::text[], $3::text[]) a(key, form) join site_reference r on r.site = $1 and r.reference = a.form
-     where not exists (select from mapping m where m.site = r.site and m.site_job_id = r.site_job_id)
-       and not exists (select from mapping m where m.feed = $4 and m.key = a.key)
-     order by a.key, length(r.reference) desc, r.site_job_id`,
-    [site, asked.map(({ key }) => key), asked.map(({ form }) => form), feed],
+     from unnest($3::text[], $4::text[]) a(key, form) join site_reference r on r.site = $1 and r.reference = a.form
+     where ${UNOWNED} order by a.key, length(r.reference) desc, r.site_job_id`,
+    [site, feed, asked.map(({ key }) => key), asked.map(({ form }) => form)],
   );
+  return found.map((each) => ({ ...each, kind: 'found_on_site' }));
+}
+
+/**
+ * By their titles, where the list shows no references, or the one is part of the other: sites cut references, add to them,
+ * and keep only their digits. Alone that would prove nothing, as numbers in a row are parts of each other.
+ */
+async function byTitle(
+  tx: Queryable,
+  { feed, site, rewrittenAs }: Search,
+  creates: readonly SearchedCreate[],
+): Promise<Recognised[]> {
+  const asked = creates.flatMap(({ key, reference, title }) => {
+    const clue = titleForm(title);
+    if (clue === null) return [];
+    return partsOf(reference ?? key, rewrittenAs).map((form) => ({ key, clue, form }));
+  });
+  const found = await tx.query<{ key: string; id: string }>(
+    `select distinct on (a.key) a.key, r.site_job_id as id
+     from unnest($3::text[], $4::text[], $5::text[]) a(key, title, form)
+       join site_reference r on r.site = $1 and r.title = a.title
+     where r.reference not like '${SECRET_FORM}%' and (r.reference = '' or (strpos(r.reference, a.form) > 0 or strpos(a.form, r.reference) > 0)
+         and 3 * least(length(r.reference), length(a.form)) >= greatest(length(r.reference), length(a.form)))
+       and not exists (select from change o where o.feed = $2 and o.state = 'in_doubt' and o.found_job_id = r.site_job_id
+                       and o.key <> a.key and o.reason->>'kind' = 'found_on_site')
+       and ${UNOWNED}
+     order by a.key, length(r.reference) desc, r.site_job_id`,
+    [site, feed, asked.map(({ key }) => key), asked.map(({ clue }) => clue), asked.map(({ form }) => form)],
+  );
+  return found.map((each) => ({ ...each, kind: 'resembles_on_site' }));
+}
+
+/** Has these creates wait for a person. @returns their keys. */
+async function holdRecognised(
+  tx: Queryable,
+  feed: FeedName,
+  found: readonly Recognised[],
+): Promise<ReadonlySet<string>> {
   if (found.length === 0) return new Set();
   const rows = await tx.query<{ key: string }>(
     `update change c set state = 'in_doubt', since = now(), found_job_id = f.id, reason = f.reason,
@@ -169,11 +285,11 @@ export async function holdAmong(
       feed,
       found.map(({ key }) => key),
       found.map(({ id }) => id),
-      found.map(({ id }) =>
+      found.map(({ id, kind }) =>
         changeReason(
-          'found_on_site',
-          `not sent: job ${id} on the site has the reference of this posting, and no mapping knows it; say whether it is ` +
-            'the job of this posting',
+          kind,
+          `not sent: job ${id} on the site has the ${kind === 'found_on_site' ? 'reference' : 'title'} of this posting, ` +
+            'and no mapping knows it; say whether it is the job of this posting',
         ),
       ),
     ],
@@ -184,16 +300,21 @@ export async function holdAmong(
 /** It can be compared, and not be read. No other form has a space. */
 const secretForm = (form: string): string => SECRET_FORM + createHash('sha256').update(form).digest('hex');
 
-/** The form of a reference, and what sites that cut it may have kept. */
-function formsOf(reference: string): string[] {
-  const form = referenceForm(reference);
-  const forms = [form];
+/** The forms of a reference, and what sites that cut it may have kept. */
+function formsOf(reference: string, rewrittenAs: Search['rewrittenAs']): string[] {
+  const form = shortForm(reference);
+  const forms = [form, ...rewrittenAs(reference).map(shortForm)];
   for (let length = form.length - 1; length >= LEAST_CUT; length--) {
     const part = form.slice(0, length);
     if (compareReferences(form, part) === 'cut') forms.push(part);
   }
-  return forms;
+  return [...new Set(forms)];
 }
+
+/** The same where a part of it is enough; sites also drop the zeros that begin a number. */
+const partsOf = (reference: string, rewrittenAs: Search['rewrittenAs']): string[] => [
+  ...new Set([reference, reference.replace(/(?<!\d)0+(?=\d)/g, ''), ...rewrittenAs(reference)].map(shortForm)),
+];
 
 /** The search of one feed that is not over. */
 export interface OpenSearch {

@@ -12,14 +12,15 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 let mirror: Mirror;
 afterEach(() => mirror?.close());
 
-async function make(number: string): Promise<void> {
+async function make(number: string | undefined, title = 'Made earlier'): Promise<void> {
+  const reference = number === undefined ? '' : `<number>${number}</number>`;
   const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
     method: 'POST',
     headers: {
       authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
       'content-type': 'application/xml',
     },
-    body: `<job><title>Made earlier</title><number>${number}</number><location-state>Ohio</location-state></job>`,
+    body: `<job><title>${title}</title>${reference}<location-state>Ohio</location-state></job>`,
   });
   await answer.body.dump();
   expect(answer.statusCode).toBe(201);
@@ -35,6 +36,49 @@ const entries = async () =>
   (await mirror.books()).db.query<{ id: number; key: string; found: string }>(
     'select id, key, found_job_id as found from change where found_job_id is not null order by key',
   );
+
+describe('jobs whose references the site has changed', () => {
+  const keys = ['WX-2026-0042-a', 'WX-2026-0043-b', 'lm_007'];
+  const shown: Readonly<Record<string, (key: string) => string | undefined>> = {
+    'cut to ten characters': (key) => key.slice(0, 10),
+    'the end kept': (key) => key.slice(-6),
+    'the digits only': (key) => key.replace(/\D/g, ''),
+    'without the zeros that begin numbers': (key) => key.replace(/(?<!\d)0+(?=\d)/g, ''),
+    'with a text before': (key) => `ACME:${key}`,
+    'with a text behind': (key) => `${key}-1`,
+    'left out': () => undefined,
+  };
+
+  it.each(Object.entries(shown))('%s, are recognised by their titles', async (_name, change) => {
+    await open();
+    for (const key of keys) await make(change(key), `Title of ${key.toUpperCase()}`);
+    await make(change('somebody-1'), 'Another title');
+    await mirror.writeFeed(feedXml([...keys, 'new-4711-c'].map((key) => posting(key, { title: `Title of ${key}` }))));
+    expect(await mirror.sync()).toMatchObject({ created: 1, in_doubt: 3 });
+    expect(await mirror.sandbox.inspect.count()).toBe(5);
+    expect(await entries()).toHaveLength(3);
+  });
+
+  it('are made where a person says that they are others, however many have the title and no reference', async () => {
+    await open();
+    for (let made = 0; made < 3; made++) await make(undefined, 'Nurse');
+    await mirror.writeFeed(feedXml([posting('p1', { title: 'Nurse' })]));
+    expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
+    const [entry] = await entries();
+    await mirror.stopEngine();
+    expect((await run('review', 'settle', String(entry?.id), '--missing')).status).toBe(0);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+    expect(await mirror.sandbox.inspect.count()).toBe(4);
+  });
+
+  it('are others where the title is another one, and where other jobs show references', async () => {
+    await open();
+    await make('p1', 'Another title');
+    await make(undefined, 'Title of p12');
+    await mirror.writeFeed(feedXml([posting('p12', { title: 'Title of p12' })]));
+    expect(await mirror.sync()).toMatchObject({ created: 1, in_doubt: 0 });
+  });
+});
 
 describe('jobs with references of the feed', () => {
   it('are neither changed nor made again until a person says what they are; all others are made', async () => {
