@@ -7,6 +7,8 @@ import { childrenOf, foldName, isNamed, readXml, textOf, type XmlElement } from 
 /** A job as its XML says, of which the ID may have to come from elsewhere. */
 export interface ReadJob extends Omit<SiteJob, 'siteJobId'> {
   readonly siteJobId?: SiteJobId;
+  /** Another ID that stands in the same way in the same element. */
+  readonly otherId?: SiteJobId;
 }
 
 const idNames = ['id', 'job-id'];
@@ -44,13 +46,23 @@ export function readJobElement(element: XmlElement, base: URL): ReadJob {
   };
   const url = named(urlNames);
   const address = url === undefined ? {} : readJobUrl(url, base);
+  const id = readJobId(named(idNames));
   return {
-    siteJobId: readJobId(named(idNames)) ?? address.siteJobId,
+    siteJobId: id ?? address.siteJobId,
+    otherId: id === undefined ? undefined : readOtherId(element, id),
     url: address.url,
     // `fromEntries` defines properties, so that no name, however chosen, reaches a prototype.
     fields: Object.fromEntries(fields),
     createdAt: readTime(fields.get('created-at')),
   };
+}
+
+/** `id` may be an element and an attribute, and stand more than once. */
+function readOtherId(element: XmlElement, id: SiteJobId): SiteJobId | undefined {
+  const elements = childrenOf(element).filter(
+    (child) => foldName(child.name) === 'id' && childrenOf(child).length === 0,
+  );
+  return [...elements.map(textOf), element.attributes.get('id')].map(readJobId).find((one) => one && one !== id);
 }
 
 // Children that hold elements of their own are no fields; one marked as nil has no value. The first of a name stands.

@@ -4,7 +4,7 @@ import type { Problem } from '../posting/posting.ts';
 import { areOfTwoJobs, type Expectation, tellOtherContent, tellOtherReference } from './contradiction.ts';
 import { findJob, type ReadJob, readJobElement } from './decode.ts';
 import type { SiteJob } from './exchange.ts';
-import { type JobAddress, pointsAtJob, readJobUrl } from './job-address.ts';
+import { type JobAddress, mayFollowCreate, pointsAtJob, readJobUrl } from './job-address.ts';
 import { hasMisgiving, readObjection } from './objection.ts';
 import { readErrors, tellProblems } from './problems.ts';
 import { readXml, type XmlElement } from './xml-tree.ts';
@@ -57,6 +57,8 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
   readonly redirectTarget: () => string | undefined;
   /** Whether `Location` leads to one job. Read only where it is asked for. */
   readonly redirectsToJob: () => boolean;
+  /** Whether `Location` leads to another page of the site, as after a form. Read only where it is asked for. */
+  readonly redirectsWithin: () => boolean;
 }
 
 /**
@@ -87,6 +89,7 @@ export function gatherFacts(reply: Reply): Facts {
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
     redirectTarget: () => targetOf(reply),
     redirectsToJob: () => reply.location !== undefined && pointsAtJob(reply.location, reply.url),
+    redirectsWithin: () => reply.location !== undefined && mayFollowCreate(reply.location, reply.url),
   };
 }
 
@@ -100,10 +103,11 @@ function tellOtherJob(reply: Reply, address: JobAddress, job: ReadJob): string |
   if (reply.otherLocation !== undefined) {
     return `the answer has two Location headers, ${reply.location} and ${reply.otherLocation}`;
   }
-  const named = [reply.siteJobId, address.siteJobId, job.siteJobId].filter((id) => id !== undefined);
+  const named = [reply.siteJobId, address.siteJobId, job.siteJobId, job.otherId].filter((id) => id !== undefined);
   for (const [at, id] of named.entries()) {
     const other = named.slice(at + 1).find((candidate) => areOfTwoJobs(id, candidate));
     if (other === undefined) continue;
+    if (id === job.siteJobId) return `the answer names two jobs, ${id} and ${other}`;
     return reply.siteJobId === undefined
       ? `the answer names two jobs, ${id} in Location and ${other} in its body`
       : `the answer names job ${other}, and the request was about job ${reply.siteJobId}`;

@@ -50,6 +50,19 @@ export function pointsAtJob(location: string, base: URL): boolean {
   return /\/jobs\/[^/]+/.test(new URL(location, base.href).pathname);
 }
 
+const SIGN_IN = /(log|sign)[-_.]?(in|on)\b|\b(session|sso|oauth2?|auth|password)s?\b/i;
+
+/**
+ * Whether a redirect after a create may say that it was done, as sites lead from a form to another of their pages. The same
+ * path elsewhere is a moved interface, and a page to sign in at says that nothing was done.
+ */
+export function mayFollowCreate(location: string, base: URL): boolean {
+  if (!URL.canParse(location, base.href)) return false;
+  const target = new URL(location, base.href);
+  if (target.hostname !== base.hostname || SIGN_IN.test(target.pathname)) return false;
+  return target.origin === base.origin || target.pathname !== base.pathname;
+}
+
 function readSegment(segment: string | undefined): SiteJobId | undefined {
   const name = segment?.replace(/\.(xml|html?)$/i, '');
   // `/jobs.xml` is the collection, not a job in it.

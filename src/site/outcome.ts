@@ -71,13 +71,17 @@ export const outcomeRules: readonly OutcomeRule[] = [
     conclude: (facts) => is(facts, 403) && { kind: 'forbidden', problems: tell(facts) },
   },
   {
-    answer: '302 or 303 to a page that looks like one job',
+    answer:
+      '302 or 303 to a page that looks like one job, or to another page of the site, unless it is one to sign in at',
     requests: create,
     outcome: 'unknown',
-    because: 'sites lead to the new page that way after they have made something',
+    because: 'sites lead to the new page, or back to their list, that way after they have made something',
     conclude: (facts) =>
       is(facts, 302, 303) &&
-      facts.redirectsToJob() && { kind: 'unknown', message: `${redirected(facts)}, which may be the new job` },
+      (facts.redirectsToJob() || facts.redirectsWithin()) && {
+        kind: 'unknown',
+        message: `${redirected(facts)}, as sites do after they have made a job`,
+      },
   },
   {
     answer: 'any other 3xx',
@@ -142,8 +146,8 @@ export const outcomeRules: readonly OutcomeRule[] = [
   },
   {
     answer:
-      '2xx that names two jobs, in Location and in the body or in two Location headers, or a job with another reference ' +
-      'or title than was sent',
+      '2xx that names two jobs, in Location and in the body, in two Location headers or in two IDs, or a job with another ' +
+      'reference or title than was sent',
     requests: create,
     outcome: 'unknown',
     because: 'it may answer another request; the usual changes that sites make to values are no contradiction',

@@ -57,6 +57,8 @@ describe('a create whose answer contradicts it', () => {
     ['another title', { location: '/jobs/7' }, '<job><id>7</id><title>Another one</title></job>', 'title'],
     ['another reference', { location: '/jobs/7' }, '<job><title>Nurse a</title><number>z</number></job>', 'number "z"'],
     ['two job IDs', { location: '/jobs/7' }, '<job><id>8</id></job>', 'two jobs, 7 in Location and 8 in its body'],
+    ['two IDs in its body', {}, '<job><id>8</id><title>Nurse a</title><id>9</id></job>', 'two jobs, 8 and 9'],
+    ['an ID and another attribute', {}, '<job id="9"><id>8</id></job>', 'two jobs, 8 and 9'],
     ['two Locations', { location: ['/jobs/7', '/jobs/8'] }, '', 'two Location headers'],
   ])('with %s is in doubt, says why, and maps no job', async (_name, headers, body, told) => {
     const opened = await openSite((_got, response) => {
