@@ -54,8 +54,9 @@ export function referenceForm(text: string): string {
 export type ReferenceLikeness = 'exact' | 'form' | 'cut' | 'other';
 
 export function compareReferences(sent: string, shown: string): ReferenceLikeness {
-  if (foldSpace(sent) === foldSpace(shown)) return 'exact';
-  const [sentForm, shownForm] = [referenceForm(sent), referenceForm(shown)];
+  const texts = [sent.slice(0, MOST_COMPARED), shown.slice(0, MOST_COMPARED)] as const;
+  if (sent === shown || (sent.length === texts[0].length && foldSpace(sent) === foldSpace(texts[1]))) return 'exact';
+  const [sentForm, shownForm] = [referenceForm(texts[0]), referenceForm(texts[1])];
   if (sentForm === shownForm) return 'form';
   return isBeginning(shownForm, sentForm) ? 'cut' : 'other';
 }

@@ -13,6 +13,8 @@ export interface JobAddress {
 
 /** Longer ones are taken for something else than an ID. */
 const MAX_ID_LENGTH = 255;
+/** Longer ones are no addresses, and take their time to be read. */
+const MAX_URL_LENGTH = 16 << 10;
 
 /** Path of the create action (site-interface.md, section 4). */
 export const CREATE_PATH = '/jobs.xml';
@@ -33,7 +35,7 @@ export function readJobId(text: string | undefined): SiteJobId | undefined {
  * query behind it. Comes back empty where it is no `http(s)` URL.
  */
 export function readJobUrl(location: string, base: URL): JobAddress {
-  if (!URL.canParse(location, base.href)) return {};
+  if (location.length > MAX_URL_LENGTH || !URL.canParse(location, base.href)) return {};
   const url = new URL(location, base.href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return {};
   url.username = '';

@@ -223,8 +223,8 @@ export const outcomeRules: readonly OutcomeRule[] = [
   },
   {
     answer:
-      '2xx with a word of failure in its text, such as "error", "failed", "could not", "must"; not counted: a job, ' +
-      'warnings, "no errors"',
+      '2xx with a word of failure in its text, such as "error", "failed", "could not", "must", or with so much text ' +
+      '(64 Ki characters) that nobody can tell; not counted: a job, warnings, "no errors"',
     requests: updateOrDelete,
     outcome: 'rejected',
     because: 'it may not have been done, and a change that is wrongly taken for done is never repaired',

@@ -52,7 +52,7 @@ export async function readPage(answer: StreamedAnswer, url: URL, take: (job: Rea
     sent,
     status,
     header,
-    body: body.replaceAll('\0', '\uFFFD'),
+    body: body.split('\0').join('\uFFFD'),
     trouble,
     hints: trouble === undefined ? hints : undefined,
   };

@@ -54,16 +54,36 @@ export const foldName = (name: string): string => name.replaceAll('_', '-');
 const AMPERSAND = '\uFDD0';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\uFDD0\uFFFE\uFFFF]/g;
-const withReferences = (text: string): string => expandReferences(text.replaceAll(AMPERSAND, '&'));
-const asWritten = (text: string): string => text.replaceAll(AMPERSAND, '&');
+// Not `replaceAll`: where much is replaced, its result is joined when it is read, which takes many times as long.
+const asWritten = (text: string): string => text.split(AMPERSAND).join('&');
+const withReferences = (text: string): string => expandReferences(asWritten(text));
+/** No reference that is expanded is longer. */
+const LONGEST_REFERENCE = 12;
 
 interface OpenElement extends XmlElement {
   readonly content: (string | XmlElement)[];
 }
 
+/** What saxes holds between two pieces. */
+interface HeldText {
+  readonly state?: unknown;
+  text?: string;
+}
+
+/** Characters of a text that are worth being taken before its end. */
+const PART_OF_TEXT = 4 << 10;
+/** The state of a parser that is within a text. */
+const TEXT_STATE = ((): unknown => {
+  const parser = new SaxesParser({ xmlns: false, fragment: false, position: false });
+  parser.on('text', () => {});
+  parser.write('<a>b');
+  return (parser as unknown as HeldText).text === 'b' ? (parser as unknown as HeldText).state : undefined;
+})();
+
 /** Opens a reading. A DOCTYPE is skipped, whatever it declares. */
 export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   const parser = new SaxesParser({ xmlns: false, fragment: false, position: false });
+  const held = parser as unknown as HeldText;
   const open: OpenElement[] = [];
   let root: XmlElement | undefined;
   let local = '';
@@ -95,6 +115,19 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
     // CDATA sections and comments part a text, and may do so after each character.
     if (content && typeof before === 'string') content[content.length - 1] = before + text;
     else content?.push(text);
+  };
+
+  /**
+   * Takes what the parser holds of a text that goes on: one text would otherwise be expanded in one go. `state` and `text`
+   * are not declared by saxes; without them the text comes when it is over.
+   */
+  const takeText = (): void => {
+    if (held.state !== TEXT_STATE || typeof held.text !== 'string' || held.text.length < PART_OF_TEXT) return;
+    const begun = held.text.lastIndexOf(AMPERSAND);
+    const isWhole = begun === -1 || begun < held.text.length - LONGEST_REFERENCE;
+    const taken = isWhole ? held.text.length : begun;
+    addText(withReferences(held.text.slice(0, taken)));
+    held.text = held.text.slice(taken);
   };
 
   parser.on('error', (error) => {
@@ -145,7 +178,13 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
       if (piece === '') return;
       begun = true;
       unread += piece.length;
-      parser.write(piece.replace(forbidden, '\uFFFD').replaceAll('&', AMPERSAND));
+      parser.write(
+        piece
+          .replace(forbidden, () => '\uFFFD')
+          .split('&')
+          .join(AMPERSAND),
+      );
+      takeText();
       // What no event told of lies in the parser: the beginning of a text, a comment or a tag.
       if (unread > limits.characters + piece.length)
         throw tooLarge(`a part of more than ${limits.characters} characters`);

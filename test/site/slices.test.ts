@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { readErrors } from '../../src/site/problems.ts';
 import { createCleaner, createScrubber, REMOVED } from '../../src/site/scrub.ts';
-import { readXml, readXmlInSlices, type XmlElement } from '../../src/site/xml-tree.ts';
+import { openXml } from '../../src/site/xml-events.ts';
+import { expandReferences, readXml, readXmlInSlices, type XmlElement } from '../../src/site/xml-tree.ts';
 import { anyTime, create, openClient, openSite, TOKEN } from './scripted-site.ts';
 
 function countedPause() {
@@ -52,6 +53,28 @@ describe('an answer is worked on in parts, with a pause after each', () => {
     expect(new Set((await sent).map(({ outcome }) => outcome.kind))).toEqual(new Set(['rejected']));
     expect(turns).toBeGreaterThan(10);
   });
+});
+
+describe('a text of many parts', () => {
+  it('is read before it is over', () => {
+    const reading = openXml({ elements: 10, characters: 10_000 });
+    for (const piece of ['<a>', 'b'.repeat(8_000)]) reading.write(piece);
+    expect(() => reading.write('c'.repeat(5_000))).toThrow(/more than 10000 characters/);
+  });
+
+  it.each(['&#65;', '&#x10FFFF;', '&amp;', '&lt;a>', '&nbsp;', '& ', 'ab]] >'])(
+    'holds %s wherever it is parted',
+    async (unit) => {
+      const { pause } = countedPause();
+      for (let before = 0; before < unit.length; before++) {
+        const xml = `<a>${'.'.repeat(before)}${unit.repeat(6_000)}</a>`;
+        expect(await readXmlInSlices(xml, pause)).toEqual(readXml(xml));
+        expect(await readXmlInSlices(xml, pause)).toMatchObject({
+          content: ['.'.repeat(before) + expandReferences(unit.repeat(6_000))],
+        });
+      }
+    },
+  );
 });
 
 describe('a token that lies across two parts', () => {
