@@ -56,7 +56,10 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   const matching = { referenceField: policy.referenceField, learnt: await learntRewrites(db, site) };
   const index = indexDoubts(doubts, matching);
   const store = new CandidateStore();
-  const listing = await client.list((siteJob) => collect(index, store, siteJob, matching), signal, desk.turns.take);
+  // The oldest doubt's list may be the oldest; whether it is young enough for the others is seen then.
+  const maxAgeMs = Math.max(...due.map((doubt) => mayBeOldBy(doubt, policy.doubts.settleAfterMs)));
+  const collectIt = (siteJob: SiteJob) => collect(index, store, siteJob, matching);
+  const listing = await client.list(collectIt, signal, desk.turns.take, maxAgeMs);
   // Called off, it says nothing of the list.
   if (signal.aborted) return 0;
   if (listing.kind === 'unreadable') {
@@ -65,8 +68,30 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
     return 0;
   }
   crossStep('doubt-listed');
-  await keepUnowned(desk, doubts, matching);
-  return settleEach(desk, doubts, matching, signal);
+  const told = await leaveTooYoung(desk, doubts, listing.ageMs ?? 0);
+  await keepUnowned(desk, told, matching);
+  return settleEach(desk, told, matching, signal);
+}
+
+/**
+ * How old a cache's copy of the list may be to say anything of a doubt: it was made when the create could no longer arrive,
+ * and when this look was due.
+ */
+const mayBeOldBy = ({ sinceMs, looks }: Doubt, settleAfterMs: number): number =>
+  Math.max(0, sinceMs - settleAfterMs * (1 + looks * 0.5) - CLOCK_SKEW_MS);
+
+/** Leaves the doubts that the list, as old as it is, says nothing of. Gives the others. */
+async function leaveTooYoung({ db, policy }: SiteDesk, doubts: OpenDoubt[], ageMs: number): Promise<OpenDoubt[]> {
+  if (ageMs === 0) return doubts;
+  const { settleAfterMs } = policy.doubts;
+  const isTooYoung = ({ doubt }: OpenDoubt): boolean => mayBeOldBy(doubt, settleAfterMs) < ageMs;
+  const left = doubts.filter(isTooYoung).map(({ doubt }) => doubt);
+  if (left.length > 0) {
+    const age = `${Math.ceil(ageMs / 1000)} s`;
+    const message = `the list comes from a cache, and is up to ${age} old, too old to show its job; let no cache keep it`;
+    await explainDoubts(db, left, message, settleAfterMs);
+  }
+  return doubts.filter((open) => !isTooYoung(open));
 }
 
 function openDoubt(doubt: Doubt, settleAfterMs: number): OpenDoubt {

@@ -90,7 +90,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const shown = await readShown(id, answer, options.baseUrl, { clean, pause });
       return shown && clean.largeJob(shown, pause);
     },
-    async list(take, signal, turn) {
+    async list(take, signal, turn, maxAgeMs = 0) {
       if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
       const getInTurn = async (url: URL, takeJob: (job: ReadJob) => void): Promise<PageAnswer> => {
         await turn?.(signal);
@@ -98,7 +98,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
           takeJob(clean.isToken(job.siteJobId) ? { ...job, siteJobId: undefined } : job);
         return getPage(url, takeReal, signal);
       };
-      const listing = await readList(listUrl, getInTurn, (siteJob) => take(clean.siteJob(siteJob)));
+      const listing = await readList(listUrl, getInTurn, (siteJob) => take(clean.siteJob(siteJob)), maxAgeMs);
       return listing.kind === 'listed' ? listing : { ...listing, message: clean.text(listing.message) };
     },
     async probe(signal) {

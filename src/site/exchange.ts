@@ -94,7 +94,12 @@ export interface SiteOptions {
  * move meanwhile (see list.ts). Otherwise a job that was not handed over may be there all the same.
  */
 export type Listing =
-  | { readonly kind: 'listed'; readonly pages: number }
+  | {
+      readonly kind: 'listed';
+      readonly pages: number;
+      /** How long before the reading began a cache made its oldest page; absent: none did. */
+      readonly ageMs?: number;
+    }
   | { readonly kind: 'unreadable'; readonly message: string };
 
 /** What one harmless GET showed. */
@@ -139,11 +144,15 @@ export interface SiteClient {
   send(request: SiteRequest, timing: Timing): Promise<Exchange>;
   /** Shows one job (GET). `undefined`: the site says it is not there. Throws if that can't be told. */
   show(id: SiteJobId, signal?: AbortSignal): Promise<SiteJob | undefined>;
-  /** Reads the list action page by page, handing over each job once. `turn` is awaited before each page. */
+  /**
+   * Reads the list action page by page, handing over each job once. `turn` is awaited before each page.
+   * @param maxAgeMs how long before the reading a cache may have made what it answers with; 0 unless given.
+   */
   list(
     take: (siteJob: SiteJob) => void,
     signal?: AbortSignal,
     turn?: (signal?: AbortSignal) => Promise<void>,
+    maxAgeMs?: number,
   ): Promise<Listing>;
   /** One harmless GET, to see whether the interface is there and takes the token. */
   probe(signal?: AbortSignal): Promise<Probe>;

@@ -4,6 +4,7 @@ import type { ReadJob } from './decode.ts';
 import type { Listing, SiteJob } from './exchange.ts';
 import type { PageHints } from './list-page.ts';
 import { ListTrail } from './list-trail.ts';
+import { PageCopies, type PageTimes } from './page-copies.ts';
 import type { Asked } from './paging.ts';
 import type { PageAnswer } from './read-page.ts';
 import { SeenJobs } from './seen-jobs.ts';
@@ -24,7 +25,8 @@ import { SeenJobs } from './seen-jobs.ts';
 // every job of the first reading comes again, none left, and none was missed. A job that moved behind others comes twice
 // in one reading. Jobs that are only made meanwhile, as our own creates are, do no harm: at the end of the list they are
 // further jobs, and at its beginning they push jobs on, so that a page begins with the last jobs of the page before.
-// Whatever else moves ends the reading, and the doubt remains until a later one.
+// Whatever else moves ends the reading, and the doubt remains until a later one. Copies of a cache count as read when they
+// were made (see page-copies.ts).
 
 /** More pages than this are taken for a list that has no end. */
 const MAX_PAGES = 10_000;
@@ -35,14 +37,24 @@ const MAX_MS = 4 * 3_600_000;
 /** Asks for one page; its jobs are handed over as they come. */
 export type GetPage = (url: URL, take: (job: ReadJob) => void) => Promise<PageAnswer>;
 
-/** Reads the list to its proven end, twice where it may have moved. `listed`: it is whole, and did not move. */
-export async function readList(start: URL, get: GetPage, take: (siteJob: SiteJob) => void): Promise<Listing> {
-  const reading: Reading = { start, get, take, seen: new SeenJobs(), deadline: deadlineIn(MAX_MS) };
+/**
+ * Reads the list to its proven end, twice where it may have moved. `listed`: it is whole, and did not move.
+ * @param maxAgeMs how long before the reading a cache may have made its copies of the pages.
+ */
+export async function readList(
+  start: URL,
+  get: GetPage,
+  take: (siteJob: SiteJob) => void,
+  maxAgeMs: number,
+): Promise<Listing> {
+  const copies = new PageCopies(performance.now(), maxAgeMs);
+  const reading: Reading = { start, get, take, copies, seen: new SeenJobs(), deadline: deadlineIn(MAX_MS) };
   try {
     const first = await readPass(reading, MAX_PAGES);
     // One document is of one moment.
     if (first.requests > 1) await confirm(reading, first);
-    return { kind: 'listed', pages: first.endedBy === 'no paging' ? 1 : first.pages };
+    const age = copies.ageMs > 0 ? { ageMs: copies.ageMs } : {};
+    return { kind: 'listed', pages: first.endedBy === 'no paging' ? 1 : first.pages, ...age };
   } catch (error) {
     if (!(error instanceof NotWhole)) throw error;
     const { origin, pathname } = error.url;
@@ -55,6 +67,7 @@ interface Reading {
   readonly get: GetPage;
   readonly take: (siteJob: SiteJob) => void;
   readonly seen: SeenJobs;
+  readonly copies: PageCopies;
   readonly deadline: Deadline;
 }
 
@@ -76,7 +89,7 @@ class NotWhole extends Error {
 
 async function confirm(reading: Reading, first: Pass): Promise<void> {
   const isUnpaged = first.endedBy === 'no paging';
-  const again = await readPass(reading, isUnpaged ? 1 : MAX_PAGES);
+  const again = isUnpaged ? await readPass(onlyPage(reading), 1) : await readPass(reading, MAX_PAGES);
   const { vanished } = reading.seen;
   if (vanished > 0) {
     const gone = vanished === 1 ? 'one of its jobs was' : `${vanished} of its jobs were`;
@@ -88,6 +101,14 @@ async function confirm(reading: Reading, first: Pass): Promise<void> {
   if (!isUnpaged && again.endedBy !== first.endedBy) {
     throw new NotWhole(reading.start, 'it ended in another way when it was read again');
   }
+}
+
+/** Under another URL a cache can't answer with the copy that was read before; the site, which knows no pages, gives the same. */
+function onlyPage(reading: Reading): Reading {
+  if (!reading.copies.any) return reading;
+  const start = new URL(reading.start);
+  start.searchParams.set('page', '1');
+  return { ...reading, start };
 }
 
 /** @throws NotWhole */
@@ -102,11 +123,15 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
     if (visited.has(url.href)) throw new NotWhole(url, 'it leads back to a page that was read before');
     if (reading.deadline.passed()) throw new NotWhole(url, `reading it takes longer than ${MAX_MS / 3_600_000} hours`);
     visited.add(url.href);
+    const askedAt = performance.now();
     const answer = await reading.get(url, (job) => takeJob(reading, job, url));
+    const times = { askedAt, endedAt: performance.now() };
     if (asked.promise === undefined && number > 1 && isNoSuchPage(answer.status)) {
+      checkCopy(reading, answer, times, url);
       return { endedBy: 'nothing more', pages: trail.lastPage, requests: number };
     }
     const hints = readAnswer(answer, url);
+    checkCopy(reading, answer, times, url);
     const step = trail.follow({ number, asked, hints, counts: seen.endPage() });
     switch (step.kind) {
       case 'ended':
@@ -131,15 +156,17 @@ function takeJob({ seen, take }: Reading, job: ReadJob, url: URL): void {
   if (seen.size > MAX_JOBS) throw new NotWhole(url, `it has more than ${MAX_JOBS} jobs`);
 }
 
-/** What a page says. @throws NotWhole where the answer is no page, or none of now */
-function readAnswer({ status, trouble, hints, header }: PageAnswer, url: URL): PageHints {
+/** @throws NotWhole where a cache's copy is too old, or in the wrong order */
+function checkCopy({ copies }: Reading, answer: PageAnswer, times: PageTimes, url: URL): void {
+  const against = copies.add(answer, times);
+  if (against !== undefined) throw new NotWhole(url, against);
+}
+
+/** What a page says. @throws NotWhole where the answer is no page */
+function readAnswer({ status, trouble, hints }: PageAnswer, url: URL): PageHints {
   if (status !== 200) throw new NotWhole(url, trouble ?? `the site answered ${status}`);
   if (trouble !== undefined) throw new NotWhole(url, trouble);
   if (hints === undefined) throw new NotWhole(url, 'the answer is not the XML of a collection of jobs');
-  const age = header('age').trim();
-  if (/[1-9]/.test(age)) {
-    throw new NotWhole(url, `it comes from a cache, ${age.slice(0, 20)} s old; let no cache keep it`);
-  }
   return hints;
 }
 

@@ -10,6 +10,8 @@ import { XmlRefused } from './xml-events.ts';
 export interface PageAnswer extends Answer {
   /** What the page says beside its jobs; absent: it is no whole collection of jobs. */
   readonly hints?: PageHints;
+  /** When its headers had come, by `performance.now()`. */
+  readonly answeredAt: number;
 }
 
 /** What is kept of a body to tell people, or to tell a web page from a list. */
@@ -17,6 +19,7 @@ const KEPT_CHARACTERS = 64 << 10;
 
 /** Reads it to its end. @param take gets each job at once; the page may still turn out to be none. */
 export async function readPage(answer: StreamedAnswer, url: URL, take: (job: ReadJob) => void): Promise<PageAnswer> {
+  const answeredAt = performance.now();
   const { sent, status, header } = answer;
   const page = openListPage(url);
   let body = '';
@@ -25,7 +28,7 @@ export async function readPage(answer: StreamedAnswer, url: URL, take: (job: Rea
   let refused: XmlRefused | undefined;
   const pause = timeSlices();
   try {
-    if (trouble !== undefined) return { sent, status, header, body, trouble };
+    if (trouble !== undefined) return { sent, status, header, body, trouble, answeredAt };
     for await (const piece of answer.pieces) {
       if (body.length < KEPT_CHARACTERS) body += piece.slice(0, KEPT_CHARACTERS - body.length);
       if (refused === undefined && status >= 200 && status < 300) {
@@ -54,6 +57,7 @@ export async function readPage(answer: StreamedAnswer, url: URL, take: (job: Rea
     header,
     body: body.split('\0').join('\uFFFD'),
     trouble,
+    answeredAt,
     hints: trouble === undefined ? hints : undefined,
   };
 }

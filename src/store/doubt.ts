@@ -23,11 +23,14 @@ export interface Doubt {
   readonly attempt: Attempt & { readonly result: NonNullable<Attempt['result']> };
   /** When the attempt was committed, by the database's clock. */
   readonly startedAt: Date;
+  /** How long ago that was when the doubt was read, in milliseconds by the same clock. */
+  readonly sinceMs: number;
   /** How often the list was read for it without finding a job. */
   readonly looks: number;
 }
 
 const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pull, c.attempt_started, c.looks, c.approved,
+    (extract(epoch from clock_timestamp() - c.attempt_started) * 1000)::float8 as since_ms,
     coalesce(c.sent_revision, c.revision) as revision,
     coalesce(c.sent_fields, c.fields) as fields,
     coalesce(c.sent_record_hash, c.record_hash) as record_hash,
@@ -259,5 +262,6 @@ const tidy = (row: any): Doubt => ({
     approved: row.approved,
   },
   startedAt: row.attempt_started,
+  sinceMs: row.since_ms,
   looks: row.looks,
 });

@@ -16,9 +16,11 @@ interface Script {
   /** Changes the list before the request of this number is answered. */
   readonly before?: Readonly<Record<number, (ids: readonly number[]) => readonly number[]>>;
   readonly answer?: (page: number, ids: readonly number[], all: readonly number[], request: number) => Reply;
+  /** How old a cache's copy may be. */
+  readonly maxAgeMs?: number;
 }
 
-async function read({ ids, size, before = {}, answer = (_page, some) => render(some) }: Script) {
+async function read({ ids, size, before = {}, answer = (_page, some) => render(some), maxAgeMs }: Script) {
   let all = ids;
   await using site = await openSite((got) => {
     const request = site.got.length;
@@ -28,7 +30,7 @@ async function read({ ids, size, before = {}, answer = (_page, some) => render(s
   });
   await using client = openClient(site.url, { listPath: '/mine.xml' });
   const taken: number[] = [];
-  const listing = await client.list((siteJob) => taken.push(Number(siteJob.siteJobId)));
+  const listing = await client.list((siteJob) => taken.push(Number(siteJob.siteJobId)), undefined, undefined, maxAgeMs);
   return { listing, ids: taken.sort((a, b) => a - b), requests: site.got.map((got) => got.url) };
 }
 
@@ -169,6 +171,101 @@ describe('a list that moves while it is read', () => {
     const answer = (page: number, ids: readonly number[], _all: readonly number[], request: number) =>
       render(ids, ` total="${request === 1 ? 6 : 5}" page="${page}"`);
     expect((await read({ ids: six, size: 2, answer })).listing).toEqual(unreadable('named 6 jobs and then 5'));
+  });
+});
+
+describe('copies of a cache', () => {
+  const maxAgeMs = 60_000;
+  const age = (seconds: number | string) => ({ age: String(seconds) });
+  const whole = (ids: readonly number[], headers = {}) => render(ids, ' total="6"', headers);
+
+  it('one page, as young as it has to be: it is whole, and says how old it is', async () => {
+    const answer = (_page: number, ids: readonly number[]) => whole(ids, age(7));
+    const { listing, requests } = await read({ ids: six, size: 9, answer, maxAgeMs });
+    expect(listing).toEqual({ kind: 'listed', pages: 1, ageMs: expect.closeTo(8_000, -4) });
+    expect(requests).toEqual(['/mine.xml']);
+  });
+
+  it.each([
+    ['older than it may be', 61],
+    ['younger by less than the second that Age counts', 60],
+    ['of no known age', 'Mon, 07 Sep 2026'],
+    ['of two ages', '7, 9'],
+  ])('one page, %s', async (_name, seconds) => {
+    const answer = (_page: number, ids: readonly number[]) => whole(ids, age(seconds));
+    expect((await read({ ids: six, size: 9, answer, maxAgeMs })).listing).toEqual(unreadable('it comes from a cache'));
+  });
+
+  it('a site without paging, of whose first page a cache has a copy: it is read once more under another URL', async () => {
+    const answer = (_p: number, _ids: readonly number[], all: readonly number[], request: number) =>
+      render(all, '', request === 1 ? age(7) : {});
+    const { listing, requests } = await read({ ids: six, size: 9, answer, maxAgeMs });
+    expect(listing).toMatchObject({ kind: 'listed', pages: 1 });
+    expect(requests).toEqual(['/mine.xml', '/mine.xml?page=2', '/mine.xml?page=1']);
+  });
+
+  it('a cache that ignores the query of a list without a word of paging', async () => {
+    const answer = (_p: number, _ids: readonly number[], all: readonly number[]) => render(all.slice(0, 2), '', age(7));
+    expect((await read({ ids: six, size: 2, answer, maxAgeMs })).listing).toEqual(unreadable('may have moved'));
+  });
+
+  const pages = [
+    ['links', (page: number, ids: readonly number[], all: readonly number[]) => linked(page, ids, all, 2)],
+    ['numbers', (page: number, ids: readonly number[], all: readonly number[]) => totalled(page, ids, all, 2)],
+    ['no word of paging', (_page: number, ids: readonly number[]) => render(ids)],
+  ] as const;
+  describe.each(pages)('of several pages with %s', (_name, plain) => {
+    /** Ages by the number of the request. */
+    const readAged = (ages: Readonly<Record<number, number>>) =>
+      read({
+        ids: six,
+        size: 2,
+        maxAgeMs,
+        answer(page, ids, all, request) {
+          const [status, headers, body] = plain(page, ids, all);
+          return [status, { ...headers, ...(ages[request] === undefined ? {} : age(ages[request])) }, body];
+        },
+      });
+
+    it('made in the order of the pages, and read afresh the second time: it is whole', async () => {
+      expect((await readAged({ 1: 50, 2: 40, 3: 5 })).listing).toMatchObject({ kind: 'listed', pages: 3 });
+    });
+
+    it('a page made before the one before it', async () => {
+      expect((await readAged({ 2: 7 })).listing).toEqual(unreadable('may have moved'));
+      expect((await readAged({ 1: 20, 2: 40 })).listing).toEqual(unreadable('may have moved'));
+    });
+
+    it('two pages made in one second', async () => {
+      expect((await readAged({ 1: 20, 2: 20 })).listing).toEqual(unreadable('may have moved'));
+    });
+
+    it('the same copies the second time', async () => {
+      const passes = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [at + 4, 30]));
+      expect((await readAged({ 1: 50, 2: 40, ...passes })).listing).toEqual(unreadable('may have moved'));
+    });
+
+    it('a page whose Date lags behind, without a word of its age', async () => {
+      const now = Date.now();
+      const { listing } = await read({
+        ids: six,
+        size: 2,
+        answer(page, ids, all, request) {
+          const [status, headers, body] = plain(page, ids, all);
+          const date = new Date(now - (request === 2 ? 120_000 : 0)).toUTCString();
+          return [status, { ...headers, date }, body];
+        },
+      });
+      expect(listing).toEqual(unreadable('older than others'));
+    });
+  });
+
+  it('"no such page", from before there was one', async () => {
+    const answer = (page: number, ids: readonly number[]): Reply =>
+      page === 2 ? [404, age(30), 'no such page'] : render(ids);
+    expect((await read({ ids: six.slice(0, 2), size: 2, answer, maxAgeMs })).listing).toEqual(
+      unreadable('may have moved'),
+    );
   });
 });
 

@@ -181,9 +181,9 @@ describe('never a part as the whole', () => {
     let id = 0;
     const getPage: GetPage = async (_url, take) => {
       take({ siteJobId: siteJobId(String(id++)), fields: {} });
-      return { sent: true, status: 200, header: () => '', body: '', hints: {} };
+      return { sent: true, status: 200, header: () => '', body: '', hints: {}, answeredAt: 0 };
     };
-    const listing = await readList(new URL('http://site.test/jobs.xml'), getPage, () => {});
+    const listing = await readList(new URL('http://site.test/jobs.xml'), getPage, () => {}, 0);
     expect(listing).toEqual({ kind: 'unreadable', message: expect.stringContaining('more than 10000 pages') });
     expect(id).toBe(10_000);
   });

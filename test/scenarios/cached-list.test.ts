@@ -1,0 +1,153 @@
+// Creates in doubt at a site whose list comes from a cache, or moves while it is read: none is made twice, and each ends.
+import { readFile, writeFile } from 'node:fs/promises';
+import { request } from 'undici';
+import { expect, vi } from 'vitest';
+import { heal } from '../laws/heal.ts';
+import type { Installation } from '../laws/installation.ts';
+import { lawTest, type Open } from '../laws/law-test.ts';
+import { checkLaws } from '../laws/laws.ts';
+import { type CachingProxy, startCachingProxy } from '../support/caching-proxy.ts';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { runSql } from '../support/sql.ts';
+
+const list = postings(12);
+const MADE = { name: '500', made: true, on: ['create'], count: 2 } as const;
+const NOT_MADE = { name: '500', made: false, on: ['create'], count: 2 } as const;
+
+const it = lawTest.extend<{ behind: (open: Open, feed?: Record<string, string>) => Promise<Behind> }>({
+  // biome-ignore lint/correctness/noEmptyPattern: the form that Vitest wants of a fixture without needs.
+  behind: async ({}, use) => {
+    const proxies: CachingProxy[] = [];
+    await use(async (open, feed = {}) => {
+      const installation = await open({ feed });
+      const proxy = await startCachingProxy(installation.sandbox.url);
+      proxies.push(proxy);
+      const text = await readFile(installation.configPath, 'utf8');
+      await writeFile(installation.configPath, text.replace(installation.sandbox.url, proxy.url));
+      return { installation, proxy };
+    });
+    for (const proxy of proxies) await proxy.close();
+  },
+});
+
+/** An installation that reaches its site through a cache. */
+interface Behind {
+  readonly installation: Installation;
+  readonly proxy: CachingProxy;
+}
+
+/** Eight postings are live, then four creates are without an answer: two were made, two were not. */
+async function leaveDoubts(installation: Installation): Promise<void> {
+  await installation.writeFeed(feedXml(list.slice(0, 8)));
+  expect(await installation.sync()).toMatchObject({ created: 8 });
+  await installation.sandbox.setFaults([MADE]);
+  await installation.writeFeed(feedXml(list.slice(0, 10)));
+  await installation.sync();
+  await installation.sandbox.setFaults([NOT_MADE]);
+  await installation.writeFeed(feedXml(list));
+}
+
+const notes = async ({ books }: Installation): Promise<readonly string[]> => {
+  const { db } = await books();
+  const rows = await db.query<{ note: string | null }>(
+    `select reason->>'note' as note from change where state = 'in_doubt'`,
+  );
+  return rows.map(({ note }) => note ?? '');
+};
+
+/** The jobs of the feed on the site, by their references. */
+const references = async ({ sandbox, owner }: Installation): Promise<readonly (string | undefined)[]> =>
+  (await sandbox.inspect.jobs())
+    .filter((job) => job.owner === owner)
+    .map(({ fields }) => fields.number)
+    .sort();
+
+const keys = list.map(({ key }) => key).sort();
+
+/** As if the creates in doubt had been sent, and what the site made of them been made, so long ago. */
+async function age({ books, env }: Installation, seconds: number, key = 'p%'): Promise<void> {
+  const { db } = await books();
+  await runSql(
+    env.DATABASE_URL ?? '',
+    `update sandbox.job set created_at = created_at - interval '${seconds} s' where fields->>'number' like '${key}'`,
+  );
+  await db.query(
+    `update change set attempt_started = attempt_started - make_interval(secs => $1), not_before = '-infinity'
+     where state = 'in_doubt' and key like $2`,
+    [seconds, key],
+  );
+}
+
+it('a cache that ignores the query: doubts stay, and say why, until it is gone', { timeout: 90_000 }, async ({
+  open,
+}) => {
+  const installation = await open();
+  installation.sandbox.setSettings({ paging: 'cached', pageSize: 5 });
+  await leaveDoubts(installation);
+  for (const _time of [1, 2]) {
+    expect(await installation.sync()).toMatchObject({ status: 'review', in_doubt: 4 });
+    expect(await notes(installation)).toEqual(Array(4).fill(expect.stringContaining('brought nothing new')));
+  }
+  expect(await references(installation)).toHaveLength(10);
+  installation.sandbox.setSettings({ paging: 'link' });
+  await heal(installation);
+  await checkLaws(installation, list);
+});
+
+it('a page of jobs comes in between two pages: none is made twice', { timeout: 90_000 }, async ({ open, behind }) => {
+  const { installation, proxy } = await behind(open);
+  installation.sandbox.setSettings({ paging: 'link', pageSize: 5 });
+  const { token } = await installation.sandbox.ensureUser('other@example.com', 'one more long password');
+  let made = 0;
+  const makeFive = async () => {
+    for (const _one of Array(5)) {
+      const body = `<job><title>Cook</title><number>other-${made++}</number><location-state>Ohio</location-state></job>`;
+      const authorization = `Basic ${Buffer.from(`${token}:X`).toString('base64')}`;
+      const headers = { authorization, 'content-type': 'application/xml' };
+      await (await request(`${installation.sandbox.url}/jobs.xml`, { method: 'POST', headers, body })).body.dump();
+    }
+  };
+  // Between pages, again and again.
+  proxy.onList = (nth) => (nth % 2 === 0 && made < 200 ? makeFive() : Promise.resolve());
+  await leaveDoubts(installation);
+  await installation.sync();
+  expect(made).toBeGreaterThan(0);
+  expect((await references(installation)).length).toBe(new Set(await references(installation)).size);
+  proxy.onList = async () => undefined;
+  await heal(installation);
+  expect(await references(installation)).toEqual(keys);
+});
+
+it('a copy that is too old says nothing; one made after the create could arrive does', { timeout: 120_000 }, async ({
+  open,
+  behind,
+}) => {
+  const { installation, proxy } = await behind(open, { schedule: '"* * * * * *"' });
+  // A list in one document that says so.
+  installation.sandbox.setSettings({ paging: 'page', pageSize: 100 });
+  proxy.age = 1_000;
+  await leaveDoubts(installation);
+  expect(await installation.sync()).toMatchObject({ status: 'review', in_doubt: 4 });
+  expect(await notes(installation)).toEqual(Array(4).fill(expect.stringMatching(/comes from a cache, 1000 s old/)));
+  expect(await references(installation)).toHaveLength(10);
+
+  // Old enough for some of them, and not for the youngest.
+  proxy.clear();
+  await age(installation, 3_600);
+  await age(installation, -3_000, 'p9');
+  expect(await installation.sync()).toMatchObject({ status: 'review', in_doubt: 1 });
+  expect(await notes(installation)).toEqual([
+    expect.stringMatching(/comes from a cache, (1000 s old|and is up to 100\d s old)/),
+  ]);
+  expect(await references(installation)).toEqual(keys);
+
+  await age(installation, 3_600);
+  const process = installation.spawn(['start']);
+  await vi.waitUntil(async () => (await notes(installation)).length === 0, { timeout: 60_000, interval: 100 });
+  process.child.kill('SIGTERM');
+  await process.ended;
+  expect(await references(installation)).toEqual(keys);
+  await installation.stopEngine();
+  proxy.age = undefined;
+  await checkLaws(installation, list);
+});

@@ -1,0 +1,78 @@
+// A cache in front of a site, for tests: it answers with copies of the site's lists, as old as it is told to say.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { request } from 'undici';
+
+export interface CachingProxy {
+  readonly url: string;
+  /** Age of the copies in seconds; `undefined`: lists are passed on as they are. */
+  age: number | undefined;
+  /** Called before a list is asked for, with the number of that request. */
+  onList: (nth: number) => Promise<void>;
+  /** Forgets its copies. */
+  clear(): void;
+  close(): Promise<void>;
+}
+
+interface Copy {
+  readonly status: number;
+  readonly headers: Record<string, string | string[]>;
+  readonly body: Buffer;
+}
+
+/** @param site where requests go on to, with the path and the headers that they came with. */
+export async function startCachingProxy(site: string): Promise<CachingProxy> {
+  const copies = new Map<string, Copy>();
+  let lists = 0;
+  const server = createServer(async (incoming, response) => {
+    const { method = 'GET', url = '/', headers } = incoming;
+    const isList = method === 'GET' && url.startsWith('/jobs.xml');
+    if (isList) await proxy.onList(++lists);
+    const body = await buffer(incoming);
+    const kept = isList && proxy.age !== undefined ? copies.get(url) : undefined;
+    const { 'transfer-encoding': _coding, connection: _connection, expect: _expect, ...passed } = headers;
+    const copy = kept ?? (await forward(`${site}${url}`, method, passed, body));
+    if (copy === undefined) return void incoming.destroy();
+    if (isList) copies.set(url, copy);
+    const age: Record<string, string> = isList && proxy.age !== undefined ? { age: String(proxy.age) } : {};
+    response.writeHead(copy.status, { ...copy.headers, ...age }).end(copy.body);
+  });
+  const proxy = {
+    url: '',
+    age: undefined as number | undefined,
+    onList: async (_nth: number): Promise<void> => undefined,
+    clear: () => copies.clear(),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return proxy;
+}
+
+/** `undefined`: the site gave no answer. */
+async function forward(
+  url: string,
+  method: string,
+  headers: Record<string, string | string[] | undefined>,
+  body: Buffer,
+): Promise<Copy | undefined> {
+  try {
+    const sent = body.length === 0 ? {} : { body };
+    const answer = await request(url, { method: method as 'GET', headers, ...sent });
+    const { 'transfer-encoding': _coding, connection: _connection, ...kept } = answer.headers;
+    return {
+      status: answer.statusCode,
+      headers: kept as Copy['headers'],
+      body: Buffer.from(await answer.body.arrayBuffer()),
+    };
+  } catch {
+    return undefined;
+  }
+}
