@@ -2,6 +2,7 @@
 import type { SiteName } from '../src/posting/identifiers.ts';
 import { claimAddress, findMove, type Move, pauseMovedSite, setAddress } from '../src/store/site-address.ts';
 import { endPause, readSiteState } from '../src/store/site-state.ts';
+import { forgetRewrites } from '../src/store/value-rewrites.ts';
 import type { SiteDesk } from './site-desk.ts';
 
 /**
@@ -19,6 +20,7 @@ export async function guardAddress({ db, site, address, log }: SiteDesk): Promis
   }
   const move = await findMove(db, site, address);
   if (move === undefined) {
+    await forgetRewrites(db, site);
     await setAddress(db, site, address);
     return;
   }

@@ -37,6 +37,8 @@ export interface Observation extends Rewrite {
 export interface LearntRewrite extends Rewrite {
   /** How often it was observed, as far as that is counted. */
   readonly seen: number;
+  /** A person has said of a job that it is the one that was sent. */
+  readonly taught?: true;
 }
 
 /** What is known of a site, by field. */
@@ -150,11 +152,15 @@ export function isShownExactly(learnt: LearntRewrites, field: string): boolean {
   return known.length === 1 && known.every(({ kind, seen }) => kind === 'exact' && seen >= MANY_OBSERVATIONS);
 }
 
-/** Something added makes one value of another, so it counts only where the site adds it to each. */
+/**
+ * Something added makes one value of another, so it counts only where the site adds it to each, or where a person has said
+ * so: a site may begin or cease to add it, and keeps what it made before.
+ */
 function trusted(learnt: LearntRewrites, field: string): readonly LearntRewrite[] {
   const known = of(learnt, field);
   const added = known.filter(({ kind }) => kind === 'prefixed' || kind === 'suffixed');
-  return added.length === 1 && known.length === 1 ? known : known.filter((rewrite) => !added.includes(rewrite));
+  if (added.length === 1 && known.length === 1) return known;
+  return known.filter((rewrite) => rewrite.taught === true || !added.includes(rewrite));
 }
 
 const of = (learnt: LearntRewrites, field: string): readonly LearntRewrite[] =>

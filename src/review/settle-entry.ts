@@ -141,6 +141,7 @@ async function learnFrom(db: Database, doubt: Doubt, look: Look): Promise<void> 
     db,
     doubt.attempt.site,
     observed.map((one) => ({ ...one, seen: 1 })),
+    true,
   );
 }
 

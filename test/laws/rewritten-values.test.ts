@@ -1,8 +1,11 @@
 // Creates in doubt at sites that rewrite what they are sent: adopted, made once, and asked about no oftener than needed.
 import { describe, expect } from 'vitest';
+import { guardAddress } from '../../jobs/guard-address.ts';
+import type { SiteDesk } from '../../jobs/site-desk.ts';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { settleEntry } from '../../src/review/settle-entry.ts';
 import { reviewEntries } from '../../src/store/review-entries.ts';
+import { setAddress } from '../../src/store/site-address.ts';
 import { learntRewrites } from '../../src/store/value-rewrites.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';
@@ -74,7 +77,7 @@ it('a reference that a site always prefixes is asked about once', { timeout: 90_
   await settleAs(installation, 'key-a');
   const { db } = await installation.books();
   expect((await learntRewrites(db, 'board' as SiteName)).get('number')).toEqual([
-    { kind: 'prefixed', detail: 'ACME-', seen: 1 },
+    { kind: 'prefixed', detail: 'ACME-', seen: 1, taught: true },
   ]);
   expect(await installation.sync()).toMatchObject({ in_doubt: 0 });
   // From now on it explains an answer, and finds the job of one that was lost.
@@ -86,4 +89,73 @@ it('a reference that a site always prefixes is asked about once', { timeout: 90_
   expect(await heal(installation)).toMatchObject({ status: 'mirrored', in_doubt: 0 });
   const jobs = await own(installation);
   expect(jobs.map(({ fields }) => fields.number).sort()).toEqual(['ACME-key-a', 'ACME-key-b', 'ACME-key-c']);
+});
+
+it('a site that begins to prefix references, and ceases to, is asked about once; its older jobs stay', {
+  timeout: 120_000,
+}, async ({ open }) => {
+  const installation = await open();
+  const many = Array.from({ length: 18 }, (_, at) => posting(`old-${String(at).padStart(2, '0')}`));
+  await installation.writeFeed(feedXml(many));
+  expect(await installation.sync()).toMatchObject({ created: 18 });
+  await prefix(installation, 'ACME-');
+  await installation.writeFeed(feedXml([...many, posting('key-a')]));
+  expect(await installation.sync()).toMatchObject({ in_doubt: 1, created: 0 });
+  await settleAs(installation, 'key-a');
+  // New jobs, changed ones from before, and one whose answer is lost.
+  const changed = [posting('old-00', { title: 'Head' }), ...many.slice(1)];
+  await installation.writeFeed(feedXml([...changed, posting('key-a'), posting('key-b')]));
+  // The second one sets what the adopted job shows otherwise.
+  expect(await installation.sync()).toMatchObject({ in_doubt: 0, created: 1, updated: 2, failed: 0 });
+  await installation.sandbox.setFaults([{ ...LOST, count: 1 }]);
+  await installation.writeFeed(feedXml([...changed, posting('key-a'), posting('key-b'), posting('key-c')]));
+  await installation.sync();
+  expect(await heal(installation)).toMatchObject({ status: 'mirrored', in_doubt: 0 });
+  const database = installation.env.DATABASE_URL ?? '';
+  await runSql(database, 'drop trigger prefix_job on sandbox.job');
+  const latest = [...changed, ...['key-a', 'key-c', 'key-d'].map((key) => posting(key))];
+  await installation.writeFeed(feedXml([...latest, posting('key-b', { title: 'Chief' })]));
+  expect(await installation.sync()).toMatchObject({ in_doubt: 0, created: 1, updated: 1, failed: 0 });
+  expect(await installation.sync()).toMatchObject({ unchanged: 22, requests: 0 });
+  expect(await own(installation)).toHaveLength(22);
+});
+
+it('a job that is adopted from a site that changes values takes one update, and none at each pull', {
+  timeout: 90_000,
+}, async ({ open }) => {
+  const installation = await open();
+  installation.sandbox.setSettings({ storedValues: 'upper-case' });
+  await installation.writeFeed(feedXml([posting('key-a')]));
+  await installation.sync();
+  await installation.sandbox.setFaults([{ ...LOST, count: 1 }]);
+  await installation.writeFeed(feedXml([posting('key-a'), posting('key-b')]));
+  await installation.sync();
+  await heal(installation);
+  const updates = installation.sandbox.requests.recent().filter(({ method }) => method === 'PUT');
+  expect(updates.length).toBeLessThanOrEqual(1);
+  for (const _time of [1, 2]) expect(await installation.sync()).toMatchObject({ unchanged: 2, requests: 0 });
+});
+
+it('what was learnt of one site is not believed of another one under its name', { timeout: 60_000 }, async ({
+  open,
+}) => {
+  const installation = await open();
+  await prefix(installation, 'ACME-');
+  await installation.writeFeed(feedXml([posting('key-a')]));
+  await installation.sync();
+  await settleAs(installation, 'key-a');
+  await installation.writeFeed(feedXml([]));
+  await installation.sync();
+  const { db } = await installation.books();
+  const known = async () => (await learntRewrites(db, 'board' as SiteName)).get('number');
+  const desk = (await installation.engine()).desks.get('board' as SiteName) as SiteDesk;
+  await guardAddress(desk);
+  expect(await known()).toHaveLength(1);
+  // With its jobs, it is the same site once a person says so.
+  await setAddress(db, desk.site, 'elsewhere.example.com');
+  expect(await known()).toHaveLength(1);
+  await db.query('delete from change');
+  await db.query('delete from mapping');
+  await guardAddress(desk);
+  expect(await known()).toBeUndefined();
 });
