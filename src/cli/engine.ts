@@ -11,7 +11,7 @@ import type { SiteConfig } from '../config/config.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
 import { type Dispatcher, startDispatcher, windowFor } from '../queue/dispatcher.ts';
-import { LostJobError } from '../queue/reported-error.ts';
+import { LostJobError, NotClosedError } from '../queue/reported-error.ts';
 import type { RunningWorker } from '../queue/running-worker.ts';
 import { batchSizeFor, openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
 import { createSiteClient } from '../site/client.ts';
@@ -136,10 +136,13 @@ async function openBackend({ config, db, log }: Books): Promise<QueueBackend> {
   }
 }
 
-const whatAboutQueue = (error: Error): string =>
-  error instanceof LostJobError
+function whatAboutQueue(error: Error): string {
+  if (error instanceof NotClosedError)
+    return 'the queue did not close in time and is left as it is: nothing is lost by that';
+  return error instanceof LostJobError
     ? 'the queue was emptied: what is still to be sent is added again from the backlog'
     : 'queue not reachable, it will be tried again';
+}
 
 /** Everything of one site. */
 interface Station {

@@ -6,6 +6,11 @@ export class LostJobError extends Error {
   override name = 'LostJobError';
 }
 
+/** Connections that did not go down when they were told to. Nothing is lost by that, for the same reason. */
+export class NotClosedError extends Error {
+  override name = 'NotClosedError';
+}
+
 /**
  * A plain copy of an error: name, message and code, with each secret replaced. The original is not kept as its cause:
  * ioredis hangs the refused command on its errors, and with `AUTH` that is the password.
@@ -15,6 +20,7 @@ export function reportedError(thrown: unknown, secrets: readonly string[]): Erro
   let message = original.message;
   for (const secret of secrets) if (secret !== '') message = message.replaceAll(secret, '***');
   if ('code' in original && original.code === ErrorCode.JobNotExist) return new LostJobError(message);
+  if (original instanceof NotClosedError) return new NotClosedError(message);
   const copy: Error & { code?: unknown } = new Error(message);
   copy.name = original.name;
   if ('code' in original && typeof original.code === 'string') copy.code = original.code;

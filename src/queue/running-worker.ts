@@ -2,6 +2,8 @@
 import { setMaxListeners } from 'node:events';
 import type { RateLimiterOptions } from 'bullmq';
 import type { QueueBackend } from './backend.ts';
+import { NotClosedError } from './reported-error.ts';
+import { settlesWithin } from './settles-within.ts';
 
 export interface RunningWorker {
   /**
@@ -45,22 +47,6 @@ const MOST_DEATHS = 10;
 
 /** How long processors have to heed their signal, and connections to go down. */
 const FORCE_MS = 1000;
-
-async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
-  try {
-    return await Promise.race([settled, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** Starts a worker; resolves once it takes queue jobs. Each runs once and ends, whatever comes of it. */
 export async function startWorker<Data, Item>(
@@ -130,7 +116,8 @@ export async function startWorker<Data, Item>(
     if (await settlesWithin(closed, graceMs)) return;
     forced.abort(new Error('the worker is stopped'));
     if (await settlesWithin(closed, FORCE_MS)) return;
-    await settlesWithin(worker.disconnect(), FORCE_MS);
+    if (await settlesWithin(worker.disconnect(), FORCE_MS)) return;
+    backend.report(new NotClosedError(`the worker of queue ${task.queueName} did not close`));
   };
   return {
     stop(graceMs) {

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
 import { limiterFor } from './rate-limit.ts';
+import { NotClosedError } from './reported-error.ts';
 import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
+import { settlesWithin } from './settles-within.ts';
 
 /** What a queue job says of a posting: look at it. What is to be done with it stands in the database. */
 export interface QueuedPosting {
@@ -52,6 +54,9 @@ export function batchSizeFor(requestsPerSecond: number): number {
   return Math.max(1, Math.min(LARGEST_BATCH, Math.floor(requestsPerSecond / 50)));
 }
 
+/** A server that does not answer any more must not keep a process that ends. */
+const CLOSE_MS = 5_000;
+
 /** The same postings have the same ID; a digest, since a key may hold any characters and be long. */
 function deduplicationId(postings: readonly QueuedPosting[]): string {
   const text = postings.map(({ feed, key }) => [feed, key]);
@@ -82,7 +87,12 @@ export async function openSiteQueue(backend: QueueBackend, site: SiteName, batch
       const { waiting = 0, active = 0 } = await queue.getJobCounts('waiting', 'active');
       return { waiting, active };
     },
-    close: () => queue.close(),
+    async close() {
+      if (await settlesWithin(queue.close(), CLOSE_MS)) return;
+      // Nothing is lost: what is still to be sent is in the backlog, whatever the queue has of it.
+      backend.report(new NotClosedError(`queue ${queue.name} did not close within ${CLOSE_MS / 1000} s`));
+      await settlesWithin(queue.disconnect(), CLOSE_MS);
+    },
   };
 }
 

@@ -1,0 +1,51 @@
+// A queue whose server does not let go ends with the process all the same, and says so.
+import { afterEach, expect, it, vi } from 'vitest';
+import { siteName } from '../../src/posting/identifiers.ts';
+import type { QueueBackend } from '../../src/queue/backend.ts';
+import { startWorker } from '../../src/queue/running-worker.ts';
+import { openSiteQueue } from '../../src/queue/site-queue.ts';
+
+afterEach(() => vi.useRealTimers());
+
+const never = () => new Promise<void>(() => undefined);
+
+/** A backend whose connections never go down: a fault that no server can be made to have at will. */
+function stuckBackend() {
+  const reported: string[] = [];
+  const stuck = { name: 'apply-board', on: () => undefined, close: never, disconnect: never };
+  const backend = {
+    kind: 'database',
+    addAtOnce: 1,
+    report: (error: Error) => void reported.push(`${error.name}: ${error.message}`),
+    queue: async () => stuck,
+    worker: async () => stuck,
+  } as unknown as QueueBackend;
+  return { backend, reported };
+}
+
+it('a queue that does not close is left', async () => {
+  vi.useFakeTimers();
+  const { backend, reported } = stuckBackend();
+  const queue = await openSiteQueue(backend, siteName('board'));
+  const closed = queue.close();
+  await vi.runAllTimersAsync();
+  await closed;
+  expect(reported).toEqual(['NotClosedError: queue apply-board did not close within 5 s']);
+});
+
+it('a worker that does not close is left', async () => {
+  vi.useFakeTimers();
+  const { backend, reported } = stuckBackend();
+  const worker = await startWorker(backend, {
+    queueName: 'apply-board',
+    concurrency: 1,
+    itemsOf: () => [],
+    limiter: undefined,
+    process: async () => undefined,
+    onPoisoned: async () => undefined,
+  });
+  const stopped = worker.stop(1_000);
+  await vi.runAllTimersAsync();
+  await stopped;
+  expect(reported).toEqual(['NotClosedError: the worker of queue apply-board did not close']);
+});
