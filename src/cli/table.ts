@@ -14,7 +14,8 @@ const MIN_WIDTH = 8;
 
 /**
  * One line for the titles and one a row, columns two spaces apart, nothing behind the last cell.
- * @param width cells that a line may take, by default those of the terminal; the widest columns are cut to fit.
+ * @param width cells that a line may take, by default those of the terminal. The widest columns are cut to fit; where
+ *   even that is not enough, each row becomes a block with a line for each cell.
  */
 export function formatTable(
   columns: readonly Column[],
@@ -24,6 +25,7 @@ export function formatTable(
   const lines = [columns.map((column) => column.title), ...rows.map((cells) => cells.map(terminalText))];
   const natural = columns.map((_, at) => Math.max(...lines.map((cells) => stringWidth(cells[at] ?? ''))));
   const widths = fitted(natural, width - GAP.length * (columns.length - 1));
+  if (lineWidth(widths) > width) return lines.slice(1).flatMap((cells, at) => block(columns, cells, width, at > 0));
   return lines.map((cells) =>
     columns
       .map(({ align }, at) => {
@@ -34,6 +36,35 @@ export function formatTable(
       .join(GAP)
       .trimEnd(),
   );
+}
+
+const lineWidth = (widths: readonly number[]): number =>
+  widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
+
+/** One row as lines of title and cell, an empty line before it. A cell that is too long goes on in further lines. */
+function block(columns: readonly Column[], cells: readonly string[], width: number, apart: boolean): string[] {
+  const titleWidth = Math.max(...columns.map(({ title }) => stringWidth(title)));
+  const indent = ' '.repeat(titleWidth + GAP.length);
+  const lines = columns.flatMap(({ title }, at) =>
+    wrapped(cells[at] ?? '', Math.max(MIN_WIDTH, width - indent.length)).map((part, line) =>
+      line === 0 ? title.padEnd(indent.length) + part : indent + part,
+    ),
+  );
+  return [...(apart ? [''] : []), ...lines.map((line) => line.trimEnd())];
+}
+
+/** Breaks a text at spaces, and words that are too long anywhere. At least one part, which may be empty. */
+function wrapped(text: string, width: number): string[] {
+  const parts: string[] = [];
+  let rest = text;
+  while (stringWidth(rest) > width) {
+    const fits = prefix(rest, width) || firstSegment(rest);
+    const space = rest.startsWith(' ', fits.length) ? fits.length : fits.lastIndexOf(' ');
+    const part = space > 0 ? rest.slice(0, space) : fits;
+    parts.push(part);
+    rest = rest.slice(part.length).trimStart();
+  }
+  return [...parts, rest];
 }
 
 /** In a pipe or a file nothing is cut. */
@@ -58,12 +89,17 @@ function fitted(natural: readonly number[], available: number): number[] {
 
 const segmenter = new Intl.Segmenter();
 
-function cut(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
+const cut = (text: string, width: number): string =>
+  stringWidth(text) <= width ? text : `${prefix(text, width - 1)}…`;
+
+const firstSegment = (text: string): string => [...segmenter.segment(text)][0]?.segment ?? '';
+
+/** The longest beginning of a text that is at most so wide. */
+function prefix(text: string, width: number): string {
   let kept = '';
   for (const { segment } of segmenter.segment(text)) {
-    if (stringWidth(kept + segment) > width - 1) break;
+    if (stringWidth(kept + segment) > width) break;
     kept += segment;
   }
-  return `${kept}…`;
+  return kept;
 }

@@ -21,7 +21,23 @@ describe('formatTable', () => {
   });
 
   it('keeps a line whose columns are short', () => {
-    expect(formatTable(COLUMNS, [['1', 'k', 'r']], 5)).toEqual(['ID  KEY  REASON', ' 1  k    r']);
+    expect(formatTable(COLUMNS, [['1', 'k', 'r']], 15)).toEqual(['ID  KEY  REASON', ' 1  k    r']);
+  });
+
+  it.each([20, 40, 80])('writes rows as blocks where the columns do not fit into %i cells', (width) => {
+    const columns = Array.from({ length: 12 }, (_, at) => ({ title: `TITLE ${at}` }));
+    const row = columns.map((_, at) => (at === 3 ? '日本 '.repeat(30) : at === 4 ? '' : `${'v'.repeat(at * 4)}end`));
+    const lines = formatTable(columns, [row, row], width);
+    expect(Math.max(...lines.map((line) => stringWidth(line)))).toBeLessThanOrEqual(width);
+    expect(lines.filter((line) => line.startsWith('TITLE 0 '))).toHaveLength(2);
+    expect(lines.join('').match(/日本/gu)).toHaveLength(60);
+  });
+
+  it('separates blocks by an empty line and goes on with a long cell under its beginning', () => {
+    expect(formatTable(COLUMNS, [['1', 'first key', 'no state is given'], ['2', 'k', '']], 20)).toEqual([
+      ...['ID      1', 'KEY     first key', 'REASON  no state is', '        given'],
+      ...['', 'ID      2', 'KEY     k', 'REASON'],
+    ]);
   });
 
   it('shows control characters of a cell as their escapes, aligned', () => {
