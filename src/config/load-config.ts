@@ -36,6 +36,7 @@ export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: Load
   const filling = fillFromEnvironment(source, env, isSecretSetting);
   const data = toData(source);
   const folder = dirname(absolutePath);
+  if (data === null || data === undefined) throw withoutSettings(shorter(cwd, absolutePath));
 
   const top = check(configSchema, data, source);
   const parts = await makeParts(data, source, { env, folder });
@@ -58,10 +59,14 @@ export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: Load
   return makeConfig(absolutePath, rest.settings, { ...parts, feeds }, sorted.broken);
 }
 
+const EXAMPLE = join(packageRoot, 'config', 'jobmirror.example.yaml');
+
+const withoutSettings = (file: string): ConfigError =>
+  new ConfigError([{ file, setting: '', message: `holds no settings; copy ${EXAMPLE} there and fit it` }]);
+
 async function expectFile(path: string): Promise<void> {
   if (existsSync(path)) return;
-  const example = join(packageRoot, 'config', 'jobmirror.example.yaml');
-  const message = `there is no such file; copy ${example} there and fit it, or name your own with --config FILE`;
+  const message = `there is no such file; copy ${EXAMPLE} there and fit it, or name your own with --config FILE`;
   throw new ConfigError([{ file: path, setting: '', message }]);
 }
 

@@ -36,6 +36,16 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 const REPLACEMENT_BYTE = Buffer.of(0xff);
 
+/** Whether a feed can be read in the encoding that its configuration names. */
+export function isKnownEncoding(configured: string): boolean {
+  try {
+    return chooseDecoder(Buffer.alloc(0), { configured }) !== undefined;
+  } catch (error) {
+    if (error instanceof BrokenOff) return false;
+    throw error;
+  }
+}
+
 /**
  * Decodes the stream. Whoever comes first decides: the configuration, a byte order mark, the HTTP header (RFC 7303, 3),
  * the XML declaration, UTF-8. UTF-8 passes through as it is, without its mark. What can't be decoded leaves the byte FF,

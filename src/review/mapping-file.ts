@@ -97,7 +97,13 @@ function readHeader(text: string): string[] {
 
 function checkNames(names: readonly string[]): void {
   const unknown = names.filter((name) => !(COLUMNS as readonly string[]).includes(name));
-  if (unknown.length > 0) throw new LineError(`unknown: ${unknown.join(', ')}; known: ${COLUMNS.join(', ')}`);
+  if (unknown.length > 0) throw new LineError(`unknown: ${shortened(unknown)}; known: ${COLUMNS.join(', ')}`);
+}
+
+/** Of a file that is none of mappings, its beginning is enough. */
+function shortened(names: readonly string[]): string {
+  const shown = names.slice(0, 6).map((name) => (name.length > 40 ? `${name.slice(0, 40)}…` : name));
+  return [...shown, ...(names.length > shown.length ? [`${names.length - shown.length} more`] : [])].join(', ');
 }
 
 function readCsvCells(text: string, columns: readonly string[]): Cells {

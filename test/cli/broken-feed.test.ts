@@ -123,6 +123,26 @@ describe('check', () => {
     expect(json?.problems).toHaveLength(3);
   });
 
+  it('prints problems alone, in the order of the file, and knows encodings that nobody can read', async () => {
+    await addFeed('source: feed.xml', 'schedule: "H 3 * * *"', 'format: indeed', 'site: bord');
+    const { out, errors, status } = await run('check');
+    expect(status).toBe(1);
+    expect(errors).toMatch(/globex\.schedule: .*\n.*globex\.site: /);
+    expect(out).toBe(`${mirror.configPath} is not usable as it is: 2 problems.\n`);
+    const text = await readFile(mirror.configPath, 'utf8');
+    const encoded = (name: string) =>
+      text.replace(/ {2}globex:[\s\S]*/, `  globex: { ${WHOLE.join(', ')}, encoding: ${name} }\n`);
+    await writeFile(mirror.configPath, encoded('klingon-8'));
+    expect(await run('check')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('feed globex: the encoding "klingon-8" is not known'),
+    });
+    for (const known of ['windows-1252', 'UTF-16', 'utf8', 'Shift_JIS']) {
+      await writeFile(mirror.configPath, encoded(known));
+      expect((await run('check')).status).toBe(0);
+    }
+  });
+
   it('does not call right what a site refuses, nor what it could not look at', async () => {
     await mirror.sandbox.changePassword('mirror@example.com', 'another long password');
     const refused = await run('check', '--online');
@@ -138,7 +158,7 @@ describe('check', () => {
   it.each([
     ['no feed', 'feeds: {}', /feeds: has no feed, so there is nothing to mirror/],
     ['no site', 'sites: {}\nfeeds: {}', /sites: has no site, so there is nothing to mirror/],
-    ['nothing at all', '', /must be a group of settings|is missing/],
+    ['nothing at all', '', /holds no settings; copy .*example\.yaml/],
   ])('refuses a configuration with %s, and so does sync', async (_name, lines, reason) => {
     const text = (await readFile(mirror.configPath, 'utf8')).replace(/^feeds:[\s\S]*/m, '');
     await writeFile(mirror.configPath, lines.startsWith('feeds') ? `${text}${lines}\n` : `${lines}\n`);

@@ -4,8 +4,9 @@ import { Command } from 'commander';
 import { CronExpressionParser } from 'cron-parser';
 import { UNSEARCHED } from '../../../jobs/check-site.ts';
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../../config/config.ts';
-import { ConfigError, complaintLine } from '../../config/config-error.ts';
+import { type Complaint, ConfigError, complaintLine } from '../../config/config-error.ts';
 import { CONFIG_FILE, loadConfig } from '../../config/load-config.ts';
+import { isKnownEncoding } from '../../feed/charset.ts';
 import { plural } from '../../plan/plural.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
@@ -34,7 +35,9 @@ export function checkCommand(): Command {
       const problems = [...books.problems, ...refusalsOf(answers)];
       if (options.json === true) await printJson(toJson(config, answers, books, [...mistakes, ...problems]));
       else {
-        await printLines(describe(config, answers, books));
+        const isRight = mistakes.length + problems.length === 0;
+        // Nothing else is printed with problems, which nobody would find below a hundred feeds.
+        await printLines(isRight ? describe(config, answers, books) : warningLines(config, books));
         for (const mistake of mistakes) printNotice(`jobmirror: ${mistake}`);
         // Last of all: whatever is wrong has been said before it.
         await printLines([
@@ -74,16 +77,29 @@ async function readThoroughly(options: CheckOptions): Promise<Config> {
 /** Every mistake of a feed, also of a mapping that only its use shows. */
 function mistakesOf(config: Config): string[] {
   if (namedFeeds(config).size === 0) return [];
-  const written = [...config.brokenFeeds.values()].flatMap(({ complaints }) => complaints.map(complaintLine));
+  const complaints = [...config.brokenFeeds.values()].flatMap((feed) => feed.complaints);
+  const written = complaints.toSorted(byPlace).map(complaintLine);
   const { broken } = chooseFeeds(config, []);
   const unusable = broken.filter(({ feed }) => !config.brokenFeeds.has(feed));
-  return [...written, ...unusable.map(({ feed, message }) => `feed ${feed}: ${message}`)];
+  return [
+    ...written,
+    ...[...config.feeds.values()].flatMap(unknownEncoding),
+    ...unusable.map(({ feed, message }) => `feed ${feed}: ${message}`),
+  ];
+}
+
+const byPlace = (one: Complaint, other: Complaint): number =>
+  (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
+
+function unknownEncoding({ name, source: { encoding } }: FeedConfig): string[] {
+  if (encoding === undefined || isKnownEncoding(encoding)) return [];
+  return [`feed ${name}: the encoding "${encoding}" is not known; set one such as utf-8 or windows-1252`];
 }
 
 const refusalsOf = (answers: Answers): string[] =>
   [...answers]
     .filter(([, { kind }]) => kind !== 'accepted')
-    .map(([site, { kind }]) => `site ${site}: ${ANSWERS[kind]}, see above`);
+    .map(([site, { kind, message }]) => `site ${site}: ${ANSWERS[kind]}: ${message}`);
 
 function verdict(
   { path }: Config,
@@ -135,9 +151,12 @@ function describe(config: Config, answers: Answers, books: BooksCheck): string[]
     ...[...config.sites.values()].flatMap((site) => describeSite(site, answers.get(site.name))),
     ...[...config.feeds.values()].flatMap(describeFeed),
     '',
-    ...[...config.warnings, ...unsearchedSites(config), ...warningsOf(books)].map((warning) => `warning: ${warning}`),
+    ...warningLines(config, books),
   ];
 }
+
+const warningLines = (config: Config, books: BooksCheck): string[] =>
+  [...config.warnings, ...unsearchedSites(config), ...warningsOf(books)].map((warning) => `warning: ${warning}`);
 
 function describeSite({ name, options, requestsPerSecond, stateField }: SiteConfig, answer?: Probe): string[] {
   const doubts =

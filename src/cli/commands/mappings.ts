@@ -1,6 +1,7 @@
 // `jobmirror mappings`: lists, exports and imports which posting is which job of the site.
 import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
+import { reason } from '../../config/settings-file.ts';
 import { plural } from '../../plan/plural.ts';
 import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/mapping-file.ts';
 import { type ImportEnd, importMappings } from '../../store/mapping-import.ts';
@@ -117,7 +118,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
       for (const line of lines) yield line.replace(/\r$/, '');
     }
   } catch (cause) {
-    throw new UserError(`${file} can't be read: ${(cause as Error).message}`, { cause });
+    throw new UserError(`${file} can't be read: ${reason(cause as NodeJS.ErrnoException)}`, { cause });
   }
   if (rest !== '') yield rest;
 }
