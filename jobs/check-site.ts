@@ -22,9 +22,9 @@ const KEPT_AT_ONCE = 1_000;
 
 /** Why a site without a list can't be searched. */
 export const UNSEARCHED =
-  'whether the site has jobs of this feed already can not be seen, as it has no list_path or no reference_field: a job ' +
-  'that is there and that this database does not know is created a second time; to prevent that, set both, or tell which ' +
-  'posting is which job with: jobmirror mappings import FILE';
+  'list_path or reference_field is not set, so jobmirror can not see which jobs of this feed the site has already. It ' +
+  'creates those that its database does not know a second time. To prevent that, set both, or import which posting is ' +
+  'which job: jobmirror mappings import FILE';
 
 /** One reading serves all feeds of the site that wait for it. Gives whether creates became free to be sent. */
 export async function checkSite(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {

@@ -39,8 +39,8 @@ export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move):
     ? `${from.replace(UNKNOWN_PORT, '')}, at a port that was not recorded`
     : from;
   return (
-    `base_url leads to ${to}, and the jobs of the site (${jobs}${doubts}) were made at ${place}; ` +
-    `if it is the same site at a new address, say so with: jobmirror resume ${site} --moved; ` +
-    'if it is another site, set base_url back and give the other one a name of its own'
+    `base_url leads to ${to}, and the jobs of the site (${jobs}${doubts}) were made at ${place}. ` +
+    `If it is the same site at a new address: jobmirror resume ${site} --moved. ` +
+    'If it is another site, set base_url back and give the other site a name of its own'
   );
 }

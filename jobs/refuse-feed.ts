@@ -29,14 +29,14 @@ export async function refuseFeed(
 export function refuseNewName(feed: FeedName, site: SiteName, former: readonly LeftFeed[]): string {
   const names = former.map((left) => `${left.feed} (${jobsOf(left)} on site ${left.site})`);
   return [
-    `feed ${feed} is new, and the configuration no longer names what was mirrored so far: ${names.join(', ')}`,
-    'under a new name all its postings would be created a second time',
+    `feed ${feed} is new, and the configuration no longer names ${names.join(', ')}`,
+    `Nothing is sent for ${feed}, so that no job is made twice`,
     ...former.flatMap(({ feed: left, site: its }) => [
-      ...(its === site ? [] : [`site ${site} is at the address of site ${its}: give it that name again first`]),
-      `if ${feed} is the new name of ${left}: jobmirror feeds rename ${left} ${feed}`,
-      `if it is not, and the jobs of ${left} are to stay as they are: jobmirror feeds retire ${left}`,
+      ...(its === site ? [] : [`Site ${site} is at the address of site ${its}; give it that name again first`]),
+      `If ${feed} is the new name of ${left}: jobmirror feeds rename ${left} ${feed}`,
+      `If it is not, and the jobs of ${left} are to stay: jobmirror feeds retire ${left}`,
     ]),
-  ].join('; ');
+  ].join('. ');
 }
 
 const jobsOf = ({ live, uncertain }: LeftFeed): string =>

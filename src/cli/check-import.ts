@@ -13,7 +13,7 @@ import type { AskedLine, ImportedLines, ListedJob } from '../store/imported-line
 import type { LineProblem } from '../store/mapping-import.ts';
 import { pause } from '../store/patience.ts';
 import { findMove, setAddress } from '../store/site-address.ts';
-import { readSiteState } from '../store/site-state.ts';
+import { readSiteState, stateAt } from '../store/site-state.ts';
 import type { Books } from './books.ts';
 import { commandWriter, completeCommands } from './command-line.ts';
 import type { Progress } from './progress.ts';
@@ -77,9 +77,11 @@ export async function askSites(
 class UnaskedError extends Error {}
 
 async function whyClosed({ db, config }: Books, { name, options }: SiteConfig): Promise<string | undefined> {
-  const move = await findMove(db, name, addressOf(options.baseUrl));
+  const address = addressOf(options.baseUrl);
+  const move = await findMove(db, name, address);
   if (move !== undefined) return describeMove(name, move);
-  const { pausedSince, pauseCause } = await readSiteState(db, name, (await tokenDigests(db, config)).get(name));
+  const token = (await tokenDigests(db, config)).get(name);
+  const { pausedSince, pauseCause } = stateAt(address, await readSiteState(db, name, token));
   if (pausedSince === undefined) return undefined;
   const cause = pauseCause === undefined ? '' : ` (${pauseCause})`;
   return `site ${name} is paused${cause} and was not asked: resume it with: jobmirror resume ${name}; ${OR_UNCHECKED}`;

@@ -14,7 +14,7 @@ export function commandWriter(configFile: string | undefined): WriteCommand {
  * each stands there as `: jobmirror …`, and ends with the sentence or before the next semicolon.
  */
 export const completeCommands = (text: string, write: WriteCommand): string =>
-  text.replace(/: jobmirror ([^;]+?)(?=\.?(?:;|$))/g, (_, words: string) => `: ${write(words.split(' '))}`);
+  text.replace(/: jobmirror ([^;]+?)(?=\.?(?:;|$)|\. [A-Z])/g, (_, words: string) => `: ${write(words.split(' '))}`);
 
 /** What stands before the arguments: `jobmirror` where it is installed, else npm or node, as it was called. */
 function ownCommand(): string {

@@ -98,23 +98,33 @@ function resumeLines(state: SiteState, write: WriteCommand): string[] {
 
 const probeTime = (inMs: number): string => (inMs < 1_000 ? 'now' : `in ${formatSpan(inMs)}`);
 
-/** What needs a person, feed by feed, then one table of all. */
-export function describeFeeds(feeds: readonly MarkedFeed[], write: WriteCommand): string[] {
+/**
+ * What needs a person, feed by feed, then one table of all.
+ * @param told why feeds fail, as far as it was printed before: it is not said twice.
+ */
+export function describeFeeds(
+  feeds: readonly MarkedFeed[],
+  write: WriteCommand,
+  told: readonly string[] = [],
+): string[] {
   if (feeds.length === 0) return [];
-  return ['', ...feeds.flatMap((feed) => describeWaiting(feed, write)), ...formatTable(COLUMNS, feeds.map(rowOf))];
+  const waiting = feeds.flatMap((feed) => describeWaiting(feed, write, told));
+  return ['', ...waiting, ...formatTable(COLUMNS, feeds.map(rowOf))];
 }
 
-function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
+function describeWaiting(feed: MarkedFeed, write: WriteCommand, told: readonly string[]): string[] {
   const mark = feed.escalated ? 'ESCALATED: ' : '';
   const lines: string[] = [];
   if (!feed.configured && !feed.served && !feed.retired) {
     const unsent = feed.ready + feed.sending + feed.in_doubt;
-    if (feed.live + unsent > 0) lines.push(completeCommands(describeLeft({ ...feed, unsent }), write));
+    const isTold = told.some((text) => `${text}. `.includes(`: jobmirror feeds retire ${feed.feed}. `));
+    if (feed.live + unsent > 0 && !isTold) lines.push(completeCommands(describeLeft({ ...feed, unsent }), write));
   }
   // Of what nobody is to pull any more nothing is late.
   const pulled = (feed.configured || feed.served) && !feed.retired;
   if (pulled && feed.schedule !== undefined && isLate(feed.schedule)) {
-    lines.push(`LATE: ${completeCommands(describeLate(feed.schedule), write)}`);
+    const late = describeLate(feed.schedule);
+    if (!told.includes(late)) lines.push(`LATE: ${completeCommands(late, write)}`);
   }
   if (feed.search !== undefined) lines.push(`${feed.feed}: ${completeCommands(feed.search, write)}`);
   if (feed.held > 0) {
@@ -145,15 +155,16 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand): string[] {
       `${feed.feed}: ${postings} discarded, and not on the site as the feed has ${feed.discarded === 1 ? 'it' : 'them'}:  ${list}`,
     );
   }
-  if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull, write));
+  if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull, write, told));
   return lines.length === 0 ? [] : [...lines, ''];
 }
 
 /** Why a pull failed or is not complete. What hindered its sending may be over: how that stands is said of the site. */
-function describeTrouble({ feed }: MarkedFeed, pull: PullRow, write: WriteCommand): string[] {
+function describeTrouble({ feed }: MarkedFeed, pull: PullRow, write: WriteCommand, told: readonly string[]): string[] {
   const failure = pull.status === 'failed' && pull.message !== undefined ? [pull.message] : [];
   const why = pull.status === 'running' ? [] : [...failure, ...pull.shortfalls];
-  return why.map((text) => `${feed}: pull ${pull.id}: ${completeCommands(text, write)}`);
+  const untold = why.filter((text) => !told.includes(text));
+  return untold.map((text) => `${feed}: pull ${pull.id}: ${completeCommands(text, write)}`);
 }
 
 const COLUMNS = [
@@ -193,7 +204,13 @@ const rowOf = (feed: MarkedFeed): string[] => [
   feed.nextRun === undefined ? 'no schedule' : formatTime(feed.nextRun),
 ];
 
+const SAY_SO = ['running', 'failed', 'incomplete'];
+
 function pullWords(pull: PullRow): string {
-  const complete = pull.complete || pull.status === 'running' || pull.status === 'failed' ? '' : ', not complete';
-  return `${pull.id}, ${formatTime(pull.startedAt)}, ${pull.status.replace('_', ' ')}${complete}`;
+  const complete = pull.complete || SAY_SO.includes(pull.status) ? '' : ', not complete';
+  return `${pull.id}, ${formatTime(pull.startedAt)}, ${pullStatus(pull)}${complete}`;
 }
+
+/** "Mirrored" alone would hide what a person has put aside. */
+export const pullStatus = ({ status, discarded }: Pick<PullRow, 'status' | 'discarded'>): string =>
+  `${status.replace('_', ' ')}${discarded === 0 ? '' : `, ${discarded} discarded`}`;

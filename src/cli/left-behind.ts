@@ -12,11 +12,15 @@ export async function leftBehind({ db, config }: Books): Promise<string[]> {
 
 export const describeLeft = ({ feed, live, unsent }: Pick<LeftFeed, 'feed' | 'live' | 'unsent'>): string =>
   [
-    `feed ${feed} is no longer in the configuration: ${jobsStay(live)}, and ` +
-      (unsent === 1 ? '1 change of it is not sent' : `${unsent} changes of it are not sent`),
-    `if it was renamed: jobmirror feeds rename ${feed} NAME`,
-    `if it was removed on purpose: jobmirror feeds retire ${feed}`,
-  ].join('; ');
+    `feed ${feed} is no longer in the configuration: ${jobsStay(live)}${notSent(unsent)}`,
+    `If it was renamed: jobmirror feeds rename ${feed} NAME`,
+    `If it was removed on purpose: jobmirror feeds retire ${feed}`,
+  ].join('. ');
+
+const notSent = (changes: number): string => {
+  if (changes === 0) return '';
+  return changes === 1 ? ', and 1 change of it is not sent' : `, and ${changes} changes of it are not sent`;
+};
 
 const jobsStay = (live: number): string =>
   `${plural(live, 'job')} of it ${live === 1 ? 'stays as it is' : 'stay as they are'}`;

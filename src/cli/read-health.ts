@@ -9,7 +9,7 @@ import { leftFeeds } from '../store/left-feeds.ts';
 import type { LiveProcess } from '../store/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull-history.ts';
 import { findMove, type Move } from '../store/site-address.ts';
-import { readSiteState, type SiteState } from '../store/site-state.ts';
+import { readSiteState, type SiteState, stateAt } from '../store/site-state.ts';
 import type { Books } from './books.ts';
 import { nameOfProcess } from './configurations.ts';
 import { describeLate, isLate } from './late-schedules.ts';
@@ -92,9 +92,9 @@ export async function assessRunning(
   const sites: SiteFacts[] = [];
   const tokens = await tokenDigests(db, config);
   for (const { name, options } of config.sites.values()) {
-    sites.push(
-      siteFacts(await readSiteState(db, name, tokens.get(name)), await findMove(db, name, addressOf(options.baseUrl))),
-    );
+    const address = addressOf(options.baseUrl);
+    const state = stateAt(address, await readSiteState(db, name, tokens.get(name)));
+    sites.push(siteFacts(state, await findMove(db, name, address)));
   }
   const histories = await readPullHistories(db, [...config.feeds.keys()]);
   const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));

@@ -44,6 +44,13 @@ export async function readSiteState(db: Queryable, site: SiteName, token?: strin
   return tidy(row ?? { site });
 }
 
+/** The state for a process with this address of the site: where base_url was set back, the next worker ends the pause. */
+export function stateAt(address: string, state: SiteState): SiteState {
+  const isOver = state.movedTo !== undefined && state.address === address && !state.tokenRefused;
+  if (!isOver) return state;
+  return { ...state, pausedSince: undefined, pauseCause: undefined, probeInMs: undefined, movedTo: undefined };
+}
+
 /** How all sites stand that are known, for whoever holds these tokens; a site that is not among them for any token. */
 export async function listSiteStates(
   db: Queryable,

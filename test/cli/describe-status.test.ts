@@ -52,6 +52,7 @@ it.each([
   ['see: jobmirror review list', 'see: jobmirror review list --config c.yaml'],
   ['it is so: jobmirror resume board.', 'it is so: jobmirror resume board --config c.yaml.'],
   ['a: jobmirror b c; d: jobmirror e', 'a: jobmirror b c --config c.yaml; d: jobmirror e --config c.yaml'],
+  ['a: jobmirror b c. If d: jobmirror e', 'a: jobmirror b c --config c.yaml. If d: jobmirror e --config c.yaml'],
   ['update jobmirror, please', 'update jobmirror, please'],
 ])('commands in texts of the books are completed: %s', (text, completed) => {
   expect(completeCommands(text, write)).toBe(completed);

@@ -89,6 +89,8 @@ it('what was discarded is told by sync, pulls, status and why, listed, and reope
   expect((await run('pulls', '--json')).json()[0]).toMatchObject({ status: 'mirrored', discarded: 3, message });
   const status = await run('status');
   expect(status.out).toMatch(/acme: 3 postings are discarded, .*: {2}.*review list acme --discarded --config/);
+  expect(status.out).toMatch(/mirrored, 3 discarded {2}/);
+  expect((await run('pulls')).out).toMatch(/mirrored, 3 discarded {2}/);
   expect((await run('status', '--json')).json()[1]).toMatchObject({ kind: 'feed', rejected: 0, discarded: 3 });
 
   const listed = (await run('review', 'list', '--discarded', '--json')).json<{ id: number; key: string }>();

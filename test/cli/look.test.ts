@@ -89,6 +89,31 @@ describe('status', () => {
   });
 });
 
+it('a base_url that was set back is no failure any more, before anything is sent', async () => {
+  await open();
+  await sync(postings(3));
+  const text = await readFile(mirror.configPath, 'utf8');
+  await writeFile(mirror.configPath, text.replace('127.0.0.1', 'localhost'));
+  await mirror.sync();
+  await mirror.stopEngine();
+  expect((await run('status', '--check')).status).toBe(1);
+  await writeFile(mirror.configPath, text);
+  const { out, status } = await run('status', '--check');
+  expect(out).toContain('site board: open for sending');
+  expect(status).toBe(0);
+  const file = join(mirror.folder, 'mappings.csv');
+  await writeFile(file, 'feed,key,site_job_id\nacme,new,77777\n');
+  expect((await run('mappings', 'import', file)).errors).toContain('the site board has no job 77777');
+});
+
+it('a file of mappings that can not be read is named with the reason in words', async () => {
+  await open();
+  expect((await run('mappings', 'import', 'ghost.csv')).errors).toContain(
+    "ghost.csv can't be read: there is no such file",
+  );
+  expect((await run('mappings', 'import', mirror.folder)).errors).toContain("can't be read: it is a folder");
+});
+
 it('resume of a site at another address wants to be told that it is the same', async () => {
   await open();
   await sync(postings(3));
@@ -173,7 +198,7 @@ describe('check', () => {
     await mirror.sandbox.setFaults([{ name: 'html', status: 200, on: ['list'] }]);
     const { out, status } = await run('check', '--online');
     expect(status).toBe(1);
-    expect(out).toMatch(/asked now: .*\/jobs\.xml: 200, text\/html, .*; check base_url and list_path/);
+    expect(out).toMatch(/problem: site board: .*\/jobs\.xml: 200, text\/html, .*; check base_url and list_path/);
     expect((await run('check', '--online', '--json')).json()[0]?.sites).toMatchObject([
       { answer: 'misconfigured', answer_message: expect.stringContaining('200, text/html') },
     ]);

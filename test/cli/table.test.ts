@@ -34,7 +34,16 @@ describe('formatTable', () => {
   });
 
   it('separates blocks by an empty line and goes on with a long cell under its beginning', () => {
-    expect(formatTable(COLUMNS, [['1', 'first key', 'no state is given'], ['2', 'k', '']], 20)).toEqual([
+    expect(
+      formatTable(
+        COLUMNS,
+        [
+          ['1', 'first key', 'no state is given'],
+          ['2', 'k', ''],
+        ],
+        20,
+      ),
+    ).toEqual([
       ...['ID      1', 'KEY     first key', 'REASON  no state is', '        given'],
       ...['', 'ID      2', 'KEY     k', 'REASON'],
     ]);

@@ -57,7 +57,7 @@ describe('a site that has jobs', () => {
     expect(report).toMatchObject({ status: 'pending', created: 0, updated: 0 });
     for (const words of [
       `base_url leads to localhost:${mirror.sandbox.port},`,
-      `the jobs of the site (4) were made at 127.0.0.1:${mirror.sandbox.port};`,
+      `the jobs of the site (4) were made at 127.0.0.1:${mirror.sandbox.port}.`,
       'jobmirror resume board --moved',
     ]) {
       expect(report.message).toContain(words);

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { WriteCommand } from '../../review/possible-actions.ts';
 import { type CountedPull, countedPulls } from '../../store/overview.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
+import { pullStatus } from '../describe-status.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { oneLine, printJson, printLine, printLines } from '../print.ts';
@@ -67,7 +68,7 @@ const rowOf = (pull: CountedPull, write: WriteCommand): string[] => [
   String(pull.id),
   pull.feed,
   formatTime(pull.startedAt),
-  pull.status.replace('_', ' '),
+  pullStatus(pull),
   String(pull.seen),
   String(pull.unchanged),
   String(pull.created),

@@ -13,7 +13,7 @@ import { type LiveProcess, liveProcesses, tokenPart } from '../../store/processe
 import { readPullHistories } from '../../store/pull-history.ts';
 import { refusedTokens } from '../../store/refused-token.ts';
 import { findMove } from '../../store/site-address.ts';
-import { readSiteState } from '../../store/site-state.ts';
+import { readSiteState, stateAt } from '../../store/site-state.ts';
 import { countStrays } from '../../store/stray.ts';
 import { countWorkers } from '../../store/worker-presence.ts';
 import type { Books } from '../books.ts';
@@ -51,14 +51,16 @@ export function statusCommand(): Command {
           if (options.check === true) await printJson(checkJson(assessment, write));
           return;
         }
+        const siteLines = sites.flatMap((site) => describeSite(site, write));
+        const told = assessment.failing.flatMap(({ feed, message, detail = '' }) => (feed ? [message, detail] : []));
         await printLines([
           workers === 0
             ? 'no process is sending at the moment'
             : `${workers} ${workers === 1 ? 'process sends' : 'processes send'}`,
           ...(differences === undefined ? [] : [`WARNING: ${differences}`]),
-          ...assessment.failing.map((condition) => `FAILING: ${completeCommands(describeCondition(condition), write)}`),
-          ...sites.flatMap((site) => describeSite(site, write)),
-          ...describeFeeds(feeds, write),
+          ...assessment.failing.map((condition) => `FAILING: ${describeCondition(condition, siteLines, write)}`),
+          ...siteLines,
+          ...describeFeeds(feeds, write, told),
         ]);
       }),
     );
@@ -88,8 +90,15 @@ function statusOf({ failing, review }: Assessment): ExitStatus {
   return review.length > 0 ? ExitStatus.review : ExitStatus.done;
 }
 
-const describeCondition = ({ message, detail }: Condition): string =>
-  detail === undefined ? message : `${message}: ${oneLine(detail, 300)}`;
+/** Long enough for the commands that some details end with. */
+const DETAIL_CHARS = 1_000;
+
+/** Without its detail where the line of the site gives it. */
+function describeCondition({ message, detail }: Condition, siteLines: readonly string[], write: WriteCommand): string {
+  const text = detail === undefined ? '' : completeCommands(detail, write);
+  const isSaid = text === '' || siteLines.some((line) => line.includes(text));
+  return completeCommands(message, write) + (isSaid ? '' : `: ${oneLine(text, DETAIL_CHARS)}`);
+}
 
 const conditionJson = ({ kind, site, feed, message, detail }: Condition, write: WriteCommand): object => ({
   condition: kind,
@@ -111,14 +120,15 @@ async function readSites({ db, config }: Books, processes: readonly LiveProcess[
   const tokens = await tokenDigests(db, config);
   for (const { name, options } of config.sites.values()) {
     const otherRefused = (await refusedTokens(db, name)).filter(({ digest }) => digest !== tokens.get(name));
+    const address = addressOf(options.baseUrl);
     sites.push({
-      state: await readSiteState(db, name, tokens.get(name)),
+      state: stateAt(address, await readSiteState(db, name, tokens.get(name))),
       otherRefused,
       refusedProcesses: processes.filter(({ parts }) =>
         otherRefused.some(({ digest }) => digest === parts[tokenPart(name)]),
       ),
       strays: await countStrays(db, name),
-      move: await findMove(db, name, addressOf(options.baseUrl)),
+      move: await findMove(db, name, address),
     });
   }
   return sites;
