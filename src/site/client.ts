@@ -19,7 +19,7 @@ import { CREATE_PATH, jobPath } from './job-address.ts';
 import { readList } from './list.ts';
 import { judge } from './outcome.ts';
 import { judgeProbe } from './probe.ts';
-import { type PageAnswer, readPage } from './read-page.ts';
+import { type PageAnswer, readPage, type TakeJob } from './read-page.ts';
 import { readRetryAfter } from './retry-after.ts';
 import { type Cleaner, createCleaner } from './scrub.ts';
 import { type Pause, timeSlices } from './time-slices.ts';
@@ -46,7 +46,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
   const { maxListPageBytes = MAX_LIST_PAGE_BYTES, referenceField } = options;
   const get = (url: URL, maxBytes: number, signal?: AbortSignal): Promise<Answer> =>
     transport.exchange({ method: 'GET', url, maxBytes, signal });
-  const getPage = async (url: URL, take: (job: ReadJob) => void, signal?: AbortSignal): Promise<PageAnswer> =>
+  const getPage = async (url: URL, take: TakeJob, signal?: AbortSignal): Promise<PageAnswer> =>
     readPage(await transport.stream({ url, maxBytes: maxListPageBytes, signal }), url, take);
 
   return {
@@ -92,13 +92,16 @@ export function createSiteClient(options: SiteOptions): SiteClient {
     },
     async list(take, signal, turn, maxAgeMs = 0) {
       if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
-      const getInTurn = async (url: URL, takeJob: (job: ReadJob) => void): Promise<PageAnswer> => {
+      const getInTurn = async (url: URL, takeJob: TakeJob): Promise<PageAnswer> => {
         await turn?.(signal);
-        const takeReal = (job: ReadJob): void =>
+        const takeReal = (job: ReadJob): void | Promise<void> =>
           takeJob(clean.isToken(job.siteJobId) ? { ...job, siteJobId: undefined } : job);
         return getPage(url, takeReal, signal);
       };
-      const listing = await readList(listUrl, getInTurn, (siteJob) => take(clean.siteJob(siteJob)), maxAgeMs);
+      const pause = timeSlices();
+      const takeClean = (siteJob: SiteJob): void | Promise<void> =>
+        isLarge(siteJob) ? clean.largeJob(siteJob, pause).then(take) : take(clean.siteJob(siteJob));
+      const listing = await readList(listUrl, getInTurn, takeClean, maxAgeMs);
       return listing.kind === 'listed' ? listing : { ...listing, message: clean.text(listing.message) };
     },
     async probe(signal) {
@@ -109,6 +112,12 @@ export function createSiteClient(options: SiteOptions): SiteClient {
     close: () => transport.close(),
   };
 }
+
+/** Its texts are worth being searched for the token in slices. */
+const LARGE_JOB = 32 << 10;
+
+const isLarge = ({ fields }: SiteJob): boolean =>
+  Object.values(fields).reduce((length, value) => length + value.length, 0) > LARGE_JOB;
 
 /** What looks like another posting's job may be this one's, as the site is known to rewrite it: then it is judged again. */
 async function judgeKnowing(kind: SiteRequest['kind'], reply: Reply, ask: Timing['learnt']): Promise<Outcome> {

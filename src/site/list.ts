@@ -6,7 +6,7 @@ import type { PageHints } from './list-page.ts';
 import { ListTrail } from './list-trail.ts';
 import { PageCopies, type PageTimes } from './page-copies.ts';
 import type { Asked } from './paging.ts';
-import type { PageAnswer } from './read-page.ts';
+import type { PageAnswer, TakeJob } from './read-page.ts';
 import { SeenJobs } from './seen-jobs.ts';
 
 // "The job is not there" is believed of a list that is whole and did not move. The interface shows no paging
@@ -34,19 +34,16 @@ const MAX_PAGES = 10_000;
 const MAX_JOBS = 5_000_000;
 const MAX_MS = 4 * 3_600_000;
 
+type TakeSiteJob = (siteJob: SiteJob) => void | Promise<void>;
+
 /** Asks for one page; its jobs are handed over as they come. */
-export type GetPage = (url: URL, take: (job: ReadJob) => void) => Promise<PageAnswer>;
+export type GetPage = (url: URL, take: TakeJob) => Promise<PageAnswer>;
 
 /**
  * Reads the list to its proven end, twice where it may have moved. `listed`: it is whole, and did not move.
  * @param maxAgeMs how long before the reading a cache may have made its copies of the pages.
  */
-export async function readList(
-  start: URL,
-  get: GetPage,
-  take: (siteJob: SiteJob) => void,
-  maxAgeMs: number,
-): Promise<Listing> {
+export async function readList(start: URL, get: GetPage, take: TakeSiteJob, maxAgeMs: number): Promise<Listing> {
   const copies = new PageCopies(performance.now(), maxAgeMs);
   const reading: Reading = { start, get, take, copies, seen: new SeenJobs(), deadline: deadlineIn(MAX_MS) };
   try {
@@ -65,7 +62,7 @@ export async function readList(
 interface Reading {
   readonly start: URL;
   readonly get: GetPage;
-  readonly take: (siteJob: SiteJob) => void;
+  readonly take: TakeSiteJob;
   readonly seen: SeenJobs;
   readonly copies: PageCopies;
   readonly deadline: Deadline;
@@ -149,11 +146,12 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
   return { endedBy: 'no paging', pages: trail.lastPage, requests: mostPages };
 }
 
-function takeJob({ seen, take }: Reading, job: ReadJob, url: URL): void {
+function takeJob({ seen, take }: Reading, job: ReadJob, url: URL): void | Promise<void> {
   // It might be the very job that is looked for.
   if (job.siteJobId === undefined) throw new NotWhole(url, 'a job in it has no ID');
-  if (seen.see(job.siteJobId)) take({ ...job, siteJobId: job.siteJobId });
+  const isNew = seen.see(job.siteJobId);
   if (seen.size > MAX_JOBS) throw new NotWhole(url, `it has more than ${MAX_JOBS} jobs`);
+  return isNew ? take({ ...job, siteJobId: job.siteJobId }) : undefined;
 }
 
 /** @throws NotWhole where a cache's copy is too old, or in the wrong order */

@@ -17,8 +17,11 @@ export interface PageAnswer extends Answer {
 /** What is kept of a body to tell people, or to tell a web page from a list. */
 const KEPT_CHARACTERS = 64 << 10;
 
+/** Takes a job of a page; a promise where that is more than a moment's work. */
+export type TakeJob = (job: ReadJob) => void | Promise<void>;
+
 /** Reads it to its end. @param take gets each job at once; the page may still turn out to be none. */
-export async function readPage(answer: StreamedAnswer, url: URL, take: (job: ReadJob) => void): Promise<PageAnswer> {
+export async function readPage(answer: StreamedAnswer, url: URL, take: TakeJob): Promise<PageAnswer> {
   const answeredAt = performance.now();
   const { sent, status, header } = answer;
   const page = openListPage(url);
@@ -34,7 +37,8 @@ export async function readPage(answer: StreamedAnswer, url: URL, take: (job: Rea
       if (refused === undefined && status >= 200 && status < 300) {
         refused = await refusal(async () => {
           for (const job of page.write(piece)) {
-            take(job);
+            const taking = take(job);
+            if (taking !== undefined) await taking;
             await pause();
           }
         });

@@ -55,6 +55,21 @@ describe('an answer is worked on in parts, with a pause after each', () => {
   });
 });
 
+it('a large job of a list is searched for the token in parts, and handed over once', async () => {
+  const text = `${TOKEN.slice(0, -1)} `.repeat(60_000);
+  await using site = await openSite([
+    200,
+    {},
+    `<jobs total="1"><job><id>1</id><title>${text}${TOKEN}</title></job></jobs>`,
+  ]);
+  await using client = openClient(site.url, { listPath: '/jobs.xml' });
+  const listed: (string | undefined)[] = [];
+  const listing = client.list((siteJob) => void listed.push(siteJob.fields.title));
+  expect((await listing).kind).toBe('listed');
+  expect(listed[0]?.endsWith(REMOVED)).toBe(true);
+  expect(listed).toHaveLength(1);
+});
+
 describe('a text of many parts', () => {
   it('is read before it is over', () => {
     const reading = openXml({ elements: 10, characters: 10_000 });
