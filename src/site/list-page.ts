@@ -15,11 +15,18 @@ export interface PageHints {
   readonly offset?: number;
 }
 
+/** What headers say of paging; empty where they say nothing. */
+export interface PagingHeaders {
+  readonly link: string;
+  readonly total: string;
+  readonly totalPages: string;
+}
+
 export interface ListPageReading {
   /** Reads on. Gives the jobs that the piece completes. @throws XmlRefused */
   write(text: string): readonly ReadJob[];
   /** What the page says beside its jobs; `undefined`: it is no collection. @throws XmlRefused */
-  end(linkHeader: string): PageHints | undefined;
+  end(headers: PagingHeaders): PageHints | undefined;
 }
 
 // The interface does not show the paging of list actions (site-interface.md, section 4, rule 6).
@@ -66,22 +73,22 @@ export function openListPage(base: URL): ListPageReading {
       jobs = [];
       return read;
     },
-    end(linkHeader) {
+    end(headers) {
       const root = reading.end();
       const isEmpty =
         isNamed(root, 'jobs') || childrenOf(root).some((child) => isNamed(child, 'jobs')) || isBlank(root);
-      return isNone || (count === 0 && !isEmpty) ? undefined : readHints(root, linkHeader);
+      return isNone || (count === 0 && !isEmpty) ? undefined : readHints(root, headers);
     },
   };
 }
 
-function readHints(root: XmlElement, linkHeader: string): PageHints {
+function readHints(root: XmlElement, headers: PagingHeaders): PageHints {
   const told = readPaging(root);
   return {
-    next: readLinkHeader(linkHeader) ?? readNextLink(root) ?? told(nextNames),
+    next: readLinkHeader(headers.link) ?? readNextLink(root) ?? told(nextNames),
     page: readCount(told(pageNames)),
-    totalPages: readCount(told(totalPagesNames)),
-    total: readCount(told(totalNames)),
+    totalPages: readCount(told(totalPagesNames) ?? headers.totalPages),
+    total: readCount(told(totalNames) ?? headers.total),
     offset: readCount(told(offsetNames)),
   };
 }

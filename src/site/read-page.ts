@@ -46,7 +46,12 @@ export async function readPage(answer: StreamedAnswer, url: URL, take: TakeJob):
       await pause();
     }
     refused ??= await refusal(() => {
-      hints = page.end(header('link'));
+      hints = page.end({
+        link: header('link'),
+        total:
+          header('x-total-count') || header('x-total') || header('total-count') || rangeTotal(header('content-range')),
+        totalPages: header('x-total-pages'),
+      });
     });
     if (refused?.isTooLarge) trouble = `more came than is read: ${refused.message}`;
   } catch (error) {
@@ -75,3 +80,6 @@ async function refusal(read: () => void | Promise<void>): Promise<XmlRefused | u
     throw error;
   }
 }
+
+/** The number of jobs in `items 0-9/57`. */
+const rangeTotal = (contentRange: string): string => /\/(\d+)$/.exec(contentRange.trim())?.[1] ?? '';

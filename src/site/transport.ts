@@ -28,13 +28,24 @@ export interface Answer extends AnswerHead {
   readonly trouble?: string;
 }
 
+type HeaderName =
+  | 'location'
+  | 'content-type'
+  | 'retry-after'
+  | 'date'
+  | 'link'
+  | 'age'
+  | 'content-range'
+  | `x-total${'' | '-count' | '-pages'}`
+  | 'total-count';
+
 export interface AnswerHead {
   /** Whether the request was begun: any byte of it may have left. */
   readonly sent: boolean;
   /** 0: no status line arrived. */
   readonly status: number;
   /** One header's value, or the empty string. */
-  readonly header: (name: 'location' | 'content-type' | 'retry-after' | 'date' | 'link' | 'age') => string;
+  readonly header: (name: HeaderName) => string;
 }
 
 /** An answer of any size, whose body is read while it comes in. */

@@ -41,6 +41,18 @@ const totalled = (page: number, ids: readonly number[], all: readonly number[], 
   render(ids, ` page="${page}" total-pages="${Math.ceil(all.length / size)}" total="${all.length}"`);
 const six = [6, 5, 4, 3, 2, 1];
 
+describe('the number of jobs that a header names', () => {
+  it.each(['x-total-count', 'x-total', 'total-count', 'content-range'])('is one that has to come: %s', async (name) => {
+    const total = (all: readonly number[]) => ({
+      [name]: name === 'content-range' ? `jobs 0-1/${all.length}` : `${all.length}`,
+    });
+    const cut = await read({ ids: six, size: 2, answer: (_p, _i, all) => render(all.slice(0, 2), '', total(all)) });
+    expect(cut.listing).toMatchObject({ kind: 'unreadable' });
+    const whole = await read({ ids: six, size: 6, answer: (_p, ids, all) => render(ids, '', total(all)) });
+    expect(whole.listing.kind).toBe('listed');
+  });
+});
+
 describe('a page that promises a next one and brings nothing new is no end', () => {
   it('a cache that ignores the query, with links', async () => {
     const { listing } = await read({ ids: six, size: 2, answer: (_p, _i, all) => linked(1, all.slice(0, 2), all, 2) });
