@@ -10,6 +10,7 @@ import {
 } from '../src/plan/match-doubt.ts';
 import { isRewriting, rewritings } from '../src/plan/observe-values.ts';
 import { compareReferences, fieldOf, foldSpace } from '../src/plan/same-value.ts';
+import type { SiteJobId } from '../src/posting/identifiers.ts';
 import type { Fields } from '../src/posting/posting.ts';
 import { type SiteJob, toCompare } from '../src/site/exchange.ts';
 import {
@@ -25,6 +26,7 @@ import {
   refuteDoubt,
   sharedKeys,
 } from '../src/store/doubt.ts';
+import { recentlyAccepted } from '../src/store/mapping-sample.ts';
 import { learntRewrites } from '../src/store/value-rewrites.ts';
 import { CandidateStore, type Candidates, MAX_CANDIDATES } from './doubt-candidates.ts';
 import { crossStep } from './fault-hook.ts';
@@ -58,13 +60,21 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   const store = new CandidateStore();
   // The oldest doubt's list may be the oldest; whether it is young enough for the others is seen then.
   const maxAgeMs = Math.max(...due.map((doubt) => mayBeOldBy(doubt, policy.doubts.settleAfterMs)));
-  const collectIt = (siteJob: SiteJob) => collect(index, store, siteJob, matching);
-  const listing = await client.list(collectIt, signal, desk.turns.take, maxAgeMs);
+  const expected = new Set(await recentlyAccepted(db, site));
+  const take = (siteJob: SiteJob): void => {
+    expected.delete(siteJob.siteJobId);
+    collect(index, store, siteJob, matching);
+  };
+  const listing = await client.list(take, signal, desk.turns.take, maxAgeMs);
   // Called off, it says nothing of the list.
   if (signal.aborted) return 0;
-  if (listing.kind === 'unreadable') {
-    desk.log.warn({ site, doubts: due.length, message: listing.message }, 'list not readable, doubts remain');
-    await explainDoubts(db, due, listing.message, policy.doubts.settleAfterMs);
+  // A copy that a cache made may lack what was accepted since.
+  const isCopy = listing.kind === 'listed' && (listing.ageMs ?? 0) > 0;
+  const leftOut = isCopy || listing.kind === 'unreadable' ? undefined : await tellLeftOut(desk, expected, signal);
+  const flaw = listing.kind === 'unreadable' ? listing.message : leftOut;
+  if (flaw !== undefined || listing.kind === 'unreadable') {
+    desk.log.warn({ site, doubts: due.length, message: flaw }, 'list not readable, doubts remain');
+    await explainDoubts(db, due, flaw ?? '', policy.doubts.settleAfterMs);
     return 0;
   }
   crossStep('doubt-listed');
@@ -92,6 +102,20 @@ async function leaveTooYoung({ db, policy }: SiteDesk, doubts: OpenDoubt[], ageM
     await explainDoubts(db, left, message, settleAfterMs);
   }
   return doubts.filter((open) => !isTooYoung(open));
+}
+
+/** A list without jobs that the site has all the same is not the whole list, or an older one. */
+async function tellLeftOut(
+  { client, turns }: SiteDesk,
+  expected: ReadonlySet<SiteJobId>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const id of expected) {
+    await turns.take(signal);
+    const shown = await client.show(id, signal).catch(() => undefined);
+    if (shown !== undefined) return `The list is not whole, or not up to date: job ${id} is on the site and not in it`;
+  }
+  return undefined;
 }
 
 function openDoubt(doubt: Doubt, settleAfterMs: number): OpenDoubt {

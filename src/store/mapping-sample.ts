@@ -12,12 +12,12 @@ const YOUNGEST = 2;
 const ANY = 4;
 
 /** Jobs that the site accepted last: what expires by age is the least likely to have taken them. */
-export async function recentlyAccepted(db: Queryable, site: SiteName, not: SiteJobId): Promise<SiteJobId[]> {
+export async function recentlyAccepted(db: Queryable, site: SiteName, not?: SiteJobId): Promise<SiteJobId[]> {
   const rows = await db.query<{ site_job_id: string }>(
     `select m.site_job_id from request r join mapping m on m.feed = r.feed and m.key = r.key
      where r.at > now() - interval '1 day' and r.outcome in ('created', 'accepted') and r.operation <> 'delete' and ${EXPECTED}
      order by r.at desc limit $3`,
-    [site, not, RECENT],
+    [site, not ?? '', RECENT],
   );
   return uniqueIds(rows);
 }

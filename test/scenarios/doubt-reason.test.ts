@@ -74,3 +74,20 @@ it('where the look is called off, as at the end of a process', async () => {
   await mirror.stopEngine(0);
   expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note: null }]);
 });
+
+it('where the list leaves out a job that the site shows, so that it proves nothing', async () => {
+  let creates = 0;
+  site = await openSite((got) => {
+    if (got.method !== 'POST') return [200, {}, got.url.startsWith('/jobs.xml') ? '<jobs/>' : '<job><id>7</id></job>'];
+    creates++;
+    return creates === 1 ? [201, { location: '/jobs/7' }, '<job><id>7</id></job>'] : [500, {}, 'database is down'];
+  });
+  mirror = await openMirror({ site: { base_url: site.url.href, ...SHORT } });
+  await mirror.writeFeed(feedXml([posting('a')]));
+  expect(await mirror.sync()).toMatchObject({ created: 1 });
+  await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
+  expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
+  const note = expect.stringContaining('job 7 is on the site and not in it');
+  expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note }]);
+  expect(creates).toBe(2);
+});
