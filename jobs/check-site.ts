@@ -1,24 +1,25 @@
-// Reads a site's list before the first create of a feed, so that jobs that are there already are not made a second time.
+// Reads a site's list before the first create of a feed, and where the site may know more than the database, so that jobs
+// that are there already are not made a second time.
 import { plural } from '../src/plan/plural.ts';
-import { fieldOf } from '../src/plan/same-value.ts';
 import type { FeedName } from '../src/posting/identifiers.ts';
-import { type SiteJob, toCompare } from '../src/site/exchange.ts';
 import {
   countNameless,
   endSearch,
-  type FoundJob,
   feedsToCheck,
-  forgetFound,
+  forgetUnread,
   forgetUnreferenced,
-  keepFound,
   noteFailedSearch,
   noteSearch,
 } from '../src/store/site-check.ts';
+import { noticeRestore, takeSigns } from '../src/store/site-sign.ts';
+import { crossStep } from './fault-hook.ts';
+import { foundJobs } from './found-jobs.ts';
 import { heedOutcome } from './heed-outcome.ts';
 import type { SiteDesk } from './site-desk.ts';
 
 const RETRY_MS = 30_000;
-const KEPT_AT_ONCE = 1_000;
+
+const AHEAD = 'a job on the site is not what this database knows of it: the database may know less than the site';
 
 /** Why a site without a list can't be searched. */
 export const UNSEARCHED =
@@ -29,61 +30,55 @@ export const UNSEARCHED =
 /** One reading serves all feeds of the site that wait for it. Gives whether creates became free to be sent. */
 export async function checkSite(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
   const { db, site, policy, log } = desk;
-  const feeds = await feedsToCheck(db, site, RETRY_MS);
-  if (feeds.length === 0) return false;
   const { referenceField } = policy;
-  if (!policy.canList || referenceField === undefined) {
+  const canSearch = policy.canList && referenceField !== undefined;
+  if (await noticeRestore(db, undefined)) log.warn({ site }, 'the data was restored: all sites are searched anew');
+  const signs = await takeSigns(db, site, canSearch ? undefined : `${AHEAD}; ${UNSEARCHED}`);
+  if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
+  const feeds = await feedsToCheck(db, site, RETRY_MS);
+  if (feeds.length === 0) return signs.length > 0;
+  if (!canSearch) {
     for (const feed of feeds) await endSearch(db, feed, site, undefined, UNSEARCHED);
     log.warn({ site, feeds }, UNSEARCHED);
     return true;
   }
-  log.info({ site, feeds }, 'the site is searched for jobs of new feeds');
+  log.info({ site, feeds }, 'the site is searched for jobs of these feeds');
   const unread = await readList(desk, feeds, referenceField, signal);
   if (signal.aborted) return false;
   if (unread !== undefined) {
     await heedFailure(desk, feeds, unread, signal);
     return false;
   }
+  crossStep('site-read');
   for (const feed of feeds) {
     const found = await endSearch(db, feed, site, referenceField, undefined);
     log[found > 0 ? 'error' : 'info']({ site, feed, found }, 'the site was searched for jobs of the feed');
+    crossStep('site-searched');
   }
   return true;
 }
 
 /** Keeps the jobs that nothing owns. Gives why the list could not be read whole; `undefined`: it was. */
 async function readList(
-  { db, site, client, turns }: SiteDesk,
+  desk: SiteDesk,
   feeds: readonly FeedName[],
   referenceField: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  await forgetFound(db, site);
-  let waiting: FoundJob[] = [];
-  let read = 0;
-  let referenced = 0;
-  const keep = async () => {
-    for (let at = 0; at < waiting.length; at += KEPT_AT_ONCE) {
-      await keepFound(db, site, referenceField, waiting.slice(at, at + KEPT_AT_ONCE));
-    }
-    waiting = [];
-    await noteSearch(db, feeds, `its jobs are looked for on the site: ${plural(read, 'job')} read`);
-  };
-  const take = (siteJob: SiteJob): void => {
-    read++;
-    const [kept, reference] = [siteJob, toCompare(siteJob)].map(({ fields }) => fieldOf(fields, referenceField));
-    if (reference?.trim()) referenced++;
-    const { siteJobId, fields } = siteJob;
-    waiting.push({ siteJobId, reference, isSecret: reference !== kept, title: fieldOf(fields, 'title') });
-  };
-  const listing = await client.list(take, signal, async (stop) => {
-    await keep();
+  const { db, site, client, turns } = desk;
+  const found = await foundJobs(desk, referenceField, true);
+  const listing = await client.list(found.take, signal, async (stop) => {
+    await found.keep();
+    await noteSearch(db, feeds, `its jobs are looked for on the site: ${plural(found.read, 'job')} read`);
+    crossStep('site-page-kept');
     await turns.take(stop);
   });
   if (signal.aborted) return undefined;
   if (listing.kind !== 'listed') return listing.message;
-  await keep();
-  if (referenced > 0) await forgetUnreferenced(db, site);
+  await found.keep();
+  // What an earlier search found stays until then: creates of other feeds are compared with it.
+  await forgetUnread(db, site, found.since);
+  if (found.referenced > 0) await forgetUnreferenced(db, site);
   const nameless = await countNameless(db, site);
   if (nameless === 0) return undefined;
   return `the list shows neither ${referenceField} nor title of ${plural(nameless, 'job')} that this database does not know`;

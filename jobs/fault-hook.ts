@@ -9,6 +9,9 @@ export type Step =
   | 'intent-committed'
   | 'answer-received'
   | 'outcome-committed'
+  | 'site-page-kept'
+  | 'site-read'
+  | 'site-searched'
   | 'doubt-listed'
   | 'doubt-settled';
 

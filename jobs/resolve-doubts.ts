@@ -30,6 +30,7 @@ import { recentlyAccepted } from '../src/store/mapping-sample.ts';
 import { learntRewrites } from '../src/store/value-rewrites.ts';
 import { CandidateStore, type Candidates, MAX_CANDIDATES } from './doubt-candidates.ts';
 import { crossStep } from './fault-hook.ts';
+import { foundJobs } from './found-jobs.ts';
 import type { SiteDesk } from './site-desk.ts';
 
 /** Doubts that one reading of the list serves. */
@@ -60,12 +61,21 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   const store = new CandidateStore();
   // The oldest doubt's list may be the oldest; whether it is young enough for the others is seen then.
   const maxAgeMs = Math.max(...due.map((doubt) => mayBeOldBy(doubt, policy.doubts.settleAfterMs)));
+  // The list shows by the way what this database does not know: creates are compared with it before they are sent.
+  const found =
+    policy.referenceField === undefined ? undefined : await foundJobs(desk, policy.referenceField, false, maxAgeMs);
   const expected = new Set(await recentlyAccepted(db, site));
   const take = (siteJob: SiteJob): void => {
     expected.delete(siteJob.siteJobId);
+    found?.take(siteJob);
     collect(index, store, siteJob, matching);
   };
-  const listing = await client.list(take, signal, desk.turns.take, maxAgeMs);
+  const keep = async (stop?: AbortSignal): Promise<void> => {
+    await found?.keep();
+    await desk.turns.take(stop);
+  };
+  const listing = await client.list(take, signal, keep, maxAgeMs);
+  await found?.keep();
   // Called off, it says nothing of the list.
   if (signal.aborted) return 0;
   // A copy that a cache made may lack what was accepted since.

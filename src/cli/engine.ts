@@ -27,7 +27,7 @@ import { isPassing } from '../store/passing-error.ts';
 import { failPoisoned } from '../store/poisoned.ts';
 import { feedsToSend } from '../store/processes.ts';
 import { settler } from '../store/settle.ts';
-import { noticeRestore } from '../store/site-check.ts';
+import { noticeRestore } from '../store/site-sign.ts';
 import { readSiteState } from '../store/site-state.ts';
 import { enterAsWorker, type WorkerPresence } from '../store/worker-presence.ts';
 import { aboutProcess } from './about-process.ts';
@@ -62,7 +62,9 @@ export async function startEngine(
     log.warn({ err: error }, 'presence lost, it will be taken again'),
   );
   if (await noticeRestore(db, placeOfDatabase(config))) {
-    log.warn('the database is in another place than before: sites are searched for jobs that it does not know');
+    log.warn(
+      'the database was restored, or is in another place than before: sites are searched for jobs that it does not know',
+    );
   }
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
   const claim = claimer(db.prepared, presence.worker, addresses, tokens);

@@ -1,8 +1,9 @@
 // Settles a create in doubt as a person says, after looking at the site whether that can be.
 import { contentOf, likeness } from '../plan/match-doubt.ts';
 import { observe } from '../plan/observe-values.ts';
-import { fieldOf } from '../plan/same-value.ts';
+import { compareReferences, fieldOf } from '../plan/same-value.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Database } from '../store/database.ts';
 import { type Doubt, ownerOfReference } from '../store/doubt.ts';
@@ -29,6 +30,8 @@ export type PersonsVerdict =
       readonly siteJobId: SiteJobId;
       /** Adopt the job although it looks like another one. */
       readonly anyway: boolean;
+      /** Adopt it only if the site shows exactly the posting's reference: where many are adopted at once. */
+      readonly exactly?: boolean;
     }
   | { readonly kind: 'missing' };
 
@@ -56,7 +59,11 @@ export async function settleEntry(
   if (look.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
     return refused(`${look.message}; if it is the one all the same, add --anyway`);
   }
-  const settled = await settleDoubt(db, entry, within(doubt, verdict, look), options.actor);
+  if (verdict.kind === 'exists' && verdict.exactly === true) {
+    const doubtful = whyNotExactly(doubt, look, options.site?.referenceField);
+    if (doubtful !== undefined) return refused(doubtful);
+  }
+  const settled = await settleDoubt(db, entry, within(doubt, verdict, look, options), options.actor);
   switch (settled.kind) {
     case 'settled':
       await learnFrom(db, doubt, look);
@@ -125,11 +132,32 @@ async function ownerOfShown(
   return ownerOfReference(db, doubt.attempt, referenceField, reference);
 }
 
-function within(doubt: Doubt, verdict: PersonsVerdict, look: Look): DoubtVerdict {
+function within(doubt: Doubt, verdict: PersonsVerdict, look: Look, { site }: SettleOptions): DoubtVerdict {
   if (verdict.kind === 'missing') return verdict;
   const shown = 'shown' in look ? look.shown : undefined;
-  const content = contentOf(doubt.attempt.result.fields, shown && toCompare(shown).fields, shown?.fields);
-  return { kind: 'exists', siteJobId: verdict.siteJobId, url: shown?.url, content };
+  const sent = doubt.attempt.result.fields;
+  const content = contentOf(sent, shown && toCompare(shown).fields, shown?.fields);
+  const isOthers = (older: Fields): boolean =>
+    shown !== undefined && isOfOlder({ sent, shown: toCompare(shown).fields, older }, site?.referenceField);
+  return { kind: 'exists', siteJobId: verdict.siteJobId, url: shown?.url, content, isOthers };
+}
+
+/** Whether the site shows the very reference that was sent, and the posting that has the job so far never had it. */
+function isOfOlder(
+  { sent, shown, older }: { readonly sent: Fields; readonly shown: Fields; readonly older: Fields },
+  referenceField: string | undefined,
+): boolean {
+  if (referenceField === undefined) return false;
+  const [own, says, former] = [sent, shown, older].map((fields) => fieldOf(fields, referenceField)?.trim());
+  return Boolean(own && former && own === says) && compareReferences(former as string, says as string) === 'other';
+}
+
+function whyNotExactly(doubt: Doubt, look: Look, referenceField: string | undefined): string | undefined {
+  if (look.kind !== 'fits') return 'message' in look ? look.message : undefined;
+  const [own, says] = [doubt.attempt.result.fields, look.shown === undefined ? {} : toCompare(look.shown).fields].map((fields) =>
+    referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim(),
+  );
+  return own && own === says ? undefined : "the site does not show exactly the posting's reference any more";
 }
 
 /** What a person has said to be the job tells how the site rewrites values: it need not be asked again. */

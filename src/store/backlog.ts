@@ -1,6 +1,7 @@
 // Reads the backlog in the order in which it is to be sent, piece by piece, for the bounded window of the queue.
 import { type FeedName, type PostingKey, postingKey } from '../posting/identifiers.ts';
 import type { Queryable } from './database.ts';
+import { noSearchIsDue } from './site-sign.ts';
 
 /** Where reading stopped: the rank of the operation (deletes 0, creates 1, updates 2) and the change's number. */
 export interface BacklogCursor {
@@ -19,7 +20,8 @@ export async function readReady(
   const rows = await db.query<{ key: string; rank: number; id: number }>(
     `select key, ${rank} as rank, id from change
      where feed = $1 and state = 'ready' and not gone and not_before <= now() and ((${rank}), id) > ($2::int, $3::bigint)
-       and (operation <> 'create' or not exists (select from feed_state where feed = $1 and site_checked_at is null))
+       and (operation <> 'create' or not exists (select from feed_state where feed = $1 and site_checked_at is null)
+         and ${noSearchIsDue('change.site')})
      order by (${rank}), id limit $4`,
     [feed, after?.rank ?? -1, after?.id ?? 0, limit],
   );

@@ -10,6 +10,7 @@ import { giveBackClaims } from './lost-claims.ts';
 import { microBatch } from './micro-batch.ts';
 import { settleNothing } from './settle-nothing.ts';
 import { holdAmong } from './site-check.ts';
+import { noSearchIsDue } from './site-sign.ts';
 import { putOffUntilLanded } from './unanswered.ts';
 
 export type Claim =
@@ -129,7 +130,8 @@ async function readDue(
      left join unnest($3::text[], $4::text[], $5::text[]) here(site, address, token) on here.site = c.site
      left join refused_token t on t.site = c.site and t.digest = here.token and t.refused_since is not null
      where c.state = 'ready' and not c.gone and c.not_before <= now() and t.site is null
-       and (f.feed is null or f.site_checked_at is not null or m.feed is not null or c.wanted = 'absent')
+       and (m.feed is not null or c.wanted = 'absent'
+         or (f.feed is null or f.site_checked_at is not null) and ${noSearchIsDue('c.site')})
        and (s.site is null or (s.paused_since is null and s.not_before <= now()
          and coalesce(s.address = here.address, true)))`,
     [

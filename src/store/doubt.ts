@@ -17,6 +17,7 @@ import { toJsonb } from './jsonb.ts';
 import { shareFeeds } from './locks.ts';
 import { settleAll } from './settle.ts';
 import type { AdoptedContent, Settled } from './settlement.ts';
+import { forgetReference } from './site-check.ts';
 
 /** A create whose outcome is unknown, with what was sent. */
 export interface Doubt {
@@ -159,7 +160,7 @@ export async function adoptDoubt(
 }
 
 /** Ends the claim of a posting to a job that the site shows as the doubt's; it keeps one that is being sent to. */
-async function endOtherClaim(
+export async function endOtherClaim(
   tx: Transaction,
   { attempt }: Doubt,
   id: SiteJobId,
@@ -187,6 +188,7 @@ export async function adoptDoubtWithin(
 ): Promise<Settled> {
   const result = { kind: 'created', siteJobId: id, url, adopted } as const;
   const [settled] = await settleAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
+  if (settled === 'settled') await forgetReference(tx, doubt.attempt.site, id);
   return settled as Settled;
 }
 
@@ -204,9 +206,17 @@ export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number)
   );
   const values = [doubt.attempt.feed, doubt.attempt.key, doubt.attempt.token, attempts, given];
   const rows = await db.query(
-    `with found as (delete from site_reference r using change c join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
-         where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and r.site = c.site and (r.site_job_id = c.found_job_id
-           or r.reference = '' and f.reference = '' and r.title = f.title))
+    `with refuted as (insert into refuted_job (site, site_job_id, feed, key)
+         select c.site, coalesce(r.site_job_id, c.found_job_id), c.feed, c.key
+         from change c left join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
+           left join site_reference r on r.site = c.site and (r.site_job_id = c.found_job_id
+             or r.reference = '' and f.reference = '' and r.title = f.title)
+         where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and c.state = 'in_doubt' and c.found_job_id is not null
+         on conflict do nothing),
+       forgotten as (delete from site_reference r
+         using change c join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
+         where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and r.site = c.site
+           and r.reference = '' and f.reference = '' and r.title = f.title)
      update change set state = case when ${SPENT} then 'failed' else resting end, since = now(), not_before = '-infinity',
        attempts = case when ${SPENT} or $4::float8 = 'Infinity' then 0 else attempts end, attempt_token = null,
        attempt_operation = null, attempt_started = null, looks = 0, found_job_id = null,

@@ -5,6 +5,7 @@ import type { PostingRef } from './attempt.ts';
 import { noteAct } from './audit.ts';
 import type { Queryable } from './database.ts';
 import { shareFeeds } from './locks.ts';
+import { noteSign } from './site-sign.ts';
 
 /** Who has the ID so far. */
 export interface OlderClaim extends PostingRef {
@@ -69,6 +70,7 @@ export async function endClaim(tx: Queryable, older: OlderClaim, taker: PostingR
      on conflict (site, site_job_id, feed, key) do update set ended_at = now()`,
     [site, id, feed, key],
   );
+  await noteSign(tx, site, id);
   // The next pull must read the feed, changed or not.
   await tx.query('update feed_state set etag = null, last_modified = null where feed = $1', [feed]);
   const detail = { site, siteJobId: id, takenBy: taker };

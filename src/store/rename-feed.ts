@@ -13,7 +13,15 @@ export type RenameEnd =
   | { readonly kind: 'refused'; readonly message: string };
 
 /** What a feed has of which each posting or record stands once: a new name that was pulled in vain may have some. */
-const KEYED_TABLES = ['feed_state', 'document', 'unanswered', 'record_problem', 'override', 'posting_note'] as const;
+const KEYED_TABLES = [
+  'feed_state',
+  'document',
+  'unanswered',
+  'record_problem',
+  'override',
+  'posting_note',
+  'refuted_job',
+] as const;
 
 /** All tables whose rows are of a feed. */
 export const FEED_TABLES = [

@@ -1,11 +1,13 @@
 // Writes how a person settled a create in doubt: the site has made this job, or none.
 import type { SiteJobId } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
 import { noteAct } from './audit.ts';
 import type { Database, Queryable } from './database.ts';
-import { adoptDoubtWithin, type Doubt, findDoubt, refuteDoubt } from './doubt.ts';
+import { adoptDoubtWithin, type Doubt, endOtherClaim, findDoubt, refuteDoubt } from './doubt.ts';
 import { shareFeeds } from './locks.ts';
 import { findChange, lockChange } from './open-change.ts';
 import type { AdoptedContent } from './settlement.ts';
+import { refuteFound } from './site-check.ts';
 
 export type DoubtVerdict =
   | {
@@ -14,6 +16,8 @@ export type DoubtVerdict =
       readonly url: string | undefined;
       /** What the site shows of it. */
       readonly content: AdoptedContent;
+      /** Whether the job is no other posting's any more, which so far has it with these fields. */
+      readonly isOthers: (older: Fields) => boolean;
     }
   | { readonly kind: 'missing' };
 
@@ -46,13 +50,15 @@ export async function settleDoubt(
     if (doubt === undefined) return { kind: 'not_in_doubt' };
     const { site, feed, key } = doubt.attempt;
     if (verdict.kind === 'exists') {
+      await endOtherClaim(tx, doubt, verdict.siteJobId, verdict.isOthers);
       const owner = await ownerOf(tx, site, verdict.siteJobId);
       if (owner !== undefined) return { kind: 'owned', owner };
       await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, verdict.content);
     } else {
       await refuteDoubt(tx, doubt, Number.POSITIVE_INFINITY);
+      await refuteFound(tx, doubt.attempt, doubt.attempt.result.fields);
     }
-    const { content: _, ...said } = { content: undefined, ...verdict };
+    const { content: _, isOthers: __, ...said } = { content: undefined, isOthers: undefined, ...verdict };
     await noteAct(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said } });
     return { kind: 'settled' };
   });

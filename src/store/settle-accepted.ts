@@ -6,6 +6,7 @@ import type { Queryable } from './database.ts';
 import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
 import { toJsonb } from './jsonb.ts';
 import type { AdoptedContent, Result, Settled, Settlement } from './settlement.ts';
+import { noteSign } from './site-sign.ts';
 import type { Counted } from './tally.ts';
 import { forgetUnanswered, noteAnswered, noteUncertain } from './unanswered.ts';
 
@@ -182,7 +183,9 @@ async function removeMappings(tx: Queryable, settlements: readonly Settlement[])
   if (removed.length === 0) return;
   const removal = () =>
     tx.query(
-      `with r as (select * from unnest($1::text[], $2::text[], $3::bool[]) r(feed, key, counts)),
+      `with r as (select * from unnest($1::text[], $2::text[], $3::bool[], $4::bool[]) r(feed, key, counts, gone)),
+       f as (delete from site_reference f using r, mapping m
+         where r.gone and m.feed = r.feed and m.key = r.key and f.site = m.site and f.site_job_id = m.site_job_id),
        m as (delete from mapping m using r where m.feed = r.feed and m.key = r.key),
        d as (delete from document d using r where d.feed = r.feed and d.key = r.key)
      insert into deletion (feed, key) select feed, key from r where counts`,
@@ -190,6 +193,7 @@ async function removeMappings(tx: Queryable, settlements: readonly Settlement[])
         removed.map(({ attempt }) => attempt.feed),
         removed.map(({ attempt }) => attempt.key),
         removed.map(({ attempt, result }) => result.kind === 'deleted' && !attempt.approved),
+        removed.map(({ result }) => result.kind !== 'disowned'),
       ],
     );
   await Promise.all([forgetUnanswered(tx, removed), removal()]);
@@ -249,6 +253,7 @@ async function restNewerWishes(tx: Queryable, settlements: readonly Settlement[]
 async function disown(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
   for (const { attempt, result } of settlements) {
     if (result.kind !== 'disowned') continue;
+    if ('siteJobId' in attempt.request) await noteSign(tx, attempt.site, attempt.request.siteJobId);
     await tx.query(
       `update change set state = case when wanted = 'absent' then 'ready' else 'in_doubt' end, since = now(),
          not_before = case when wanted = 'absent' then '-infinity' else 'infinity' end::timestamptz, reason = $4, looks = 0,

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { cluesOf } from '../plan/match-doubt.ts';
 import { rewritings } from '../plan/observe-values.ts';
-import { compareReferences, referenceForm } from '../plan/same-value.ts';
-import type { FeedName, SiteJobId, SiteName } from '../posting/identifiers.ts';
+import { compareReferences, fieldOf, referenceForm } from '../plan/same-value.ts';
+import type { FeedName, PostingKey, SiteJobId, SiteName } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
 import { changeReason } from './change-reason.ts';
 import type { Database, Queryable } from './database.ts';
 import { seizeFeed } from './locks.ts';
@@ -62,30 +63,55 @@ export async function noteFailedSearch(db: Queryable, feed: FeedName, why: strin
   );
 }
 
-/** Forgets what an earlier search found, for a new one. */
-export async function forgetFound(db: Queryable, site: SiteName): Promise<void> {
-  await db.query('delete from site_reference where site = $1', [site]);
+/** Forgets what earlier searches found and this one, whole and begun at `since`, did not. */
+export async function forgetUnread(db: Queryable, site: SiteName, since: Date): Promise<void> {
+  await db.query('delete from site_reference where site = $1 and (read_at < $2 or read_at is null)', [site, since]);
 }
 
-/** Keeps those jobs that nothing in the database owns. */
+/** A reading of the site's list, in which jobs are found. */
+export interface Reading {
+  readonly site: SiteName;
+  readonly referenceField: string;
+  /** When it began, by the database's clock. */
+  readonly since: Date;
+  /** It is for finding jobs; `false`: it is for something else, and what was found before stays as it is. */
+  readonly isSearch: boolean;
+}
+
+const MOST_SHOWN = 1_000;
+
+/**
+ * Keeps those jobs that nothing in the database owns, and has not deleted since the reading began.
+ * @param contradicting those that show another reference than the posting has that owns them.
+ */
 export async function keepFound(
   db: Queryable,
-  site: SiteName,
-  referenceField: string,
+  { site, referenceField, since, isSearch }: Reading,
   jobs: readonly FoundJob[],
+  contradicting: ReadonlySet<SiteJobId> = new Set(),
 ): Promise<void> {
   await db.query(
-    `insert into site_reference (site, site_job_id, reference, title, field)
-     select $1, j.id, j.reference, j.title, $5 from unnest($2::text[], $3::text[], $4::text[]) j(id, reference, title)
-     where not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id)
+    `insert into site_reference as r
+       (site, site_job_id, reference, shown, title, contradicts, field, read_at, by_search)
+     select distinct on (j.id) $1, j.id, j.reference, left(j.shown, ${MOST_SHOWN}), j.title, j.contradicts, $7, $8, $9
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bool[]) j(id, reference, shown, title, contradicts)
+     where (j.contradicts or not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id))
        and not exists (select from stray s where s.site = $1 and s.site_job_id = j.id)
-     on conflict do nothing`,
+       and not exists (select from request q where q.at >= $8 and q.operation = 'delete' and q.site_job_id = j.id)
+     on conflict (site, site_job_id) do update set reference = excluded.reference, shown = excluded.shown,
+       title = excluded.title, contradicts = excluded.contradicts, field = excluded.field,
+       read_at = excluded.read_at, by_search = true
+     where excluded.by_search`,
     [
       site,
       jobs.map((job) => job.siteJobId),
       jobs.map(formOfFound),
+      jobs.map(({ reference, isSecret }) => (isSecret ? null : (reference ?? null))),
       jobs.map(({ title }) => titleForm(title)),
+      jobs.map((job) => contradicting.has(job.siteJobId)),
       referenceField,
+      since,
+      isSearch,
     ],
   );
 }
@@ -115,6 +141,26 @@ export async function countNameless(db: Queryable, site: SiteName): Promise<numb
   return row?.n ?? 0;
 }
 
+/** A posting has the job now: it is not compared with other creates. */
+export async function forgetReference(tx: Queryable, site: SiteName, id: SiteJobId): Promise<void> {
+  await tx.query('delete from site_reference where site = $1 and site_job_id = $2', [site, id]);
+}
+
+/** The references that those postings have that own some of these jobs, by job ID. */
+export async function ownReferences(
+  db: Queryable,
+  { site, referenceField }: Reading,
+  ids: readonly SiteJobId[],
+): Promise<ReadonlyMap<SiteJobId, string>> {
+  const rows = await db.query<{ id: SiteJobId; reference: string }>(
+    `select m.site_job_id as id, d.fields->>$3 as reference
+     from mapping m join document d on d.feed = m.feed and d.key = m.key
+     where m.site = $1 and m.site_job_id = any($2::text[]) and d.fields->>$3 <> ''`,
+    [site, ids, referenceField],
+  );
+  return new Map(rows.map(({ id, reference }) => [id, reference]));
+}
+
 /**
  * Ends the search for one feed: creates for which a job was found wait for a person, all others may be sent.
  * @param note what a person should know, told once. @returns how many wait.
@@ -129,18 +175,24 @@ export async function endSearch(
   return db.transaction(async (tx) => {
     await seizeFeed(tx, feed);
     const held = referenceField === undefined ? 0 : await holdFound(tx, feed, site, referenceField);
-    await declareChecked(tx, feed, site, note);
+    await declareChecked(tx, feed, site, { note });
     return held;
   });
 }
 
-/** From now on creates of the feed are sent; also where a person says that the site has none of its jobs. */
-export async function declareChecked(tx: Queryable, feed: FeedName, site: SiteName, note?: string): Promise<void> {
+/** From now on creates of the feed are sent. @param declared a person says that the site has none of its jobs. */
+export async function declareChecked(
+  tx: Queryable,
+  feed: FeedName,
+  site: SiteName,
+  { note, declared = false }: { readonly note?: string; readonly declared?: boolean },
+): Promise<void> {
   await tx.query(
-    `insert into feed_state (feed, site, site_checked_at, site_check_note) values ($1, $2, clock_timestamp(), $3)
+    `insert into feed_state (feed, site, site_checked_at, site_check_note, site_declared)
+     values ($1, $2, clock_timestamp(), $3, $4)
      on conflict (feed) do update set site_checked_at = clock_timestamp(), site_check_note = excluded.site_check_note,
-       site_check_failed_at = null`,
-    [feed, site, note ?? null],
+       site_check_failed_at = null, site_declared = excluded.site_declared`,
+    [feed, site, note ?? null, declared],
   );
 }
 
@@ -218,8 +270,11 @@ async function rewriting(tx: Queryable, site: SiteName, referenceField: string):
   return (reference) => rewritings(learnt, referenceField, reference);
 }
 
-const UNOWNED = `not exists (select from mapping m where m.site = r.site and m.site_job_id = r.site_job_id)
-       and not exists (select from mapping m where m.feed = $2 and m.key = a.key)`;
+const UNOWNED = `(r.contradicts or not exists (select from mapping m where m.site = r.site and m.site_job_id = r.site_job_id))
+       and not exists (select from mapping m where m.feed = $2 and m.key = a.key)
+       and not exists (select from refuted_job x
+         where x.feed = $2 and x.key = a.key and x.site = r.site and x.site_job_id = r.site_job_id)
+       and (r.by_search or not exists (select from feed_state f where f.feed = $2 and f.site_declared))`;
 
 /** By their references, in any usual form. */
 async function byReference(
@@ -300,6 +355,26 @@ async function holdRecognised(
 /** It can be compared, and not be read. No other form has a space. */
 const secretForm = (form: string): string => SECRET_FORM + createHash('sha256').update(form).digest('hex');
 
+/** A person said that the site has no job of this posting: those that are known by its reference are not asked about again. */
+export async function refuteFound(
+  tx: Queryable,
+  { feed, key, site }: { readonly feed: FeedName; readonly key: PostingKey; readonly site: SiteName },
+  fields: Fields,
+): Promise<void> {
+  const [known] = await tx.query<{ field: string }>(
+    'select field from site_reference where site = $1 and field is not null limit 1',
+    [site],
+  );
+  if (known === undefined) return;
+  const forms = formsOf(fieldOf(fields, known.field) ?? key, await rewriting(tx, site, known.field));
+  await tx.query(
+    `insert into refuted_job (site, site_job_id, feed, key)
+     select site, site_job_id, $2, $3 from site_reference where site = $1 and reference = any($4::text[])
+     on conflict do nothing`,
+    [site, feed, key, [...forms, ...forms.map(secretForm)]],
+  );
+}
+
 /** The forms of a reference, and what sites that cut it may have kept. */
 function formsOf(reference: string, rewrittenAs: Search['rewrittenAs']): string[] {
   const form = shortForm(reference);
@@ -354,21 +429,4 @@ export async function takeSearchNote(db: Queryable, feed: FeedName): Promise<str
     [feed],
   );
   return row?.note ?? undefined;
-}
-
-/**
- * Has all sites searched anew where the database is in another place than it was: it was restored or copied, and may know
- * less than the sites. @param place what the process knows of the place. @returns whether that is so.
- */
-export async function noticeRestore(db: Database, place: string): Promise<boolean> {
-  const [row] = await db.query<{ old: string | null; now: string }>(
-    `update installation i set place = new.place from installation old,
-       (select concat_ws('/', $1::text, (select oid from pg_database where datname = current_database()),
-         pg_relation_filenode('feed_state'), pg_relation_filenode('mapping')) as place) new
-     where i.id = old.id and i.place is distinct from new.place returning old.place as old, new.place as now`,
-    [place],
-  );
-  if (row === undefined || row.old === null) return false;
-  await db.query('update feed_state set site_checked_at = null, site_check_note = null, site_check_failed_at = null');
-  return true;
 }

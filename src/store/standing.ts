@@ -14,13 +14,16 @@ export interface Standing {
   readonly settled: number;
 }
 
+/** Doubts that the site's list may resolve: not those that are for a person alone. */
+const RESOLVES = `found_job_id is null and not_before < 'infinity'`;
+
 /** The last condition on `next` is that of its index. */
 export async function readStanding(db: Queryable, feeds: readonly FeedName[]): Promise<Standing> {
   const [row] = await db.query(
     `select
        exists(select from change where feed = any($1::text[]) and state = 'ready' and not gone and not_before <= now()) as due,
        exists(select from change where feed = any($1::text[]) and state = 'sending') as sending,
-       exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and found_job_id is null) as "inDoubt",
+       exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${RESOLVES}) as "inDoubt",
        (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change
          where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity') as next,
        (select coalesce(sum(t.n), 0) from feed_state f join tally t on t.pull = f.current_pull
@@ -63,7 +66,7 @@ export async function readDoubtProgress(
   const [row] = await db.query<DoubtProgress & Record<string, unknown>>(
     `select count(*) as open, count(*) filter (where reason ? 'note') as explained,
        concat_ws(' ', count(*), sum(looks), max(not_before)) as mark
-     from change where site = $1 and state = 'in_doubt' and found_job_id is null and feed = any($2::text[])`,
+     from change where site = $1 and state = 'in_doubt' and ${RESOLVES} and feed = any($2::text[])`,
     [site, feeds],
   );
   return row ?? { open: 0, explained: 0, mark: '' };

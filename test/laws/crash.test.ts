@@ -1,6 +1,7 @@
 // Kills a process at every named step of pull and apply, and shows that the next one leaves everything as it should be.
 import { describe, expect } from 'vitest';
 import type { Step } from '../../jobs/fault-hook.ts';
+import type { Queryable } from '../../src/store/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -78,5 +79,41 @@ describe.each(QUEUES)(
         await checkLaws(installation, AFTER);
       },
     );
+  },
+);
+
+/** Leaves the database as an empty one: it knows nothing of the site, which has the jobs of the feed all the same. */
+async function forgetAll(db: Queryable): Promise<void> {
+  for (const table of ['mapping', 'document', 'change']) await db.query(`delete from ${table}`);
+  await db.query('update feed_state set site_checked_at = null, etag = null, last_modified = null');
+}
+
+describe.each(QUEUES)(
+  'killed while it searches the site for jobs of a feed, with the queue in $queue $note',
+  { concurrent: true },
+  ({ queue, available }) => {
+    const SEARCHING = ['site-page-kept', 'site-read', 'site-searched'] as const;
+
+    it.skipIf(!available).for(SEARCHING)('at %s', { timeout: 120_000 }, async (step, { open }) => {
+      const installation = await open({
+        queue,
+        searched: true,
+        sandbox: { pageSize: 5 },
+        site: { limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }' },
+      });
+      await installation.writeFeed(feedXml(BEFORE));
+      await installation.sync();
+      const { db } = await installation.books();
+      await forgetAll(db);
+      await installation.stopEngine();
+      await installation.writeFeed(feedXml(BEFORE));
+      const { signal, output } = await installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: step }).ended;
+      expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
+      const report = await heal(installation);
+      // Each posting's job is there already: none is made again, and each waits for a person.
+      expect(report).toMatchObject({ created: 0, in_doubt: BEFORE.length });
+      const jobs = await installation.sandbox.inspect.jobs();
+      expect(jobs.filter(({ owner }) => owner === installation.owner)).toHaveLength(BEFORE.length);
+    });
   },
 );

@@ -16,6 +16,7 @@ export interface InstallationOptions {
   /** YAML of the site, replacing the line of the same name. */
   readonly site?: Readonly<Record<string, string | undefined>>;
   readonly feed?: Readonly<Record<string, string>>;
+  readonly searched?: boolean;
 }
 
 export interface Installation extends Mirror {

@@ -75,7 +75,7 @@ function newCommand(): Command {
           throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
         const { name: feed, siteName } = configured;
         await db.transaction(async (tx) => {
-          await declareChecked(tx, feed, siteName);
+          await declareChecked(tx, feed, siteName, { declared: true });
           await noteAct(tx, { actor: actorName(options.as), action: 'new feed', feed, detail: { site: siteName } });
         });
         if (options.json === true) return printJson({ feed, site: siteName, new: true });

@@ -1,0 +1,190 @@
+// Signs, while jobmirror runs, that the site has jobs that the database does not know: creates wait for a search of the site.
+import { request } from 'undici';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { feedName, postingKey } from '../../src/posting/identifiers.ts';
+import { type Doubt, findDoubt, refuteDoubt } from '../../src/store/doubt.ts';
+import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+const SHORT = {
+  limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }',
+  doubts: '{ settle_after_seconds: 2.5 }',
+};
+
+/** An installation that has mirrored `p1` to `p4`, and that knows of the last two no more. */
+async function openBehind(site: Readonly<Record<string, string | undefined>> = {}): Promise<void> {
+  mirror = await openMirror({ searched: true, site: { ...SHORT, ...site } });
+  await mirror.writeFeed(feedXml(postings(4)));
+  expect(await mirror.sync()).toMatchObject({ created: 4 });
+  await forget('p3', 'p4');
+}
+
+async function forget(...keys: readonly string[]): Promise<void> {
+  const { db } = await mirror.books();
+  await db.query('delete from mapping where key = any($1::text[])', [keys]);
+  await db.query('delete from document where key = any($1::text[])', [keys]);
+}
+
+async function sync(list: readonly TestPosting[]) {
+  await mirror.writeFeed(feedXml(list));
+  return mirror.sync();
+}
+
+/** Says so at the site, as if another database had done it. */
+async function send(method: 'PUT' | 'POST' | 'DELETE', path: string, fields = ''): Promise<void> {
+  const answer = await request(`${mirror.sandbox.url}${path}`, {
+    method,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
+      'content-type': 'application/xml',
+    },
+    ...(method === 'DELETE' ? {} : { body: `<job>${fields}</job>` }),
+  });
+  await answer.body.dump();
+  expect(answer.statusCode).toBeLessThan(300);
+}
+
+const idOf = async (number: string): Promise<string> =>
+  (await mirror.sandbox.inspect.jobs()).find((siteJob) => siteJob.fields.number === number)?.id ?? '';
+const lists = (): number =>
+  mirror.sandbox.requests.recent().filter(({ method, path }) => method === 'GET' && path.startsWith('/jobs.xml'))
+    .length;
+
+describe('after a sign the site is searched once, and nothing that it has is made again', () => {
+  it('a job shows the reference of another posting', async () => {
+    await openBehind();
+    await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
+    expect(await sync([posting('p1', { title: 'Other' }), posting('p2')])).toMatchObject({ in_doubt: 1 });
+    mirror.sandbox.requests.clear();
+    const four = [posting('p1', { title: 'Other' }), ...postings(5).slice(1)];
+    expect(await sync(four)).toMatchObject({ created: 1, in_doubt: 3 });
+    expect(await mirror.sandbox.inspect.count()).toBe(5);
+    const searched = lists();
+    expect(searched).toBeGreaterThan(0);
+    expect(await sync([...four, posting('p6')])).toMatchObject({ created: 1, in_doubt: 3 });
+    expect(lists()).toBe(searched);
+  });
+
+  it('the list that is read for a doubt shows jobs that nothing accounts for', async () => {
+    await openBehind();
+    await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
+    expect(await sync([...postings(2), posting('p5')])).toMatchObject({ in_doubt: 0 });
+    expect(await sync(postings(5))).toMatchObject({ created: 0, in_doubt: 2 });
+    expect(await mirror.sandbox.inspect.count()).toBe(5);
+  });
+
+  it('a create is answered with the ID of an older posting', async () => {
+    await openBehind();
+    const { db } = await mirror.books();
+    // The next ID that the site gives.
+    const last = Math.max(...(await mirror.sandbox.inspect.jobs()).map(({ id }) => Number(id)));
+    await db.query(`update mapping set site_job_id = $1 where key = 'p2'`, [String(last + 1)]);
+    await sync([...postings(2), posting('p5')]);
+    expect(await sync(postings(5))).toMatchObject({ in_doubt: 3 });
+    expect(await mirror.sandbox.inspect.count()).toBe(5);
+  });
+
+  it('a job that the database takes for another posting is not made again for the one that it shows', async () => {
+    await openBehind();
+    const { db } = await mirror.books();
+    // ID and all, as if the site had used it again: the database knows p1 under the job of p3.
+    await db.query(`update mapping set site_job_id = $1 where key = 'p1'`, [await idOf('p3')]);
+    await db.query('update feed_state set site_checked_at = null');
+    expect(await sync(postings(4))).toMatchObject({ created: 0, in_doubt: 2 });
+    expect(await mirror.sandbox.inspect.count()).toBe(4);
+  });
+});
+
+it('without a list a sign is told once, and creates go on', async () => {
+  await openBehind({ list_path: undefined });
+  await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
+  await sync([posting('p1', { title: 'Other' }), posting('p2')]);
+  const report = await sync([posting('p1', { title: 'Other' }), posting('p2'), posting('p7')]);
+  expect(report).toMatchObject({ created: 1 });
+  expect(report.message).toContain('the database may know less than the site');
+  expect((await sync([posting('p1', { title: 'Other' }), posting('p2'), posting('p8')])).message ?? '').not.toContain(
+    'know less',
+  );
+});
+
+it('many signs do not have the site searched again and again', async () => {
+  await openBehind();
+  await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
+  await sync([posting('p1', { title: 'Other' }), posting('p2')]);
+  await sync([posting('p1', { title: 'Other' }), posting('p2'), posting('p5')]);
+  await send('PUT', `/jobs/${await idOf('p2')}.xml`, '<number>of-a-third</number>');
+  mirror.sandbox.requests.clear();
+  const changed = [posting('p1', { title: 'Other' }), posting('p2', { title: 'Other' }), posting('p5'), posting('p6')];
+  expect(await sync(changed)).toMatchObject({ created: 1, in_doubt: 2 });
+  expect(await sync([...changed, posting('p7')])).toMatchObject({ created: 1 });
+  expect(lists()).toBe(0);
+});
+
+it('a posting that a person said is not the found job is not asked about again', async () => {
+  await openBehind();
+  const { db } = await mirror.books();
+  await db.query('update feed_state set site_checked_at = null');
+  expect(await sync(postings(4))).toMatchObject({ in_doubt: 2 });
+  const doubt = await findDoubt(db, feedName('acme'), postingKey('p3'));
+  await refuteDoubt(db, doubt as Doubt, Number.POSITIVE_INFINITY);
+  await db.query('update feed_state set site_checked_at = null');
+  expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
+  expect(await mirror.sandbox.inspect.count()).toBe(5);
+});
+
+describe('the data of an older dump in the same tables', () => {
+  /** Deletes all rows and copies the former ones into their place, as pg_restore --data-only into emptied tables does. */
+  async function restore(): Promise<void> {
+    const { db } = await mirror.books();
+    const tables = await db.query<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = 'backup' order by 1`,
+    );
+    await db.transaction(async (tx) => {
+      for (const { name } of tables) {
+        const columns = await tx.query<{ list: string }>(
+          `select string_agg(quote_ident(attname), ', ') as list from pg_attribute
+           where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+          [`public.${name}`],
+        );
+        await tx.query(`delete from public.${name}`);
+        await tx.query(
+          `insert into public.${name} (${columns[0]?.list}) overriding system value select ${columns[0]?.list} from backup.${name}`,
+        );
+      }
+    });
+  }
+
+  async function dump(): Promise<void> {
+    const { db } = await mirror.books();
+    await db.query('create schema backup');
+    const ours = ['feed_state', 'installation', 'mapping', 'document', 'change', 'pull', 'data_stamp', 'site_state'];
+    const kept = await db.query<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = 'public' and tablename = any($1::text[])`,
+      [ours],
+    );
+    for (const { name } of kept) await db.query(`create table backup.${name} as table public.${name}`);
+  }
+
+  it.each([
+    ['while nothing runs', true],
+    ['while it runs', false],
+  ])('has the site searched, also %s', async (_name, stops) => {
+    mirror = await openMirror({ searched: true });
+    expect(await sync(postings(2))).toMatchObject({ created: 2 });
+    await dump();
+    expect(await sync(postings(4))).toMatchObject({ created: 2 });
+    await restore();
+    if (stops) await mirror.stopEngine();
+    expect(await sync(postings(5))).toMatchObject({ created: 1, in_doubt: 2 });
+    expect(await mirror.sandbox.inspect.count()).toBe(5);
+    mirror.sandbox.requests.clear();
+    await mirror.stopEngine();
+    expect(await sync(postings(6))).toMatchObject({ created: 1, in_doubt: 2 });
+    expect(lists()).toBe(0);
+  });
+});
