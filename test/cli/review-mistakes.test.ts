@@ -21,6 +21,10 @@ it.each([
   { args: ['settle', '1'], error: 'say either --exists JOBID or --missing' },
   { args: ['settle', '1', '--exists', '2', '--missing'], error: 'say either --exists JOBID or --missing' },
   { args: ['settle', '1', '--exists', 'http://example.com/'], error: `"http://example.com/" can't be the ID of a job` },
+  { args: ['settle', 'acme'], error: 'add --found' },
+  { args: ['settle', '4711', '--found'], error: 'with --found, name a feed' },
+  { args: ['settle', 'globex', '--found'], error: 'there is no feed globex; feeds: acme' },
+  { args: ['settle', 'acme', '--found', '--missing'], error: '--found goes without' },
   {
     args: ['settle', '4711', '--exists', 'http://example.com/jobs/12.xml'],
     error: 'there is no open review entry 4711',

@@ -1,7 +1,9 @@
 // `jobmirror review list`: everything that needs a person, and for what is held the command that approves.
 import { Command, Option } from 'commander';
+import { plural } from '../../plan/plural.ts';
 import { escalates } from '../../review/escalation.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
+import { countFound } from '../../store/found-entries.ts';
 import {
   countEntries,
   ENTRY_KINDS,
@@ -95,6 +97,13 @@ async function printTables({ db, config }: Books, filter: EntryFilter, options: 
       await printLine(
         `To put an entry, or all entries of a feed, back into review: ${write(['review', 'reopen', 'ID'])}`,
       );
+  }
+  const found = !discarded && listed.kinds.includes('in_doubt') ? await countFound(db, filter.feed) : [];
+  for (const { feed, n } of found) {
+    await printLine(
+      `${plural(n, 'job')} found on the site for feed ${feed}; to adopt those that are certain: ` +
+        write(['review', 'settle', feed, '--found']),
+    );
   }
   for (const group of groups) {
     const mark = escalates({ kind: 'held', ...group }, config) ? 'ESCALATED: ' : '';

@@ -1,4 +1,5 @@
-// `jobmirror review settle`: says of one create in doubt whether the site has made the job.
+// `jobmirror review settle`: says of one create in doubt whether the site has made the job, or of a feed that the jobs that
+// were found for it are its own.
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
@@ -9,10 +10,11 @@ import { findChange } from '../../store/open-change.ts';
 import { actorName } from '../actor.ts';
 import type { Books } from '../books.ts';
 import { UserError } from '../exit-status.ts';
-import { entryNumber } from '../option-values.ts';
+import { knownFeed } from '../feed-name.ts';
 import { printNotice } from '../print.ts';
 import { refuseMove } from '../refuse-move.ts';
 import { reportAct } from '../report-actions.ts';
+import { settleFound } from '../settle-found.ts';
 import { withBooks } from '../with-books.ts';
 
 interface SettleOptions {
@@ -22,24 +24,49 @@ interface SettleOptions {
   readonly exists?: string;
   readonly missing?: boolean;
   readonly anyway?: boolean;
+  readonly found?: boolean;
+  readonly yes?: boolean;
   readonly send: boolean;
 }
 
 export function reviewSettleCommand(): Command {
   return new Command('settle')
-    .description('resolve a create in doubt, after checking the site for its job')
-    .argument('<id>', 'number of the entry', entryNumber)
+    .description(
+      'resolve a create in doubt, after checking the site for its job; or with --found, adopt the jobs of a feed that a search of the site found',
+    )
+    .argument('<id or feed>', 'number of the entry; with --found, name of the feed')
     .option('--exists <job id>', 'the site has made the job, and this is its ID or its URL')
     .option('--missing', 'the site has not made the job: send it again')
     .option('--anyway', 'with --exists: adopt the job although it seems to be another one')
+    .option('--found', 'adopt each job that shows exactly the reference of one posting of the feed; asks first')
+    .option('--yes', 'with --found: do not ask')
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--json', 'print one JSON object')
-    .action((id: number, options: SettleOptions) => {
+    .option('--json', 'print one JSON object, with --found one for the feed and for each job that is left')
+    .action((name: string, options: SettleOptions) => {
+      if (options.found === true) return settleAllFound(name, options);
+      const id = entryNumbered(name);
       const verdict = verdictOf(options);
       return withBooks(options, (books) => settle(books, id, verdict, options));
     });
+}
+
+function entryNumbered(name: string): number {
+  if (/^\d{1,15}$/.test(name)) return Number(name);
+  throw new UserError(
+    `"${name}" is not the number of an entry, see: review list; with the name of a feed, add --found`,
+  );
+}
+
+function settleAllFound(name: string, options: SettleOptions): Promise<void> {
+  if (options.exists !== undefined || options.missing === true || options.anyway === true) {
+    throw new UserError('--found goes without --exists, --missing and --anyway');
+  }
+  if (/^\d+$/.test(name)) throw new UserError('with --found, name a feed: it is for all jobs that were found for it');
+  return withBooks(options, async (books, signal) =>
+    settleFound(books, await knownFeed(books.db, books.config, name), options, signal),
+  );
 }
 
 function verdictOf({ exists, missing, anyway = false }: SettleOptions): PersonsVerdict {

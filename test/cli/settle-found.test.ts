@@ -1,0 +1,87 @@
+// `review settle FEED --found`: adopts in one go the found jobs of which it is certain whose they are, and leaves the others.
+import { request } from 'undici';
+import { afterEach, expect, it, vi } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { runProgram } from './run-program.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let mirror: Mirror;
+afterEach(() => mirror?.close());
+
+const run = (...args: readonly string[]) => runProgram(mirror, 'review', ...args);
+
+async function make(number: string): Promise<void> {
+  const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
+      'content-type': 'application/xml',
+    },
+    body: `<job><title>Made earlier</title><number>${number}</number><location-state>Ohio</location-state></job>`,
+  });
+  await answer.body.dump();
+}
+
+/** Six postings with jobs on the site; three of them leave something to decide. */
+async function openFound(): Promise<void> {
+  mirror = await openMirror({ searched: true });
+  for (const number of ['p1', 'p2', 'p3', 'p4', 'p4', 'P-5', 'p7']) await make(number);
+  await mirror.writeFeed(feedXml([...postings(5), posting('p7')]));
+  expect(await mirror.sync()).toMatchObject({ in_doubt: 6, created: 0 });
+  await mirror.stopEngine();
+  mirror.sandbox.requests.clear();
+}
+
+it('asks first, adopts what is certain as one by one, and names what is left', async () => {
+  await openFound();
+  const refused = await run('settle', 'acme', '--found');
+  expect(refused).toMatchObject({ status: 1, out: '' });
+  expect(refused.errors).toContain('This adopts 4 jobs on the site for feed acme');
+  expect(refused.errors).toContain('2 found jobs are left: decide one by one');
+  expect(refused.errors).toContain('review settle acme --found --yes');
+  expect(mirror.sandbox.requests.recent()).toEqual([]);
+
+  expect((await run('list')).out).toContain('6 jobs found on the site for feed acme; to adopt those that are certain:');
+  const before = await mirror.sandbox.inspect.jobs();
+  const done = await run('settle', 'acme', '--found', '--yes', '--json');
+  expect(done).toMatchObject({ status: 2, errors: '' });
+  expect(done.json()).toEqual([
+    expect.objectContaining({ action: 'settle', feed: 'acme', done: 4, now: { done: 4 } }),
+    expect.objectContaining({ key: 'p4', result: 'left', message: '2 jobs on the site show this reference' }),
+    expect.objectContaining({
+      key: 'p5',
+      result: 'left',
+      message: expect.stringContaining('shows the reference "P-5"'),
+    }),
+  ]);
+  // No job was made, and those that were adopted have what the feed says.
+  expect(mirror.sandbox.requests.recent().filter(({ method }) => method === 'POST')).toEqual([]);
+  const jobs = await mirror.siteJobs();
+  for (const key of ['p1', 'p2', 'p3', 'p7']) expect(jobs.get(key)?.title).toBe(`Nurse ${key}`);
+  expect(await mirror.sandbox.inspect.count()).toBe(before.length);
+
+  const again = await run('settle', 'acme', '--found');
+  expect(again).toMatchObject({ status: 2 });
+  expect(again.out).toContain('acme: no job adopted; 2 found jobs left: decide one by one');
+  expect(await mirror.sync()).toMatchObject({ created: 0, updated: 0, in_doubt: 2 });
+});
+
+it('leaves a job that shows something else by now, and one that is gone', async () => {
+  await openFound();
+  const [first, second] = await mirror.sandbox.inspect.jobs();
+  const headers = {
+    authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
+    'content-type': 'application/xml',
+  };
+  const url = (id: string | undefined) => `${mirror.sandbox.url}/jobs/${id}.xml`;
+  const body = '<job><number>of-another</number></job>';
+  await (await request(url(first?.id), { method: 'PUT', headers, body })).body.dump();
+  await (await request(url(second?.id), { method: 'DELETE', headers })).body.dump();
+  const done = await run('settle', 'acme', '--found', '--yes', '--json');
+  expect(done.json()).toEqual([
+    expect.objectContaining({ feed: 'acme', done: 2 }),
+    ...[['p4'], ['p5'], ['p1'], ['p2']].map(([key]) => expect.objectContaining({ key, result: 'left' })),
+  ]);
+});
