@@ -50,7 +50,10 @@ export async function settleDoubt(
     if (doubt === undefined) return { kind: 'not_in_doubt' };
     const { site, feed, key } = doubt.attempt;
     if (verdict.kind === 'exists') {
-      await endOtherClaim(tx, doubt, verdict.siteJobId, verdict.isOthers);
+      // Only a search of the site says that a mapping is wrong; a person alone does not take a job from a posting.
+      if (await wasFound(tx, entry, verdict.siteJobId)) {
+        await endOtherClaim(tx, doubt, verdict.siteJobId, verdict.isOthers);
+      }
       const owner = await ownerOf(tx, site, verdict.siteJobId);
       if (owner !== undefined) return { kind: 'owned', owner };
       await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, verdict.content);
@@ -62,6 +65,10 @@ export async function settleDoubt(
     await noteAct(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said } });
     return { kind: 'settled' };
   });
+}
+
+async function wasFound(tx: Queryable, entry: number, id: SiteJobId): Promise<boolean> {
+  return (await tx.query('select from change where id = $1 and found_job_id = $2', [entry, id])).length > 0;
 }
 
 /** What a job belongs to already, for people. */
