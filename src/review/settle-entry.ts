@@ -154,8 +154,8 @@ function isOfOlder(
 
 function whyNotExactly(doubt: Doubt, look: Look, referenceField: string | undefined): string | undefined {
   if (look.kind !== 'fits') return 'message' in look ? look.message : undefined;
-  const [own, says] = [doubt.attempt.result.fields, look.shown === undefined ? {} : toCompare(look.shown).fields].map((fields) =>
-    referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim(),
+  const [own, says] = [doubt.attempt.result.fields, look.shown === undefined ? {} : toCompare(look.shown).fields].map(
+    (fields) => (referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim()),
   );
   return own && own === says ? undefined : "the site does not show exactly the posting's reference any more";
 }
