@@ -23,8 +23,14 @@ export interface FoundJobs {
 }
 
 /** @param isSearch the list is read for this, so that the jobs of mappings are compared as well. @param maxAgeMs how old the list may be: what was deleted since is not found. */
-export async function foundJobs({ db, site }: SiteDesk, referenceField: string, isSearch: boolean): Promise<FoundJobs> {
-  const reading = { site, referenceField, since: await databaseTime(db), isSearch };
+export async function foundJobs(
+  { db, site }: SiteDesk,
+  referenceField: string,
+  isSearch: boolean,
+  maxAgeMs = 0,
+): Promise<FoundJobs> {
+  const since = new Date((await databaseTime(db)).getTime() - maxAgeMs);
+  const reading = { site, referenceField, since, isSearch };
   const learnt = await learntRewrites(db, site);
   let waiting: FoundJob[] = [];
   let read = 0;
