@@ -8,6 +8,7 @@ import { learntRewrites } from '../src/store/value-rewrites.ts';
 import type { SiteDesk } from './site-desk.ts';
 
 const KEPT_AT_ONCE = 1_000;
+const MOST_AGE_MS = 86_400_000;
 
 export interface FoundJobs {
   /** How many jobs were taken. */
@@ -29,7 +30,7 @@ export async function foundJobs(
   isSearch: boolean,
   maxAgeMs = 0,
 ): Promise<FoundJobs> {
-  const since = new Date((await databaseTime(db)).getTime() - maxAgeMs);
+  const since = new Date((await databaseTime(db)).getTime() - Math.min(MOST_AGE_MS, Math.max(0, maxAgeMs)));
   const reading = { site, referenceField, since, isSearch };
   const learnt = await learntRewrites(db, site);
   let waiting: FoundJob[] = [];
