@@ -1,6 +1,9 @@
-// Runs one command of the compiled program to its end, on the installation of a test.
+// Runs one command of the program to its end, on the installation of a test: in this process, which saves starting one.
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { runProgram as runArguments } from '../../src/cli/program.ts';
 import type { Mirror } from '../support/mirror.ts';
-import { startProgram } from './program.ts';
+import { PROGRAM, startProgram } from './program.ts';
 
 export interface ProgramResult {
   readonly status: number | null;
@@ -10,18 +13,82 @@ export interface ProgramResult {
   json<T = Record<string, unknown>>(): T[];
 }
 
-export async function runProgram(mirror: Mirror, ...args: readonly string[]): Promise<ProgramResult> {
+/** The end of the commands that were begun: they share what a process has once, and so run one after another. */
+let former: Promise<unknown> = Promise.resolve();
+
+/** Without a terminal and without input. What ends, limits or signals a process is tested with {@link spawnProgram}. */
+export function runProgram(mirror: Mirror, ...args: readonly string[]): Promise<ProgramResult> {
+  const result = former.then(() => runHere(mirror, args));
+  former = result.catch(() => undefined);
+  return result;
+}
+
+/** The same in a process of its own, compiled, as a person would run it. */
+export async function spawnProgram(mirror: Mirror, ...args: readonly string[]): Promise<ProgramResult> {
   const running = startProgram([...args, '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
   const { status } = await running.ended;
-  const out = running.out();
-  return {
-    status,
-    out,
-    errors: running.errors(),
-    json: () =>
-      out
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line)),
+  return resultOf(status, running.out(), running.errors());
+}
+
+async function runHere(mirror: Mirror, args: readonly string[]): Promise<ProgramResult> {
+  const out = collector();
+  const errors = collector();
+  const restore = replaceProcess({
+    argv: [process.execPath, PROGRAM, ...args, '--config', mirror.configPath],
+    env: { ...process.env, ...mirror.env },
+    stdin: Readable.from([]),
+    stdout: out.stream,
+    stderr: errors.stream,
+    exitCode: undefined,
+  });
+  const folder = process.cwd();
+  process.chdir(mirror.folder);
+  try {
+    await runArguments();
+    return resultOf(Number(process.exitCode ?? 0), await out.end(), await errors.end());
+  } finally {
+    process.chdir(folder);
+    restore();
+  }
+}
+
+type Replaced = Partial<Record<'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'exitCode', unknown>>;
+
+/** Gives what puts back what was there before. */
+function replaceProcess({ exitCode, ...properties }: Replaced): () => void {
+  const before = Object.keys(properties).map((name) => [name, Object.getOwnPropertyDescriptor(process, name)] as const);
+  const exitCodeBefore = process.exitCode;
+  for (const [name, value] of Object.entries(properties)) {
+    Object.defineProperty(process, name, { value, configurable: true, enumerable: true, writable: true });
+  }
+  process.exitCode = exitCode as undefined;
+  return () => {
+    for (const [name, descriptor] of before)
+      if (descriptor !== undefined) Object.defineProperty(process, name, descriptor);
+    process.exitCode = exitCodeBefore;
   };
 }
+
+/** What is written to the stream, once it has ended. */
+function collector(): { readonly stream: PassThrough; end(): Promise<string> } {
+  const stream = new PassThrough();
+  const written = text(stream);
+  return {
+    stream,
+    end: () => {
+      stream.end();
+      return written;
+    },
+  };
+}
+
+const resultOf = (status: number | null, out: string, errors: string): ProgramResult => ({
+  status,
+  out,
+  errors,
+  json: () =>
+    out
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line)),
+});

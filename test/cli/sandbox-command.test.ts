@@ -91,7 +91,7 @@ describe('on the embedded database', { timeout: 240_000 }, () => {
   });
 });
 
-it('keeps its jobs in the database of a configuration', { timeout: 60_000 }, async () => {
+it('keeps its jobs in the database of a configuration', { timeout: 180_000 }, async () => {
   const database = await freshDatabase({ empty: true });
   const config = join(folder, 'jobmirror.yaml');
   await writeFile(config, `database: \${DATABASE_URL}\nsites: {}\nfeeds: {}\n`);
@@ -101,7 +101,7 @@ it('keeps its jobs in the database of a configuration', { timeout: 60_000 }, asy
   await database.drop();
 });
 
-it('says which port is taken, and what to do', { timeout: 60_000 }, async () => {
+it('says which port is taken, and what to do', { timeout: 180_000 }, async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => holder.once('listening', resolve));
   const { port } = holder.address() as AddressInfo;

@@ -32,7 +32,7 @@ it('a stop leaves no timer once all runs have ended', async () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
   const cleared = vi.spyOn(globalThis, 'clearTimeout');
   const stopped = runs.stop(graceMs);
-  await vi.waitFor(() => expect(set.mock.calls.some(([, ms]) => ms === graceMs)).toBe(true));
+  await vi.waitFor(() => expect(set.mock.calls.some(([, ms]) => ms === graceMs)).toBe(true), { timeout: 60_000 });
   end('over');
   await stopped;
   const timer = set.mock.results[set.mock.calls.findIndex(([, ms]) => ms === graceMs)]?.value;

@@ -32,7 +32,7 @@ const CASES = [
   },
 ];
 
-it.each(CASES)('ends and says why, without a stack: $name', { timeout: 60_000 }, async ({ queue, listen, says }) => {
+it.each(CASES)('ends and says why, without a stack: $name', { timeout: 180_000 }, async ({ queue, listen, says }) => {
   mirror = await openMirror({ queue });
   await appendFile(mirror.configPath, `listen: { port: ${listen()} }\n`);
   const { status, out, errors } = await runProgram(mirror, 'start');

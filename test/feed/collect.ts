@@ -21,7 +21,9 @@ export function collect(): Collected {
       const [start, end, length] = [batch.startOf(at), batch.endOf(at), batch.oversizedLengthOf(at)];
       // The hash that comes with a record is that of its bytes.
       const hash = batch.hashes.subarray(batch.hashAt(at), batch.hashAt(at) + HASH_BYTES);
-      expect(hash).toEqual(recordHash(batch.bytes.subarray(start, end)));
+      const own = recordHash(batch.bytes.subarray(start, end));
+      // Said only where it fails: to say it of each of many records takes longer than all else.
+      if (!own.equals(hash)) expect(hash).toEqual(own);
       if (length === 0) record(batch.bytes, start, end);
       else oversized(batch.bytes.subarray(start, end), length);
     }

@@ -1,0 +1,28 @@
+// What most tests of commands rely on: run within a process, a command says and ends as it does in one of its own.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+import { runProgram, spawnProgram } from './run-program.ts';
+
+let mirror: Mirror;
+beforeEach(async () => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml([...postings(2), posting('odd', { state: 'Jalisco' })]));
+  await mirror.sync();
+  await mirror.stopEngine();
+});
+afterEach(() => mirror.close());
+
+it.each([
+  { args: ['review', 'list', '--json'], status: 0 },
+  { args: ['status', '--check'], status: 2 },
+  { args: ['resume', 'nowhere'], status: 1 },
+  { args: ['no-such-command'], status: 1 },
+])('$args', async ({ args, status }) => {
+  const { json: _, ...here } = await runProgram(mirror, ...args);
+  const { json: __, ...there } = await spawnProgram(mirror, ...args);
+  // Time goes by between the two.
+  const ageless = (text: string) => text.replace(/\d+ (?:s|min)\b|(?<="age_seconds":)\d+/g, 'N');
+  expect(here.status).toBe(status);
+  expect({ ...here, out: ageless(here.out) }).toEqual({ ...there, out: ageless(there.out) });
+});
