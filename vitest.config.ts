@@ -1,16 +1,91 @@
-// How the tests run: in child processes, two at a time, against one Postgres server that the run starts and ends.
+// How the tests run: pure ones in threads that share their modules, then those with servers, several at a time, on one
+// Postgres server that the run starts and ends. CONTRIBUTING.md says which commands there are.
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Compute only, or talk to servers of their own within the process. */
+const UNIT = ['architecture', 'config', 'feed', 'plan', 'posting', 'site', 'telemetry'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+/** Wait for most of their time: for processes that start, die or stand still, and for what happens then. */
+const SLOW = ['test/laws/**/*.test.ts', 'test/store/embedded/**/*.test.ts', 'test/site/list-stream.test.ts'];
+
+/** Replace modules: these have their modules to themselves. */
+const MOCKING = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .map((file) => `test/${file}`)
+  .filter((file) => file.endsWith('.test.ts') && readFileSync(file, 'utf8').includes('vi.mock('));
+
+const shared = {
+  setupFiles: ['test/support/property-seed.ts'],
+  // Nothing depends on the time that it takes, on a machine that does much else: these end only what hangs.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+
+/** Beside those that wait for most of the time, the others have the processor. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isSlow = ({ project }: TestSpecification): boolean => project.name === 'slow';
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+  }
+}
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    pool: 'forks',
-    maxWorkers: 2,
     globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/property-seed.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
     teardownTimeout: 20_000,
+    sequence: { sequencer: SlowFirst },
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: UNIT,
+          exclude: [...SLOW, ...MOCKING],
+          pool: 'threads',
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'slow',
+          include: SLOW,
+          exclude: MOCKING,
+          pool: 'forks',
+          isolate: false,
+          maxWorkers: 5,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'integration',
+          include: ['test/**/*.test.ts'],
+          exclude: [...UNIT, ...SLOW, ...MOCKING],
+          pool: 'forks',
+          isolate: false,
+          maxWorkers: 5,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'isolated',
+          include: MOCKING,
+          pool: 'forks',
+          maxWorkers: 5,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
     // `npm run coverage`: what decides on deletes, on outcomes and on creates in doubt has no branch that no test takes.
     coverage: {
       enabled: false,

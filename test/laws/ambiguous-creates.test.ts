@@ -1,6 +1,7 @@
 // Creates of which the site, or the way to it, tells no clear outcome: after healing, one job a posting (laws 1 and 2).
 import { describe, expect } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
+import { countOf } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { lawTest as it } from './law-test.ts';
@@ -54,7 +55,7 @@ const describeFault = ({ name, ...rest }: Omit<Fault, 'on'>): string =>
 describe('creates that meet', { concurrent: true }, () => {
   it.for(FAULTS.map((fault) => ({ fault, title: describeFault(fault) })))(
     '$title',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async ({ fault }, { open }) => {
       const installation = await open({ site: IMPATIENT });
       await installation.sandbox.setFaults([{ ...fault, on: ['create'], after: 1, count: 3 }]);
@@ -66,7 +67,7 @@ describe('creates that meet', { concurrent: true }, () => {
   );
 
   it('many faults at random', { timeout: 1_200_000 }, async ({ open }) => {
-    const count = Number(process.env.AMBIGUOUS_CREATES ?? 150);
+    const count = countOf(process.env.AMBIGUOUS_CREATES, 150, 40);
     const installation = await open({ site: IMPATIENT });
     const on = ['create'] as const;
     await installation.sandbox.setFaults([

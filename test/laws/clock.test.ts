@@ -1,5 +1,6 @@
 // A process whose clock jumps by a day in the middle, forward or back: what has to be timed goes by other clocks.
 import { describe, expect } from 'vitest';
+import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { inTheMiddle } from './in-the-middle.ts';
@@ -16,8 +17,11 @@ const CASES = QUEUES.flatMap((queue) => [
 describe('a clock that jumps by a day', { concurrent: true }, () => {
   it.for(CASES)(
     '$jump in the middle, with the queue in $queue $note',
-    { timeout: 120_000 },
-    async ({ queue, available, shiftMs }, { open, skip }) => {
+    { timeout: 180_000 },
+    async (each, { open, skip }) => {
+      const { queue, available, shiftMs } = each;
+      // Forward with one queue, back with the other.
+      skip(leavesOut(CASES.indexOf(each), 0, 3), ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({ queue });
       const env = {

@@ -3,6 +3,7 @@
 import { afterAll, describe, expect } from 'vitest';
 import type { Step } from '../../jobs/fault-hook.ts';
 import { approveChanges } from '../../src/store/review-actions.ts';
+import { onlyInAllNote, runsEverything } from '../support/extent.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
@@ -24,7 +25,7 @@ afterAll(() => {
   process.stdout.write(`${seeds.length} seeds; killed at ${told}\n`);
 });
 
-describe('a process killed at every step', { concurrent: true }, () => {
+describe.runIf(runsEverything)(`a process killed at every step${onlyInAllNote}`, { concurrent: true }, () => {
   it.for(seeds)('with seed %i', { timeout: 900_000 }, async (seed, { open }) => {
     const random = randomOf(seed);
     const installation = await open({ site: SIMULATED_SITE });

@@ -2,6 +2,7 @@
 import { describe, expect } from 'vitest';
 import type { Step } from '../../jobs/fault-hook.ts';
 import type { Queryable } from '../../src/store/database.ts';
+import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -44,9 +45,13 @@ async function openMirrored(open: Open, queue: string): Promise<Installation> {
   return installation;
 }
 
+const queueAt = (queue: string): number => QUEUES.findIndex((each) => each.queue === queue);
+
 // Side by side, as most of the time goes by waiting until the dead worker's queue job is given to another one.
 describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
-  it.skipIf(!available).for(POINTS)('at $step of $what', { timeout: 120_000 }, async ({ step, nth }, { open }) => {
+  it.skipIf(!available).for(POINTS)('at $step of $what', { timeout: 180_000 }, async (point, { open, skip }) => {
+    skip(leavesOut(POINTS.indexOf(point), queueAt(queue), QUEUES.length), ONLY_IN_ALL);
+    const { step, nth } = point;
     const installation = await openMirrored(open, queue);
     const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(nth) };
     const { signal, output } = await installation.spawn(['sync'], env).ended;
@@ -68,8 +73,10 @@ describe.each(QUEUES)(
 
     it.skipIf(!available).for(DOUBTFUL)(
       'at $step, made $made',
-      { timeout: 120_000 },
-      async ({ step, made }, { open }) => {
+      { timeout: 180_000 },
+      async (doubtful, { open, skip }) => {
+        skip(leavesOut(DOUBTFUL.indexOf(doubtful), queueAt(queue), QUEUES.length), ONLY_IN_ALL);
+        const { step, made } = doubtful;
         const installation = await openMirrored(open, queue);
         await installation.sandbox.setFaults([{ name: '500', made, on: ['create'], count: 3 }]);
         const { signal, output } = await installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: step }).ended;

@@ -9,6 +9,7 @@ import { startEngine } from '../../src/cli/engine.ts';
 import { feedSetups } from '../../src/cli/feed-setups.ts';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import type { Database } from '../../src/store/database.ts';
+import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { redisForTests } from '../support/redis.ts';
 import { heal } from './heal.ts';
@@ -31,7 +32,7 @@ const creates = ({ sandbox }: Installation): number =>
   sandbox.requests.recent().filter(({ method }) => method === 'POST').length;
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('two that mirror at once make each job once', { timeout: 60_000 }, async ({ open }) => {
+  it.skipIf(!available)('two that mirror at once make each job once', { timeout: 180_000 }, async ({ open }) => {
     const installation = await open({ queue });
     await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
     await installation.writeFeed(feedXml(FEED));
@@ -44,7 +45,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 
   it.skipIf(!available)(
     'two workers with the same queue jobs send each once',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async ({ open }) => {
       const installation = await open({ queue });
       await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
@@ -69,7 +70,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     },
   );
 
-  it.skipIf(!available)('no connection left in the pool only takes time', { timeout: 60_000 }, async ({ open }) => {
+  it.skipIf(!available)('no connection left in the pool only takes time', { timeout: 180_000 }, async ({ open }) => {
     const installation = await open({ queue });
     const { ended } = await mirroring(installation);
     const { db } = await installation.books();
@@ -83,7 +84,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 describe(`Redis${redis.note}`, () => {
   it.skipIf(!redis.available)(
     'killed in the middle and started again, empty',
-    { timeout: 90_000 },
+    { timeout: 180_000 },
     async ({ open, onTestFinished }) => {
       const installation = await open({ queue: 'redis' });
       const { ended } = await mirroring(installation);
@@ -97,7 +98,7 @@ describe(`Redis${redis.note}`, () => {
     },
   );
 
-  it.skipIf(!redis.available)('emptied in the middle', { timeout: 90_000 }, async ({ open }) => {
+  it.skipIf(!redis.available)('emptied in the middle', { timeout: 180_000 }, async ({ open }) => {
     const installation = await open({ queue: 'redis' });
     const { ended } = await mirroring(installation);
     const client = new Redis(installation.redis?.url ?? '');
@@ -119,8 +120,9 @@ async function openOnOwnServer(open: Open, queue: string, atEnd: (close: () => P
 describe('Postgres', () => {
   it.for(QUEUES)(
     'stopped at once and started again, with the queue in $queue $note',
-    { timeout: 120_000 },
+    { timeout: 180_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
+      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
       if (!available) skip();
       const { server, installation } = await openOnOwnServer(open, queue, onTestFinished);
       const { ended } = await mirroring(installation);
@@ -134,8 +136,9 @@ describe('Postgres', () => {
 
   it.for(QUEUES)(
     'stopped at once under a sync of the command line, with the queue in $queue $note',
-    { timeout: 120_000 },
+    { timeout: 180_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
+      skip(!runsEverything && queue === 'database', ONLY_IN_ALL);
       if (!available) skip();
       const { server, installation } = await openOnOwnServer(open, queue, onTestFinished);
       const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync']));
@@ -148,7 +151,7 @@ describe('Postgres', () => {
     },
   );
 
-  it('without a connection to spare only takes time', { timeout: 120_000 }, async ({ open, onTestFinished }) => {
+  it('without a connection to spare only takes time', { timeout: 180_000 }, async ({ open, onTestFinished }) => {
     const server = await openPrivateServer({ max_connections: '40' });
     onTestFinished(() => server.close());
     const installation = await open({ databaseUrl: server.url });
@@ -166,8 +169,9 @@ describe('Postgres', () => {
 
   it.for(QUEUES)(
     'with a full disk only takes time, with the queue in $queue $note',
-    { timeout: 120_000 },
+    { timeout: 180_000 },
     async ({ queue, available }, { open, skip }) => {
+      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({ queue });
       const { ended } = await mirroring(installation);
@@ -230,8 +234,9 @@ async function freeDisk(db: Database): Promise<void> {
 describe('a change that can not be processed', () => {
   it.for(QUEUES)(
     'ends in review, never in a loop, with the queue in $queue $note',
-    { timeout: 90_000 },
+    { timeout: 180_000 },
     async ({ queue, available }, { open, skip }) => {
+      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({
         queue,

@@ -50,7 +50,7 @@ async function settleAs(installation: Installation, key: string): Promise<void> 
 describe('a site that keeps values', { concurrent: true }, () => {
   it.for(['exact', 'trimmed', 'upper-case', 'stripped', 'cut', 'composed'] as const)(
     '%s: a create whose answer was lost is adopted',
-    { timeout: 90_000 },
+    { timeout: 180_000 },
     async (storedValues, { open }) => {
       const installation = await open();
       installation.sandbox.setSettings({ storedValues });
@@ -69,7 +69,7 @@ describe('a site that keeps values', { concurrent: true }, () => {
   );
 });
 
-it('a reference that a site always prefixes is asked about once', { timeout: 90_000 }, async ({ open }) => {
+it('a reference that a site always prefixes is asked about once', { timeout: 180_000 }, async ({ open }) => {
   const installation = await open();
   await prefix(installation, 'ACME-');
   await installation.writeFeed(feedXml([posting('key-a')]));

@@ -1,5 +1,6 @@
 // Runs everything with secrets that are easily found again, and searches all that is left, shown or said (law 7).
 import { describe, expect } from 'vitest';
+import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { canarySearch } from './canary.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { playEverything, SECRETS } from './secret-stage.ts';
@@ -9,7 +10,8 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
   it.skipIf(!available)(
     'token and feed key stand in no log, database, queue, page or process list',
     { timeout: 600_000 },
-    async ({ open, onTestFinished }) => {
+    async ({ open, skip, onTestFinished }) => {
+      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
       const installation = await open({ queue });
       const site = await startTellingSite();
       onTestFinished(() => site.close());

@@ -1,11 +1,12 @@
 // Simulated lives from seeds: SEED=123 plays one again, SEEDS=500 plays more of them, from FIRST_SEED on.
 import { describe } from 'vitest';
+import { countOf } from '../support/extent.ts';
 import { lawTest as it } from './law-test.ts';
 import { SIMULATED_SITE, simulate } from './simulation.ts';
 
 const given = process.env.SEED;
 const first = Number(process.env.FIRST_SEED ?? 1);
-const count = Number(process.env.SEEDS ?? 24);
+const count = countOf(process.env.SEEDS, 24, 3);
 const seeds = given === undefined ? Array.from({ length: count }, (_, at) => first + at) : [Number(given)];
 
 describe('a life of changes, faults and crashes leaves all laws whole', { concurrent: true }, () => {

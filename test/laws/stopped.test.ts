@@ -15,7 +15,7 @@ const CASES = QUEUES.flatMap(({ queue, available, note }) => STEPS.map((step) =>
 describe('a process that is stopped', { concurrent: true }, () => {
   it.for(CASES)(
     'at $step, with the queue in $queue $note',
-    { timeout: 120_000 },
+    { timeout: 180_000 },
     async ({ queue, available, step }, { open, skip }) => {
       if (!available) skip();
       const installation = await open({ queue });
@@ -41,7 +41,7 @@ describe('a process that is stopped', { concurrent: true }, () => {
 describe('a pull that is stopped', { concurrent: true }, () => {
   it.for(['pull-started', 'records-read', 'wishes-merged'] as const)(
     'at %s gives way to the next one, and keeps nothing when it goes on',
-    { timeout: 120_000 },
+    { timeout: 180_000 },
     async (step, { open }) => {
       const installation = await open();
       await installation.writeFeed(feedXml(postings(3)));

@@ -23,7 +23,7 @@ async function statusOf(installation: Installation, token: string) {
 }
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('the one with the new token goes on', { timeout: 120_000 }, async ({ open }) => {
+  it.skipIf(!available)('the one with the new token goes on', { timeout: 180_000 }, async ({ open }) => {
     const installation = await open({ queue });
     const { sandbox, owner, env } = installation;
     const feed = postings(40);
@@ -70,7 +70,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 
   it.skipIf(!available)(
     'a token that is accepted again resumes those who hold it',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async ({ open }) => {
       const installation = await open({ queue });
       const feed = postings(5);

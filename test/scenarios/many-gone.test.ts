@@ -12,7 +12,7 @@ it.each([
   { wished: 'nothing', missingPulls: 1 },
   { wished: 'an update', missingPulls: 1 },
   { wished: 'an update', missingPulls: 2 },
-])('with $wished open for them, due after $missingPulls', { timeout: 60_000 }, async ({ wished, missingPulls }) => {
+])('with $wished open for them, due after $missingPulls', { timeout: 180_000 }, async ({ wished, missingPulls }) => {
   mirror = await openMirror({ feed: { delete_guard: `{ missing_pulls: ${missingPulls} }` } });
   await mirror.writeFeed(feedXml(postings(3)));
   await mirror.sync();

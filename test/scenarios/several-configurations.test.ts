@@ -20,7 +20,7 @@ const start = (installation: Installation, path: string) =>
   installation.spawn(['start', '--config', path], { NO_COLOR: '1' });
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('two that schedule different feeds both pull', { timeout: 60_000 }, async ({ open }) => {
+  it.skipIf(!available)('two that schedule different feeds both pull', { timeout: 180_000 }, async ({ open }) => {
     const installation = await open({ queue });
     const everySecond = ['schedule: "* * * * * *"'];
     const [one, two] = [
@@ -46,7 +46,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 
   it.skipIf(!available)(
     'a feed that the process that leads does not know is sent',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async ({ open }) => {
       const installation = await open({ queue });
       const [leading, other] = [await configure(installation, 'one'), await configure(installation, 'two')];
@@ -62,7 +62,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
   );
 });
 
-it('says so, in the log and in the status', { timeout: 60_000 }, async ({ open }) => {
+it('says so, in the log and in the status', { timeout: 180_000 }, async ({ open }) => {
   const installation = await open();
   const [one, two] = [await configure(installation, 'one'), await configure(installation, 'two')];
   const first = start(installation, one);

@@ -33,7 +33,7 @@ async function slowSource(): Promise<{ readonly url: string; readonly asked: Rea
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-it('a small feed is pulled each second beside sources that do not come to an end', { timeout: 90_000 }, async ({
+it('a small feed is pulled each second beside sources that do not come to an end', { timeout: 180_000 }, async ({
   open,
 }) => {
   const installation = await open({ feed: { schedule: '"* * * * * *"' } });

@@ -52,7 +52,7 @@ const state = async () => readSiteState((await mirror.books()).db, siteName('boa
 const learnt = async () => (await state()).learntRate;
 
 describe('a site that asks to wait', () => {
-  it('with 429 is mirrored at the rate that it takes, one real rejection or not', { timeout: 90_000 }, async () => {
+  it('with 429 is mirrored at the rate that it takes, one real rejection or not', { timeout: 180_000 }, async () => {
     await openThrottling(100, () => [429, { 'retry-after': '1' }]);
     await mirror.writeFeed(feedXml(postings(60)));
     expect(await mirror.sync()).toMatchObject({ status: 'review', created: 59, rejected: 1, failed: 0, pending: 0 });
@@ -61,7 +61,7 @@ describe('a site that asks to wait', () => {
     expect(refusals).toBeLessThan(15);
   });
 
-  it('teaches all processes that send to it', { timeout: 90_000 }, async () => {
+  it('teaches all processes that send to it', { timeout: 180_000 }, async () => {
     await openThrottling(100, () => [429, { 'retry-after': '1' }]);
     await mirror.writeFeed(feedXml(postings(60)));
     const others = [
@@ -73,7 +73,7 @@ describe('a site that asks to wait', () => {
     await Promise.all(others.map((engine) => engine.stop(5_000)));
   });
 
-  it('without saying how long, again and again, has no change fail', { timeout: 90_000 }, async () => {
+  it('without saying how long, again and again, has no change fail', { timeout: 180_000 }, async () => {
     await openThrottling(100, (times) => (times % 2 === 0 ? [429] : [503, { 'retry-after': '0' }]));
     await mirror.writeFeed(feedXml(postings(30)));
     expect(await mirror.sync()).toMatchObject({ created: 29, rejected: 1, failed: 0, pending: 0, in_doubt: 0 });

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readXml } from '../../src/site/xml-tree.ts';
+import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 
 interface BigSite extends AsyncDisposable {
   readonly url: URL;
@@ -93,7 +94,8 @@ async function readInSmallMemory(site: BigSite): Promise<Told> {
 const text = 'A description of some length, as postings have them. '.repeat(20);
 
 describe('a list that is larger than the memory', { timeout: 300_000 }, () => {
-  it.each([false, true])('is read while it comes in (packed: %s)', async (packed) => {
+  it.for([false, true])('is read while it comes in (packed: %s)', async (packed, { skip }) => {
+    skip(!runsEverything && !packed, ONLY_IN_ALL);
     const entry = (at: number) => `<job><id>${at}</id><title>t${at}</title><description>${text}</description></job>`;
     await using site = await openBigSite(entry, 110_000, packed);
     const told = await readInSmallMemory(site);
@@ -103,7 +105,8 @@ describe('a list that is larger than the memory', { timeout: 300_000 }, () => {
     expect(told.most).toBeLessThan(20_000);
   });
 
-  it('of the smallest jobs there are', async () => {
+  it('of the smallest jobs there are', async ({ skip }) => {
+    skip(!runsEverything, ONLY_IN_ALL);
     await using site = await openBigSite((at) => `<job id="${at}"/>`, 1_500_000);
     const told = await readInSmallMemory(site);
     expect(told).toMatchObject({ listing: { kind: 'listed' }, jobs: 1_500_000 });
