@@ -136,7 +136,7 @@ it('a job that is adopted from a site that changes values takes one update, and 
   for (const _time of [1, 2]) expect(await installation.sync()).toMatchObject({ unchanged: 2, requests: 0 });
 });
 
-it('what was learnt of one site is not believed of another one under its name', { timeout: 60_000 }, async ({
+it('what was learnt of one site is not believed of another one under its name', { timeout: 180_000 }, async ({
   open,
 }) => {
   const installation = await open();

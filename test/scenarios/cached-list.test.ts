@@ -78,7 +78,7 @@ async function age({ books, env }: Installation, seconds: number, key = 'p%'): P
   );
 }
 
-it('a cache that ignores the query: doubts stay, and say why, until it is gone', { timeout: 90_000 }, async ({
+it('a cache that ignores the query: doubts stay, and say why, until it is gone', { timeout: 180_000 }, async ({
   open,
 }) => {
   const installation = await open();
@@ -94,7 +94,7 @@ it('a cache that ignores the query: doubts stay, and say why, until it is gone',
   await checkLaws(installation, list);
 });
 
-it('a page of jobs comes in between two pages: none is made twice', { timeout: 90_000 }, async ({ open, behind }) => {
+it('a page of jobs comes in between two pages: none is made twice', { timeout: 180_000 }, async ({ open, behind }) => {
   const { installation, proxy } = await behind(open);
   installation.sandbox.setSettings({ paging: 'link', pageSize: 5 });
   const { token } = await installation.sandbox.ensureUser('other@example.com', 'one more long password');
@@ -118,7 +118,7 @@ it('a page of jobs comes in between two pages: none is made twice', { timeout: 9
   expect(await references(installation)).toEqual(keys);
 });
 
-it('a copy that is too old says nothing; one made after the create could arrive does', { timeout: 120_000 }, async ({
+it('a copy that is too old says nothing; one made after the create could arrive does', { timeout: 180_000 }, async ({
   open,
   behind,
 }) => {
