@@ -18,6 +18,8 @@ import { heedOutcome } from './heed-outcome.ts';
 import type { SiteDesk } from './site-desk.ts';
 
 const RETRY_MS = 30_000;
+/** A page of a list may have any length: how far it is read is written down meanwhile, too. */
+const NOTE_EVERY_MS = 2_000;
 
 const AHEAD = 'a job on the site is not what this database knows of it: the database may know less than the site';
 
@@ -67,12 +69,18 @@ async function readList(
 ): Promise<string | undefined> {
   const { db, site, client, turns } = desk;
   const found = await foundJobs(desk, referenceField, true);
-  const listing = await client.list(found.take, signal, async (stop) => {
-    await found.keep();
-    await noteSearch(db, feeds, `its jobs are looked for on the site: ${plural(found.read, 'job')} read`);
-    crossStep('site-page-kept');
-    await turns.take(stop);
-  });
+  const noteProgress = () =>
+    noteSearch(db, feeds, `its jobs are looked for on the site: ${plural(found.read, 'job')} read`);
+  // A note that can't be written is written with the next one.
+  const progress = setInterval(() => void noteProgress().catch(() => undefined), NOTE_EVERY_MS);
+  const listing = await client
+    .list(found.take, signal, async (stop) => {
+      await found.keep();
+      await noteProgress();
+      crossStep('site-page-kept');
+      await turns.take(stop);
+    })
+    .finally(() => clearInterval(progress));
   if (signal.aborted) return undefined;
   if (listing.kind !== 'listed') return listing.message;
   await found.keep();

@@ -1,6 +1,7 @@
 // Stops before anything is sent to a place that is not where the jobs of the site were made.
 import type { SiteName } from '../src/posting/identifiers.ts';
 import { claimAddress, findMove, type Move, pauseMovedSite, setAddress } from '../src/store/site-address.ts';
+import { searchAnew } from '../src/store/site-sign.ts';
 import { endPause, readSiteState } from '../src/store/site-state.ts';
 import { forgetRewrites } from '../src/store/value-rewrites.ts';
 import type { SiteDesk } from './site-desk.ts';
@@ -21,6 +22,7 @@ export async function guardAddress({ db, site, address, log }: SiteDesk): Promis
   const move = await findMove(db, site, address);
   if (move === undefined) {
     await forgetRewrites(db, site);
+    await searchAnew(db, site);
     await setAddress(db, site, address);
     return;
   }

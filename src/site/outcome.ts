@@ -141,7 +141,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
     conclude: (facts) =>
       success(facts) &&
       facts.siteJob !== undefined &&
-      facts.problems.length + facts.objections().length > 0 &&
+      (facts.problems.length > 0 || facts.objections().length > 0) &&
       unknown(facts),
   },
   {

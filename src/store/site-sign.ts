@@ -45,6 +45,10 @@ export async function takeSigns(db: Database, site: SiteName, note: string | und
   });
 }
 
+/** What was found out, or said by a person, about the site at another address means nothing at this one. */
+export const searchAnew = (db: Database, site: SiteName): Promise<void> =>
+  db.transaction((tx) => searchAgain(tx, site, undefined));
+
 async function searchAgain(tx: Queryable, site: SiteName | undefined, note: string | undefined): Promise<void> {
   const feeds = await tx.query<{ feed: FeedName }>(
     'select feed from feed_state where $1::text is null or site = $1 order by feed for update',

@@ -48,6 +48,28 @@ it('is noted before anything is sent, and another one is taken for as long as no
   expect((await state()).address).toBe(`localhost:${mirror.sandbox.port}`);
 });
 
+it('is searched at another address, whatever was said of the one before', async () => {
+  mirror = await openMirror();
+  await mirror.writeFeed(feedXml([posting('p1')]));
+  await mirror.sandbox.setFaults([{ name: '404' }]);
+  await mirror.sync();
+  await mirror.sandbox.setFaults([]);
+  const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${mirror.env.BOARD_TOKEN}:X`).toString('base64')}`,
+      'content-type': 'application/xml',
+    },
+    body: '<job><title>Made earlier</title><number>p1</number><location-state>Ohio</location-state></job>',
+  });
+  await answer.body.dump();
+  expect(answer.statusCode).toBe(201);
+  await moveTo('localhost');
+  await resumeSite((await mirror.books()).db, board);
+  expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
+  expect(await mirror.sandbox.inspect.count()).toBe(1);
+});
+
 describe('a site that has jobs', () => {
   it('is paused, with the numbers and the command that goes on, and gets nothing', async () => {
     await openMirrored();
