@@ -58,8 +58,9 @@ export function secretSearch(secret: string): (text: string) => readonly RegExp[
 function lookFor(text: string): (core: string) => boolean {
   const decoded = decodeAll(text.toLowerCase().replaceAll('<![cdata[', ''));
   const unwrapped = decoded.includes('\\') ? bare(decoded.replace(/\\{1,4}[nr]/g, '')) : undefined;
+  const untagged = decoded.includes('<') ? bare(decoded.replace(MARKUP, '')) : undefined;
   const whole = bare(decoded);
-  return (core) => whole.includes(core) || unwrapped?.includes(core) === true;
+  return (core) => [whole, unwrapped, untagged].some((form) => form?.includes(core));
 }
 
 const bare = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '');
@@ -153,8 +154,14 @@ const ENTITY_NAMES: Readonly<Record<string, string>> = {
   '~': 'tilde',
 };
 
-/** Between two characters: the end of a CDATA section and the next, or half of a UTF-16 character taken for a whole one. */
-const BETWEEN = String.raw`(?:\]\]>)?(?:<!\[CDATA\[)?[\0\uFFFD]?`;
+/** A comment or a tag, which whoever shows text leaves out. */
+const MARKUP = /<[^<>]{1,60}>/g;
+
+/**
+ * Between two characters: the end of a CDATA section and the next, a comment or a tag, or half of a UTF-16 character taken
+ * for a whole one.
+ */
+const BETWEEN = String.raw`(?:\]\]>)?(?:<!\[CDATA\[|${MARKUP.source})?[\0\uFFFD]?`;
 /** Base64 is wrapped after some 60 or 76 characters. */
 const WRAPPED = String.raw`(?:\s|&#(?:10|13|x0?[ad]);|\\{1,4}[rn]|%0[ad]){0,4}`;
 
