@@ -56,12 +56,13 @@ const SIGN_IN = /(log|sign)[-_.]?(in|on)\b|\b(session|sso|oauth2?|auth|password)
 
 /**
  * Whether a redirect after a create may say that it was done, as sites lead from a form to another of their pages. The same
- * path elsewhere is a moved interface, and a page to sign in at says that nothing was done.
+ * path elsewhere is a moved interface, and a page to sign in at says that nothing was done. Another port is another site;
+ * http and https at their own ports are one.
  */
 export function mayFollowCreate(location: string, base: URL): boolean {
   if (!URL.canParse(location, base.href)) return false;
   const target = new URL(location, base.href);
-  if (target.hostname !== base.hostname || SIGN_IN.test(target.pathname)) return false;
+  if (target.host !== base.host || SIGN_IN.test(target.pathname)) return false;
   return target.origin === base.origin || target.pathname !== base.pathname;
 }
 

@@ -679,7 +679,7 @@ describe('mistakes', () => {
       'jobmirror.yaml:1:18: not valid YAML: inside { } and [ ] a variable needs quotes: "${NAME}"',
     ],
     ['bad YAML', 'sites: [\n', /^jobmirror.yaml:2:1: not valid YAML/],
-    ['an empty file', '', /^jobmirror.yaml.*: must be a group of settings/],
+    ['an empty file', '', /^jobmirror.yaml: holds no settings; copy .*jobmirror.example.yaml there/],
     ['a list', '- a\n', /^jobmirror.yaml:1:1: must be a group of settings/],
     ['a tag', `${MINIMAL}  other: !!js/function x\n`, /not valid YAML: Unresolved tag/],
   ];
