@@ -7,6 +7,7 @@ import { readStory } from '../../src/store/posting-story.ts';
 import { summarisePull } from '../../src/store/pull-summary.ts';
 import { settler } from '../../src/store/settle.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
+import { leavesOut, onlyInAllNote } from '../support/extent.ts';
 import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 
 let stage: Stage;
@@ -228,9 +229,11 @@ const states: Record<string, State> = {
 };
 
 describe('a posting that becomes unreadable', () => {
-  for (const [name, { prepare, open, lands, landed }] of Object.entries(states)) {
-    for (const position of ['first', 'last'] as const) {
-      it(`${name}: stays as it is (${position} in the feed)`, async () => {
+  for (const [at, [name, { prepare, open, lands, landed }]] of Object.entries(states).entries()) {
+    for (const [end, position] of (['first', 'last'] as const).entries()) {
+      const isLeftOut = leavesOut(at, end, 2);
+      const note = isLeftOut ? onlyInAllNote : '';
+      it.skipIf(isLeftOut)(`${name}: stays as it is (${position} in the feed)${note}`, async () => {
         const attempt = await prepare();
         const before = await mapped();
         const kept = others.filter(({ key }) => before.includes(key));
