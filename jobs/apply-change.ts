@@ -6,6 +6,7 @@ import type { Attempt, PostingRef } from '../src/store/attempt.ts';
 import type { ExchangeRecord, Result, Settled } from '../src/store/settlement.ts';
 import { learntRewrites } from '../src/store/value-rewrites.ts';
 import { confirmGone } from './confirm-gone.ts';
+import { confirmOwn } from './confirm-own.ts';
 import { crossStep } from './fault-hook.ts';
 import { heedOutcome } from './heed-outcome.ts';
 import { resultOf } from './outcome-policy.ts';
@@ -40,7 +41,7 @@ export async function applyChange(
     const { attempt } = claim;
     onIntent();
     crossStep('intent-committed');
-    const sent = await send(attempt, desk, notAfter, signal);
+    const sent = (await confirmOwn(attempt, desk, signal)) ?? (await send(attempt, desk, notAfter, signal));
     crossStep('answer-received');
     const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, desk, signal) };
     // What went well has the next request leave while it is noted; what did not is heeded before.

@@ -1,11 +1,10 @@
 // Checks a site that says "no such job" before its word is taken: a wrong address would say so of every job.
 import type { SiteJobId } from '../src/posting/identifiers.ts';
-import { tellOtherReference } from '../src/site/contradiction.ts';
-import { type Outcome, type SiteJob, toCompare } from '../src/site/exchange.ts';
+import type { Outcome } from '../src/site/exchange.ts';
 import type { Attempt } from '../src/store/attempt.ts';
 import { areFewAndOld, recentlyAccepted, sampleOfAges } from '../src/store/mapping-sample.ts';
 import { trustsGone } from '../src/store/site-state.ts';
-import { learntRewrites } from '../src/store/value-rewrites.ts';
+import { showJob, tellForeign } from './confirm-own.ts';
 import type { SiteDesk } from './site-desk.ts';
 
 /** How long a proof of the address stands, and for how many jobs: what breaks just now is noticed soon. */
@@ -46,18 +45,10 @@ export async function confirmGone(
   const { siteJobId: claimed } = attempt.request;
   try {
     // Taken for gone, a job that is there would be made a second time, or never be deleted (law 1).
-    const shown = await look(desk, claimed, signal);
+    const shown = await showJob(desk, claimed, signal);
     if (shown !== undefined) {
-      const { referenceField } = desk.policy;
-      const expected = { fields: attempt.result?.fields, before: attempt.before, referenceField };
-      const compared = toCompare(shown);
-      const isOther = tellOtherReference(compared, expected) !== undefined;
-      const learnt = isOther ? await learntRewrites(desk.db, desk.site) : undefined;
-      if (tellOtherReference(compared, { ...expected, learnt }) !== undefined) {
-        const message =
-          tellOtherReference(shown, expected) ?? 'the job shows another reference than that of the posting';
-        return { kind: 'foreign', message };
-      }
+      const foreign = await tellForeign(shown, attempt, desk);
+      if (foreign !== undefined) return { kind: 'foreign', message: foreign };
       return { kind: 'unknown', message: `the site says that job ${claimed} is gone, and shows it` };
     }
   } catch (error) {
@@ -139,7 +130,7 @@ async function lookForOthers(desk: SiteDesk, claimed: SiteJobId, signal: AbortSi
       if (asked.has(siteJobId)) continue;
       asked.add(siteJobId);
       try {
-        if ((await look(desk, siteJobId, signal)) === undefined) continue;
+        if ((await showJob(desk, siteJobId, signal)) === undefined) continue;
       } catch (error) {
         return { kind: 'unknown', message: `the job seems gone, but the site could not be asked for others: ${error}` };
       }
@@ -153,10 +144,4 @@ async function lookForOthers(desk: SiteDesk, claimed: SiteJobId, signal: AbortSi
   desk.turns.spend();
   const { found, message } = await desk.client.probe(signal);
   return found ? { kind: 'proven' } : { kind: 'unproven', asked: asked.size, seen: message };
-}
-
-/** The attempt is under way and must not wait: the turn is paid for by what is sent next. */
-function look(desk: SiteDesk, id: SiteJobId, signal: AbortSignal): Promise<SiteJob | undefined> {
-  desk.turns.spend();
-  return desk.client.show(id, signal);
 }

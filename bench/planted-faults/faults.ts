@@ -275,7 +275,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/site/outcome.ts',
-    find: 'facts.problems.length + facts.objections().length > 0 &&',
+    find: '(facts.problems.length > 0 || facts.objections().length > 0) &&',
     put: 'false &&',
     tests: [outcome],
   },

@@ -25,6 +25,8 @@ export interface Attempt extends PostingRef {
   readonly result: { readonly fields: Fields; readonly recordHash: Buffer; readonly contentHash: Buffer } | undefined;
   /** What the site had before, where that is known. */
   readonly before?: Fields;
+  /** The site has used IDs again, or may have done so for a create in doubt: the job may be another posting's by now. */
+  readonly idMayBeReused?: boolean;
   /** A person approved this delete; the guard does not count it. */
   readonly approved: boolean;
 }

@@ -104,6 +104,7 @@ interface DueChange extends PostingRef {
   readonly request: NextRequest;
   readonly result: Attempt['result'];
   readonly before: Attempt['before'];
+  readonly idMayBeReused: boolean;
   /** An earlier request of another wish may still arrive, and would undo this one. */
   readonly tooEarly: boolean;
   /** The field of references in which a search of the site has found jobs that nothing owns. */
@@ -119,7 +120,9 @@ async function readDue(
     `select c.feed, c.key, c.site, c.wanted, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as unsure,
        coalesce(c.wanted = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
-       (select r.field from site_reference r where r.site = c.site limit 1) as found_field
+       (select r.field from site_reference r where r.site = c.site limit 1) as found_field,
+       m.feed is not null and (exists (select from ended_claim e where e.site = c.site)
+         or exists (select from change o where o.site = c.site and o.state = 'in_doubt')) as id_may_be_reused
      from (select distinct feed, key from unnest($1::text[], $2::text[]) p(feed, key)) p
      join change c on c.feed = p.feed and c.key = p.key
      left join mapping m on m.feed = c.feed and m.key = c.key
@@ -166,6 +169,7 @@ async function readDue(
       request: nextRequest(wanted, actual),
       result: present ? { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash } : undefined,
       before: actual?.fields,
+      idMayBeReused: row.id_may_be_reused,
       tooEarly: row.too_early,
       foundField: row.found_field ?? undefined,
     };

@@ -182,7 +182,7 @@ it('without a list the first sync explains the risk once, and goes on', async ()
   await open({ list_path: undefined });
   const first = await mirror.sync();
   expect(first).toMatchObject({ status: 'mirrored', created: 4 });
-  expect(first.message).toContain('a job that is there and that this database does not know is created a second time');
+  expect(first.message).toContain('It creates those that its database does not know a second time');
   expect(await mirror.sync()).not.toHaveProperty('message');
 });
 

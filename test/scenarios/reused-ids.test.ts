@@ -23,6 +23,7 @@ async function openReusing(idOf: (number: string) => string, bodies: boolean) {
     if (got.method === 'POST') {
       const made = idOf(numberOf(got.body));
       jobs.set(made, fieldsOf(got.body));
+      if (numberOf(got.body) === 'lost') return [500];
       return [201, { location: `/jobs/${made}` }, bodies ? jobXml(made, fieldsOf(got.body)) : ''];
     }
     const job = jobs.get(id);
@@ -71,6 +72,26 @@ describe.each([
     expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
     expect(jobs.get('id-old')).toContain('<number>new</number>');
   });
+});
+
+it.each([
+  ['deleted', [posting('lost')]],
+  ['changed', [posting('old', { title: 'Changed' }), posting('lost')]],
+])('a job that only a lost answer would have named is not %s for the posting that had its ID', async (_what, feed) => {
+  const {
+    jobs,
+    mirror: open,
+    site: reusing,
+  } = await openReusing((key) => (key === 'lost' ? 'id-old' : `id-${key}`), true);
+  await open.writeFeed(feedXml([posting('old')]));
+  await open.sync();
+  jobs.delete('id-old');
+  await open.writeFeed(feedXml([posting('old'), posting('lost')]));
+  expect(await open.sync()).toMatchObject({ in_doubt: 1 });
+  await open.writeFeed(feedXml(feed));
+  await open.sync();
+  expect(reusing.got.filter(({ method }) => method === 'DELETE' || method === 'PUT')).toEqual([]);
+  expect(jobs.get('id-old')).toContain('<number>lost</number>');
 });
 
 it('a site that holds two postings for one job does not pass it to and fro', async () => {
