@@ -7,6 +7,9 @@ import type { PullBooks } from './pull-books.ts';
 
 const BATCH = 10_000;
 
+/** What is in flight was sent for the revision of before. */
+const SENT_REVISION = 'case when c.attempt_token is not null then coalesce(c.sent_revision, c.revision) end';
+
 /**
  * Takes the postings out of what goes missing, in the temporary table `protected`. A posting that a readable record of
  * the same pull stands for is none of them. For the others the pull leaves everything as it is:
@@ -16,6 +19,7 @@ const BATCH = 10_000;
  * | none, rejected, failed, in doubt …   | the same, but it counts towards no pull: the record counts as unreadable    |
  * | waiting within its grace             | sent again: the posting is back                                             |
  * | delete, not in flight                | none: the job stays                                                         |
+ * | delete of unknown outcome            | what the site had is desired again, as the job may be gone                  |
  * | delete behind a create or update     | what was sent is desired again                                              |
  * |   that is in flight or in doubt      |                                                                             |
  * | delete in flight                     | what the site had is desired again, should the delete be carried out        |
@@ -40,7 +44,8 @@ export async function protectUnreadable(books: PullBooks, hasMetWish: (recordHas
   await session.query(`update change c set gone = false, unseen = true ${these} and c.wanted = 'present'`, [feed]);
   await session.query(
     `delete from change c using protected p
-     where c.feed = $1 and c.key = p.key and c.wanted = 'absent' and c.attempt_token is null`,
+     where c.feed = $1 and c.key = p.key and c.wanted = 'absent' and c.attempt_token is null
+       and not exists (select from unanswered u where u.feed = c.feed and u.key = c.key and u.fields is not null)`,
     [feed],
   );
   await session.query(
@@ -53,7 +58,8 @@ export async function protectUnreadable(books: PullBooks, hasMetWish: (recordHas
   );
   await session.query(
     `update change c set wanted = 'present', operation = 'update', fields = d.fields, record_hash = m.record_hash,
-       content_hash = m.content_hash, sent_revision = coalesce(c.sent_revision, c.revision), revision = nextval('revision_number'),
+       content_hash = m.content_hash, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
+       state = case when c.attempt_token is null then 'ready' else c.state end, since = now(), not_before = '-infinity',
        resting = 'ready', approved = false, gone = false, unseen = true, attempts = 0, reason = null
      from protected p join mapping m on m.feed = $1 and m.key = p.key join document d on d.feed = $1 and d.key = p.key
      where c.feed = $1 and c.key = p.key and c.wanted = 'absent'`,
@@ -61,7 +67,8 @@ export async function protectUnreadable(books: PullBooks, hasMetWish: (recordHas
   );
   // Of an adopted job nothing is known that could be made again: should its delete come back undone, it is held.
   await session.query(
-    `update change c set resting = 'held', approved = false, sent_revision = coalesce(c.sent_revision, c.revision),
+    `update change c set resting = 'held', approved = false, sent_revision = ${SENT_REVISION},
+       state = case when c.attempt_token is null then 'held' else c.state end,
        revision = nextval('revision_number') ${these} and c.wanted = 'absent'`,
     [feed],
   );

@@ -220,6 +220,28 @@ const states: Record<string, State> = {
         .then(nothing),
     open: undefined,
   },
+  'with a delete of unknown outcome': {
+    prepare: async () => {
+      await gone();
+      const attempt = await stage.claim('p1');
+      const reason = { kind: 'unknown', message: 'no answer', problems: [] };
+      const back = { to: 'ready', delayMs: 0, reason, mayLandMs: 0, counted: true } as const;
+      await settler(stage.books.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+      return undefined;
+    },
+    open: { state: 'ready', wanted: 'present', operation: 'update' },
+  },
+  'with a delete of unknown outcome that failed for good': {
+    prepare: async () => {
+      await gone();
+      const attempt = await stage.claim('p1');
+      const reason = { kind: 'unknown', message: 'no answer', problems: [] };
+      const back = { to: 'failed', reason, mayLandMs: 0 } as const;
+      await settler(stage.books.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+      return undefined;
+    },
+    open: { state: 'ready', wanted: 'present', operation: 'update' },
+  },
   'with a delete in flight': {
     prepare: () => gone().then(() => stage.claim('p1')),
     open: { state: 'sending', wanted: 'present', fields: expect.objectContaining({ number: 'p1' }) },

@@ -322,7 +322,10 @@ function touch(life: Life, job: InspectedJob): void {
   for (const number of numbersIn([job.fields['contact-web-address'] ?? ''])) life.touched.add(number);
 }
 
-/** Laws 1 and 4, at any time: no posting has two jobs, and nobody else's job was touched. */
+/**
+ * Laws 1 and 4, at any time: no posting has two jobs, and nobody else's job was touched. Law 2: what is uncertain is never
+ * left without a change that makes it certain again.
+ */
 async function checkAlways(life: Life): Promise<void> {
   const { sandbox, owner, foreign } = life.installation;
   await sandbox.requests.settled();
@@ -332,6 +335,12 @@ async function checkAlways(life: Life): Promise<void> {
     'postings with two jobs',
   ).toEqual([]);
   expect((await sandbox.inspect.jobs()).filter((job) => job.owner !== owner)).toEqual(foreign);
+  const { db } = await life.installation.books();
+  const left = await db.query(
+    `select u.feed, u.key from unanswered u where u.fields is not null
+       and not exists (select from change c where c.feed = u.feed and c.key = u.key)`,
+  );
+  expect(left, 'uncertain postings without a change').toEqual([]);
 }
 
 /** Law 3: only what a whole document has shown to be gone is ever deleted. */

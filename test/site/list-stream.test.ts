@@ -55,7 +55,7 @@ const program = `
   import { createSiteClient } from ${JSON.stringify(client)};
   const site = createSiteClient({
     baseUrl: new URL(process.argv[1]), listPath: '/jobs.xml', token: { reveal: () => 'a-token-of-the-test' },
-    timeoutMs: 60_000, concurrency: 1,
+    timeoutMs: 600_000, concurrency: 1,
   });
   let jobs = 0;
   let turns = 0;
