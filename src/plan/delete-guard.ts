@@ -16,7 +16,7 @@ export interface DeleteLoad {
   readonly added: number;
   /** Deletes of the last 24 hours, and those still waiting, held or not. */
   readonly recent: number;
-  /** Site jobs that are live now, those about to be deleted among them. */
+  /** Site jobs that are live now or may have been made, those about to be deleted among them. */
   readonly live: number;
   /** Of the deletes of the last 24 hours, those already done: they were live a day ago. */
   readonly done: number;

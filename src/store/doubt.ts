@@ -15,6 +15,7 @@ import type { Database, Queryable, Transaction } from './database.ts';
 import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
 import { toJsonb } from './jsonb.ts';
 import { shareFeeds } from './locks.ts';
+import { restingState } from './resting-state.ts';
 import { settleAll } from './settle.ts';
 import type { AdoptedContent, Settled } from './settlement.ts';
 import { forgetReference } from './site-check.ts';
@@ -217,7 +218,7 @@ export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number)
          using change c join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
          where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and r.site = c.site
            and r.reference = '' and f.reference = '' and r.title = f.title)
-     update change set state = case when ${SPENT} then 'failed' else resting end, since = now(), not_before = '-infinity',
+     update change set state = case when ${SPENT} then 'failed' else ${restingState('change')} end, since = now(), not_before = '-infinity',
        attempts = case when ${SPENT} or $4::float8 = 'Infinity' then 0 else attempts end, attempt_token = null,
        attempt_operation = null, attempt_started = null, looks = 0, found_job_id = null,
        reason = case when ${SPENT} then $5::jsonb when invalid then reason end

@@ -1,8 +1,10 @@
 // Merges what a pull wishes with what is still open, under the feed's lock: SQL for the end of a pull's transaction.
 import pg from 'pg';
 import type { DeleteLoad } from '../plan/delete-guard.ts';
+import type { Reason } from '../plan/wish.ts';
 import { HASH_BYTES } from '../posting/hash.ts';
 import { streamHashes } from './hash-rows.ts';
+import { toJsonb } from './jsonb.ts';
 import type { PullBooks } from './pull-books.ts';
 
 // What a wish that replaces another one does to its row. An attempt that is in flight or in doubt goes on: what it sent
@@ -47,31 +49,50 @@ export async function mergeCarried(books: PullBooks): Promise<number> {
   return row?.n ?? 0;
 }
 
-/**
- * Drops the collected wishes for postings that went away before they were made. Where an attempt is in flight or in doubt,
- * the wish becomes "absent" and waits for it.
- */
-export async function dropUnmade({ session, subject: { feed, pull } }: PullBooks): Promise<void> {
+/** Drops the collected changes of postings that went away before anything was sent for them. */
+export async function dropUnsent({ session, subject: { feed } }: PullBooks): Promise<void> {
   await session.query(
     'delete from change c using unmet_wish w where c.feed = $1 and c.key = w.key and c.attempt_token is null',
     [feed],
   );
+}
+
+/** How many of the collected postings may have a job all the same: their creates are in flight or in doubt. */
+export async function countMaybeMade({ session, subject: { feed } }: PullBooks): Promise<number> {
+  const [row] = await session.query<{ n: number }>(
+    'select count(*) as n from change c join unmet_wish w on w.key = c.key where c.feed = $1 and c.attempt_token is not null',
+    [feed],
+  );
+  return row?.n ?? 0;
+}
+
+/**
+ * The desired state of collected postings whose creates are in flight or in doubt becomes "absent", and waits for their outcome.
+ * @param reason why a job that turns out to be made is held instead of deleted; `undefined`: it is not.
+ */
+export async function withdrawMaybeMade(
+  { session, subject: { feed, pull } }: PullBooks,
+  reason: Reason | undefined,
+): Promise<void> {
+  const resting = reason === undefined ? 'ready' : 'held';
   await session.query(
-    `insert into change (feed, key, site, wanted, operation, pull, state, resting)
-     select c.feed, c.key, c.site, 'absent', 'delete', $2, 'ready', 'ready'
-     from change c join unmet_wish w on w.key = c.key where c.feed = $1
+    `insert into change (feed, key, site, wanted, operation, pull, state, resting, reason)
+     select c.feed, c.key, c.site, 'absent', 'delete', $2, $3, $3, $4
+     from change c join unmet_wish w on w.key = c.key where c.feed = $1 and c.attempt_token is not null
      on conflict (feed, key) do update set ${REPLACE_WISH}`,
-    [feed, pull],
+    [feed, pull, resting, reason === undefined ? null : toJsonb(reason)],
   );
 }
 
-/** What the delete guard looks at, besides what this pull adds. */
+/** What the delete guard looks at, besides what this pull adds. A job that may have been made counts as one that was. */
 export async function deleteLoad(books: PullBooks): Promise<Pick<DeleteLoad, 'recent' | 'live' | 'done'>> {
   const [row] = await books.session.query<{ live: number; done: number; waiting: number }>(
-    `select (select count(*) from mapping where feed = $1) as live,
+    `select (select count(*) from mapping where feed = $1)
+         + (select count(*) from change c where c.feed = $1 and c.attempt_operation = 'create' and c.attempt_token is not null
+             and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)) as live,
        (select count(*) from deletion where feed = $1 and deleted_at > now() - interval '24 hours') as done,
        (select count(*) from change where feed = $1 and wanted = 'absent' and not approved
-          and state not in ('discarded', 'in_doubt')) as waiting`,
+          and state <> 'discarded') as waiting`,
     [books.subject.feed],
   );
   const { live = 0, done = 0, waiting = 0 } = row ?? {};

@@ -5,6 +5,7 @@ import { toJsonb } from './jsonb.ts';
 import { shareFeeds } from './locks.ts';
 import { microBatch } from './micro-batch.ts';
 import { countExchanges, recordExchanges } from './record-exchanges.ts';
+import { restingState } from './resting-state.ts';
 import { settleAccepted } from './settle-accepted.ts';
 import type { Settled, Settlement } from './settlement.ts';
 import { addTally } from './tally.ts';
@@ -90,7 +91,7 @@ async function settleReturned(tx: Queryable, settlements: readonly Settlement[])
   if (returned.length === 0) return;
   await tx.query(
     `update change c set
-       state = case when r.target = 'in_doubt' then 'in_doubt' when c.revision <> r.revision then c.resting else r.target end,
+       state = case when r.target = 'in_doubt' then 'in_doubt' when c.revision <> r.revision then ${restingState('c')} else r.target end,
        since = now(),
        attempts = case when c.revision <> r.revision then 0 when r.counted then c.attempts else c.attempts - 1 end,
        not_before = case when r.target = 'ready' then now() + make_interval(secs => r.delay) else '-infinity' end,

@@ -1,0 +1,75 @@
+// Postings that leave the feed while their creates are in doubt: the deletes of jobs that may have been made are guarded too.
+import { afterEach, describe, expect, it } from 'vitest';
+import { feedXml, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+afterEach(() => mirror.close());
+
+/** Mirrors `count` postings to a site that fails at each create, having made the job or not, and whose list can't be read. */
+async function openDoubtful(count: number, made: boolean): Promise<void> {
+  mirror = await openMirror({
+    site: {
+      limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
+      doubts: '{ settle_after_seconds: 0.6 }',
+      canary: '{ requests: 0 }',
+    },
+  });
+  await mirror.sandbox.setFaults([
+    { name: '500', made, on: ['create'] },
+    { name: '502', on: ['list'] },
+  ]);
+  await mirror.writeFeed(feedXml(postings(count)));
+  expect(await mirror.sync()).toMatchObject({ in_doubt: count });
+  // The next process looks at the doubts at once, at a site that answers.
+  await mirror.stopEngine();
+  await mirror.sandbox.setFaults([]);
+}
+
+describe('postings whose creates are in doubt, gone from a complete feed', () => {
+  it('that is empty: their jobs are held until a person approves', async () => {
+    await openDoubtful(8, true);
+    await mirror.writeFeed(feedXml([]));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', gone: 8, held: 8, deleted: 0 });
+    expect((await mirror.siteJobs()).size).toBe(8);
+    expect(await mirror.sync()).toMatchObject({ gone: 8, held: 8, requests: 0 });
+    await mirror.writeFeed(feedXml(postings(8)));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 8, held: 0, in_doubt: 0 });
+    expect((await mirror.siteJobs()).size).toBe(8);
+  });
+
+  it('that lacks more of them than the guard lets go', async () => {
+    await openDoubtful(12, true);
+    await mirror.writeFeed(feedXml(postings(12).slice(0, 5)));
+    expect(await mirror.sync()).toMatchObject({ status: 'review', gone: 7, held: 7, deleted: 0 });
+    expect((await mirror.siteJobs()).size).toBe(12);
+  });
+
+  it('that lacks a few of them: their jobs are deleted', async () => {
+    await openDoubtful(12, true);
+    await mirror.writeFeed(feedXml(postings(12).slice(0, 10)));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 2, deleted: 2, held: 0 });
+    expect((await mirror.siteJobs()).size).toBe(10);
+  });
+
+  it('little by little: together they are more than the guard lets go', async () => {
+    await openDoubtful(12, true);
+    await mirror.sandbox.setFaults([{ name: '502', on: ['list'] }]);
+    await mirror.writeFeed(feedXml(postings(12).slice(0, 8)));
+    expect(await mirror.sync()).toMatchObject({ gone: 4, held: 0, pending_deletes: 4 });
+    await mirror.writeFeed(feedXml(postings(12).slice(0, 4)));
+    await mirror.stopEngine();
+    await mirror.sandbox.setFaults([]);
+    expect(await mirror.sync()).toMatchObject({ gone: 8, held: 4, deleted: 4 });
+    expect((await mirror.siteJobs()).size).toBe(8);
+  });
+
+  it('that is empty, whose jobs were never made: nothing is left to hold', async () => {
+    await openDoubtful(8, false);
+    await mirror.writeFeed(feedXml([]));
+    await mirror.sync();
+    expect((await mirror.siteJobs()).size).toBe(0);
+    expect(await (await mirror.books()).db.query('select key, state from change')).toEqual([]);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, held: 0 });
+  });
+});
