@@ -41,7 +41,8 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
     return { kind: 'hold', reason: `the feed is empty: ${jobs} would be deleted` };
   }
   const total = load.added + load.recent;
-  const share = base === 0 ? 100 : (total / base) * 100;
+  // What waits may have no job by now; more than all of them it can't be.
+  const share = base === 0 ? 100 : Math.min(100, (total / base) * 100);
   if (total <= guard.count || share <= guard.percent) return { kind: 'within' };
   const together = load.recent === 0 ? '' : ` (${load.added} now, ${load.recent} in the last 24 hours or waiting)`;
   return {
