@@ -68,7 +68,13 @@ describe.each(STATES)('a server that is $state', ({ pass }) => {
       const server = await openPrivateServer();
       onTestFinished(() => server.close());
       // Without a list action nothing but the record of its answer can tell what became of a create.
-      const installation = await open({ queue, databaseUrl: server.url, site: { list_path: undefined } });
+      // The sandbox shares this process: what it answers late is no doubt.
+      const site = {
+        list_path: undefined,
+        limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 30 }',
+        doubts: '{ settle_after_seconds: 31 }',
+      };
+      const installation = await open({ queue, databaseUrl: server.url, site });
       const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync', '--json']));
       await pass(server);
       const { status, output } = await begun.ended;
