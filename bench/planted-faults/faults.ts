@@ -75,8 +75,14 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/unreadable-postings.ts',
-    find: "and c.wanted = 'absent' and c.attempt_token is null`",
-    put: 'and false`',
+    find: "and c.wanted = 'absent' and c.attempt_token is null\n",
+    put: 'and false\n',
+    tests: [unreadable],
+  },
+  {
+    file: 'src/store/unreadable-postings.ts',
+    find: 'and not exists (select from unanswered u where u.feed = c.feed and u.key = c.key and u.fields is not null)',
+    put: '',
     tests: [unreadable],
   },
   {
