@@ -55,7 +55,7 @@ const describeFault = ({ name, ...rest }: Omit<Fault, 'on'>): string =>
 describe('creates that meet', { concurrent: true }, () => {
   it.for(FAULTS.map((fault) => ({ fault, title: describeFault(fault) })))(
     '$title',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ fault }, { open }) => {
       const installation = await open({ site: IMPATIENT });
       await installation.sandbox.setFaults([{ ...fault, on: ['create'], after: 1, count: 3 }]);

@@ -17,7 +17,7 @@ const CASES = QUEUES.flatMap((queue) => [
 describe('a clock that jumps by a day', { concurrent: true }, () => {
   it.for(CASES)(
     '$jump in the middle, with the queue in $queue $note',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async (each, { open, skip }) => {
       const { queue, available, shiftMs } = each;
       // Forward with one queue, back with the other.

@@ -49,7 +49,7 @@ const queueAt = (queue: string): number => QUEUES.findIndex((each) => each.queue
 
 // Side by side, as most of the time goes by waiting until the dead worker's queue job is given to another one.
 describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
-  it.skipIf(!available).for(POINTS)('at $step of $what', { timeout: 180_000 }, async (point, { open, skip }) => {
+  it.skipIf(!available).for(POINTS)('at $step of $what', { timeout: 900_000 }, async (point, { open, skip }) => {
     skip(leavesOut(POINTS.indexOf(point), queueAt(queue), QUEUES.length), ONLY_IN_ALL);
     const { step, nth } = point;
     const installation = await openMirrored(open, queue);
@@ -73,7 +73,7 @@ describe.each(QUEUES)(
 
     it.skipIf(!available).for(DOUBTFUL)(
       'at $step, made $made',
-      { timeout: 180_000 },
+      { timeout: 900_000 },
       async (doubtful, { open, skip }) => {
         skip(leavesOut(DOUBTFUL.indexOf(doubtful), queueAt(queue), QUEUES.length), ONLY_IN_ALL);
         const { step, made } = doubtful;
@@ -101,7 +101,7 @@ describe.each(QUEUES)(
   ({ queue, available }) => {
     const SEARCHING = ['site-page-kept', 'site-read', 'site-searched'] as const;
 
-    it.skipIf(!available).for(SEARCHING)('at %s', { timeout: 180_000 }, async (step, { open, skip }) => {
+    it.skipIf(!available).for(SEARCHING)('at %s', { timeout: 900_000 }, async (step, { open, skip }) => {
       skip(leavesOut(SEARCHING.indexOf(step), queueAt(queue), QUEUES.length), ONLY_IN_ALL);
       const installation = await open({
         queue,

@@ -12,7 +12,7 @@ const seeds = given === undefined ? Array.from({ length: count }, (_, at) => fir
 describe('a life in which configuration, names, tokens, site and reviewers change keeps all laws', {
   concurrent: true,
 }, () => {
-  it.for(seeds)('seed %i', { timeout: 300_000 }, async (seed, { open }) => {
+  it.for(seeds)('seed %i', { timeout: 900_000 }, async (seed, { open }) => {
     await cross(seed, await open());
   });
 });

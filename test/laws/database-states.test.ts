@@ -62,7 +62,7 @@ const answeredCreates = ({ sandbox }: Installation): number =>
 describe.each(STATES)('a server that is $state', ({ pass }) => {
   it.for(QUEUES)(
     'only takes time, with the queue in $queue $note',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
       if (!available) skip();
       const server = await openPrivateServer();
@@ -93,7 +93,7 @@ describe.each(STATES)('a server that is $state', ({ pass }) => {
 });
 
 describe('a server that stays read-only', () => {
-  it('is read from, and what would write says so in one line', { timeout: 180_000 }, async ({
+  it('is read from, and what would write says so in one line', { timeout: 900_000 }, async ({
     open,
     onTestFinished,
   }) => {

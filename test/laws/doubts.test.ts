@@ -103,7 +103,7 @@ describe('a job that the site has made otherwise than it was sent', { concurrent
     ['another state', '{"location-state":"Ohio","location-city":"Columbus"}'],
     ['its reference in upper case', '{"number":"KEY-A"}'],
     ['its reference cut', '{"number":"key-"}'],
-  ])('with %s, is adopted once and set as the feed has it', { timeout: 180_000 }, async ([_name, made], { open }) => {
+  ])('with %s, is adopted once and set as the feed has it', { timeout: 900_000 }, async ([_name, made], { open }) => {
     const installation = await open();
     const database = installation.env.DATABASE_URL ?? '';
     await runSql(
@@ -130,7 +130,7 @@ describe('postings that are all alike', { concurrent: true }, () => {
   it.for([
     ['made', { ...MADE, rate: 0.6 }],
     ['not made', { ...NOT_MADE, rate: 0.6 }],
-  ] as const)('are made once each where %s', { timeout: 180_000 }, async ([_name, fault], { open }) => {
+  ] as const)('are made once each where %s', { timeout: 900_000 }, async ([_name, fault], { open }) => {
     const installation = await open({ feed: ALIKE });
     await installation.sandbox.setFaults([fault]);
     await installation.writeFeed(feed);
@@ -149,7 +149,7 @@ describe('a job of the same number that may be somebody else’s', { concurrent:
   it.for([
     ['made just now', '0 days'],
     ['made a day ago', '1 day'],
-  ])('%s, is neither adopted nor made again without a person', { timeout: 180_000 }, async ([_name, age], { open }) => {
+  ])('%s, is neither adopted nor made again without a person', { timeout: 900_000 }, async ([_name, age], { open }) => {
     const installation = await open();
     const database = installation.env.DATABASE_URL ?? '';
     await runSql(database, `update sandbox.job set created_at = created_at - interval '${age}'`);
@@ -167,7 +167,7 @@ describe('a job of the same number that may be somebody else’s', { concurrent:
 });
 
 describe('a create that the site never makes', () => {
-  it('ends in review after its attempts', { timeout: 180_000 }, async ({ open }) => {
+  it('ends in review after its attempts', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({
       site: { retry: '{ attempts: 2, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }' },
     });

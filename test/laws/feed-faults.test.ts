@@ -21,7 +21,7 @@ describe('a feed over HTTP', { concurrent: true }, () => {
 
   it.for(CASES)(
     'cut anywhere deletes nothing: $framing, gzip $zipped',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ framing, zipped }, { open, onTestFinished }) => {
       const pack = (xml: string) => (zipped ? gzipSync(xml) : Buffer.from(xml));
       let body = pack(feedXml(postings(12)));
@@ -66,7 +66,7 @@ describe('a feed that is rewritten while it is read', { concurrent: true }, () =
       (path: string) => blank(path, '<referencenumber><![CDATA[p119]]'),
     ],
     ['cut off', (path: string) => truncateSync(path, 600_000)],
-  ] as const)('%s, deletes nothing', { timeout: 180_000 }, async ([_how, rewrite], { open }) => {
+  ] as const)('%s, deletes nothing', { timeout: 900_000 }, async ([_how, rewrite], { open }) => {
     const installation = await open();
     await installation.writeFeed(feedXml(long(120)));
     await installation.sync();
@@ -94,7 +94,7 @@ describe('a feed that', { concurrent: true }, () => {
     ['is white space', ' \n\n '],
     ['is JSON', '{"jobs":[]}'],
     ['has another root that is not closed', '<rss><channel>'],
-  ])('%s deletes nothing', { timeout: 180_000 }, async ([_name, content], { open }) => {
+  ])('%s deletes nothing', { timeout: 900_000 }, async ([_name, content], { open }) => {
     const installation = await open();
     await installation.writeFeed(feedXml(postings(12)));
     await installation.sync();
@@ -106,7 +106,7 @@ describe('a feed that', { concurrent: true }, () => {
     await checkLaws(installation, postings(12));
   });
 
-  it('flaps is held, and nothing is deleted and made anew', { timeout: 180_000 }, async ({ open }) => {
+  it('flaps is held, and nothing is deleted and made anew', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open();
     for (let time = 0; time < 3; time++) {
       await installation.writeFeed(feedXml(postings(20)));
@@ -118,7 +118,7 @@ describe('a feed that', { concurrent: true }, () => {
     expect(deletes(installation)).toBe(0);
   });
 
-  it('erodes by 15 % a pull is held at the second', { timeout: 180_000 }, async ({ open }) => {
+  it('erodes by 15 % a pull is held at the second', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open();
     let size = 40;
     await installation.writeFeed(feedXml(postings(size)));
@@ -139,7 +139,7 @@ describe('a feed that', { concurrent: true }, () => {
     expect(deletes(installation)).toBe(6);
   });
 
-  it('is ten times as large, and then as before, is mirrored and then held', { timeout: 180_000 }, async ({ open }) => {
+  it('is ten times as large, and then as before, is mirrored and then held', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open();
     await installation.writeFeed(feedXml(postings(12)));
     await installation.sync();
@@ -150,7 +150,7 @@ describe('a feed that', { concurrent: true }, () => {
     await checkLaws(installation, postings(12), { held: postings(120).slice(12) });
   });
 
-  it('has keys twice, or that differ in case and zeros only, has each once', { timeout: 180_000 }, async ({ open }) => {
+  it('has keys twice, or that differ in case and zeros only, has each once', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open();
     const list = [posting('a'), posting('A'), posting('7'), posting('007'), posting('a')];
     await installation.writeFeed(feedXml(list));

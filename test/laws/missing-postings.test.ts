@@ -75,7 +75,7 @@ describe('a posting that is gone', () => {
         await middle;
         await resumeSite(books.db, board);
         engine.wake();
-        await expect.poll(() => books.db.query('select from change'), { timeout: 20_000 }).toEqual([]);
+        await expect.poll(() => books.db.query('select from change'), { timeout: 180_000 }).toEqual([]);
         release();
         await syncing;
         expect((await installation.siteJobs()).has('p1')).toBe(false);

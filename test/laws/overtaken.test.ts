@@ -11,7 +11,7 @@ import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
 describe('a pull that was overtaken', () => {
-  it('keeps nothing of what it read, and begins again', { timeout: 180_000 }, async ({ open, onTestFinished }) => {
+  it('keeps nothing of what it read, and begins again', { timeout: 900_000 }, async ({ open, onTestFinished }) => {
     const older = feedXml([...postings(3), posting('older')]);
     const newer = [...postings(3), posting('newer')];
     const waiting: ServerResponse[] = [];

@@ -32,7 +32,7 @@ const creates = ({ sandbox }: Installation): number =>
   sandbox.requests.recent().filter(({ method }) => method === 'POST').length;
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('two that mirror at once make each job once', { timeout: 180_000 }, async ({ open }) => {
+  it.skipIf(!available)('two that mirror at once make each job once', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ queue });
     await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
     await installation.writeFeed(feedXml(FEED));
@@ -45,7 +45,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 
   it.skipIf(!available)(
     'two workers with the same queue jobs send each once',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ open }) => {
       const installation = await open({ queue });
       await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
@@ -70,7 +70,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     },
   );
 
-  it.skipIf(!available)('no connection left in the pool only takes time', { timeout: 180_000 }, async ({ open }) => {
+  it.skipIf(!available)('no connection left in the pool only takes time', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ queue });
     const { ended } = await mirroring(installation);
     const { db } = await installation.books();
@@ -84,7 +84,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 describe(`Redis${redis.note}`, () => {
   it.skipIf(!redis.available)(
     'killed in the middle and started again, empty',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ open, onTestFinished }) => {
       const installation = await open({ queue: 'redis' });
       const { ended } = await mirroring(installation);
@@ -98,7 +98,7 @@ describe(`Redis${redis.note}`, () => {
     },
   );
 
-  it.skipIf(!redis.available)('emptied in the middle', { timeout: 180_000 }, async ({ open }) => {
+  it.skipIf(!redis.available)('emptied in the middle', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ queue: 'redis' });
     const { ended } = await mirroring(installation);
     const client = new Redis(installation.redis?.url ?? '');
@@ -120,7 +120,7 @@ async function openOnOwnServer(open: Open, queue: string, atEnd: (close: () => P
 describe('Postgres', () => {
   it.for(QUEUES)(
     'stopped at once and started again, with the queue in $queue $note',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
       skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
       if (!available) skip();
@@ -136,7 +136,7 @@ describe('Postgres', () => {
 
   it.for(QUEUES)(
     'stopped at once under a sync of the command line, with the queue in $queue $note',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
       skip(!runsEverything && queue === 'database', ONLY_IN_ALL);
       if (!available) skip();
@@ -151,7 +151,7 @@ describe('Postgres', () => {
     },
   );
 
-  it('without a connection to spare only takes time', { timeout: 180_000 }, async ({ open, onTestFinished }) => {
+  it('without a connection to spare only takes time', { timeout: 900_000 }, async ({ open, onTestFinished }) => {
     const server = await openPrivateServer({ max_connections: '40' });
     onTestFinished(() => server.close());
     const installation = await open({ databaseUrl: server.url });
@@ -169,7 +169,7 @@ describe('Postgres', () => {
 
   it.for(QUEUES)(
     'with a full disk only takes time, with the queue in $queue $note',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ queue, available }, { open, skip }) => {
       skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
       if (!available) skip();
@@ -221,7 +221,7 @@ async function fillDisk(db: Database): Promise<void> {
 
 async function untilStruck(db: Database, times: number): Promise<void> {
   const count = async () => (await db.query<{ n: number }>('select last_value as n from struck'))[0]?.n;
-  await expect.poll(count, { timeout: 20_000 }).toBeGreaterThanOrEqual(times);
+  await expect.poll(count, { timeout: 180_000 }).toBeGreaterThanOrEqual(times);
 }
 
 /** The triggers stay: dropping them would lock all of their tables, and those who work on them lock these in another order. */
@@ -234,7 +234,7 @@ async function freeDisk(db: Database): Promise<void> {
 describe('a change that can not be processed', () => {
   it.for(QUEUES)(
     'ends in review, never in a loop, with the queue in $queue $note',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ queue, available }, { open, skip }) => {
       skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
       if (!available) skip();

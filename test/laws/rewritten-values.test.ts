@@ -50,7 +50,7 @@ async function settleAs(installation: Installation, key: string): Promise<void> 
 describe('a site that keeps values', { concurrent: true }, () => {
   it.for(['exact', 'trimmed', 'upper-case', 'stripped', 'cut', 'composed'] as const)(
     '%s: a create whose answer was lost is adopted',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async (storedValues, { open }) => {
       const installation = await open();
       installation.sandbox.setSettings({ storedValues });
@@ -69,7 +69,7 @@ describe('a site that keeps values', { concurrent: true }, () => {
   );
 });
 
-it('a reference that a site always prefixes is asked about once', { timeout: 180_000 }, async ({ open }) => {
+it('a reference that a site always prefixes is asked about once', { timeout: 900_000 }, async ({ open }) => {
   const installation = await open();
   await prefix(installation, 'ACME-');
   await installation.writeFeed(feedXml([posting('key-a')]));
@@ -92,7 +92,7 @@ it('a reference that a site always prefixes is asked about once', { timeout: 180
 });
 
 it('a site that begins to prefix references, and ceases to, is asked about once; its older jobs stay', {
-  timeout: 120_000,
+  timeout: 900_000,
 }, async ({ open }) => {
   const installation = await open();
   const many = Array.from({ length: 18 }, (_, at) => posting(`old-${String(at).padStart(2, '0')}`));
@@ -123,7 +123,7 @@ it('a site that begins to prefix references, and ceases to, is asked about once;
 });
 
 it('a job that is adopted from a site that changes values takes one update, and none at each pull', {
-  timeout: 90_000,
+  timeout: 900_000,
 }, async ({ open }) => {
   const installation = await open();
   installation.sandbox.setSettings({ storedValues: 'upper-case' });
@@ -138,7 +138,7 @@ it('a job that is adopted from a site that changes values takes one update, and 
   for (const _time of [1, 2]) expect(await installation.sync()).toMatchObject({ unchanged: 2, requests: 0 });
 });
 
-it('what was learnt of one site is not believed of another one under its name', { timeout: 180_000 }, async ({
+it('what was learnt of one site is not believed of another one under its name', { timeout: 900_000 }, async ({
   open,
 }) => {
   const installation = await open();

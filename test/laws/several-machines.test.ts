@@ -26,7 +26,7 @@ async function watch(installation: Installation, requests: number, workers: Set<
 describe.each(QUEUES)('with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
   it.skipIf(!available).for(RATES)(
     'at %d a second, workers come, go and die in the middle of a run',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async (rate, { open }) => {
       const feed = postings(10 * rate);
       const installation = await open({

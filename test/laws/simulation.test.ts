@@ -10,7 +10,7 @@ const count = countOf(process.env.SEEDS, 24, 3);
 const seeds = given === undefined ? Array.from({ length: count }, (_, at) => first + at) : [Number(given)];
 
 describe('a life of changes, faults and crashes leaves all laws whole', { concurrent: true }, () => {
-  it.for(seeds)('seed %i', { timeout: 180_000 }, async (seed, { open }) => {
+  it.for(seeds)('seed %i', { timeout: 900_000 }, async (seed, { open }) => {
     await simulate(seed, await open({ site: SIMULATED_SITE }));
   });
 });

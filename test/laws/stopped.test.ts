@@ -15,7 +15,7 @@ const CASES = QUEUES.flatMap(({ queue, available, note }) => STEPS.map((step) =>
 describe('a process that is stopped', { concurrent: true }, () => {
   it.for(CASES)(
     'at $step, with the queue in $queue $note',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ queue, available, step }, { open, skip }) => {
       if (!available) skip();
       const installation = await open({ queue });
@@ -41,7 +41,7 @@ describe('a process that is stopped', { concurrent: true }, () => {
 describe('a pull that is stopped', { concurrent: true }, () => {
   it.for(['pull-started', 'records-read', 'wishes-merged'] as const)(
     'at %s gives way to the next one, and keeps nothing when it goes on',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async (step, { open }) => {
       const installation = await open();
       await installation.writeFeed(feedXml(postings(3)));
@@ -70,7 +70,7 @@ describe('a pull that is stopped', { concurrent: true }, () => {
   );
 });
 
-it('a start that is stopped in a pull does not keep another one from the next runs', { timeout: 150_000 }, async ({
+it('a start that is stopped in a pull does not keep another one from the next runs', { timeout: 900_000 }, async ({
   open,
 }) => {
   const installation = await open({ feed: { schedule: '"* * * * * *"' } });
@@ -80,12 +80,12 @@ it('a start that is stopped in a pull does not keep another one from the next ru
   await untilStopped(stopped.child.pid ?? 0);
   const other = installation.spawn(['start']);
   const { sandbox } = installation;
-  await expect.poll(() => sandbox.inspect.count(), { timeout: 100_000, interval: 500 }).toBe(3 + 2);
+  await expect.poll(() => sandbox.inspect.count(), { timeout: 180_000, interval: 500 }).toBe(3 + 2);
 
   stopped.child.kill('SIGCONT');
   const newer = postings(5);
   await installation.writeFeed(feedXml(newer));
-  await expect.poll(() => sandbox.inspect.count(), { timeout: 30_000, interval: 500 }).toBe(5 + 2);
+  await expect.poll(() => sandbox.inspect.count(), { timeout: 180_000, interval: 500 }).toBe(5 + 2);
   for (const { child, ended } of [stopped, other]) {
     child.kill('SIGTERM');
     const { status, output } = await ended;

@@ -5,7 +5,7 @@ import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
 describe.each(QUEUES)('a token that ends in the middle, with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('pauses the site, and the new token resumes it', { timeout: 180_000 }, async ({ open }) => {
+  it.skipIf(!available)('pauses the site, and the new token resumes it', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ queue });
     const { sandbox, owner } = installation;
     const feed = postings(40);

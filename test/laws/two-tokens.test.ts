@@ -23,7 +23,7 @@ async function statusOf(installation: Installation, token: string) {
 }
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('the one with the new token goes on', { timeout: 180_000 }, async ({ open }) => {
+  it.skipIf(!available)('the one with the new token goes on', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ queue });
     const { sandbox, owner, env } = installation;
     const feed = postings(40);
@@ -70,7 +70,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 
   it.skipIf(!available)(
     'a token that is accepted again resumes those who hold it',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async ({ open }) => {
       const installation = await open({ queue });
       const feed = postings(5);
@@ -81,7 +81,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       const { db } = await installation.books();
       await db.query(`update refused_token set next_probe = now()`);
       const accepted = async () => (await readSiteState(db, board)).pausedSince === undefined;
-      await expect.poll(accepted, { timeout: 20_000 }).toBe(true);
+      await expect.poll(accepted, { timeout: 180_000 }).toBe(true);
       expect(await installation.sync()).toMatchObject({ status: 'mirrored', pending: 0, in_doubt: 0 });
       await checkLaws(installation, feed);
     },

@@ -44,7 +44,7 @@ async function syncUnder(installation: Installation, fault: Fault): Promise<void
 describe.each(MADE)('after %s', { concurrent: true }, (what, fault) => {
   const at = MADE.findIndex(([each]) => each === what);
 
-  it('of an update, a feed that takes the change back is mirrored', { timeout: 180_000 }, async ({ open, skip }) => {
+  it('of an update, a feed that takes the change back is mirrored', { timeout: 900_000 }, async ({ open, skip }) => {
     skip(leavesOut(at, 0, 3), ONLY_IN_ALL);
     const installation = await openMirrored(open);
     await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Other', city: 'Salem' })]));
@@ -54,7 +54,7 @@ describe.each(MADE)('after %s', { concurrent: true }, (what, fault) => {
     await checkLaws(installation, postings(8));
   });
 
-  it('of an update, a feed that changes something else is mirrored', { timeout: 180_000 }, async ({ open, skip }) => {
+  it('of an update, a feed that changes something else is mirrored', { timeout: 900_000 }, async ({ open, skip }) => {
     skip(leavesOut(at, 1, 3), ONLY_IN_ALL);
     const installation = await openMirrored(open);
     await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Other' })]));
@@ -65,7 +65,7 @@ describe.each(MADE)('after %s', { concurrent: true }, (what, fault) => {
     await checkLaws(installation, latest);
   });
 
-  it('of a delete, a posting that comes back is live', { timeout: 180_000 }, async ({ open, skip }) => {
+  it('of a delete, a posting that comes back is live', { timeout: 900_000 }, async ({ open, skip }) => {
     skip(leavesOut(at, 2, 3), ONLY_IN_ALL);
     const installation = await openMirrored(open);
     await installation.writeFeed(feedXml(others));
@@ -84,7 +84,7 @@ describe('a request that lands late', { concurrent: true }, () => {
   };
   const LATE = { name: 'timeout-late', ms: 5_000, count: 1 } as const;
 
-  it('leaves no older version: the newer one waits for it', { timeout: 180_000 }, async ({ open }) => {
+  it('leaves no older version: the newer one waits for it', { timeout: 900_000 }, async ({ open }) => {
     const installation = await openMirrored(open, SITE);
     await installation.sandbox.setFaults([{ ...LATE, on: ['update'] }]);
     await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Older' })]));
@@ -97,7 +97,7 @@ describe('a request that lands late', { concurrent: true }, () => {
     await checkLaws(installation, latest);
   });
 
-  it('deletes no posting that came back', { timeout: 180_000 }, async ({ open }) => {
+  it('deletes no posting that came back', { timeout: 900_000 }, async ({ open }) => {
     const retry = '{ attempts: 5, first_delay_seconds: 100, max_delay_seconds: 100 }';
     const installation = await openMirrored(open, { ...SITE, retry });
     await installation.sandbox.setFaults([{ ...LATE, on: ['delete'] }]);
@@ -114,7 +114,7 @@ describe('a request that lands late', { concurrent: true }, () => {
 describe('a site that says of a live job that it is gone', { concurrent: true }, () => {
   it.for(['update', 'delete'] as const)(
     'at its %s is not believed',
-    { timeout: 180_000 },
+    { timeout: 900_000 },
     async (operation, { open }) => {
       const installation = await openMirrored(open);
       await installation.sandbox.setFaults([{ name: '404', on: [operation], count: 1 }]);
@@ -126,7 +126,7 @@ describe('a site that says of a live job that it is gone', { concurrent: true },
     },
   );
 
-  it('is believed where the job was deleted by hand', { timeout: 180_000 }, async ({ open }) => {
+  it('is believed where the job was deleted by hand', { timeout: 900_000 }, async ({ open }) => {
     const installation = await openMirrored(open);
     const job = (await installation.sandbox.inspect.jobs()).find(
       ({ fields, owner }) => fields.number === 'p3' && owner === installation.owner,
