@@ -2,9 +2,11 @@
 import { createHash } from 'node:crypto';
 
 export interface SignInLimit {
-  /** Seconds to wait before the next attempt; 0: it may be made now. */
-  waitSeconds(address: string, email: string): number;
-  noteWrong(address: string, email: string): void;
+  /**
+   * Begins an attempt, which counts as wrong until it is noted as right: attempts at the same time are counted, too.
+   * @returns 0: it may be made now; otherwise the seconds to wait, and it does not count
+   */
+  begin(address: string, email: string): number;
   noteRight(address: string, email: string): void;
 }
 
@@ -28,23 +30,20 @@ export function createSignInLimit(now: () => number = () => performance.now()): 
     return undefined;
   };
   return {
-    waitSeconds(address, email) {
-      const found = current(keyOf(address, email));
-      if (found === undefined || found.count < WRONG_ATTEMPTS) return 0;
-      return Math.max(1, Math.ceil((found.endsAt - now()) / 1000));
-    },
-    noteWrong(address, email) {
+    begin(address, email) {
       const key = keyOf(address, email);
       const found = current(key);
       if (found !== undefined) {
+        if (found.count >= WRONG_ATTEMPTS) return Math.max(1, Math.ceil((found.endsAt - now()) / 1000));
         found.count++;
-        return;
+        return 0;
       }
       wrong.set(key, { count: 1, endsAt: now() + WINDOW_MS });
       for (const oldest of wrong.keys()) {
         if (wrong.size <= MAX_ENTRIES) break;
         wrong.delete(oldest);
       }
+      return 0;
     },
     noteRight(address, email) {
       wrong.delete(keyOf(address, email));

@@ -68,6 +68,30 @@ describe('an account (site-interface.md, section 5)', () => {
     expect((await browser.submit('/login', ann)).status).toBe(303);
   });
 
+  it('counts attempts at the same time, on the log-in page and that of the password', async () => {
+    const pages = await register('raced@example.com');
+    const guesses = Array.from({ length: 25 }, (_, at) => `guess ${at}`);
+    const logins = await Promise.all(
+      guesses.map((password) => pages.submit('/login', { email: 'raced@example.com', password })),
+    );
+    expect(logins.filter(({ status }) => status === 422)).toHaveLength(10);
+    const other = await register('raced-too@example.com');
+    const changes = await Promise.all(
+      guesses.map((current) => other.submit('/account/password', { current, password: 'another one' })),
+    );
+    expect(changes.filter(({ html }) => html.includes('This is not your password.'))).toHaveLength(10);
+  });
+
+  it.each(['/login', '/register', '/account/password', '/jobs'])(
+    'takes no body that is not the form it is said to be: POST %s is a bad request',
+    async (path) => {
+      const browser = await register(`form${path.replaceAll('/', '-')}@example.com`);
+      for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
+        expect((await browser.submit(path, { email: 'a' }, { 'content-type': type })).status).toBe(400);
+      }
+    },
+  );
+
   it.each([
     '/\t/evil.example',
     '/\n/evil.example',

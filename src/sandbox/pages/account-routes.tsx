@@ -62,7 +62,7 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     const entered = await formOf(c);
     const [email, next] = [entered('email'), entered('next')];
     const address = addressOf(c);
-    const waitSeconds = site.signIns.waitSeconds(address, email);
+    const waitSeconds = site.signIns.begin(address, email);
     if (waitSeconds > 0) {
       c.header('retry-after', String(waitSeconds));
       const errors = { password: tooManyAttempts(waitSeconds) };
@@ -70,7 +70,6 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     }
     const account = await site.accounts.logIn(email, entered('password'));
     if (!account) {
-      site.signIns.noteWrong(address, email);
       const errors = { password: 'There is no account with this address and password.' };
       return show(c, <LoginPage visit={plainVisit(c)} email={email} next={next} errors={errors} />, 422);
     }
@@ -103,9 +102,9 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     if (!account) return toLogin(c, '/account');
     const entered = await formOf(c);
     const address = addressOf(c);
-    const waitSeconds = site.signIns.waitSeconds(address, account.email);
+    const waitSeconds = site.signIns.begin(address, account.email);
     const right = waitSeconds === 0 && (await site.accounts.logIn(account.email, entered('current')));
-    if (!right) site.signIns.noteWrong(address, account.email);
+    if (right) site.signIns.noteRight(address, account.email);
     const wrong = waitSeconds > 0 ? tooManyAttempts(waitSeconds) : 'This is not your password.';
     const errors = {
       current: right ? undefined : wrong,

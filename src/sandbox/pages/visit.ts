@@ -1,6 +1,7 @@
 // Turns a request for a page into what every page route needs: who is asking, the XML form of the page, form fields.
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import { HTTPException } from 'hono/http-exception';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import type { SiteEnv } from '../job-site.ts';
 import type { Visit } from './layout.tsx';
@@ -29,9 +30,14 @@ const notForXml = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 /**
  * The text fields of a form that was sent; line ends as XML has them, without characters that XML can't carry.
  * Files and repeated fields are passed over.
+ * @throws HTTPException 400 if the body is not the form that its content type names
  */
 export async function formOf(c: Context<SiteEnv>): Promise<(name: string) => string> {
-  const form = await c.req.parseBody();
+  const form = await c.req.parseBody().catch((error: unknown) => {
+    // What cannot be parsed is a TypeError (Fetch, `formData()`); a body above the limit is another error, answered with 413.
+    if (error instanceof TypeError) throw new HTTPException(400, { message: 'This is not a form.', cause: error });
+    throw error;
+  });
   return (name) => {
     const value = Object.hasOwn(form, name) ? form[name] : undefined;
     return typeof value === 'string' ? value.replace(/\r\n?/g, '\n').replace(notForXml, '') : '';
