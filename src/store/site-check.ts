@@ -344,7 +344,7 @@ async function holdRecognised(
         changeReason(
           kind,
           `not sent: job ${id} on the site has the ${kind === 'found_on_site' ? 'reference' : 'title'} of this posting, ` +
-            'and no mapping knows it; say whether it is the job of this posting',
+            'and no mapping accounts for it; say whether it is the job of this posting',
         ),
       ),
     ],

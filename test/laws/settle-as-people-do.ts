@@ -13,18 +13,20 @@ export async function settleAsPeopleDo(
 ): Promise<{ readonly settled: number; readonly story: readonly string[] }> {
   const { db } = await installation.books();
   await installation.sandbox.requests.settled();
-  const open = await db.query<{ id: number; key: string; state: string }>(
-    `select id, key, state from change where feed = $1 and (state = 'in_doubt' or (state = 'held' and wanted = 'present'))
+  const open = await db.query<{ id: number; key: string; state: string; found: string | null }>(
+    `select id, key, state, found_job_id as found from change where feed = $1 and (state = 'in_doubt' or (state = 'held' and wanted = 'present'))
      order by id`,
     [feed],
   );
   const story: string[] = [];
   let settled = 0;
-  for (const { id, key, state } of open) {
+  for (const { id, key, state, found } of open) {
     const mappings = await db.query<{ id: string }>('select site_job_id as id from mapping');
     const mapped = new Set(mappings.map((row) => row.id));
     const jobs = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
-    const job = jobs.find((candidate) => !mapped.has(candidate.id) && isJobOf(candidate, key));
+    // The search names a job although another posting is mapped to its ID, where the site has used that ID again.
+    const isFree = (job: InspectedJob): boolean => job.id === found || !mapped.has(job.id);
+    const job = jobs.find((candidate) => isFree(candidate) && isJobOf(candidate, key));
     const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
     const say = (more: readonly string[]) =>
       installation.spawn(['review', 'settle', String(id), ...verdict, ...more]).ended;
