@@ -23,6 +23,8 @@ import {
   countUnmappedAbsent,
   deleteLoad,
   dropUnsent,
+  extendMaybeMadeGrace,
+  type MaybeMadeCounts,
   mergeCarried,
   mergeWishes,
   withdrawMaybeMade,
@@ -217,17 +219,24 @@ async function removeGone(
 
   let reason: Reason | undefined;
   // A create in flight or in doubt may have made its job: its delete is one of those that the guard counts.
-  const maybeMade = unreadable.withoutKey > 0 ? 0 : await countMaybeMade(books);
-  if (due + maybeMade > 0) {
-    const load = { ...(await deleteLoad(books)), added: due + maybeMade, emptied: ledger.seen === 0 };
+  const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(books, missingPulls);
+  if (due + maybeMade.due > 0) {
+    const load = { ...(await deleteLoad(books)), added: due + maybeMade.due, emptied: ledger.seen === 0 };
     reason = holdReason(judgeDeletes(setup.guard, load), unreadable);
     if (due > 0) await wishAbsent(books, missingPulls, reason);
     await mergeWishes(books);
-    if (maybeMade > 0) await withdrawMaybeMade(books, reason);
+    if (maybeMade.due > 0) await withdrawMaybeMade(books, missingPulls, reason);
   }
+  if (maybeMade.inGrace > 0) await extendMaybeMadeGrace(books, missingPulls);
   const unmade = await countUnmappedAbsent(books);
-  return { missing: missing + unmade, grace: inGrace, holdReason: reason?.message ?? waitingHold };
+  return {
+    missing: missing + unmade + maybeMade.inGrace,
+    grace: inGrace + maybeMade.inGrace,
+    holdReason: reason?.message ?? waitingHold,
+  };
 }
+
+const NONE_MADE: MaybeMadeCounts = { inGrace: 0, due: 0 };
 
 /** Why the deletes of a pull are held. Those that are held for unreadable records alone are judged anew without them. */
 function holdReason(verdict: GuardVerdict, { withoutKey, rekeyed }: Unreadable): Reason | undefined {

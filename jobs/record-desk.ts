@@ -218,6 +218,7 @@ export class RecordDesk implements RecordSink {
     const contested: Wish[] = [];
     const refreshed: Refresh[] = [];
     const carried: Refresh[] = [];
+    const returned: PostingKey[] = [];
     for (const [at, { record, result }] of read.entries()) {
       const { posting } = result;
       const entry = known[at] ?? { mapping: undefined, open: undefined };
@@ -238,6 +239,7 @@ export class RecordDesk implements RecordSink {
           break;
         case 'fresh':
           fresh.push(planned.wish);
+          if (entry.mapping !== undefined && entry.mapping.missingPulls > 0) returned.push(posting.key);
           break;
         case 'contested':
           contested.push(planned.wish);
@@ -251,6 +253,7 @@ export class RecordDesk implements RecordSink {
     await this.#books.addContested(contested);
     await this.#books.refreshMappings(refreshed);
     await this.#books.addCarried(carried);
+    await this.#books.endGrace(returned);
   }
 
   /** What a person said of a record holds for its bytes, however they are read. */

@@ -30,8 +30,9 @@ export function tellStory(story: PostingStory, words: TimeWords, write: WriteCom
 
 function tellLive({ live, change, feed, key }: PostingStory, { at }: TimeWords): string[] {
   if (live === undefined) {
-    if (change?.attempt === undefined) return [`Posting ${key} of feed ${feed} is not on the site.`];
-    return [`Whether posting ${key} of feed ${feed} is on the site is not known.`];
+    const missing = change?.missing === true ? ['It is missing from the feed, and within its grace.'] : [];
+    if (change?.attempt === undefined) return [`Posting ${key} of feed ${feed} is not on the site.`, ...missing];
+    return [`Whether posting ${key} of feed ${feed} is on the site is not known.`, ...missing];
   }
   const url = live.url === undefined ? '' : `, ${live.url}`;
   const missing =

@@ -196,6 +196,16 @@ export class PullBooks {
     );
   }
 
+  /** Notes that postings are missing no longer, though the site does not have them yet as they are now. */
+  async endGrace(keys: readonly PostingKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    await this.#sending;
+    await this.session.query('update mapping set missing_pulls = 0 where feed = $1 and key = any($2::text[])', [
+      this.subject.feed,
+      keys,
+    ]);
+  }
+
   /** Notes postings whose open change wishes the same already, with their newest record hash, for the merge. */
   async addCarried(entries: readonly Refresh[]): Promise<void> {
     if (entries.length === 0) return;

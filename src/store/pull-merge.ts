@@ -19,7 +19,8 @@ const REPLACE_WISH = `
   sent_revision = case when change.attempt_token is null or change.sent_revision is not null then change.sent_revision
     else change.revision end,
   wanted = excluded.wanted, operation = excluded.operation, fields = excluded.fields,
-  record_hash = excluded.record_hash, content_hash = excluded.content_hash, invalid = excluded.invalid, gone = false, unseen = false,
+  record_hash = excluded.record_hash, content_hash = excluded.content_hash, invalid = excluded.invalid, gone = false, missing_pulls = 0,
+  unseen = false,
   pull = excluded.pull, revision = nextval('revision_number'), resting = excluded.resting, approved = false,
   state = case when change.attempt_token is null then excluded.resting else change.state end,
   since = case when change.attempt_token is null then now() else change.since end,
@@ -34,6 +35,7 @@ export async function mergeWishes(books: PullBooks): Promise<void> {
      from wish order by key
      on conflict (feed, key) do update set ${REPLACE_WISH}`,
   );
+  await endGrace(books, `wish w where w.wanted = 'present'`);
   await books.session.query('truncate wish');
 }
 
@@ -41,12 +43,21 @@ export async function mergeWishes(books: PullBooks): Promise<void> {
 export async function mergeCarried(books: PullBooks): Promise<number> {
   const [row] = await books.session.query<{ n: number }>(
     `with still as (
-       update change c set record_hash = r.record_hash, gone = false
+       update change c set record_hash = r.record_hash, gone = false, missing_pulls = 0
        from carried r where c.feed = $1 and c.key = r.key and c.wanted = 'present' returning c.key)
      select count(*) as n from still`,
     [books.subject.feed],
   );
+  await endGrace(books, 'carried w where true');
   return row?.n ?? 0;
+}
+
+/** The postings were seen: those that had been missing begin a new grace, whenever what is desired for them is sent. */
+async function endGrace({ session, subject: { feed } }: PullBooks, seen: string): Promise<void> {
+  await session.query(
+    `update mapping m set missing_pulls = 0 from ${seen} and m.feed = $1 and m.key = w.key and m.missing_pulls > 0`,
+    [feed],
+  );
 }
 
 /** Drops the collected changes of postings that went away before anything was sent for them. */
@@ -57,30 +68,61 @@ export async function dropUnsent({ session, subject: { feed } }: PullBooks): Pro
   );
 }
 
-/** How many of the collected postings may have a job all the same: their creates are in flight or in doubt. */
-export async function countMaybeMade({ session, subject: { feed } }: PullBooks): Promise<number> {
-  const [row] = await session.query<{ n: number }>(
-    'select count(*) as n from change c join unmet_wish w on w.key = c.key where c.feed = $1 and c.attempt_token is not null',
-    [feed],
+/** Collected postings that may have a job all the same, as their creates are in flight or in doubt. */
+export interface MaybeMadeCounts {
+  /** Not missing for long enough. */
+  readonly inGrace: number;
+  /** Their jobs are to be deleted, should they have been made. */
+  readonly due: number;
+}
+
+const MAYBE_MADE = 'c.feed = $1 and c.attempt_token is not null';
+const DUE = 'c.missing_pulls + 1 >= $2';
+
+/** @param missingPulls complete pulls in a row in which a posting must be missing. */
+export async function countMaybeMade(
+  { session, subject: { feed } }: PullBooks,
+  missingPulls: number,
+): Promise<MaybeMadeCounts> {
+  const [row] = await session.query<MaybeMadeCounts & Record<string, unknown>>(
+    `select count(*) filter (where not (${DUE})) as "inGrace", count(*) filter (where ${DUE}) as due
+     from change c join unmet_wish w on w.key = c.key where ${MAYBE_MADE}`,
+    [feed, missingPulls],
   );
-  return row?.n ?? 0;
+  return row as MaybeMadeCounts;
 }
 
 /**
- * The desired state of collected postings whose creates are in flight or in doubt becomes "absent", and waits for their outcome.
- * @param reason why a job that turns out to be made is held instead of deleted; `undefined`: it is not.
+ * Counts a missing pull for collected postings within their grace whose creates are in flight or in doubt. The mapping of a
+ * job that turns out to be made takes the count over.
+ */
+export async function extendMaybeMadeGrace(
+  { session, subject: { feed } }: PullBooks,
+  missingPulls: number,
+): Promise<void> {
+  await session.query(
+    `update change c set gone = true, missing_pulls = c.missing_pulls + 1
+     from unmet_wish w where w.key = c.key and ${MAYBE_MADE} and not (${DUE})`,
+    [feed, missingPulls],
+  );
+}
+
+/**
+ * The desired state of collected postings whose creates are in flight or in doubt, and whose grace is over, becomes "absent",
+ * and waits for their outcome. @param reason why a job that turns out to be made is held instead of deleted; `undefined`: it is not.
  */
 export async function withdrawMaybeMade(
   { session, subject: { feed, pull } }: PullBooks,
+  missingPulls: number,
   reason: Reason | undefined,
 ): Promise<void> {
   const resting = reason === undefined ? 'ready' : 'held';
   await session.query(
     `insert into change (feed, key, site, wanted, operation, pull, state, resting, reason)
-     select c.feed, c.key, c.site, 'absent', 'delete', $2, $3, $3, $4
-     from change c join unmet_wish w on w.key = c.key where c.feed = $1 and c.attempt_token is not null
+     select c.feed, c.key, c.site, 'absent', 'delete', $3, $4, $4, $5
+     from change c join unmet_wish w on w.key = c.key where ${MAYBE_MADE} and ${DUE}
      on conflict (feed, key) do update set ${REPLACE_WISH}`,
-    [feed, pull, resting, reason === undefined ? null : toJsonb(reason)],
+    [feed, missingPulls, pull, resting, reason === undefined ? null : toJsonb(reason)],
   );
 }
 

@@ -110,19 +110,20 @@ interface Created {
   readonly sent: NonNullable<Attempt['result']>;
 }
 
-/** Gives the postings whose mapping was written. */
+/** Gives the postings whose mapping was written. One that went missing while its create was under way keeps its grace. */
 async function insertMappings(tx: Queryable, created: readonly Created[]): Promise<ReadonlySet<string>> {
   if (created.length === 0) return new Set();
   const rows = await tx.query<PostingRef>(
-    `insert into mapping as m (feed, key, site, site_job_id, site_job_url, record_hash, content_hash)
-     select distinct on (site, id) feed, key, site, id, url, record_hash, content_hash
+    `insert into mapping as m (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, missing_pulls)
+     select distinct on (site, id) feed, key, site, id, url, record_hash, content_hash,
+       coalesce((select g.missing_pulls from change g where g.feed = c.feed and g.key = c.key and g.gone), 0)
      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[])
        c(feed, key, site, id, url, record_hash, content_hash)
      where not exists (select from mapping o where o.site = c.site and o.site_job_id = c.id
                        and (o.feed, o.key) <> (c.feed, c.key))
      on conflict (feed, key) do update set site = excluded.site, site_job_id = excluded.site_job_id,
        site_job_url = excluded.site_job_url, record_hash = excluded.record_hash, content_hash = excluded.content_hash,
-       missing_pulls = 0, mapped_at = now()
+       missing_pulls = excluded.missing_pulls, mapped_at = now()
      returning m.feed, m.key`,
     [
       created.map(({ attempt }) => attempt.feed),

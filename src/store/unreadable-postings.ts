@@ -41,7 +41,10 @@ export async function protectUnreadable(books: PullBooks, hasMetWish: (recordHas
   await session.query('analyze protected');
 
   const these = 'from protected p where c.feed = $1 and c.key = p.key';
-  await session.query(`update change c set gone = false, unseen = true ${these} and c.wanted = 'present'`, [feed]);
+  await session.query(
+    `update change c set gone = false, missing_pulls = 0, unseen = true ${these} and c.wanted = 'present'`,
+    [feed],
+  );
   await session.query(
     `delete from change c using protected p
      where c.feed = $1 and c.key = p.key and c.wanted = 'absent' and c.attempt_token is null

@@ -1,0 +1,221 @@
+// Postings that leave the feed while their creates are in flight or in doubt, where a grace is configured: their jobs keep it.
+import { afterEach, describe, expect, it } from 'vitest';
+import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
+import { adoptDoubt, findDoubt, refuteDoubt } from '../../src/store/doubt.ts';
+import { settler } from '../../src/store/settle.ts';
+import { acme, openStage, type Stage } from '../review/stage.ts';
+import { feedXml, posting, postings } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let close: () => Promise<void>;
+afterEach(() => close());
+
+const guard = (missingPulls: number) => ({
+  delete_guard: `{ percent: 20, count: 5, missing_pulls: ${missingPulls} }`,
+});
+
+/** Mirrors postings to a site that fails at each create, having made the job or not, and whose list can't be read. */
+async function openDoubtful(count: number, made: boolean, missingPulls: number): Promise<Mirror> {
+  const mirror = await openMirror({
+    feed: guard(missingPulls),
+    site: {
+      limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
+      doubts: '{ settle_after_seconds: 0.6 }',
+      canary: '{ requests: 0 }',
+    },
+  });
+  close = () => mirror.close();
+  await mirror.sandbox.setFaults([
+    { name: '500', made, on: ['create'] },
+    { name: '502', on: ['list'] },
+  ]);
+  await mirror.writeFeed(feedXml(postings(count)));
+  expect(await mirror.sync()).toMatchObject({ in_doubt: count });
+  return mirror;
+}
+
+/** From now on the site answers, and its list can be read; the next process looks at the doubts at once. */
+async function letAnswer(mirror: Mirror): Promise<void> {
+  await mirror.stopEngine();
+  await mirror.sandbox.setFaults([]);
+}
+
+const without = (count: number, of: number) => feedXml(postings(of).slice(0, of - count));
+
+describe('a posting that is missing while its create is in doubt', () => {
+  it('keeps the job that is found, until it was missing from as many complete pulls as configured', async () => {
+    const mirror = await openDoubtful(10, true, 3);
+    await mirror.writeFeed(without(2, 10));
+    expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, in_doubt: 8, deleted: 0, pending_deletes: 0 });
+    await letAnswer(mirror);
+    expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, in_doubt: 0, deleted: 0 });
+    expect((await mirror.siteJobs()).size).toBe(10);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 2, grace: 0, deleted: 2 });
+    expect((await mirror.siteJobs()).size).toBe(8);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, requests: 0 });
+  });
+
+  it('and returns within its grace has one job', async () => {
+    const mirror = await openDoubtful(10, true, 2);
+    await mirror.writeFeed(without(2, 10));
+    expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2 });
+    await letAnswer(mirror);
+    await mirror.writeFeed(feedXml(postings(10)));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 10, gone: 0, in_doubt: 0 });
+    expect(await mirror.sandbox.inspect.jobs()).toHaveLength(10);
+    expect(await mirror.sync()).toMatchObject({ unchanged: 10, requests: 0 });
+    // Its grace begins anew.
+    await mirror.writeFeed(without(2, 10));
+    expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, deleted: 0 });
+    expect(await mirror.sandbox.inspect.jobs()).toHaveLength(10);
+  });
+
+  it('and was never made leaves nothing behind', async () => {
+    const mirror = await openDoubtful(10, false, 2);
+    await mirror.writeFeed(without(2, 10));
+    await letAnswer(mirror);
+    expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, created: 8 });
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, grace: 0, unchanged: 8, requests: 0 });
+    expect((await mirror.siteJobs()).size).toBe(8);
+    expect(await (await mirror.books()).db.query('select key from change')).toEqual([]);
+  });
+
+  it('with more than the guard lets go: nothing is held within the grace, and all of them after it', async () => {
+    const mirror = await openDoubtful(8, true, 2);
+    await mirror.writeFeed(feedXml([]));
+    expect(await mirror.sync()).toMatchObject({ gone: 8, grace: 8, held: 0 });
+    await letAnswer(mirror);
+    expect(await mirror.sync()).toMatchObject({ status: 'review', gone: 8, grace: 0, held: 8, deleted: 0 });
+    expect((await mirror.siteJobs()).size).toBe(8);
+  });
+});
+
+describe('the grace of a posting without a mapping', () => {
+  const list = [...postings(9), posting('late')];
+  const missing = postings(9);
+  const late = postingKey('late');
+  const nothingShown = { fields: {}, uncertain: [] };
+  const differing = { fields: {}, uncertain: ['title'] };
+
+  async function openWith(missingPulls = 2): Promise<Stage> {
+    const stage = await openStage({ feed: guard(missingPulls) });
+    close = () => stage.close();
+    await stage.pull(missing);
+    await stage.acceptAll();
+    await stage.pull(list);
+    return stage;
+  }
+  const row = async (stage: Stage, pull: number) =>
+    (await stage.books.db.query('select gone, grace from pull where id = $1', [pull]))[0];
+  const deletes = (stage: Stage) => stage.books.db.query(`select key from change where wanted = 'absent'`);
+  const mapped = (stage: Stage) =>
+    stage.books.db.query<{ missing_pulls: number }>(`select missing_pulls from mapping where key = 'late'`);
+
+  const ENDS = {
+    'in flight, and is accepted': async (stage: Stage) => {
+      const attempt = await stage.claim('late');
+      return () =>
+        settler(stage.books.db)({
+          attempt,
+          result: { kind: 'created', siteJobId: siteJobId('job-late'), url: undefined },
+          record: undefined,
+        });
+    },
+    'in doubt, and its job is found as it was sent': async (stage: Stage) => {
+      await stage.fail('late', 'in_doubt');
+      return () => adopt(stage, nothingShown);
+    },
+    'in doubt, and its job is found with something else': async (stage: Stage) => {
+      await stage.fail('late', 'in_doubt');
+      return () => adopt(stage, differing);
+    },
+  };
+  async function adopt(stage: Stage, shown: typeof differing) {
+    const doubt = await findDoubt(stage.books.db, acme, late);
+    if (doubt === undefined) throw new Error('not in doubt');
+    await adoptDoubt(stage.books.db, doubt, siteJobId('job-late'), undefined, shown);
+  }
+
+  it.each(Object.entries(ENDS))('is that of its job where its create is %s', async (_, begin) => {
+    const stage = await openWith();
+    const end = await begin(stage);
+    expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 1 });
+    await end();
+    expect(await mapped(stage)).toEqual([{ missing_pulls: 1 }]);
+    expect(await deletes(stage)).toEqual([]);
+    expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 0 });
+    expect(await deletes(stage)).toEqual([{ key: 'late' }]);
+  });
+
+  it.each(Object.entries(ENDS))('ends when it returns, where its create is %s', async (_, begin) => {
+    const stage = await openWith();
+    const end = await begin(stage);
+    await stage.pull(missing);
+    await end();
+    await stage.pull(list);
+    expect(await mapped(stage)).toEqual([{ missing_pulls: 0 }]);
+    await stage.acceptAll();
+    expect(await stage.books.db.query('select key from change')).toEqual([]);
+    expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 1 });
+    expect(await deletes(stage)).toEqual([]);
+  });
+
+  it.each(Object.entries(ENDS))('ends when it returns before the outcome, where its create is %s', async (_, begin) => {
+    const stage = await openWith();
+    const end = await begin(stage);
+    await stage.pull(missing);
+    await stage.pull(list);
+    await end();
+    expect(await mapped(stage)).toEqual([{ missing_pulls: 0 }]);
+    expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 1 });
+  });
+
+  it('ends where its record returns and can not be read', async () => {
+    const stage = await openWith();
+    await stage.fail('late', 'in_doubt');
+    await stage.pull(missing);
+    await stage.pull(feedXml(list).replace('Nurse late', 'Nurse late]]>&<![CDATA['));
+    expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', wanted: 'present', missing: false });
+    await stage.pull(missing);
+    expect(await stage.change('late')).toMatchObject({ wanted: 'present', missing: true });
+  });
+
+  it('does not count a pull that is not complete', async () => {
+    const stage = await openWith();
+    await stage.fail('late', 'in_doubt');
+    await stage.pull(missing);
+    const cut = feedXml(missing).replace('</source>', '');
+    expect((await stage.pull(cut)).complete).toBe(false);
+    expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', wanted: 'present', missing: true });
+    await stage.pull(missing);
+    expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', wanted: 'absent' });
+  });
+
+  it.each(['rejected', 'failed'] as const)('protects nothing where its create is %s', async (to) => {
+    const stage = await openWith();
+    const attempt = await stage.claim('late');
+    await stage.pull(missing);
+    const back = { to, reason: { kind: to, message: `it ${to}`, problems: [] } };
+    await settler(stage.books.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+    expect(await stage.change('late')).toMatchObject({ state: to });
+    expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 0, grace: 0 });
+    expect(await stage.change('late')).toBeUndefined();
+  });
+
+  it.each([5, Number.POSITIVE_INFINITY])(
+    'sends nothing where its create is said not to be made (%s)',
+    async (tries) => {
+      const stage = await openWith();
+      await stage.fail('late', 'in_doubt');
+      await stage.pull(missing);
+      const doubt = await findDoubt(stage.books.db, acme, late);
+      if (doubt === undefined) throw new Error('not in doubt');
+      expect(await refuteDoubt(stage.books.db, doubt, tries)).toBe(true);
+      await expect(stage.claim('late')).rejects.toThrow('not ready');
+      expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 0, grace: 0 });
+      expect(await stage.change('late')).toBeUndefined();
+      await stage.pull(list);
+      expect((await stage.claim('late')).request.kind).toBe('create');
+    },
+  );
+});
