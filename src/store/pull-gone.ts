@@ -46,6 +46,7 @@ export async function collectMissing(
      on conflict do nothing`,
     [subject.feed, subject.pull],
   );
+  await collectFoundMeanwhile(books);
   await takeOutMet(books, hasMet);
   await keepProtected(books);
   await session.query('analyze missing');
@@ -55,6 +56,25 @@ export async function collectMissing(
     [missingPulls],
   );
   return counts as MissingCounts;
+}
+
+/** A job that was found for a doubt while the feed streamed has a record hash of its own: its change tells that it is missing. */
+async function collectFoundMeanwhile({ session, subject, nothingKnown }: PullBooks): Promise<void> {
+  if (nothingKnown) return;
+  const known = `from change c join mapping m on m.feed = c.feed and m.key = c.key`;
+  await session.query(
+    `insert into missing
+     select c.key, m.missing_pulls, false, c.record_hash ${known} join unmet u on u.record_hash = c.record_hash
+     where c.feed = $1 and c.wanted = 'present' and c.pull is distinct from $2
+     on conflict do nothing`,
+    [subject.feed, subject.pull],
+  );
+  await session.query(
+    `insert into missing
+     select c.key, m.missing_pulls, true, null ${known} where c.feed = $1 and c.wanted = 'absent'
+     on conflict do nothing`,
+    [subject.feed],
+  );
 }
 
 const IN_GRACE = 'not wished_absent and missing_pulls + 1 < $1';

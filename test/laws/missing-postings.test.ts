@@ -4,10 +4,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
-import { siteName } from '../../src/posting/identifiers.ts';
+import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
+import { adoptDoubt, findDoubt } from '../../src/store/doubt.ts';
 import { settler } from '../../src/store/settle.ts';
 import { pauseSite, resumeSite } from '../../src/store/site-state.ts';
-import { openStage } from '../review/stage.ts';
+import { acme, openStage } from '../review/stage.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { lawTest as it } from './law-test.ts';
 
@@ -15,6 +16,12 @@ const board = siteName('board');
 const changeFirst = (list: ReturnType<typeof postings>) =>
   list.map((p) => (p.key === 'p1' ? { ...p, title: 'Changed' } : p));
 const withoutFirst = (list: ReturnType<typeof postings>) => list.filter((p) => p.key !== 'p1');
+
+/** With it a feed is too large to be read before its pull knows what the database has. */
+const LONG = 'long '.repeat(40_000);
+/** A pull that has loaded its index, and waits for the feed. */
+const READING = `select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'
+  and (query like 'copy (select record_hash,%' or query like 'select k.key%')`;
 
 /** A feed over HTTP that stops in the middle until it is let go on. */
 async function pausingFeed(first: string) {
@@ -101,6 +108,29 @@ describe('a posting that is gone', () => {
     expect((await installation.siteJobs()).has('p1')).toBe(false);
   });
 
+  it.for(['update', 'rejected update', 'retried update', 'changed update'] as const)(
+    'that returns within its grace begins a new one, though its %s was not accepted yet',
+    async (kind) => {
+      const stage = await openStage({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
+      try {
+        const list = postings(10);
+        const changed = changeFirst(list);
+        await stage.pull(list);
+        await stage.acceptAll();
+        if (kind !== 'update') await stage.pull(changed);
+        if (kind === 'rejected update') await stage.fail('p1', 'rejected');
+        await stage.pull(withoutFirst(list));
+        await stage.pull(kind === 'changed update' ? list.map((p) => ({ ...p, title: 'Changed again' })) : changed);
+        await stage.pull(withoutFirst(list));
+        expect(await stage.change('p1')).toMatchObject({ wanted: 'present', missing: true });
+        await stage.pull(withoutFirst(list));
+        expect(await stage.change('p1')).toMatchObject({ wanted: 'absent' });
+      } finally {
+        await stage.close();
+      }
+    },
+  );
+
   it('within its grace is still missing though its update is settled while the feed streams', async () => {
     const list = postings(10);
     const feed = await pausingFeed(feedXml(list));
@@ -129,6 +159,50 @@ describe('a posting that is gone', () => {
       await feed.close();
     }
   });
+
+  it.for([
+    { wanted: 'present', missingPulls: 2 },
+    { wanted: 'present', missingPulls: 1 },
+    { wanted: 'absent', missingPulls: 1 },
+  ] as const)(
+    'counts as missing though its job is found, and shows something else, while the feed streams ($wanted, $missingPulls)',
+    async ({ wanted, missingPulls }) => {
+      const list = postings(10).map((one) => ({ ...one, description: LONG }));
+      const feed = await pausingFeed(feedXml(withoutFirst(list)));
+      const options = { source: feed.url, delete_guard: `{ missing_pulls: ${missingPulls} }` };
+      const stage = await openStage({ feed: options });
+      try {
+        const { db } = stage.books;
+        await stage.pull(list);
+        await stage.acceptAll();
+        feed.set(feedXml(list));
+        await stage.pull(list);
+        await stage.fail('p1', 'in_doubt');
+        feed.set(feedXml(withoutFirst(list)));
+        if (wanted === 'absent') await stage.pull(list);
+
+        const { middle, release } = feed.holdNext();
+        const pulling = stage.pull(list);
+        await middle;
+        await expect.poll(() => db.query(READING), { timeout: 60_000 }).toHaveLength(1);
+        const doubt = await findDoubt(db, acme, postingKey('p1'));
+        if (doubt === undefined) throw new Error('p1 is not in doubt');
+        expect(await adoptDoubt(db, doubt, siteJobId('job-p1'), undefined, { fields: {}, uncertain: ['title'] })).toBe(
+          'settled',
+        );
+        release();
+        const { pull } = await pulling;
+        const grace = missingPulls - 1;
+        expect(await db.query('select seen, unchanged, gone, grace from pull where id = $1', [pull])).toEqual([
+          { seen: 9, unchanged: 9, gone: 1, grace },
+        ]);
+        expect(await stage.change('p1')).toMatchObject(grace > 0 ? { missing: true } : { wanted: 'absent' });
+      } finally {
+        await stage.close();
+        await feed.close();
+      }
+    },
+  );
 
   it('is told from the one that has its record under another key now', async ({ open }) => {
     const installation = await open();
