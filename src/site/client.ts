@@ -75,7 +75,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
         document: { root },
         trouble: answer.trouble,
       };
-      const outcome = await judgeKnowing(request.kind, reply, timing.learnt);
+      const outcome = await judgeKnowing(request.kind, reply, timing.learnt, pause);
       // Behind an answer to something else, each further one on that connection would be.
       if (outcome.kind === 'unknown' && outcome.contradicts === true) transport.renew();
       return {
@@ -120,8 +120,14 @@ const isLarge = ({ fields }: SiteJob): boolean =>
   Object.values(fields).reduce((length, value) => length + value.length, 0) > LARGE_JOB;
 
 /** What looks like another posting's job may be this one's, as the site is known to rewrite it: then it is judged again. */
-async function judgeKnowing(kind: SiteRequest['kind'], reply: Reply, ask: Timing['learnt']): Promise<Outcome> {
+async function judgeKnowing(
+  kind: SiteRequest['kind'],
+  reply: Reply,
+  ask: Timing['learnt'],
+  pause: Pause,
+): Promise<Outcome> {
   const outcome = judge(kind, reply);
+  await pause();
   const contradicts = outcome.kind === 'foreign' || (outcome.kind === 'unknown' && outcome.contradicts === true);
   const learnt = contradicts ? await ask?.() : undefined;
   return learnt === undefined || learnt.size === 0

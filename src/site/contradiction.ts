@@ -15,6 +15,8 @@ export interface Expectation {
   readonly learnt?: LearntRewrites;
 }
 
+const MOST_COMPARED = 4_000;
+
 const NOTHING_LEARNT: LearntRewrites = new Map();
 
 /** The job of an answer, as far as it shows one. */
@@ -45,7 +47,7 @@ export function tellOtherContent(job: ShownJob, expected: Expectation): string |
   const { fields = {}, referenceField, learnt = NOTHING_LEARNT } = expected;
   const other = tellOtherReference(job, { fields, referenceField, learnt });
   if (other !== undefined) return other;
-  const [sent, shown] = [fieldOf(fields, 'title')?.trim(), fieldOf(job.fields, 'title')?.trim()];
+  const [sent, shown] = [fieldOf(fields, 'title'), fieldOf(job.fields, 'title')].map(beginningOf);
   if (!sent || !shown || isReworded(sent, shown) || isRewriting(learnt, 'title', sent, shown)) return undefined;
   return `the job in the answer has the title ${quote(shown)}, and ${quote(sent)} was sent`;
 }
@@ -54,14 +56,17 @@ export function tellOtherContent(job: ShownJob, expected: Expectation): string |
 export function tellOtherReference(job: ShownJob, expected: Expectation): string | undefined {
   const { fields, before, referenceField, learnt = NOTHING_LEARNT } = expected;
   if (referenceField === undefined) return undefined;
-  const shown = fieldOf(job.fields, referenceField)?.trim();
-  const own = [fields, before].flatMap((known) => fieldOf(known ?? {}, referenceField)?.trim() || []);
+  const shown = beginningOf(fieldOf(job.fields, referenceField));
+  const own = [fields, before].flatMap((known) => beginningOf(fieldOf(known ?? {}, referenceField)) || []);
   if (!shown || own.length === 0) return undefined;
   const isOwn = (reference: string): boolean =>
     compareReferences(reference, shown) !== 'other' || isRewriting(learnt, referenceField, reference, shown);
   if (own.some(isOwn)) return undefined;
   return `the job in the answer has ${referenceField} ${quote(shown)}, and the posting has ${quote(own[0] ?? '')}`;
 }
+
+/** As much of a value as is compared: a title or a reference is hardly longer, and what is compared takes its time. */
+const beginningOf = (value: string | undefined): string | undefined => value?.trim().slice(0, MOST_COMPARED);
 
 /** A title with something added or left out at one end is none of another job. */
 function isReworded(sent: string, shown: string): boolean {

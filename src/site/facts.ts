@@ -83,13 +83,22 @@ export function gatherFacts(reply: Reply): Facts {
     otherContent: () => tellOtherContent(job, reply.expected ?? {}),
     otherPosting: () => tellOtherReference(job, reply.expected ?? {}),
     problems: root ? readErrors(root) : [],
-    objections: () => (root ? readObjection(root) : []),
+    objections: once(() => (root ? readObjection(root) : [])),
     hasMisgiving: () => hasMisgiving(root, reply.body),
-    reasons: () => tellProblems(reply.body, root),
+    reasons: once(() => tellProblems(reply.body, root)),
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
     redirectTarget: () => targetOf(reply),
     redirectsToJob: () => reply.location !== undefined && pointsAtJob(reply.location, reply.url),
     redirectsWithin: () => reply.location !== undefined && mayFollowCreate(reply.location, reply.url),
+  };
+}
+
+/** Several rules ask for it. */
+function once<T>(read: () => T): () => T {
+  let known: { readonly value: T } | undefined;
+  return () => {
+    known ??= { value: read() };
+    return known.value;
   };
 }
 

@@ -1,6 +1,6 @@
 // Turns an answer that sounds like a success into what it says against the request, in any form but an errors document.
 import type { Problem } from '../posting/posting.ts';
-import { isNothing, isTold, readErrorElement, readTold } from './problems.ts';
+import { firstOf, isNothing, isTold, readErrorElement, readTold } from './problems.ts';
 import { childrenOf, foldName, isNamed, legibleText, MAX_LEGIBLE, type XmlElement } from './xml-tree.ts';
 
 // Neither the answer to an update nor the form of errors is described (site-interface.md, section 4, rule 5; section 7,
@@ -31,10 +31,7 @@ const failureStatus =
  */
 export function readObjection(root: XmlElement): readonly Problem[] {
   if (isNamed(root, 'html')) return [];
-  const failures = findFailures(root, MAX_DEPTH);
-  const told = failures.flatMap(({ element, value }) =>
-    value === undefined ? readErrorElement(element) : [{ message: value }],
-  );
+  const told = firstOf(readFailures(findFailures(root, MAX_DEPTH)));
   if (told.length > 0) return told;
   if (isNamedAfterFailure(root.name) && !isPlural(root) && isEmpty(root)) return [{ message: foldName(root.name) }];
   const mark = findDenial(root, MAX_DEPTH) ?? denialOfAll(root);
@@ -53,11 +50,25 @@ interface Failure {
   readonly value?: string;
 }
 
-function findFailures(element: XmlElement, depth: number): Failure[] {
-  if (isNamedAfterFailure(element.name)) return isNothing(legibleText(element)) ? [] : [{ element }];
-  const marked = [...element.attributes].filter(([name, value]) => isNamedAfterFailure(name) && !isNothing(value));
-  if (marked.length > 0) return marked.map(([, value]) => ({ element, value }));
-  return depth === 0 ? [] : childrenOf(element).flatMap((child) => findFailures(child, depth - 1));
+function* findFailures(element: XmlElement, depth: number): Generator<Failure> {
+  if (isNamedAfterFailure(element.name)) {
+    if (!isNothing(legibleText(element))) yield { element };
+    return;
+  }
+  let isMarked = false;
+  for (const [name, value] of element.attributes) {
+    if (!isNamedAfterFailure(name) || isNothing(value)) continue;
+    isMarked = true;
+    yield { element, value };
+  }
+  if (!isMarked && depth > 0) for (const child of childrenOf(element)) yield* findFailures(child, depth - 1);
+}
+
+function* readFailures(failures: Iterable<Failure>): Generator<Problem> {
+  for (const { element, value } of failures) {
+    if (value === undefined) yield* readErrorElement(element);
+    else yield { message: value };
+  }
 }
 
 // A mark that denies success, as "valid: false"; that of an attribute or of an element without elements.

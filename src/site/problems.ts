@@ -52,13 +52,27 @@ export function tellProblems(body: string, root: XmlElement | undefined): readon
 
 /** The problems of an `errors` or `error` document, the elements lying at its root or somewhat deeper; otherwise none. */
 export function readErrors(root: XmlElement): readonly Problem[] {
-  if (isNamed(root, 'html')) return [];
-  return findErrors(root, MAX_DEPTH_OF_ERRORS).flatMap(readErrorElement).slice(0, MAX_PROBLEMS);
+  return isNamed(root, 'html') ? [] : firstOf(readErrorElements(findErrors(root, MAX_DEPTH_OF_ERRORS)));
+}
+
+function* readErrorElements(elements: Iterable<XmlElement>): Generator<Problem> {
+  for (const element of elements) yield* readErrorElement(element);
+}
+
+/** Nobody reads more of them, and each takes its time. */
+export function firstOf(problems: Iterable<Problem>): readonly Problem[] {
+  const first: Problem[] = [];
+  for (const one of problems) {
+    first.push(one);
+    if (first.length >= MAX_PROBLEMS) break;
+  }
+  return first;
 }
 
 /** The problems that one element tells of, as `error` and `errors` do; none where it says that there is none. */
-export const readErrorElement = (element: XmlElement): readonly Problem[] =>
-  readElement(element, {}).filter((one) => !isNothing(one.message));
+export function* readErrorElement(element: XmlElement): Generator<Problem> {
+  for (const one of readElement(element, {})) if (!isNothing(one.message)) yield one;
+}
 
 /** Whether a text says that nothing is wrong, as in `<errors>0</errors>`. */
 export const isNothing = (text: string): boolean =>
@@ -70,24 +84,25 @@ export const isTold = (element: XmlElement): boolean =>
 
 /** What the elements made for words say, wherever in the document they are; otherwise all of its text. */
 export function readTold(root: XmlElement): readonly Problem[] {
-  const told = findTold(root).flatMap((element) => readTexts(element, {}));
+  const told = firstOf(readToldTexts(root));
   const all = told.length > 0 ? told : [problem({ message: legibleText(root) })];
-  return all.filter((one) => one.message !== '').slice(0, MAX_PROBLEMS);
+  return all.filter((one) => one.message !== '');
 }
 
-const findTold = (element: XmlElement): readonly XmlElement[] =>
-  isTold(element) ? [element] : childrenOf(element).flatMap(findTold);
+function* readToldTexts(element: XmlElement): Generator<Problem> {
+  if (isTold(element)) yield* readTexts(element, {});
+  else for (const child of childrenOf(element)) yield* readToldTexts(child);
+}
 
 const isError = (element: XmlElement): boolean => errorName.test(foldName(element.name).toLowerCase());
 
-function findErrors(element: XmlElement, depth: number): readonly XmlElement[] {
-  if (isError(element)) return [element];
-  if (depth === 0) return [];
-  return childrenOf(element).flatMap((child) => findErrors(child, depth - 1));
+function* findErrors(element: XmlElement, depth: number): Generator<XmlElement> {
+  if (isError(element)) yield element;
+  else if (depth > 0) for (const child of childrenOf(element)) yield* findErrors(child, depth - 1);
 }
 
 // Reads an `error` or `errors` element. `context` is what the elements around it said of field and value.
-function readElement(element: XmlElement, context: Omit<Problem, 'message'>): Problem[] {
+function* readElement(element: XmlElement, context: Omit<Problem, 'message'>): Generator<Problem> {
   const children = childrenOf(element);
   const plural = isPlural(element);
   // In `<errors>` children are named after fields, and a job may have a `name` or a `path`; in `<error>` they are parts.
@@ -100,15 +115,22 @@ function readElement(element: XmlElement, context: Omit<Problem, 'message'>): Pr
   const inner = { field: readField(part(fieldNames)) ?? context.field, value: part(['value']) ?? context.value };
   const told = plural ? messageNames : detailNames;
   const isText = children.length === 0 || (!plural && hasOwnText(element));
-  if (isText) return [problem({ ...inner, message: legibleText(element) || (part(told) ?? '') })];
-  const own = children.flatMap((child) => {
+  if (isText) return yield problem({ ...inner, message: legibleText(element) || (part(told) ?? '') });
+  let saysSomething = false;
+  for (const child of children) {
+    for (const one of readPart(child)) {
+      saysSomething = true;
+      yield one;
+    }
+  }
+  if (!saysSomething) yield problem({ ...inner, message: part(told) ?? part(remarkNames) ?? legibleText(element) });
+
+  function readPart(child: XmlElement): Iterable<Problem> {
     if (isNamed(child, ...told)) return readTexts(child, inner);
     if (isError(child) || isNamed(child, ...failureNames)) return readElement(child, inner);
     if (!plural && isNamed(child, 'value', ...fieldNames, ...remarkNames)) return [];
     return readTexts(child, { field: readField(child.name) });
-  });
-  if (own.length > 0) return own;
-  return [problem({ ...inner, message: part(told) ?? part(remarkNames) ?? legibleText(element) })];
+  }
 }
 
 // Text beside elements: a sentence with markup in it.
@@ -118,12 +140,12 @@ const hasOwnText = (element: XmlElement): boolean =>
 const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
 
 // Each text that lies in an element is one message: `<messages><message>a</message><message>b</message></messages>`.
-function readTexts(element: XmlElement, context: Omit<Problem, 'message'>): Problem[] {
+function* readTexts(element: XmlElement, context: Omit<Problem, 'message'>): Generator<Problem> {
   const children = childrenOf(element);
   const named = fieldNames.find((name) => element.attributes.has(name));
   const field = context.field ?? readField(named && element.attributes.get(named));
-  if (children.length === 0) return [problem({ ...context, field, message: textOf(element) })];
-  return children.flatMap((child) => (isError(child) ? readElement(child, context) : readTexts(child, context)));
+  if (children.length === 0) yield problem({ ...context, field, message: textOf(element) });
+  for (const child of children) yield* isError(child) ? readElement(child, context) : readTexts(child, context);
 }
 
 // `base` is how Rails names the record as a whole.

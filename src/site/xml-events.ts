@@ -44,6 +44,10 @@ export class XmlRefused extends Error {
 
 const MAX_DEPTH = 100;
 const MAX_ATTRIBUTES = 500;
+/** Names are compared with many patterns, again and again. */
+const MAX_NAME = 1_000;
+/** The references of an attribute are expanded in one go. */
+const MAX_ATTRIBUTE_VALUE = 64 << 10;
 
 /** Names with `_` and `-` are the same name when a response is read. */
 export const foldName = (name: string): string => name.replaceAll('_', '-');
@@ -108,6 +112,9 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
       handOver === undefined ? 'it has' : wantedDepth === undefined ? 'it has, beside its jobs,' : 'a job in it has';
     return new XmlRefused(`${where} ${what}`, true);
   };
+  const checkName = (name: string): void => {
+    if (name.length > MAX_NAME) throw tooLarge(`a name of more than ${MAX_NAME} characters`);
+  };
   const addText = (text: string): void => {
     hold(0, text.length);
     const content = open.at(-1)?.content;
@@ -134,6 +141,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
     throw new XmlRefused(error.message);
   });
   parser.on('opentagstart', ({ name }) => {
+    checkName(name);
     attributes = new Map();
     local = localName(name);
     if (wantedDepth === undefined && handOver?.isWanted(local, open.length)) {
@@ -146,6 +154,10 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   });
   parser.on('attribute', ({ name, value }) => {
     if (attributes.size >= MAX_ATTRIBUTES) throw tooLarge(`an element with more than ${MAX_ATTRIBUTES} attributes`);
+    checkName(name);
+    if (value.length > MAX_ATTRIBUTE_VALUE) {
+      throw tooLarge(`an attribute of more than ${MAX_ATTRIBUTE_VALUE} characters`);
+    }
     hold(1, name.length + value.length);
     if (!name.startsWith('xmlns:')) attributes.set(foldName(localName(name)).toLowerCase(), withReferences(value));
   });

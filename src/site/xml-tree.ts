@@ -64,23 +64,40 @@ export const textOf = (element: XmlElement): string =>
  * @param isLeftOut elements whose text is not wanted.
  */
 export const legibleText = (element: XmlElement, isLeftOut?: (child: XmlElement) => boolean): string =>
-  legible(element, isLeftOut ?? (() => false)).trim();
+  legible(element, isLeftOut ?? (() => false), MAX_LEGIBLE).trim();
 
-function legible(element: XmlElement, isLeftOut: (child: XmlElement) => boolean): string {
-  const parts = element.content.flatMap((node) => {
-    if (typeof node !== 'string') return isLeftOut(node) ? [] : [legible(node, isLeftOut).trim()];
-    return [cutLong(node).replace(/\s{2,}|[^\S ]/g, ' ')];
-  });
+/** @param limit characters that somebody reads: what is behind them is not looked at, or each element around would copy it. */
+function legible(element: XmlElement, isLeftOut: (child: XmlElement) => boolean, limit: number): string {
+  const parts: string[] = [];
+  // The joined text may lose the white space at its ends, and is to be too long all the same.
+  let left = limit + 2;
+  for (const node of element.content) {
+    if (left <= 0) break;
+    if (typeof node !== 'string' && isLeftOut(node)) continue;
+    const part = typeof node === 'string' ? foldText(node) : legible(node, isLeftOut, left).trim();
+    parts.push(part);
+    if (part.trim() !== '') left -= part.length;
+  }
   // Text beside elements is a sentence with markup in it.
   const isSentence = element.content.some((node) => typeof node === 'string' && node.trim() !== '');
   const joined = isSentence ? joinSentence(parts) : parts.filter((part) => part.trim() !== '').join('; ');
-  // Each element around it copies a text: a long one under many elements would take time by its length for each.
-  return cutLong(joined);
+  return joined.length < limit ? joined : cutLong(joined.trim(), limit);
 }
 
-// It stays long, however much white space was around or in it.
-const cutLong = (text: string): string =>
-  text.length < MAX_LEGIBLE ? text : `${text.trim().slice(0, MAX_LEGIBLE - 1)}…`;
+const cutLong = (text: string, limit: number): string => (text.length < limit ? text : `${text.slice(0, limit - 1)}…`);
+
+/** Characters of a text that are folded in one go. */
+const FOLDED_AT_ONCE = 16 << 10;
+
+/** The text with its white space folded, as far as anybody reads. */
+function foldText(text: string): string {
+  let folded = '';
+  for (let at = 0; at < text.length && folded.length < MAX_LEGIBLE + 2; at += FOLDED_AT_ONCE) {
+    const part = text.slice(at, at + FOLDED_AT_ONCE).replace(/\s{2,}|[^\S ]/g, ' ');
+    folded += folded.endsWith(' ') ? part.trimStart() : part;
+  }
+  return folded;
+}
 
 // Looks at the ends of the parts only: with the text up to each part, many parts would take time by their square.
 function joinSentence(parts: readonly string[]): string {

@@ -1,10 +1,19 @@
 // Whatever a site answers, reading it leaves the event loop its turns: in slices, within limits, in proportion to its size.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { tellOtherContent } from '../../src/site/contradiction.ts';
+import { readObjection } from '../../src/site/objection.ts';
 import { readErrors } from '../../src/site/problems.ts';
 import { createCleaner, createScrubber, REMOVED } from '../../src/site/scrub.ts';
 import { openXml } from '../../src/site/xml-events.ts';
-import { expandReferences, readXml, readXmlInSlices, type XmlElement } from '../../src/site/xml-tree.ts';
+import {
+  expandReferences,
+  legibleText,
+  MAX_LEGIBLE,
+  readXml,
+  readXmlInSlices,
+  type XmlElement,
+} from '../../src/site/xml-tree.ts';
 import { anyTime, create, openClient, openSite, TOKEN } from './scripted-site.ts';
 
 function countedPause() {
@@ -110,16 +119,19 @@ describe('a token that lies across two parts', () => {
 });
 
 describe('the work grows with the size of an answer, not with its square', () => {
+  let reads = 0;
+  const element = (name: string, content: XmlElement['content']): XmlElement => ({
+    name,
+    attributes: new Map(),
+    get content() {
+      reads++;
+      return content;
+    },
+  });
+  const many = (make: () => XmlElement): XmlElement[] => Array.from({ length: 1_900 }, make);
+
   it('errors within errors', () => {
-    let reads = 0;
-    const element = (name: string, content: XmlElement['content']): XmlElement => ({
-      name,
-      attributes: new Map(),
-      get content() {
-        reads++;
-        return content;
-      },
-    });
+    reads = 0;
     const [depth, width] = [90, 500];
     let root = element(
       'error',
@@ -128,6 +140,81 @@ describe('the work grows with the size of an answer, not with its square', () =>
     for (let level = 0; level < depth; level++) root = element('error', [root]);
     expect(readErrors(root)).toHaveLength(100);
     expect(reads).toBeLessThan(20 * (depth + width));
+  });
+
+  it.each([
+    [
+      'errors',
+      readErrors,
+      () =>
+        element(
+          'errors',
+          many(() => element('error', ['bad'])),
+        ),
+    ],
+    [
+      'messages',
+      readErrors,
+      () =>
+        element('errors', [
+          element(
+            'messages',
+            many(() => element('message', ['bad'])),
+          ),
+        ]),
+    ],
+    [
+      'failures',
+      readObjection,
+      () =>
+        element(
+          'r',
+          many(() => element('failure', ['bad'])),
+        ),
+    ],
+  ])('of many %s only those are read that are told', (_name, tell, build) => {
+    const root = build();
+    reads = 0;
+    expect(tell(root)).toHaveLength(100);
+    expect(reads).toBeLessThan(1_000);
+  });
+
+  it('a text at each of many depths is read as far as it is told', () => {
+    let root = element('a', ['end']);
+    for (let level = 0; level < 90; level++) root = element('a', [`${'word '.repeat(2_000)}`, root]);
+    reads = 0;
+    expect(legibleText(root)).toHaveLength(MAX_LEGIBLE);
+    expect(reads).toBeLessThan(50);
+  });
+
+  it('a text stays long where much of it is white space', () => {
+    const text = legibleText(element('r', [`${' \n x'.repeat(MAX_LEGIBLE)} error`]));
+    expect(text).toHaveLength(MAX_LEGIBLE);
+  });
+
+  it('names and attributes have a length, as their patterns and references are looked for in one go', () => {
+    const ofLength = (length: number): string[] => [
+      `<job><${'a_'.repeat(length / 2)}/></job>`,
+      `<job ${'a_'.repeat(length / 2)}=""/>`,
+    ];
+    for (const xml of ofLength(1_000)) expect(readXml(xml)?.name).toBe('job');
+    for (const xml of ofLength(1_002)) expect(readXml(xml)).toBeUndefined();
+    expect(readXml(`<job error="${'&#65;'.repeat(12_000)}"/>`)?.name).toBe('job');
+    expect(readXml(`<job error="${'&#65;'.repeat(14_000)}"/>`)).toBeUndefined();
+  });
+
+  it('a long title or reference is compared as far as it tells one job from another', () => {
+    const shown = { fields: { title: `Nurse ${'x'.repeat(1 << 20)}`, number: `A1${'&amp;'.repeat(100_000)}` } };
+    const compared: string[] = [];
+    const form = vi.spyOn(String.prototype, 'normalize').mockImplementation(function (this: string) {
+      compared.push(String(this));
+      return String(this);
+    });
+    tellOtherContent(shown, { fields: { title: 'Nurse', number: 'B2' }, referenceField: 'number' });
+    tellOtherContent(shown, { fields: { title: 'Welder' } });
+    form.mockRestore();
+    expect(compared.length).toBeGreaterThan(0);
+    expect(Math.max(...compared.map((text) => text.length))).toBeLessThanOrEqual(4_000);
   });
 
   it('CDATA sections and comments part no text', () => {
