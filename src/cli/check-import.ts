@@ -6,17 +6,17 @@ import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import type { MappingSpec } from '../posting/mapping.ts';
 import { createSiteClient } from '../site/client.ts';
-import { NotShownError, type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
+import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { addressOf } from '../site/site-address.ts';
 import { type Turns, turnsOf } from '../site/turns.ts';
 import type { AskedLine, ImportedLines, ListedJob } from '../store/imported-lines.ts';
 import type { LineProblem } from '../store/mapping-import.ts';
-import { pause } from '../store/patience.ts';
 import { findMove, setAddress } from '../store/site-address.ts';
 import { readSiteState, stateAt } from '../store/site-state.ts';
 import type { Books } from './books.ts';
 import { commandWriter, completeCommands } from './command-line.ts';
 import type { Progress } from './progress.ts';
+import { showJob } from './show-job.ts';
 import { tokenDigests } from './token-digests.ts';
 
 /** More jobs than this are looked for in the list, where there is one. */
@@ -150,20 +150,12 @@ const ABSENT = Symbol('the site has no such job');
 
 /** @throws UnaskedError */
 async function showReference(asking: Asking, { siteJobId }: AskedLine): Promise<ShownReference | typeof ABSENT> {
-  const { client, turns, site, signal } = asking;
-  for (let tries = 1, delayMs = site.retry.firstDelayMs; ; tries++, delayMs *= 2) {
-    await turns.take(signal);
-    signal.throwIfAborted();
-    try {
-      const shown = await client.show(siteJobId, signal);
-      return shown === undefined ? ABSENT : referenceOf(shown, site);
-    } catch (error) {
-      signal.throwIfAborted();
-      const { status = undefined, retryAfterMs } = error instanceof NotShownError ? error : { retryAfterMs: undefined };
-      const mayPass = status === 0 || status === 429 || (status ?? 0) >= 500;
-      if (!mayPass || tries >= site.retry.attempts) throw new UnaskedError((error as Error).message);
-      await pause(retryAfterMs ?? Math.min(delayMs, site.retry.maxDelayMs), signal);
-    }
+  try {
+    const shown = await showJob(asking, siteJobId);
+    return shown === undefined ? ABSENT : referenceOf(shown, asking.site);
+  } catch (error) {
+    asking.signal.throwIfAborted();
+    throw new UnaskedError((error as Error).message);
   }
 }
 

@@ -1,5 +1,6 @@
 // Picks site jobs that should be there, of every age, to see whether the site is still the one they were made on.
-import { type SiteJobId, type SiteName, siteJobId } from '../posting/identifiers.ts';
+import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
 import type { Queryable } from './database.ts';
 
 // Neither on its way out, nor known to be gone already and left so.
@@ -31,6 +32,35 @@ export async function sampleOfAges(db: Queryable, site: SiteName, not: SiteJobId
     [site, not, YOUNGEST, ANY],
   );
   return uniqueIds(rows);
+}
+
+/** A job with what the site last accepted for it. */
+export interface KnownJob {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+  readonly fields: Fields;
+}
+
+/**
+ * Jobs of any age, those accepted last first: what expires by age is the least likely to have taken them. Those to which
+ * something was sent of which the outcome is unknown are left out.
+ */
+export async function jobsToCompare(db: Queryable, site: SiteName, most: number): Promise<KnownJob[]> {
+  const rows = await db.query<KnownJob & Record<string, unknown>>(
+    `with expected as materialized (select m.feed, m.key, m.site_job_id, m.mapped_at from mapping m where ${EXPECTED}
+         and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null)
+         and not exists (select from unanswered u where u.feed = m.feed and u.key = m.key)
+         and exists (select from document d where d.feed = m.feed and d.key = m.key)),
+       youngest as (select * from expected order by mapped_at desc limit $3 / 4),
+       others as (select * from expected e where not exists (select from youngest y where (y.feed, y.key) = (e.feed, e.key))
+         order by random() limit $3 - $3 / 4)
+     select x.feed, x.key, x.site_job_id as "siteJobId", d.fields
+     from (select 0 as rank, * from youngest union all select 1, * from others) x
+     join document d on d.feed = x.feed and d.key = x.key order by x.rank, random()`,
+    [site, '', most],
+  );
+  return rows;
 }
 
 /** Whether the site has had no more than `most` jobs of ours, all of them for longer than a day. */

@@ -6,6 +6,7 @@ import { noteAct } from '../../store/audit.ts';
 import { setAddress } from '../../store/site-address.ts';
 import { resumeSite, trustGone } from '../../store/site-state.ts';
 import { actorName } from '../actor.ts';
+import { confirmMoved } from '../confirm-moved.ts';
 import { UserError } from '../exit-status.ts';
 import { printJson, printLine } from '../print.ts';
 import { refuseMove } from '../refuse-move.ts';
@@ -29,7 +30,8 @@ export function resumeCommand(): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action((name: string, options: ResumeOptions) =>
-      withBooks(options, async ({ db, config }) => {
+      withBooks(options, async (books, signal) => {
+        const { db, config } = books;
         const configured = config.sites.get(name as SiteName);
         if (configured === undefined) {
           throw new UserError(`there is no site ${name}; sites: ${[...config.sites.keys()].join(', ') || 'none'}`);
@@ -38,6 +40,7 @@ export function resumeCommand(): Command {
         const address = addressOf(configured.options.baseUrl);
         const moved = options.moved === true;
         if (!moved) await refuseMove({ db }, configured, options.config);
+        const compared = moved ? await confirmMoved(books, configured, { config: options.config, signal }) : undefined;
         const wasPaused = await db.transaction(async (tx) => {
           const paused = await resumeSite(tx, site);
           const emptied = options.emptied === true;
@@ -47,7 +50,13 @@ export function resumeCommand(): Command {
           await noteAct(tx, { actor: actorName(options.as), action: 'resume', detail });
           return paused;
         });
-        if (options.json === true) return printJson({ site, was_paused: wasPaused });
+        const note = compared?.note;
+        if (options.json === true) {
+          const counts =
+            compared === undefined ? {} : { compared: compared.jobs, ...(note === undefined ? {} : { note }) };
+          return printJson({ site, was_paused: wasPaused, ...counts });
+        }
+        if (note !== undefined) printLine(`${note[0]?.toUpperCase()}${note.slice(1)}.`);
         if (!wasPaused) return printLine(`Site ${site} was not paused.`);
         return printLine(`Site ${site} is resumed: a running worker, or the next sync, sends what waits.`);
       }),

@@ -1,0 +1,166 @@
+// Compares jobs that a site shows at its new address with what was last sent for them, before anything is sent there.
+import { learntTurns } from '../../jobs/learnt-turns.ts';
+import type { SiteConfig } from '../config/config.ts';
+import type { LearntRewrites } from '../plan/observe-values.ts';
+import { plural } from '../plan/plural.ts';
+import { fieldOf } from '../plan/same-value.ts';
+import { createSiteClient } from '../site/client.ts';
+import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
+import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
+import { addressOf } from '../site/site-address.ts';
+import { turnsOf } from '../site/turns.ts';
+import { jobsToCompare, type KnownJob } from '../store/mapping-sample.ts';
+import { findMove } from '../store/site-address.ts';
+import { learntRewrites } from '../store/value-rewrites.ts';
+import type { Books } from './books.ts';
+import { commandWriter, completeCommands } from './command-line.ts';
+import { UserError } from './exit-status.ts';
+import { type AskedSite, showJob } from './show-job.ts';
+
+/** How many jobs the site is asked for at most. */
+const MOST_ASKED = 20;
+/** So many that can be compared are enough. */
+const ENOUGH = 10;
+/** So many that can't be shown are enough to see that the site shows none. */
+const ENOUGH_UNSHOWN = 3;
+const MOST_TOLD = 3;
+
+/** What comparing came to where it does not speak against the move. */
+export interface MoveEvidence {
+  /** Jobs whose content was compared. */
+  readonly jobs: number;
+  /** What a person should know: that nothing was compared, or that some jobs show something else. */
+  readonly note?: string;
+}
+
+/**
+ * Gives the evidence; `undefined` where the address is that of before. @throws UserError where the site at the address shows
+ * jobs that are not those that were made, or can't be asked now.
+ */
+export async function confirmMoved(
+  { db }: Pick<Books, 'db'>,
+  site: SiteConfig,
+  { config, signal }: { readonly config: string | undefined; readonly signal: AbortSignal },
+): Promise<MoveEvidence | undefined> {
+  const address = addressOf(site.options.baseUrl);
+  if ((await findMove(db, site.name, address)) === undefined) return undefined;
+  const client = createSiteClient(site.options);
+  const { requestsPerSecond } = site;
+  const turns = learntTurns(turnsOf(requestsPerSecond), db, site.name, requestsPerSecond, () => signal.aborted);
+  try {
+    const jobs = await jobsToCompare(db, site.name, MOST_ASKED);
+    const learnt = await learntRewrites(db, site.name);
+    const asked = { site, client, turns, signal };
+    return judge(site, address, await compareAll(asked, jobs, learnt));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(completeCommands(error.message, commandWriter(config)));
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * What comparing one job came to.
+ *
+ * | the site                                     | comparison |
+ * | -------------------------------------------- | ---------- |
+ * | shows the reference or title that was sent   | same       |
+ * | shows another one                            | other      |
+ * | shows neither                                | silent     |
+ * | says that the job is not there: it expired   | gone       |
+ * | does not show single jobs                    | unshown    |
+ */
+type Comparison =
+  | { readonly kind: 'same' | 'silent' | 'gone' }
+  | { readonly kind: 'other' | 'unshown'; readonly message: string };
+
+async function compareAll(
+  asked: AskedSite,
+  jobs: readonly KnownJob[],
+  learnt: LearntRewrites,
+): Promise<readonly Comparison[]> {
+  const comparisons: Comparison[] = [];
+  const countOf = (...kinds: Comparison['kind'][]) => comparisons.filter(({ kind }) => kinds.includes(kind)).length;
+  for (const job of jobs) {
+    comparisons.push(await compareOne(asked, job, learnt));
+    if (countOf('same', 'other') >= ENOUGH || countOf('unshown') >= ENOUGH_UNSHOWN) break;
+  }
+  return comparisons;
+}
+
+async function compareOne(asked: AskedSite, job: KnownJob, learnt: LearntRewrites): Promise<Comparison> {
+  let shown: SiteJob | undefined;
+  try {
+    shown = await showJob(asked, job.siteJobId);
+  } catch (error) {
+    asked.signal.throwIfAborted();
+    await refuseUnasked(asked, error);
+    return { kind: 'unshown', message: (error as Error).message };
+  }
+  if (shown === undefined) return { kind: 'gone' };
+  const { referenceField } = asked.site.options;
+  const expected = { fields: job.fields, referenceField, learnt };
+  const compared = toCompare(shown);
+  if (tellOtherContent(compared, expected) !== undefined) {
+    const message = tellOtherContent(shown, expected) ?? 'the job shows another reference or title than was sent';
+    return { kind: 'other', message: `job ${job.siteJobId} of posting ${job.key} of feed ${job.feed}: ${message}` };
+  }
+  return { kind: hasEvidence(compared, expected) ? 'same' : 'silent' };
+}
+
+/** Whether the job shows a value that could have contradicted what was sent. */
+function hasEvidence({ fields }: SiteJob, { fields: sent = {}, referenceField }: Expectation): boolean {
+  return [referenceField, 'title'].some(
+    (name) => name !== undefined && fieldOf(fields, name)?.trim() && fieldOf(sent, name)?.trim(),
+  );
+}
+
+const NOT_NOW = {
+  unauthorized: 'it refuses the token',
+  unreachable: 'it does not answer',
+  throttled: 'it asks to wait',
+};
+
+/** A site to which nothing can be sent now is asked another time: only one that never shows single jobs is not asked. */
+async function refuseUnasked({ site, client, turns, signal }: AskedSite, error: unknown): Promise<void> {
+  await turns.take(signal);
+  const refused = error instanceof NotShownError && error.status === 401;
+  const kind = refused ? 'unauthorized' : (await client.probe(signal)).kind;
+  if (kind !== 'unauthorized' && kind !== 'unreachable' && kind !== 'throttled') return;
+  throw new UserError(
+    `site ${site.name} could not be asked at ${addressOf(site.options.baseUrl)} whether it is the same site: ${NOT_NOW[kind]} ` +
+      `(${(error as Error).message}). Nothing was changed. Try again when it answers: jobmirror resume ${site.name} --moved`,
+  );
+}
+
+/** Single jobs of the right site may show something else: people edit them, and sites use IDs again. Most do not. */
+function judge({ name, options }: SiteConfig, address: string, comparisons: readonly Comparison[]): MoveEvidence {
+  const others = comparisons.flatMap((one) => (one.kind === 'other' ? [one.message] : []));
+  const same = comparisons.filter(({ kind }) => kind === 'same').length;
+  const jobs = same + others.length;
+  const told = others.slice(0, MOST_TOLD).join('; ');
+  if (others.length > 0 && others.length >= same) {
+    throw new UserError(
+      `${address} shows other jobs than those of site ${name} in ${others.length} of ${plural(jobs, 'job')}: ${told}. ` +
+        `Nothing was changed, and nothing is sent there. Set base_url of site ${name} back, and give the other site a name of its own`,
+    );
+  }
+  if (others.length > 0)
+    return { jobs, note: `${address} shows something else in ${others.length} of ${plural(jobs, 'job')}: ${told}` };
+  if (jobs > 0) return { jobs };
+  const unshown = comparisons.flatMap((one) => (one.kind === 'unshown' ? [one.message] : []));
+  const why = unshown[0] ?? whyNothing(comparisons, options.referenceField);
+  return {
+    jobs,
+    note: `whether ${address} is the same site could not be seen from its jobs (${why}), so it is taken for it`,
+  };
+}
+
+function whyNothing(comparisons: readonly Comparison[], referenceField: string | undefined): string {
+  const asked = comparisons.length;
+  if (asked === 0) return 'what was sent for its jobs is not recorded';
+  if (comparisons.every(({ kind }) => kind === 'gone'))
+    return `it has none of the ${plural(asked, 'job')} it was asked for`;
+  return `it shows neither ${referenceField === undefined ? '' : `${referenceField} nor `}title of any of ${plural(asked, 'job')}`;
+}
