@@ -62,3 +62,32 @@ export async function possibleFormerNames(
   );
   return left.filter(({ live, uncertain }) => live + uncertain > 0);
 }
+
+/** A feed that no configuration names, and of which the site may have jobs that no mapping knows. */
+export interface DoubtfulFeed {
+  readonly feed: FeedName;
+  /** Creates that are in doubt or in flight. */
+  readonly creates: number;
+  readonly orphans: number;
+}
+
+/**
+ * The feeds outside of the configuration, those out of service too, of which the feed's site may have such jobs. A site of
+ * another name at the same address is the same one.
+ */
+export async function doubtfulFeeds(
+  db: Queryable,
+  { site, address }: Pick<NamedFeed, 'site' | 'address'>,
+  configured: Iterable<FeedName>,
+): Promise<DoubtfulFeed[]> {
+  return db.query<DoubtfulFeed & Record<string, unknown>>(
+    `select * from (
+       select f.feed,
+         (select count(*) from change c where c.feed = f.feed and (c.state = 'in_doubt' or c.attempt_operation = 'create')) as creates,
+         (select count(*) from stray s where s.feed = f.feed) as orphans
+       from feed_state f where f.feed <> all($1::text[]) and f.feed not in (${SERVED_FEEDS})
+         and (f.site = $2 or exists (select from site_state s where s.site = f.site and s.address = $3))) left_feed
+     where creates + orphans > 0 order by feed`,
+    [[...configured], site, address],
+  );
+}

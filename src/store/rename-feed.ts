@@ -108,11 +108,16 @@ class BeingSentError extends Error {}
 const beingSent = (feed: FeedName): string =>
   `changes of feed ${feed} are being sent: end the command that does, and try again a minute later`;
 
-/**
- * Takes a feed out of service: its jobs stay as they are, and nothing is sent for it. Gives how many jobs of it may be on
- * the site although no mapping says so; `undefined`: the database does not know the feed.
- */
-export async function retireFeed(db: Database, feed: FeedName, actor: string): Promise<number | undefined> {
+/** What became of a feed that was taken out of service. */
+export interface Retired {
+  /** Creates that are in doubt or in flight: the site may have a job for each, although no mapping says so. */
+  readonly inDoubt: number;
+  /** Feeds that were said to be new on the site, and are looked for there all the same before their first create. */
+  readonly searched: readonly FeedName[];
+}
+
+/** Takes a feed out of service: its jobs stay as they are, and nothing is sent for it. `undefined`: the database does not know it. */
+export async function retireFeed(db: Database, feed: FeedName, actor: string): Promise<Retired | undefined> {
   return db.transaction(async (tx) => {
     const rows = await tx.query(
       'update feed_state set retired_at = coalesce(retired_at, now()) where feed = $1 returning feed',
@@ -124,6 +129,19 @@ export async function retireFeed(db: Database, feed: FeedName, actor: string): P
       `select count(*) as n from change where feed = $1 and attempt_operation = 'create'`,
       [feed],
     );
-    return row?.n ?? 0;
+    const inDoubt = row?.n ?? 0;
+    return { inDoubt, searched: inDoubt === 0 ? [] : await searchForNew(tx, feed) };
   });
+}
+
+/** That the site has none of a new feed's jobs was said before the jobs of these doubts were nobody's. */
+async function searchForNew(tx: Queryable, retired: FeedName): Promise<FeedName[]> {
+  const rows = await tx.query<{ feed: FeedName }>(
+    `update feed_state f set site_checked_at = null, site_declared = false
+     from feed_state r where r.feed = $1 and f.site = r.site and f.feed <> r.feed and f.site_declared and f.retired_at is null
+       and not exists (select from mapping m where m.feed = f.feed) and not exists (select from change c where c.feed = f.feed)
+     returning f.feed`,
+    [retired],
+  );
+  return rows.map((row) => row.feed).sort();
 }

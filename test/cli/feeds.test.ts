@@ -216,6 +216,94 @@ it('a feed that is retired while creates of it are in doubt says so', async () =
   expect((await run('feeds', 'retire', 'acme')).out).toContain('may have a job for each of 3 creates in doubt');
 });
 
+describe('feeds new', () => {
+  const LOST = [{ name: 'reset-after' }] as const;
+  const listPath = '    list_path: /jobs.xml\n';
+
+  /** Three creates of acme are in doubt, and the site has made their jobs. */
+  async function openDoubtful(): Promise<void> {
+    await edit(listPath, '');
+    await mirror.sandbox.setFaults(LOST);
+    expect(await syncOnce()).toMatchObject({ in_doubt: 3, created: 0 });
+    await mirror.sandbox.setFaults([]);
+  }
+  /** As a person does who does not read what the commands say. */
+  const insist = async () => {
+    await run('feeds', 'new', 'other');
+    await run('feeds', 'retire', 'acme');
+  };
+
+  it('is refused while a feed outside of the configuration has creates in doubt, out of service or not', async () => {
+    await openDoubtful();
+    await rename('acme', 'other');
+    for (const retired of [false, true]) {
+      if (retired) expect((await run('feeds', 'retire', 'acme')).status).toBe(0);
+      const { status, errors } = await run('feeds', 'new', 'other');
+      expect(status).toBe(1);
+      expect(errors).toContain('feed acme is not in the configuration, and has 3 creates whose outcome is unknown');
+      expect(errors).toContain(`feeds rename acme other --config ${mirror.configPath}. If not, resolve`);
+      expect(errors).toContain(`review list acme --config ${mirror.configPath}`);
+    }
+    const { db } = await mirror.books();
+    expect(await db.query(`select from audit where action = 'new feed'`)).toEqual([]);
+    const entries = await db.query<{ id: number; key: string }>(`select id, key from change where state = 'in_doubt'`);
+    const jobs = new Map((await mirror.sandbox.inspect.jobs()).map((job) => [job.fields.number, job.id]));
+    for (const { id, key } of entries) {
+      expect(await run('review', 'settle', `${id}`, '--exists', `${jobs.get(key)}`)).toMatchObject({ status: 0 });
+    }
+    expect((await run('feeds', 'new', 'other')).out).toContain('Feed other is taken for new');
+  });
+
+  it('that is insisted on makes nothing twice', async () => {
+    await openDoubtful();
+    await rename('acme', 'other');
+    await insist();
+    await edit('    reference_field', `${listPath}    reference_field`);
+    expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ feed: 'other', created: 0 })]);
+    expect(await mirror.sandbox.inspect.count()).toBe(3);
+  });
+
+  it('is refused while there is an orphan site job of such a feed', async () => {
+    await edit('\n  acme:\n', '\n  other:\n');
+    const { db } = await mirror.books();
+    await db.query(`insert into feed_state (feed, site) values ('acme', 'board') on conflict do nothing`);
+    await db.query(`insert into stray (site, site_job_id, feed, key) values ('board', '99', 'acme', 'k')`);
+    expect(await run('feeds', 'new', 'other')).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining('feed acme is not in the configuration, and has 1 orphan site job on site board'),
+    });
+  });
+
+  it('is accepted beside the doubts of a feed that is configured, here or in another process, or of another site', async () => {
+    await openDoubtful();
+    expect((await run('feeds', 'new', 'acme')).status).toBe(0);
+    await rename('acme', 'other');
+    const { db } = await mirror.books();
+    const feeds = new Map([['acme', 'board']]) as never;
+    const { leave } = await enterAsWorker(db, { ...SOMEBODY, feeds }, () => undefined);
+    expect((await run('feeds', 'new', 'other')).status).toBe(0);
+    await leave();
+    expect((await run('feeds', 'new', 'other')).status).toBe(1);
+    await db.query(`update feed_state set site = 'elsewhere' where feed = 'acme'`);
+    expect((await run('feeds', 'new', 'other')).status).toBe(0);
+  });
+
+  it('counts no more once a feed is retired whose creates are in doubt: the site is searched', async () => {
+    await openDoubtful();
+    const text = await readFile(mirror.configPath, 'utf8');
+    const [, block = ''] = /\n {2}acme:\n([\s\S]*)$/.exec(text) ?? [];
+    await writeFile(mirror.configPath, `${text}\n  other:\n${block}`);
+    expect((await run('feeds', 'new', 'other')).status).toBe(0);
+    await writeFile(mirror.configPath, text.replace('\n  acme:\n', '\n  other:\n'));
+    await edit('    reference_field', `${listPath}    reference_field`);
+    expect((await run('feeds', 'retire', 'acme', '--json')).json()).toEqual([
+      { feed: 'acme', retired: true, in_doubt: 3, searched: ['other'] },
+    ]);
+    expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ feed: 'other', created: 0 })]);
+    expect(await mirror.sandbox.inspect.count()).toBe(3);
+  });
+});
+
 /** A process beside the commands. */
 const SOMEBODY = { command: 'work', host: 'here', pid: 1, parts: {}, feeds: new Map() } as const;
 

@@ -3,11 +3,14 @@ import { Command } from 'commander';
 import { releaseOrphans } from '../../../jobs/tend-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
 import { plural } from '../../plan/plural.ts';
-import type { FeedName } from '../../posting/identifiers.ts';
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { addressOf } from '../../site/site-address.ts';
 import { noteAct } from '../../store/audit.ts';
+import { type DoubtfulFeed, doubtfulFeeds } from '../../store/left-feeds.ts';
 import { renameFeed, retireFeed } from '../../store/rename-feed.ts';
 import { declareChecked } from '../../store/site-check.ts';
 import { actorName } from '../actor.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { UserError } from '../exit-status.ts';
 import { knownFeed } from '../feed-name.ts';
 import { printJson, printLine } from '../print.ts';
@@ -74,7 +77,13 @@ function newCommand(): Command {
         if (configured === undefined)
           throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
         const { name: feed, siteName } = configured;
+        const site = config.sites.get(siteName);
+        const address = site === undefined ? '' : addressOf(site.options.baseUrl);
         await db.transaction(async (tx) => {
+          const doubtful = await doubtfulFeeds(tx, { site: siteName, address }, namedFeeds(config));
+          if (doubtful.length > 0) {
+            throw new UserError(completeCommands(refuseNew(feed, siteName, doubtful), commandWriter(options.config)));
+          }
           await declareChecked(tx, feed, siteName, { declared: true });
           await noteAct(tx, { actor: actorName(options.as), action: 'new feed', feed, detail: { site: siteName } });
         });
@@ -82,6 +91,30 @@ function newCommand(): Command {
         return printLine(`Feed ${feed} is taken for new: site ${siteName} is not searched for its jobs.`);
       }),
     );
+}
+
+/** Why the site may have jobs of the feed after all, and what to do about each feed that may have made them. */
+function refuseNew(feed: FeedName, site: SiteName, doubtful: readonly DoubtfulFeed[]): string {
+  return [
+    ...doubtful.map(({ feed: left, creates, orphans }) => {
+      const parts = [
+        ...(creates === 0
+          ? []
+          : [plural(creates, 'create whose outcome is unknown', 'creates whose outcome is unknown')]),
+        ...(orphans === 0 ? [] : [plural(orphans, 'orphan site job')]),
+      ];
+      return `feed ${left} is not in the configuration, and has ${parts.join(' and ')} on site ${site}`;
+    }),
+    `${feed} would make such jobs a second time, so nothing was changed`,
+    ...doubtful.map(({ feed: left, creates }) =>
+      [
+        `If ${feed} is the new name of ${left}: jobmirror feeds rename ${left} ${feed}`,
+        creates === 0
+          ? `If not, wait until a sync has deleted the orphan site jobs of ${left}`
+          : `If not, resolve its doubts first: jobmirror review list ${left}`,
+      ].join('. '),
+    ),
+  ].join('. ');
 }
 
 function retireCommand(): Command {
@@ -94,15 +127,20 @@ function retireCommand(): Command {
       withBooks(options, async ({ db, config }) => {
         const feed = await knownFeed(db, config, name);
         refuseConfigured(namedFeeds(config).has(feed), feed);
-        const inDoubt = await retireFeed(db, feed, actorName(options.as));
-        if (inDoubt === undefined) throw new UserError(`no feed ${feed} is recorded in the database`);
-        if (options.json === true) return printJson({ feed, retired: true, in_doubt: inDoubt });
+        const retired = await retireFeed(db, feed, actorName(options.as));
+        if (retired === undefined) throw new UserError(`no feed ${feed} is recorded in the database`);
+        const { inDoubt, searched } = retired;
+        if (options.json === true) return printJson({ feed, retired: true, in_doubt: inDoubt, searched });
         const doubts =
           inDoubt === 0
             ? ''
             : ` The site may have a job for each of ${plural(inDoubt, 'create')} in doubt: jobmirror review list ${feed}.`;
+        const search =
+          searched.length === 0
+            ? ''
+            : ` So the site is searched for jobs of ${searched.join(', ')} before anything is created, though it was said to have none.`;
         return printLine(
-          `Feed ${feed} is out of service; its jobs stay.${doubts} Once it is in the configuration again, it goes on as before.`,
+          `Feed ${feed} is out of service; its jobs stay.${doubts}${search} Once it is in the configuration again, it goes on as before.`,
         );
       }),
     );

@@ -56,7 +56,7 @@ export function resumeCommand(): Command {
             compared === undefined ? {} : { compared: compared.jobs, ...(note === undefined ? {} : { note }) };
           return printJson({ site, was_paused: wasPaused, ...counts });
         }
-        if (note !== undefined) printLine(`${note[0]?.toUpperCase()}${note.slice(1)}.`);
+        if (note !== undefined) await printLine(`${note[0]?.toUpperCase()}${note.slice(1)}.`);
         if (!wasPaused) return printLine(`Site ${site} was not paused.`);
         return printLine(`Site ${site} is resumed: a running worker, or the next sync, sends what waits.`);
       }),
