@@ -26,6 +26,8 @@ export interface BooksOptions {
   readonly quiet?: boolean;
   /** Log lines in a pipe are JSON: for services, and where JSON was asked for. */
   readonly json?: boolean;
+  /** Ends the opening, which then throws its reason; an embedded server that it started is stopped. */
+  readonly signal?: AbortSignal;
 }
 
 /** Loads the configuration alone. Feeds whose settings are wrong are left out of it, and stand in its `brokenFeeds`. */
@@ -48,7 +50,7 @@ export async function openBooks(options: BooksOptions): Promise<Books> {
 /**
  * Opens the books of a configuration that is loaded already.
  * @param options.waitUntil for commands that nobody watches: waits some minutes for a server that is starting, recovering
- * or read-only, or until the signal aborts.
+ * or read-only, or until the signal aborts, which ends the opening as `options.signal` does.
  */
 export async function openBooksFor(
   config: Config,
@@ -57,7 +59,7 @@ export async function openBooksFor(
   const level = options.quiet === true && config.log.level !== 'error' ? 'warn' : config.log.level;
   const log = createLogger({ level, secrets: secretsOf(config), json: options.json });
   for (const warning of config.warnings) log.warn(warning);
-  const server = await openServer(config, (text) => log.info(text));
+  const server = await openServer(config, (text) => log.info(text), options.signal ?? options.waitUntil);
   try {
     await patiently(() => migrate(server.url), options.waitUntil ?? AbortSignal.abort(), {
       worthAgain: isSaidByServer,
@@ -100,13 +102,17 @@ export interface OpenServer {
   leave(): Promise<void>;
 }
 
-/** Opens the server that a configuration names: the user's own, or the embedded one of its data folder. */
+/**
+ * Opens the server that a configuration names: the user's own, or the embedded one of its data folder.
+ * @param signal ends the opening, which then throws its reason
+ */
 export async function openServer(
   { database, dataDir }: Pick<Config, 'database' | 'dataDir'>,
   onNotice: (text: string) => void,
+  signal?: AbortSignal,
 ): Promise<OpenServer> {
   if (database.kind === 'postgres') return { url: database.url.reveal(), leave: async () => undefined };
-  const server = await openEmbeddedServer(dataDir, { onNotice });
+  const server = await openEmbeddedServer(dataDir, { onNotice, signal });
   return { url: server.url(), leave: () => server.leave() };
 }
 

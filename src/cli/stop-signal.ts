@@ -1,4 +1,5 @@
 // Turns SIGINT, SIGTERM, SIGHUP and output that can't be written any more into an abort signal; a second signal ends the process at once.
+import { UserError } from './exit-status.ts';
 import { onOutputFailure } from './output-failure.ts';
 import { printNotice } from './print.ts';
 
@@ -11,6 +12,19 @@ export interface StopSignal {
   readonly stopped: Promise<void>;
   /** Stops listening. */
   release(): void;
+}
+
+/** What a service opens; `undefined` where the stop ended the opening: it has then ended as it was asked to. */
+export async function unlessStopped<Opened>(
+  { signal }: StopSignal,
+  opening: Promise<Opened>,
+): Promise<Opened | undefined> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return undefined;
+    throw error;
+  }
 }
 
 /** Whatever hangs then, a connection to a server that is away or a reader that does not read, is cut off. */
@@ -28,7 +42,7 @@ export function stopSignal(): StopSignal {
   });
   const stop = (cause: string, status: number): void => {
     setTimeout(() => process.exit(status), END_AFTER_MS).unref();
-    controller.abort(new Error(`stopped by ${cause}`));
+    controller.abort(new UserError(`stopped by ${cause}`));
     resolveStopped();
   };
   const onSignal = (name: SignalName): void => {

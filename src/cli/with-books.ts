@@ -11,7 +11,7 @@ export async function withBooks<T>(
   const stopping = stopSignal();
   stopPrintingOn(stopping.signal);
   try {
-    const books = await openBooks({ ...options, quiet: true });
+    const books = await openBooks({ ...options, quiet: true, signal: stopping.signal });
     try {
       stopping.signal.throwIfAborted();
       return await work(books, stopping.signal);

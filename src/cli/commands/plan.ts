@@ -31,7 +31,7 @@ export function planCommand(): Command {
       const write = commandWriter(options.config);
       try {
         if (setups.length > 0) {
-          const books = await openBooksFor(config, { quiet: true, json: options.json });
+          const books = await openBooksFor(config, { quiet: true, json: options.json, signal: stopping.signal });
           try {
             for (const setup of setups)
               statuses.push(await planOne(books, setup, stopping.signal, options.json === true, write));

@@ -8,7 +8,7 @@ import { openServer, readConfig } from '../books.ts';
 import { UserError } from '../exit-status.ts';
 import { printLine, printNotice } from '../print.ts';
 import { addSandboxOptions, readSandboxOptions } from '../sandbox-options.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { stopSignal, unlessStopped } from '../stop-signal.ts';
 
 /** Other than the port of `/healthz`, so that both run side by side. */
 const DEFAULT_PORT = 8081;
@@ -46,7 +46,8 @@ export function sandboxCommand(): Command {
     const secrets = [given.password, given.token].filter((text) => text !== undefined);
     const log = createLogger({ level: 'warn', secrets });
     const stopping = stopSignal();
-    const server = await openServer(place, printNotice);
+    const server = await unlessStopped(stopping, openServer(place, printNotice, stopping.signal));
+    if (server === undefined) return stopping.release();
     try {
       const sandbox = await start({
         databaseUrl: server.url,

@@ -9,7 +9,7 @@ import { startHealth } from '../health.ts';
 import { leftBehind } from '../left-behind.ts';
 import { startRetention } from '../retention.ts';
 import { runSchedules } from '../schedules.ts';
-import { STOP_WITHIN_MS, type StopSignal, stopSignal } from '../stop-signal.ts';
+import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../stop-signal.ts';
 
 export function startCommand(): Command {
   return new Command('start')
@@ -21,7 +21,9 @@ export function startCommand(): Command {
       if (setups.length === 0)
         throw new UserError(broken.map(({ feed, message }) => `feed ${feed}: ${message}`).join('\n'));
       const stopping = stopSignal();
-      const books = await openBooksFor(config, { waitUntil: stopping.signal, json: true });
+      const opening = openBooksFor(config, { waitUntil: stopping.signal, json: true });
+      const books = await unlessStopped(stopping, opening);
+      if (books === undefined) return stopping.release();
       for (const { feed, message } of broken)
         books.log.error({ feed, reason: message }, 'feed left out, the others go on');
       try {
@@ -35,6 +37,7 @@ export function startCommand(): Command {
 
 /** Whatever was begun is ended, also where the rest can't begin: a process that does nothing must not stay. */
 async function runUntilStopped(books: Books, setups: readonly FeedSetup[], stopping: StopSignal): Promise<void> {
+  if (stopping.signal.aborted) return;
   const ends: (() => Promise<void>)[] = [];
   try {
     const health = await startHealth(books);

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { openBooksFor, readConfig } from '../books.ts';
 import { startEngine } from '../engine.ts';
 import { startRetention } from '../retention.ts';
-import { STOP_WITHIN_MS, stopSignal } from '../stop-signal.ts';
+import { STOP_WITHIN_MS, stopSignal, unlessStopped } from '../stop-signal.ts';
 
 export function workCommand(): Command {
   return new Command('work')
@@ -12,8 +12,11 @@ export function workCommand(): Command {
     .action(async (options: { config?: string }) => {
       const config = await readConfig(options);
       const stopping = stopSignal();
-      const books = await openBooksFor(config, { waitUntil: stopping.signal, json: true });
+      const opening = openBooksFor(config, { waitUntil: stopping.signal, json: true });
+      const books = await unlessStopped(stopping, opening);
+      if (books === undefined) return stopping.release();
       try {
+        if (stopping.signal.aborted) return;
         const engine = await startEngine(books, undefined, 'work');
         books.log.info({ sites: [...engine.desks.keys()] }, 'working');
         const retention = startRetention(books);

@@ -45,33 +45,36 @@ export interface Cluster {
 
 /**
  * The cluster of `dataDir`, made now if there is none.
- * @throws EmbeddedPostgresError where it can't be made, or `dataDir` points to one that is gone.
+ * @param signal ends the making
+ * @throws EmbeddedPostgresError where it can't be made, or `dataDir` points to one that is gone; the reason of `signal`.
  */
 export async function openCluster(
   dataDir: string,
   shelters: readonly string[],
   settings: ServerSettings,
   onNotice: (text: string) => void,
+  signal?: AbortSignal,
 ): Promise<Cluster> {
   const area = openArea(dataDir, onNotice);
   const link = join(area, 'cluster');
   const user = chooseServerUser(clusterPaths(link).data);
   const copyFolder = () => (user.uid === undefined ? area : openShelter(user, shelters));
   if (!exists(link)) {
-    await withLock(area, async () => {
+    const make = async (): Promise<void> => {
       if (exists(link)) return;
       onNotice(`Preparing a database in ${dataDir}.`);
       const binaries = await runnableBinaries(user, copyFolder);
       removeHalfMade(area);
       const place = canEnter(user, area) ? area : join(openShelter(user, shelters), 'clusters');
       const half = makeFolder(join(place, HALF_MADE));
-      await initialiseHome(half, link, binaries, user, settings);
+      await initialiseHome(half, link, binaries, user, settings, signal);
       const home = place === area ? link : join(place, randomBytes(8).toString('hex'));
       renameSync(half, home);
       if (home === link) return;
       symlinkSync(home, link);
       removeAbandonedClusters(place);
-    });
+    };
+    await withLock(area, make, signal);
   }
   const home = realpathSync(link);
   return { home, user, password: readFileSync(clusterPaths(home).password, 'utf8'), copyFolder };

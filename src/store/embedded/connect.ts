@@ -22,17 +22,20 @@ export interface Connected {
 
 /**
  * Waits while a server is starting, recovering or stopping. Undefined: none runs (`child`, just started, has ended).
- * @throws EmbeddedPostgresError where one runs but takes nobody in.
+ * @param signal ends the waiting
+ * @throws EmbeddedPostgresError where one runs but takes nobody in; the reason of `signal`.
  */
 export async function connectWhenReady(
   cluster: Cluster,
   onNotice: (text: string) => void,
   child?: ChildProcess,
+  signal?: AbortSignal,
 ): Promise<Connected | undefined> {
   const begin = Date.now();
   let noticed = false;
   let failure: unknown;
   for (; Date.now() - begin < PATIENCE_MS; await delay(POLL_MS)) {
+    signal?.throwIfAborted();
     const server = readPostmaster(cluster.home);
     if (!server && !(child && isRunning(child))) return undefined;
     if (server?.status === 'ready') {
@@ -65,7 +68,7 @@ const connectionOptions = ({ password }: Cluster, port: number): pg.ClientConfig
   keepAlive: true,
 });
 
-const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
+export const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
 
 function refused(home: string, cause: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(

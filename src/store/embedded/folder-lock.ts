@@ -21,10 +21,15 @@ export const makeLockable = (folder: string): void => symlinkSync(FREE, linkPath
 
 /**
  * Runs `work` while no other caller, in this process or another, runs one for the same folder.
- * @throws EmbeddedPostgresError where another process kept the lock for two minutes.
+ * @param signal ends the waiting for the lock
+ * @throws EmbeddedPostgresError where another process kept the lock for two minutes; the reason of `signal`.
  */
-export async function withLock<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
-  const held = await acquire(folder);
+export async function withLock<Result>(
+  folder: string,
+  work: () => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const held = await acquire(folder, signal);
   try {
     return await work();
   } finally {
@@ -33,10 +38,11 @@ export async function withLock<Result>(folder: string, work: () => Promise<Resul
   }
 }
 
-async function acquire(folder: string): Promise<number> {
+async function acquire(folder: string, signal?: AbortSignal): Promise<number> {
   const me = identityOf(process.pid) ?? String(process.pid);
   const deadline = Date.now() + PATIENCE_MS;
   for (let holder = ''; Date.now() < deadline; await delay(POLL_MS)) {
+    signal?.throwIfAborted();
     const numbers = lockNumbers(folder);
     const last = numbers.at(-1) ?? 0;
     holder = readTarget(folder, last) ?? holder;

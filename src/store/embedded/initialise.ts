@@ -21,7 +21,8 @@ export const SERVER_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: '/usr/bin:/bin', LC
 
 /**
  * Makes `home` (empty but for its lock) the home of a new cluster that `user` runs and `link` will point to.
- * @throws EmbeddedPostgresError with what initdb said.
+ * @param signal ends initdb, and removes `home`
+ * @throws EmbeddedPostgresError with what initdb said; the reason of `signal`.
  */
 export async function initialiseHome(
   home: string,
@@ -29,6 +30,7 @@ export async function initialiseHome(
   binaries: Binaries,
   user: ServerUser,
   settings: ServerSettings,
+  signal?: AbortSignal,
 ): Promise<void> {
   const paths = clusterPaths(home);
   const password = randomBytes(24).toString('base64url');
@@ -45,9 +47,15 @@ export async function initialiseHome(
   if (settings.fsync === 'off') content.push('--no-sync');
   try {
     const how = { ...user, cwd: '/', env: SERVER_ENVIRONMENT };
-    await promisify(execFile)(initdbPath(binaries), ['-D', paths.data, ...options, ...content], how);
+    const running = promisify(execFile)(initdbPath(binaries), ['-D', paths.data, ...options, ...content], how);
+    // Waited for all the same: it may be writing until it has ended.
+    const end = (): unknown => running.child.kill();
+    signal?.addEventListener('abort', end, { once: true });
+    await running.finally(() => signal?.removeEventListener('abort', end));
+    signal?.throwIfAborted();
   } catch (cause) {
-    rmSync(home, { recursive: true });
+    rmSync(home, { recursive: true, maxRetries: 10 });
+    signal?.throwIfAborted();
     throw new EmbeddedPostgresError(
       `Postgres could not make a database in ${home}.`,
       'See what it says below: mostly the disk is full, or the folder is on a file system without owners and modes; then set data_dir to another one.',

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Binaries, postgresPath } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
 import { clusterPaths } from './cluster-paths.ts';
-import { type Connected, connectWhenReady } from './connect.ts';
+import { type Connected, connectWhenReady, isRunning } from './connect.ts';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 import { SERVER_ENVIRONMENT } from './initialise.ts';
 import { disarmStaleFile, readPostmaster } from './postmaster-file.ts';
@@ -27,14 +27,16 @@ const STILL_ENDING = /pre-existing shared memory block|lock file "postmaster.pid
 
 /**
  * Connects to the server that runs on `cluster`, or to a new one. The caller holds the home's lock.
- * @throws EmbeddedPostgresError with the end of the server's log where it does not start.
+ * @param signal ends the waiting; a server that this call has started is stopped again
+ * @throws EmbeddedPostgresError with the end of the server's log where it does not start; the reason of `signal`.
  */
 export async function ensureServer(
   cluster: Cluster,
   overrides: ServerSettings,
   onNotice: (text: string) => void,
+  signal?: AbortSignal,
 ): Promise<Connected> {
-  const found = await connectWhenReady(cluster, onNotice);
+  const found = await connectWhenReady(cluster, onNotice, undefined, signal);
   if (found) return found;
   const paths = clusterPaths(cluster.home);
   const binaries = await runnableBinaries(cluster.user, cluster.copyFolder);
@@ -46,7 +48,11 @@ export async function ensureServer(
     const command = [postgresPath(binaries), serverArguments(paths.data, port, overrides)] as const;
     const child = await spawnDetached(...command, { ...cluster.user, log: log.descriptor });
     writeFileSync(paths.port, String(port));
-    const connected = await connectWhenReady(cluster, onNotice, child);
+    const connected = await connectWhenReady(cluster, onNotice, child, signal).catch(async (error: unknown) => {
+      // Nobody can be its member yet: the caller holds the lock, and it has taken nobody in.
+      if (signal?.aborted) await end(child);
+      throw error;
+    });
     if (connected) return connected;
     const said = readTail(paths.log, log.start);
     if (Date.now() > giveUpAt || !(PORT_TAKEN.test(said) || STILL_ENDING.test(said)))
@@ -72,6 +78,13 @@ export async function stopServer(home: string): Promise<void> {
     }
     await delay(POLL_MS);
   }
+}
+
+/** Stops a server that has just been started, which may not have written its file yet, and waits until it is gone. */
+async function end(child: ChildProcess): Promise<void> {
+  child.kill('SIGINT');
+  for (const giveUpAt = Date.now() + STOP_PATIENCE_MS; isRunning(child) && Date.now() < giveUpAt; )
+    await delay(POLL_MS);
 }
 
 interface Runner {

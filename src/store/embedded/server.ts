@@ -29,6 +29,8 @@ export interface EmbeddedServerOptions {
   readonly settings?: ServerSettings;
   /** Folders to try, as root, for what the server's user can't reach in the data folder. */
   readonly shelters?: readonly string[];
+  /** Ends the opening, which then throws its reason and leaves no server behind that this call has started. */
+  readonly signal?: AbortSignal;
 }
 
 /** Each member holds this advisory lock in shared mode, by a connection of its own: whoever gets it alone is the last. */
@@ -44,17 +46,22 @@ export async function openEmbeddedServer(
   dataDir: string,
   options: EmbeddedServerOptions = {},
 ): Promise<EmbeddedServer> {
-  const { onNotice = () => {}, settings = {}, shelters = SHELTERS } = options;
+  const { onNotice = () => {}, settings = {}, shelters = SHELTERS, signal } = options;
   const leaving = new AbortController();
   let healing: Promise<void> | undefined;
 
-  const cluster = await explained(dataDir, () => openCluster(resolve(dataDir), shelters, settings, onNotice));
-  let member = await explained(dataDir, () => join(cluster));
+  const make = () => openCluster(resolve(dataDir), shelters, settings, onNotice, signal);
+  const cluster = await explained(dataDir, make, signal);
+  let member = await explained(dataDir, () => join(cluster, signal), signal);
+  if (signal?.aborted) {
+    await leave();
+    throw signal.reason;
+  }
   return { url, leave };
 
-  async function join({ home }: Cluster): Promise<Connected> {
-    return withLock(home, async () => {
-      const connected = await ensureServer(cluster, settings, onNotice);
+  async function join({ home }: Cluster, until?: AbortSignal): Promise<Connected> {
+    const enter = async (): Promise<Connected> => {
+      const connected = await ensureServer(cluster, settings, onNotice, until);
       try {
         await connected.client.query(`select pg_advisory_lock_shared(${MEMBERSHIP})`);
         await ensureDatabase(connected.client);
@@ -66,7 +73,8 @@ export async function openEmbeddedServer(
         if (!leaving.signal.aborted) healing = rejoin();
       });
       return connected;
-    });
+    };
+    return withLock(home, enter, until);
   }
 
   async function rejoin(): Promise<void> {
@@ -74,7 +82,7 @@ export async function openEmbeddedServer(
     for (let waitMs = 100; !leaving.signal.aborted; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
       try {
         const before = member.port;
-        member = await explained(dataDir, () => join(cluster));
+        member = await explained(dataDir, () => join(cluster, leaving.signal), leaving.signal);
         onNotice(
           member.port === before
             ? 'The database server is back.'
@@ -82,6 +90,7 @@ export async function openEmbeddedServer(
         );
         return;
       } catch (error) {
+        if (leaving.signal.aborted) return;
         onNotice((error as Error).message);
         await delay(waitMs, undefined, { signal: leaving.signal }).catch(() => {});
       }
@@ -125,11 +134,11 @@ async function isLast(client: pg.Client): Promise<boolean> {
 }
 
 /** Says of an error of the file system where it happened and what to do. */
-async function explained<Result>(dataDir: string, work: () => Promise<Result>): Promise<Result> {
+async function explained<Result>(dataDir: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof EmbeddedPostgresError) throw error;
+    if (error instanceof EmbeddedPostgresError || (signal?.aborted && error === signal.reason)) throw error;
     throw new EmbeddedPostgresError(
       `The embedded Postgres can't use the data folder ${dataDir}: ${(error as Error).message}`,
       `Check that the disk is not full and that the folder belongs to you; or set data_dir to another folder.\n${USE_OWN_POSTGRES}`,

@@ -1,0 +1,59 @@
+// An opening that is stopped halfway, as by SIGTERM: it ends at once, and leaves neither a server nor half a cluster behind.
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { openEmbeddedServer } from '../../../src/store/embedded/server.ts';
+import { runSql } from '../../support/sql.ts';
+import { newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
+
+// Several servers start one after the other in each test, on a machine that has other work too.
+vi.setConfig({ testTimeout: 120_000 });
+
+const stopped = new Error('stopped by SIGTERM');
+
+/** Opens the server and stops that once a notice matches. */
+async function openUntil(dataDir: string, notice: RegExp, settings: Record<string, string> = {}): Promise<unknown> {
+  const stopping = new AbortController();
+  const onNotice = (text: string) => notice.test(text) && stopping.abort(stopped);
+  const options = { settings: { ...withoutSync.settings, ...settings }, onNotice, signal: stopping.signal };
+  try {
+    const server = await openEmbeddedServer(dataDir, options);
+    await server.leave();
+    return 'opened';
+  } catch (error) {
+    return error;
+  }
+}
+
+async function opensAgain(dataDir: string): Promise<void> {
+  const server = await openEmbeddedServer(dataDir, withoutSync);
+  expect(await runSql(server.url(), 'select 1 as one')).toEqual([{ one: 1 }]);
+  await server.leave();
+}
+
+describe('an opening that is stopped', () => {
+  it('while the cluster is made: initdb ends, and nothing of it stays', async () => {
+    const dataDir = newDataFolder();
+    expect(await openUntil(dataDir, /Preparing/)).toBe(stopped);
+    expect(readdirSync(join(dataDir, 'postgres')).filter((name) => !name.startsWith('lock-'))).toEqual([]);
+    await opensAgain(dataDir);
+  });
+
+  it('while the server that it has started is not ready: the server is stopped', async () => {
+    const dataDir = newDataFolder();
+    await opensAgain(dataDir);
+    // As after a hard end with much to repeat: this one recovers forever.
+    const forever = { recovery_target_name: 'never', hot_standby: 'off' };
+    writeFileSync(join(dataDir, 'postgres', 'cluster', 'data', 'standby.signal'), '');
+    expect(await openUntil(dataDir, /Waiting for Postgres/, forever)).toBe(stopped);
+    expect(postmasterPid(dataDir)).toBeUndefined();
+  });
+
+  it('before it begins: nothing is made', async () => {
+    const dataDir = newDataFolder();
+    const signal = AbortSignal.abort(stopped);
+    await expect(openEmbeddedServer(dataDir, { ...withoutSync, signal })).rejects.toBe(stopped);
+    expect(postmasterPid(dataDir)).toBeUndefined();
+    await opensAgain(dataDir);
+  });
+});
