@@ -64,6 +64,8 @@ export class PullBooks {
   /** Postings that the pull wishes something for, by where they were written. */
   fresh = 0;
   contested = 0;
+  /** Postings whose open change desires the same already. */
+  carried = 0;
   /** Whether unreadable records were found whose keys are known: the table `unreadable_key` is there. */
   hasUnreadableKeys = false;
 
@@ -209,6 +211,7 @@ export class PullBooks {
   /** Notes postings whose open change wishes the same already, with their newest record hash, for the merge. */
   async addCarried(entries: readonly Refresh[]): Promise<void> {
     if (entries.length === 0) return;
+    this.carried += entries.length;
     await this.#sending;
     await this.#carried.copy(entries.map((entry) => [entry.key, entry.recordHash]));
   }
