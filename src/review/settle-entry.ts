@@ -139,7 +139,14 @@ function within(doubt: Doubt, verdict: PersonsVerdict, look: Look, { site }: Set
   const content = contentOf(sent, shown && toCompare(shown).fields, shown?.fields);
   const isOthers = (older: Fields): boolean =>
     shown !== undefined && isOfOlder({ sent, shown: toCompare(shown).fields, older }, site?.referenceField);
-  return { kind: 'exists', siteJobId: verdict.siteJobId, url: shown?.url, content, isOthers };
+  return {
+    kind: 'exists',
+    siteJobId: verdict.siteJobId,
+    url: shown?.url,
+    content,
+    fits: shown !== undefined && look.kind === 'fits',
+    isOthers,
+  };
 }
 
 /** Whether the site shows the very reference that was sent, and the posting that has the job so far never had it. */

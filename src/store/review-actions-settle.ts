@@ -16,6 +16,8 @@ export type DoubtVerdict =
       readonly url: string | undefined;
       /** What the site shows of it. */
       readonly content: AdoptedContent;
+      /** Whether that is what was sent for the posting. */
+      readonly fits: boolean;
       /** Whether the job is no other posting's any more, which so far has it with these fields. */
       readonly isOthers: (older: Fields) => boolean;
     }
@@ -50,8 +52,8 @@ export async function settleDoubt(
     if (doubt === undefined) return { kind: 'not_in_doubt' };
     const { site, feed, key } = doubt.attempt;
     if (verdict.kind === 'exists') {
-      // Only a search of the site says that a mapping is wrong; a person alone does not take a job from a posting.
-      if (await wasFound(tx, entry, verdict.siteJobId)) {
+      // Only the site says that a mapping is wrong; a person alone does not take a job from a posting.
+      if (verdict.fits || (await wasFound(tx, entry, verdict.siteJobId))) {
         await endOtherClaim(tx, doubt, verdict.siteJobId, verdict.isOthers);
       }
       const owner = await ownerOf(tx, site, verdict.siteJobId);

@@ -21,12 +21,15 @@ export async function settleAsPeopleDo(
   const story: string[] = [];
   let settled = 0;
   for (const { id, key, state, found } of open) {
-    const mappings = await db.query<{ id: string }>('select site_job_id as id from mapping');
-    const mapped = new Set(mappings.map((row) => row.id));
+    const mappings = await db.query<{ id: string; key: string }>('select site_job_id as id, key from mapping');
+    const mapped = new Map(mappings.map((row) => [row.id, row.key]));
     const jobs = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
-    // The search names a job although another posting is mapped to its ID, where the site has used that ID again.
-    const isFree = (job: InspectedJob): boolean => job.id === found || !mapped.has(job.id);
-    const job = jobs.find((candidate) => isFree(candidate) && isJobOf(candidate, key));
+    // The site may have used the ID of another posting's job again: the job is then mapped, and yet this one's.
+    const alike = jobs.filter((candidate) => isJobOf(candidate, key));
+    const job =
+      alike.find((candidate) => candidate.id === found) ??
+      alike.find((candidate) => !mapped.has(candidate.id)) ??
+      alike.find((candidate) => mapped.get(candidate.id) !== key);
     const verdict = job === undefined ? ['--missing'] : ['--exists', job.id];
     const say = (more: readonly string[]) =>
       installation.spawn(['review', 'settle', String(id), ...verdict, ...more]).ended;

@@ -75,6 +75,20 @@ it('the job is missing: it is sent again, with all attempts', async () => {
   expect(attempt).toMatchObject({ number: 1, request: { kind: 'create' } });
 });
 
+it('the job has an ID that the site used again: the older posting, whose job it was, has none any more', async () => {
+  await stage.pull(postings(1));
+  await stage.acceptAll();
+  await stage.pull([...postings(1), posting('p2')]);
+  await stage.fail('p2', 'in_doubt');
+  const fields = (await stage.change('p2'))?.fields ?? {};
+  const site = { client: { show: async () => ({ siteJobId: siteJobId('job-p1'), fields }) }, referenceField: 'number' };
+  expect(await settle('p2', exists('job-p1'), site)).toMatchObject({ kind: 'settled' });
+  expect(await mappings()).toEqual([{ key: 'p2', site_job_id: 'job-p1' }]);
+  expect(await stage.books.db.query('select key, site_job_id from ended_claim')).toEqual([
+    { key: 'p1', site_job_id: 'job-p1' },
+  ]);
+});
+
 describe('refused', () => {
   it('a job that the site has not', async () => {
     await doubt('p1');
@@ -112,7 +126,7 @@ describe('refused', () => {
     await stage.pull([...postings(1), posting('p2')]);
     await stage.fail('p2', 'in_doubt');
     const site = {
-      client: { show: async () => ({ siteJobId: siteJobId('job-p1'), fields: { number: 'p2' } }) },
+      client: { show: async () => Promise.reject(new Error('time-out')) },
       referenceField: 'number',
     };
     expect(await settle('p2', exists('job-p1', true), site)).toEqual({
@@ -120,6 +134,20 @@ describe('refused', () => {
       message: 'that job belongs to posting p1 of feed acme: a job of the site has one posting only',
     });
     expect((await stage.change('p2'))?.state).toBe('in_doubt');
+  });
+
+  it('a job of another posting that shows what was sent, but neither posting’s reference', async () => {
+    await stage.pull(postings(1));
+    await stage.acceptAll();
+    await stage.pull([...postings(1), posting('p2')]);
+    await stage.fail('p2', 'in_doubt');
+    const fields = { ...(await stage.change('p2'))?.fields, number: '' };
+    const site = {
+      client: { show: async () => ({ siteJobId: siteJobId('job-p1'), fields }) },
+      referenceField: 'number',
+    };
+    expect(await settle('p2', exists('job-p1', true), site)).toMatchObject({ kind: 'refused' });
+    expect(await mappings()).toEqual([{ key: 'p1', site_job_id: 'job-p1' }]);
   });
 
   it('an entry that is not in doubt, and one that there is not', async () => {
