@@ -72,6 +72,8 @@ export async function openBooksFor(
   let closing = false;
   const db = openDatabase(server.url, {
     max: 10,
+    stopping: options.waitUntil,
+    onShortage: (error) => log.warn(`${describePassing(error)}; waiting for a connection`),
     onError(error) {
       // Nothing is opened again once the command ends: the server may be stopped just then.
       if (!closing) log.warn({ err: error }, 'database connection lost, it will be opened again');

@@ -128,6 +128,7 @@ async function openBackend({ config, db, log }: Books): Promise<QueueBackend> {
   const options = {
     queue: config.queue.kind === 'redis' ? config.queue.url.reveal() : 'database',
     databaseUrl: db.url,
+    whenFree: db.whenFree,
     installation: await readInstallation(db),
     onError: (error: Error) => log.warn({ err: error }, whatAboutQueue(error)),
   };

@@ -11,6 +11,7 @@ import {
 import { databaseWiring } from './database-wiring.ts';
 import { redisWiring } from './redis-wiring.ts';
 import { reporter } from './reported-error.ts';
+import type { WhenFree } from './shared-connection.ts';
 import type { BackendKind, Wiring } from './wiring.ts';
 
 export interface QueueBackendOptions {
@@ -18,6 +19,8 @@ export interface QueueBackendOptions {
   readonly queue: string;
   /** The installation's Postgres, used by `queue: database` alone. */
   readonly databaseUrl: string;
+  /** How `queue: database` waits for a connection where that Postgres has none to spare; absent: not at all. */
+  readonly whenFree?: WhenFree;
   /** Keeps installations that share one Redis apart: letters, digits, `-` and `_`. */
   readonly installation: string;
   /** Hears of every trouble of a connection; passwords are removed, the same message comes once a second at most. */
@@ -96,6 +99,8 @@ function backendOf<B extends IQueueBackend, C>(wiring: Wiring<B, C>, onError: (e
  * @throws Error that says what could not be reached and what to do, without passwords.
  */
 export async function openQueueBackend(options: QueueBackendOptions): Promise<QueueBackend> {
-  if (options.queue === 'database') return backendOf(await databaseWiring(options.databaseUrl), options.onError);
+  if (options.queue === 'database') {
+    return backendOf(await databaseWiring(options.databaseUrl, options.whenFree), options.onError);
+  }
   return backendOf(await redisWiring(options.queue, options.installation), options.onError);
 }

@@ -1,12 +1,13 @@
 // Turns the database's URL into what BullMQ needs to keep its queues in the schema `queue` of the same Postgres.
 import { createPostgresBackend, type PostgresPoolConfig, type PostgresQueueBackend, Queue } from 'bullmq';
 import { reportedError, secretsOf } from './reported-error.ts';
+import { sharingFactory, type WhenFree } from './shared-connection.ts';
 import type { Wiring } from './wiring.ts';
 
 const SCHEMA = 'queue';
 
-/** More connections than this don't finish jobs faster: their transactions wait for one another. */
-const MOST_CONNECTIONS = 4;
+/** Of the whole process. More than this don't finish jobs faster: their transactions wait for one another. */
+const MOST_CONNECTIONS = 6;
 
 /**
  * Pool options on the given database. The queue may be lost at any time, so no commit of it waits for the disk.
@@ -45,18 +46,22 @@ async function migrate(databaseUrl: string): Promise<void> {
  *
  * @throws Error without the password.
  */
-export async function databaseWiring(databaseUrl: string): Promise<Wiring<PostgresQueueBackend, PostgresPoolConfig>> {
+export async function databaseWiring(
+  databaseUrl: string,
+  whenFree: WhenFree = (_pool, connect) => connect(),
+): Promise<Wiring<PostgresQueueBackend, PostgresPoolConfig>> {
   const secrets = secretsOf(new URL(databaseUrl));
   try {
-    await migrate(databaseUrl);
+    await whenFree(undefined, () => migrate(databaseUrl));
   } catch (error) {
     throw new Error(`queue: the database can't hold the queue: ${reportedError(error, secrets).message}`);
   }
+  const options = poolOptions(databaseUrl, MOST_CONNECTIONS);
   return {
     kind: 'database',
-    factory: createPostgresBackend,
-    producer: poolOptions(databaseUrl, 2),
-    worker: (concurrency) => poolOptions(databaseUrl, Math.min(concurrency, MOST_CONNECTIONS)),
+    factory: sharingFactory(options, whenFree),
+    producer: options,
+    worker: () => options,
     prefix: '',
     // A deduplicated job holds one advisory lock until its batch is in; Postgres has room for some thousands.
     addAtOnce: 200,

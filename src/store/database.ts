@@ -1,5 +1,6 @@
 // Turns a connection string into the one way to the database: queries, transactions and sessions of one pool.
 import pg from 'pg';
+import { connectionWaiter, type FreeConnectionOptions, type WhenFree } from './free-connection.ts';
 import { isOfPreparing } from './passing-error.ts';
 
 /** One row as the driver gives it; each query names its own columns. */
@@ -64,6 +65,8 @@ export interface Database extends Statements {
    * {@link MOST_LENT} at most; who asks for more waits, and not for long.
    */
   lend(onLost?: (error: Error) => void): Promise<LentSession>;
+  /** How everything here waits for a connection where the server has none to spare; for other pools on the same server. */
+  readonly whenFree: WhenFree;
   close(): Promise<void>;
 }
 
@@ -82,8 +85,13 @@ const types: pg.CustomTypesConfig = {
 /**
  * Opens a pool. Nothing is connected yet: the first query says whether the server is there.
  * @param onError receives errors of idle connections, such as a server restart; the pool replaces them by itself.
+ * With `onShortage`, what needs a connection waits where the server has none to spare; otherwise it fails at once.
  */
-export function openDatabase(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Database {
+export function openDatabase(
+  url: string,
+  options: FreeConnectionOptions & { max?: number; onError?: (error: Error) => void } = {},
+): Database {
+  const whenFree: WhenFree = options.onShortage ? connectionWaiter(options) : (_pool, connect) => connect();
   const settings = { connectionString: url, types, application_name: 'jobmirror', connectionTimeoutMillis: 15_000 };
   // Statements of one transaction that are sent without waiting travel together; the server keeps their order.
   const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true, pipeline: true });
@@ -99,12 +107,18 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
   }
   return {
     url,
-    ...statementsOf(pool, run),
-    prepared: statementsOf(pool, runPrepared),
+    ...statementsOf(pool, run, whenFree),
+    prepared: statementsOf(pool, runPrepared, whenFree),
+    whenFree,
     async session(onLost, { queryTimeoutMs } = {}) {
-      const client = new pg.Client({ ...settings, keepAlive: true, query_timeout: queryTimeoutMs });
-      client.on('error', (error) => onLost?.(error));
-      await client.connect();
+      const client = await whenFree(undefined, async () => {
+        const opened = new pg.Client({ ...settings, keepAlive: true, query_timeout: queryTimeoutMs });
+        let isOpen = false;
+        opened.on('error', (error) => isOpen && onLost?.(error));
+        await opened.connect();
+        isOpen = true;
+        return opened;
+      });
       return {
         client,
         query: oneByOne(client),
@@ -112,7 +126,8 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
       };
     },
     async lend(onLost) {
-      const session = await lendFrom(lent, out, onLost);
+      // Those that are lent are kept for long: the pool is not to wait for them.
+      const session = lendOut(await whenFree(undefined, () => lent.connect()), out, onLost);
       out.add(session);
       return session;
     },
@@ -124,8 +139,7 @@ export function openDatabase(url: string, options: { max?: number; onError?: (er
   };
 }
 
-async function lendFrom(pool: pg.Pool, out: Set<LentSession>, onLost?: (error: Error) => void): Promise<LentSession> {
-  const lent = await pool.connect();
+function lendOut(lent: pg.PoolClient, out: Set<LentSession>, onLost?: (error: Error) => void): LentSession {
   const client = lent as unknown as pg.Client;
   let over = false;
   let broken = false;
@@ -167,11 +181,11 @@ function oneByOne(client: pg.Client): Queryable['query'] {
 
 type Run = typeof run;
 
-function statementsOf(pool: pg.Pool, send: Run): Statements {
+function statementsOf(pool: pg.Pool, send: Run, whenFree: WhenFree): Statements {
   return {
-    query: (text, values) => send(pool, text, values),
+    query: (text, values) => whenFree(pool, () => send(pool, text, values)),
     async transaction(work, { opensWithLocks = false } = {}) {
-      const client = await pool.connect();
+      const client = await whenFree(pool, () => pool.connect());
       // A connection that breaks inside a transaction is thrown away, never lent again.
       let broken: Error | undefined;
       const onError = (error: Error) => {

@@ -17,58 +17,131 @@ const LOOK_EVERY_MS = 1_000;
 /** Shorter than a leader may be silent: it knows that it lost touch before another one leads. */
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Stands for a lock on a connection of its own, opened when it is first asked. */
+/** The one connection of a process on which it leads, for however many sites. */
+interface LeaderSession {
+  /** Open, or being opened; absent: nobody has asked since it was lost. */
+  opening: Promise<Session> | undefined;
+  /** The connection that stands now. */
+  session: Session | undefined;
+  /** A connection can take its own lock twice: within the process this is what keeps candidates for one lock apart. */
+  readonly held: Set<string>;
+  /** How many candidates have asked and not resigned. */
+  candidates: number;
+  answeredAt: number;
+}
+
+const leaderSessions = new WeakMap<Database, LeaderSession>();
+
+function leaderSessionOf(db: Database): LeaderSession {
+  const known = leaderSessions.get(db);
+  if (known !== undefined) return known;
+  const made: LeaderSession = {
+    opening: undefined,
+    session: undefined,
+    held: new Set(),
+    candidates: 0,
+    answeredAt: Number.NEGATIVE_INFINITY,
+  };
+  leaderSessions.set(db, made);
+  return made;
+}
+
+/** Forgets a connection: whatever it held is not held any more, or not for long. */
+function drop(shared: LeaderSession, lost: Session | undefined): void {
+  if (lost === undefined || lost !== shared.session) return;
+  shared.session = undefined;
+  shared.opening = undefined;
+  shared.held.clear();
+}
+
+function sessionOf(db: Database, shared: LeaderSession): Promise<Session> {
+  if (shared.opening !== undefined) return shared.opening;
+  const open = async (): Promise<Session> => {
+    const opened: Session = await db.session(() => drop(shared, opened), { queryTimeoutMs: ANSWER_WITHIN_MS });
+    if (shared.opening === opening) shared.session = opened;
+    return opened;
+  };
+  const opening = open();
+  opening.catch(() => {
+    if (shared.opening === opening) shared.opening = undefined;
+  });
+  shared.opening = opening;
+  return opening;
+}
+
+/** Stands for a lock, on a connection that all candidates of the process share, opened when one is first asked. */
 export function standForLead(db: Database, key: string): Leadership {
-  let session: Session | undefined;
-  let leads = false;
+  const shared = leaderSessionOf(db);
+  /** The connection on which this candidate has the lock. */
+  let ledOn: Session | undefined;
+  let isCandidate = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<boolean> | undefined;
 
-  /** Forgets a connection: whatever it held is not held any more, or not for long. */
-  function drop(lost: Session | undefined): void {
-    if (lost === undefined || lost !== session) return;
-    session = undefined;
-    leads = false;
-  }
+  const leads = (): boolean => ledOn !== undefined && ledOn === shared.session;
 
-  async function openSession(): Promise<Session> {
-    const opened: Session = await db.session(() => drop(opened), { queryTimeoutMs: ANSWER_WITHIN_MS });
-    session = opened;
-    return opened;
+  async function take(session: Session): Promise<void> {
+    if (shared.held.has(key)) return;
+    shared.held.add(key);
+    let got = false;
+    try {
+      const [row] = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
+      got = row?.got === true && session === shared.session;
+    } finally {
+      if (!got && session === shared.session) shared.held.delete(key);
+    }
+    if (got) ledOn = session;
+    else await endSilentHolder(session, key);
   }
 
   async function look(): Promise<boolean> {
-    const asked = session ?? (await openSession());
+    if (!isCandidate) {
+      isCandidate = true;
+      shared.candidates++;
+    }
+    const session = await sessionOf(db, shared);
     try {
-      if (leads) {
-        await asked.query('select 1');
-      } else {
-        const [row] = await asked.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
-        leads = row?.got === true && asked === session;
-        if (!leads) await endSilentHolder(asked, key);
-      }
+      if (!leads()) await take(session);
+      else if (performance.now() - shared.answeredAt >= LOOK_EVERY_MS) await session.query('select 1');
     } catch (error) {
-      drop(asked);
-      await asked.end().catch(() => undefined);
+      drop(shared, session);
+      await session.end().catch(() => undefined);
       throw error;
     }
     lookedAt = performance.now();
-    return leads;
+    shared.answeredAt = lookedAt;
+    return leads();
   }
 
   return {
     async holds() {
-      if (performance.now() - lookedAt < LOOK_EVERY_MS && session !== undefined) return leads;
+      if (performance.now() - lookedAt < LOOK_EVERY_MS && shared.session !== undefined) return leads();
       looking ??= look().finally(() => {
         looking = undefined;
       });
       return looking;
     },
     async resign() {
-      leads = false;
-      const open = session;
-      session = undefined;
-      await open?.end().catch(() => undefined);
+      if (!isCandidate) return;
+      isCandidate = false;
+      shared.candidates--;
+      lookedAt = Number.NEGATIVE_INFINITY;
+      const session = leads() ? ledOn : undefined;
+      ledOn = undefined;
+      if (shared.candidates === 0) {
+        const last = shared.session;
+        drop(shared, last);
+        await last?.end().catch(() => undefined);
+      } else if (session !== undefined) {
+        try {
+          await session.query('select pg_advisory_unlock($1)', [key]);
+          shared.held.delete(key);
+        } catch {
+          // The server frees the lock with the connection.
+          drop(shared, session);
+          await session.end().catch(() => undefined);
+        }
+      }
     },
   };
 }

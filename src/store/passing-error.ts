@@ -25,6 +25,7 @@ const STATES: Readonly<Record<string, string>> = {
   '25P04': 'it ended a transaction that took too long',
   '40001': 'two transactions conflicted',
   '40P01': 'it ended a deadlock',
+  '53300': 'all of its connections are taken: end other processes, or raise its max_connections',
   '55P03': 'a lock was not free in time',
   '57014': 'it cancelled a statement, which may have taken too long',
   '57P01': 'it is shutting down',

@@ -1,0 +1,93 @@
+// Has all queues and workers of a process use one small pool and one connection that listens, however many sites there are.
+import { EventEmitter } from 'node:events';
+import { type BackendFactory, PostgresConnection, type PostgresPoolConfig, PostgresQueueBackend } from 'bullmq';
+
+/** Waits for a connection where the server has none to spare. */
+export type WhenFree = <T>(
+  pool: { readonly totalCount: number; readonly options: { max?: number | undefined } } | undefined,
+  connect: () => Promise<T>,
+) => Promise<T>;
+
+/** What `pg` makes of a pool, as far as it is used here; BullMQ's own type says less. */
+interface Pool {
+  readonly totalCount: number;
+  readonly options: { max?: number | undefined };
+  query(...statement: unknown[]): Promise<unknown>;
+  connect(callback?: unknown): Promise<unknown>;
+}
+
+function openWaiting(options: PostgresPoolConfig, whenFree: WhenFree): PostgresConnection {
+  const connection = new PostgresConnection(options);
+  const pool = connection.pool as unknown as Pool;
+  const [query, connect] = [pool.query.bind(pool), pool.connect.bind(pool)];
+  pool.query = (...statement) => whenFree(pool, () => query(...statement));
+  // With a callback it is the pool's own query that asks.
+  pool.connect = (callback) => (callback === undefined ? whenFree(pool, () => connect()) : connect(callback));
+  // Each queue and each worker hears of its troubles.
+  connection.setMaxListeners(0);
+  return connection;
+}
+
+/** One queue's or worker's share in the connection: closed with it, and the last one closes the connection. */
+function shareOf(connection: PostgresConnection, whenFree: WhenFree, leave: () => Promise<void>): PostgresConnection {
+  const events = new EventEmitter();
+  const forwarded = (['error', 'ready', 'listenerinvalidated'] as const).map((name) => {
+    const forward = (...values: unknown[]): void => {
+      if (events.listenerCount(name) > 0) events.emit(name, ...values);
+    };
+    connection.on(name, forward);
+    return { name, forward };
+  });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= (async () => {
+      for (const { name, forward } of forwarded) connection.off(name, forward);
+      await leave();
+      events.emit('close');
+    })();
+    return closing;
+  };
+  const share = {
+    pool: connection.pool,
+    schema: connection.schema,
+    on: (name: string, hear: (...values: unknown[]) => void) => events.on(name, hear),
+    waitUntilReady: () => connection.waitUntilReady(),
+    async getListenClient() {
+      const client = await whenFree(undefined, () => connection.getListenClient());
+      // Each worker listens on it.
+      (client as unknown as EventEmitter).setMaxListeners(0);
+      return client;
+    },
+    // A name would be one worker's alone.
+    setListenClientName: async () => undefined,
+    get hasListenClientKeepAlive() {
+      return connection.hasListenClientKeepAlive;
+    },
+    get isClosing() {
+      return closing;
+    },
+    close,
+    disconnect: close,
+  };
+  return share as unknown as PostgresConnection;
+}
+
+/** Makes BullMQ's backends on one connection of the process, which is opened for the first of them. */
+export function sharingFactory(
+  options: PostgresPoolConfig,
+  whenFree: WhenFree,
+): BackendFactory<PostgresQueueBackend, PostgresPoolConfig> {
+  let current: { readonly connection: PostgresConnection; shares: number } | undefined;
+  return (name, opts) => {
+    current ??= { connection: openWaiting(options, whenFree), shares: 0 };
+    const shared = current;
+    shared.shares++;
+    const leave = async (): Promise<void> => {
+      shared.shares--;
+      if (shared.shares > 0) return;
+      if (current === shared) current = undefined;
+      await shared.connection.close();
+    };
+    return new PostgresQueueBackend(shareOf(shared.connection, whenFree, leave), name, opts);
+  };
+}

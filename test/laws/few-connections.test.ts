@@ -1,0 +1,144 @@
+// A server with few connections: a process needs as many for many sites as for one, and waits where none is free.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { expect, it, type TestContext } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { runSql } from '../support/sql.ts';
+import { openPrivateServer } from './private-server.ts';
+
+const MAIN = join(packageRoot, 'dist/src/cli/main.js');
+const SITES = 10;
+
+/** A site below each path, which makes what it is told to. */
+async function openSites(onTestFinished: TestContext['onTestFinished']) {
+  const made: string[] = [];
+  const server = createServer(async (request, response) => {
+    request.resume();
+    await once(request, 'end');
+    made.push(`${request.url}`);
+    response.writeHead(201, { location: `/jobs/${made.length}` }).end(`<job><id>${made.length}</id></job>`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { made, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const feedXml = (count: number): string =>
+  `<source>${Array.from(
+    { length: count },
+    (_, at) =>
+      `<job><title>Nurse</title><referencenumber>r${at}</referencenumber><url>https://acme.example/${at}</url>` +
+      '<city>Columbus</city><state>OH</state><country>US</country><description>Work</description></job>',
+  ).join('')}</source>`;
+
+/** A configuration of as many sites, each with a feed of two postings. */
+async function writeConfig(folder: string, name: string, { url, db }: { url: string; db: string }): Promise<string> {
+  const numbers = Array.from({ length: SITES }, (_, at) => at + 1);
+  const sites = numbers.map(
+    (n) =>
+      `  ${name}-${n}:\n    base_url: ${url}/${name}-${n}\n    token: \${SITE_TOKEN}\n` +
+      '    limits: { requests_per_second: 1000, concurrency: 8, timeout_seconds: 20 }',
+  );
+  const feeds = numbers.map((n) => `  ${name}-${n}: { source: feed.xml, format: indeed, site: ${name}-${n} }`);
+  const path = join(folder, `${name}.yaml`);
+  const lines = [`database: ${db}`, 'queue: database', 'sites:', ...sites, 'feeds:', ...feeds, ''];
+  await writeFile(path, lines.join('\n'));
+  await writeFile(join(folder, 'feed.xml'), feedXml(2));
+  return path;
+}
+
+async function open(connections: number, onTestFinished: TestContext['onTestFinished']) {
+  const server = await openPrivateServer({ max_connections: String(connections) });
+  onTestFinished(() => server.close());
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-few-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const { made, url } = await openSites(onTestFinished);
+  const children: ChildProcess[] = [];
+  onTestFinished(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+  function run(config: string) {
+    const child = spawn(process.execPath, [MAIN, 'sync', '--config', config], {
+      env: { PATH: process.env.PATH, HOME: folder, SITE_TOKEN: 'a-token-of-the-sites' },
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.push(child);
+    let output = '';
+    const heard = new Set<() => void>();
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (piece: Buffer) => {
+        output += piece;
+        for (const look of heard) look();
+      });
+    }
+    const ended = once(child, 'close').then(([status, signal]) => ({ status, signal, output }));
+    const says = (pattern: RegExp): Promise<void> =>
+      new Promise((resolve) => {
+        const look = () => pattern.test(output) && resolve();
+        void ended.then(() => resolve());
+        heard.add(look);
+        look();
+      });
+    return { child, ended, says };
+  }
+  return { server, made, run, config: (name: string) => writeConfig(folder, name, { url, db: server.url }) };
+}
+
+it('two processes of many sites each share few connections', { timeout: 300_000 }, async ({ onTestFinished }) => {
+  const { server, made, run, config } = await open(60, onTestFinished);
+  const [one, other] = [run(await config('one')), run(await config('other'))];
+  for (const { ended } of [one, other]) {
+    const { status, output } = await ended;
+    expect({ status, output: status === 0 ? '' : output }).toEqual({ status: 0, output: '' });
+    expect(output).not.toContain('too many clients');
+  }
+  expect(made).toHaveLength(2 * SITES * 2);
+  expect(new Set(made).size).toBe(2 * SITES);
+  expect(await runSql(server.url, 'select count(*)::int as n from mapping')).toEqual([{ n: 2 * SITES * 2 }]);
+});
+
+async function takeAll(url: string): Promise<pg.Client[]> {
+  const taken: pg.Client[] = [];
+  for (;;) {
+    const client = new pg.Client(url);
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      taken.push(client);
+    } catch (error) {
+      expect(error).toMatchObject({ code: '53300' });
+      return taken;
+    }
+  }
+}
+
+it('without a free connection it says so and waits for one', { timeout: 120_000 }, async ({ onTestFinished }) => {
+  const { server, made, run, config } = await open(20, onTestFinished);
+  const path = await config('one');
+  const taken = await takeAll(server.url);
+  const { ended, says } = run(path);
+  await says(/all of its connections are taken/);
+  await Promise.all(taken.map((client) => client.end()));
+  expect(await ended).toMatchObject({ status: 0 });
+  expect(made).toHaveLength(2 * SITES);
+});
+
+it('and ends at a signal while it waits', { timeout: 120_000 }, async ({ onTestFinished }) => {
+  const { server, run, config } = await open(12, onTestFinished);
+  const path = await config('one');
+  const taken = await takeAll(server.url);
+  const { child, ended, says } = run(path);
+  await says(/all of its connections are taken/);
+  child.kill('SIGTERM');
+  // By itself: not by the last resort, which gives the status of the signal.
+  expect(await ended).toMatchObject({ status: 1, signal: null });
+  await Promise.all(taken.map((client) => client.end()));
+});
