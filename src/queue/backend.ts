@@ -86,7 +86,11 @@ function backendOf<B extends IQueueBackend, C>(wiring: Wiring<B, C>, onError: (e
         wiring.factory,
       );
       reportErrorsOf(worker);
-      await worker.waitUntilReady();
+      await worker.waitUntilReady().catch((error) => {
+        // It would ask for queue jobs all the same, again and again without a pause.
+        worker.close(true).catch(report);
+        throw error;
+      });
       return worker as unknown as AnyWorker<Data>;
     },
   };
