@@ -50,6 +50,7 @@ export async function openEmbeddedServer(
   const leaving = new AbortController();
   let healing: Promise<void> | undefined;
 
+  refuseLineBreak(resolve(dataDir));
   const make = () => openCluster(resolve(dataDir), shelters, settings, onNotice, signal);
   const cluster = await explained(dataDir, make, signal);
   let member = await explained(dataDir, () => join(cluster, signal), signal);
@@ -115,6 +116,15 @@ export async function openEmbeddedServer(
   async function leaveLocked(): Promise<void> {
     if (await isLast(member.client)) await stopServer(cluster.home);
   }
+}
+
+/** Postgres writes its folder into a line of `postmaster.pid`, by which a running server is found again. */
+function refuseLineBreak(folder: string): void {
+  if (!folder.includes('\n')) return;
+  throw new EmbeddedPostgresError(
+    `The path of the data folder holds a line break: ${JSON.stringify(folder)}`,
+    `Postgres can't work there. Rename the folder, or set data_dir to another one.\n${USE_OWN_POSTGRES}`,
+  );
 }
 
 async function ensureDatabase(client: pg.Client): Promise<void> {

@@ -1,7 +1,7 @@
 // What can keep the server from starting: each case is overcome, or told with its place and its cure.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -80,6 +80,13 @@ describe('told', () => {
     );
     expect(postmasterPid(dataDir)).toBeUndefined();
     await (await openEmbeddedServer(dataDir, withoutSync)).leave();
+  });
+
+  it('a path with a line break, whose server would never be found', async () => {
+    const folder = temporaryFolder();
+    const failed = openEmbeddedServer(join(folder, 'two\nlines', 'data'), withoutSync);
+    await expect(failed).rejects.toThrow(/holds a line break: ".*two\\nlines/);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('a cluster of another major version', async () => {
