@@ -128,7 +128,7 @@ export async function mapSynthetic({ db }: Installation, rows: number): Promise<
 /** Fills the backlog with creates that are due. */
 export async function fillBacklog({ db }: Installation, rows: number): Promise<void> {
   await db.query(
-    `insert into change (feed, key, site, wanted, operation, fields, record_hash, content_hash, state)
+    `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, state)
      select 'acme', 'REQ-' || lpad(n::text, 9, '0'), 'board', 'present', 'create', '{"title": "Nurse"}',
        decode(md5(n::text), 'hex'), decode(md5(n::text), 'hex'), 'ready'
      from generate_series(1, $1::int) n`,

@@ -101,7 +101,7 @@ function printTables(measured: readonly Measured[], goals: readonly Verdict[]): 
   console.log('');
   printTable(
     ['measure', 'goal', 'found', ''],
-    goals.map(({ measure, goal, found, met }) => [measure, goal, found, met ? 'met' : 'MISSED']),
+    goals.map(({ measure, goal, found, reached }) => [measure, goal, found, reached ? 'met' : 'MISSED']),
   );
 }
 

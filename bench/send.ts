@@ -1,24 +1,24 @@
 // Sends what waits in a backlog through the whole chain, as a process of its own, until everything is settled.
 import { awaitQuiet } from '../src/cli/await-quiet.ts';
-import { openBooksFor } from '../src/cli/books.ts';
+import { openAppFor } from '../src/cli/books.ts';
 import { startEngine } from '../src/cli/engine.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import type { FeedName } from '../src/posting/identifiers.ts';
 
 const [path] = process.argv.slice(2) as [string];
 const config = await loadConfig({ path, env: process.env, cwd: process.cwd() });
-const books = await openBooksFor(config, { quiet: true });
+const app = await openAppFor(config, { quiet: true });
 const [site] = config.sites.keys();
 if (site === undefined) throw new Error('the configuration has no site');
 const startedAt = performance.now();
-const engine = await startEngine(books, undefined);
+const engine = await startEngine(app, undefined);
 engine.wake();
-const rest = await awaitQuiet(books, engine, site, ['acme' as FeedName], { signal: new AbortController().signal });
+const rest = await awaitQuiet(app, engine, site, ['acme' as FeedName], { signal: new AbortController().signal });
 const seconds = (performance.now() - startedAt) / 1000;
 if (rest.kind !== 'quiet') throw new Error(`not everything was sent: ${rest.message}`);
-const [row] = await books.db.query(
+const [row] = await app.db.query(
   'select (select count(*) from change) as pending, (select count(*) from mapping) as mapped',
 );
 console.log(JSON.stringify({ seconds, ...row }));
 await engine.stop(5_000);
-await books.close();
+await app.close();

@@ -42,7 +42,7 @@ export interface Verdict {
   readonly measure: string;
   readonly goal: string;
   readonly found: string;
-  readonly met: boolean;
+  readonly reached: boolean;
 }
 
 export interface PartResult {
@@ -137,8 +137,8 @@ export function judge(
   goal: number,
   unit: string,
 ): Verdict {
-  const met = bound === 'at least' ? found >= goal : found <= goal;
-  return { measure, goal: `${bound} ${goal} ${unit}`, found: `${round(found)} ${unit}`, met };
+  const reached = bound === 'at least' ? found >= goal : found <= goal;
+  return { measure, goal: `${bound} ${goal} ${unit}`, found: `${round(found)} ${unit}`, reached };
 }
 
 const round = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2));

@@ -3,15 +3,15 @@
 import { type Deadline, deadlineIn } from '../src/site/deadline.ts';
 import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
 import type { Attempt, PostingRef } from '../src/store/attempt.ts';
-import type { ExchangeRecord, Result, Settled } from '../src/store/settlement.ts';
+import type { ExchangeRecord, Result, Recorded } from '../src/store/settlement.ts';
 import { learntRewrites } from '../src/store/value-rewrites.ts';
 import { confirmGone } from './confirm-gone.ts';
 import { confirmOwn } from './confirm-own.ts';
 import { crossStep } from './fault-hook.ts';
-import { heedOutcome } from './heed-outcome.ts';
+import { updateSiteHealth } from './heed-outcome.ts';
 import { resultOf } from './outcome-policy.ts';
 import { insist, recordOutcome } from './record-outcome.ts';
-import type { SiteDesk } from './site-desk.ts';
+import type { SiteContext } from './site-desk.ts';
 
 /** How long after its intent was committed a request may still leave. */
 export const SEND_WITHIN_MS = 5_000;
@@ -24,31 +24,31 @@ export const SEND_WITHIN_MS = 5_000;
  */
 export async function applyChange(
   posting: PostingRef,
-  desk: SiteDesk,
+  siteContext: SiteContext,
   signal: AbortSignal,
   onIntent: () => void = () => undefined,
 ): Promise<void> {
-  const leaveWork = await desk.inWork.take();
-  const leavePlace = await desk.places.take();
+  const leaveWork = await siteContext.inFlight.take();
+  const releaseSlot = await siteContext.requestSlots.take();
   try {
-    if (leaveWork === undefined || leavePlace === undefined) return;
+    if (leaveWork === undefined || releaseSlot === undefined) return;
     // Before the intent is committed: from then on time counts.
-    await desk.turns.take(signal);
-    if (desk.places.closed) return;
+    await siteContext.rateLimiter.take(signal);
+    if (siteContext.requestSlots.closed) return;
     const notAfter = deadlineIn(SEND_WITHIN_MS);
-    const claim = await desk.claim(posting);
+    const claim = await siteContext.claim(posting);
     if (claim.kind !== 'attempt') return;
     const { attempt } = claim;
     onIntent();
     crossStep('intent-committed');
-    const sent = (await confirmOwn(attempt, desk, signal)) ?? (await send(attempt, desk, notAfter, signal));
+    const sent = (await confirmOwn(attempt, siteContext, signal)) ?? (await send(attempt, siteContext, notAfter, signal));
     crossStep('answer-received');
-    const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, desk, signal) };
+    const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, siteContext, signal) };
     // What went well has the next request leave while it is noted; what did not is heeded before.
-    if (wentWell(exchange.outcome)) leavePlace();
-    await conclude(attempt, exchange, desk, signal);
+    if (wentWell(exchange.outcome)) releaseSlot();
+    await conclude(attempt, exchange, siteContext, signal);
   } finally {
-    leavePlace?.();
+    releaseSlot?.();
     leaveWork?.();
   }
 }
@@ -56,57 +56,57 @@ export async function applyChange(
 const wentWell = ({ kind }: Outcome): boolean => kind === 'created' || kind === 'accepted';
 
 /** Notes the outcome, and heeds what it says of the site. */
-async function conclude(attempt: Attempt, exchange: Exchange, desk: SiteDesk, signal: AbortSignal): Promise<void> {
-  const result = resultOf(exchange.outcome, attempt, desk.policy);
+async function conclude(attempt: Attempt, exchange: Exchange, siteContext: SiteContext, signal: AbortSignal): Promise<void> {
+  const result = resultOf(exchange.outcome, attempt, siteContext.policy);
   // A site that refuses the token is paused before the change is given back, so that none goes out in between.
   const stopsFirst = exchange.outcome.kind === 'unauthorized' || exchange.outcome.kind === 'throttled';
-  if (stopsFirst) await heed(attempt, exchange, desk, signal);
-  const recorded = await recordOutcome(desk, { attempt, result, record: recordOf(exchange) }, signal);
-  const settled = recorded === 'contested' ? await askWhose(desk, attempt, result, signal) : recorded;
+  if (stopsFirst) await update(attempt, exchange, siteContext, signal);
+  const recorded = await recordOutcome(siteContext, { attempt, result, record: recordOf(exchange) }, signal);
+  const recordedAs = recorded === 'disputed' ? await askWhose(siteContext, attempt, result, signal) : recorded;
   crossStep('outcome-committed');
-  if (settled === 'settled') await learnRewrites(attempt, exchange.outcome, desk);
-  report(desk, attempt, exchange, settled);
-  if (!stopsFirst) await heed(attempt, exchange, desk, signal);
+  if (recordedAs === 'recorded') await learnRewrites(attempt, exchange.outcome, siteContext);
+  report(siteContext, attempt, exchange, recordedAs);
+  if (!stopsFirst) await update(attempt, exchange, siteContext, signal);
 }
 
 /** What can't be learnt now is learnt from another job. */
-async function learnRewrites({ request }: Attempt, outcome: Outcome, desk: SiteDesk): Promise<void> {
+async function learnRewrites({ request }: Attempt, outcome: Outcome, siteContext: SiteContext): Promise<void> {
   if (request.kind !== 'create' || outcome.kind !== 'created') return;
-  await desk.rewrites.learn(request.fields, outcome.siteJob).catch((error) => {
-    desk.log.warn({ err: error, site: desk.site }, 'rewriting of values not learnt');
+  await siteContext.rewrites.learn(request.fields, outcome.siteJob).catch((error) => {
+    siteContext.log.warn({ err: error, site: siteContext.site }, 'rewriting of values not learnt');
   });
 }
 
 /** What keeps it from being heeded must not keep the outcome from being recorded. */
-async function heed(attempt: Attempt, exchange: Exchange, desk: SiteDesk, signal: AbortSignal): Promise<void> {
+async function update(attempt: Attempt, exchange: Exchange, siteContext: SiteContext, signal: AbortSignal): Promise<void> {
   try {
-    await insist(() => heedOutcome(exchange.outcome, attempt, desk, exchange), signal);
+    await insist(() => updateSiteHealth(exchange.outcome, attempt, siteContext, exchange), signal);
   } catch (error) {
-    desk.log.error(
-      { err: error, site: desk.site, outcome: exchange.outcome.kind },
+    siteContext.log.error(
+      { err: error, site: siteContext.site, outcome: exchange.outcome.kind },
       'site health not updated after an outcome',
     );
   }
 }
 
 /** Another posting has the ID of the new job: what the site shows of it tells whose it is now. */
-async function askWhose(desk: SiteDesk, attempt: Attempt, result: Result, signal: AbortSignal): Promise<Settled> {
-  if (result.kind !== 'created' || result.evidence === undefined) return 'contested';
-  desk.turns.spend();
-  const shown = await desk.client.show(result.siteJobId, signal).catch((error) => {
-    desk.log.warn({ err: error, siteJobId: result.siteJobId }, 'site job could not be shown');
+async function askWhose(siteContext: SiteContext, attempt: Attempt, result: Result, signal: AbortSignal): Promise<Recorded> {
+  if (result.kind !== 'created' || result.evidence === undefined) return 'disputed';
+  siteContext.rateLimiter.spend();
+  const shown = await siteContext.client.show(result.siteJobId, signal).catch((error) => {
+    siteContext.log.warn({ err: error, siteJobId: result.siteJobId }, 'site job could not be shown');
     return undefined;
   });
   const evidence = { ...result.evidence, shown: shown && toCompare(shown).fields, asked: true };
-  return recordOutcome(desk, { attempt, result: { ...result, evidence }, record: undefined }, signal);
+  return recordOutcome(siteContext, { attempt, result: { ...result, evidence }, record: undefined }, signal);
 }
 
 /** What can't even be written as a request has an outcome too, and ends in review instead of being tried for ever. */
-async function send(attempt: Attempt, desk: SiteDesk, notAfter: Deadline, signal: AbortSignal): Promise<Exchange> {
+async function send(attempt: Attempt, siteContext: SiteContext, notAfter: Deadline, signal: AbortSignal): Promise<Exchange> {
   try {
     const expected = { fields: attempt.result?.fields, before: attempt.before };
-    const learnt = () => learntRewrites(desk.db, desk.site).catch(() => undefined);
-    return await desk.client.send(attempt.request, { notAfter, signal, expected, learnt });
+    const learnt = () => learntRewrites(siteContext.db, siteContext.site).catch(() => undefined);
+    return await siteContext.client.send(attempt.request, { notAfter, signal, expected, learnt });
   } catch (error) {
     const outcome = { kind: 'unknown', message: `the request could not be sent: ${error}` } as const;
     const method = ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[attempt.request.kind];
@@ -126,10 +126,10 @@ function recordOf(exchange: Exchange): ExchangeRecord | undefined {
   };
 }
 
-function report(desk: SiteDesk, attempt: Attempt, exchange: Exchange, settled: Settled): void {
+function report(siteContext: SiteContext, attempt: Attempt, exchange: Exchange, recordedAs: Recorded): void {
   const { outcome } = exchange;
   const fields = {
-    site: desk.site,
+    site: siteContext.site,
     feed: attempt.feed,
     key: attempt.key,
     operation: attempt.request.kind,
@@ -137,8 +137,8 @@ function report(desk: SiteDesk, attempt: Attempt, exchange: Exchange, settled: S
     outcome: outcome.kind,
     durationMs: Math.round(exchange.durationMs),
   };
-  if (settled !== 'settled') desk.log.error(fields, `outcome ${settled}`);
-  else desk.log[LEVELS[outcome.kind]]({ ...fields, ...detailsOf(outcome) }, MESSAGES[outcome.kind]);
+  if (recordedAs !== 'recorded') siteContext.log.error(fields, `outcome ${recordedAs}`);
+  else siteContext.log[LEVELS[outcome.kind]]({ ...fields, ...detailsOf(outcome) }, MESSAGES[outcome.kind]);
 }
 
 const LEVELS = {

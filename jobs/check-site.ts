@@ -14,8 +14,8 @@ import {
 import { noticeRestore, takeSigns } from '../src/store/site-sign.ts';
 import { crossStep } from './fault-hook.ts';
 import { foundJobs } from './found-jobs.ts';
-import { heedOutcome } from './heed-outcome.ts';
-import type { SiteDesk } from './site-desk.ts';
+import { updateSiteHealth } from './heed-outcome.ts';
+import type { SiteContext } from './site-desk.ts';
 
 const RETRY_MS = 30_000;
 /** A page of a list may have any length: how far it is read is written down meanwhile, too. */
@@ -30,8 +30,8 @@ export const UNSEARCHED =
   'which job: jobmirror mappings import FILE';
 
 /** One reading serves all feeds of the site that wait for it. Gives whether creates became free to be sent. */
-export async function checkSite(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
-  const { db, site, policy, log } = desk;
+export async function checkSite(siteContext: SiteContext, signal: AbortSignal): Promise<boolean> {
+  const { db, site, policy, log } = siteContext;
   const { referenceField } = policy;
   const canSearch = policy.canList && referenceField !== undefined;
   if (await noticeRestore(db, undefined)) log.warn({ site }, 'the data was restored: all sites are searched anew');
@@ -45,10 +45,10 @@ export async function checkSite(desk: SiteDesk, signal: AbortSignal): Promise<bo
     return true;
   }
   log.info({ site, feeds }, 'the site is searched for jobs of these feeds');
-  const unread = await readList(desk, feeds, referenceField, signal);
+  const unread = await readList(siteContext, feeds, referenceField, signal);
   if (signal.aborted) return false;
   if (unread !== undefined) {
-    await heedFailure(desk, feeds, unread, signal);
+    await recordSiteFailure(siteContext, feeds, unread, signal);
     return false;
   }
   crossStep('site-read');
@@ -62,13 +62,13 @@ export async function checkSite(desk: SiteDesk, signal: AbortSignal): Promise<bo
 
 /** Keeps the jobs that nothing owns. Gives why the list could not be read whole; `undefined`: it was. */
 async function readList(
-  desk: SiteDesk,
+  siteContext: SiteContext,
   feeds: readonly FeedName[],
   referenceField: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { db, site, client, turns } = desk;
-  const found = await foundJobs(desk, referenceField, true);
+  const { db, site, client, rateLimiter } = siteContext;
+  const found = await foundJobs(siteContext, referenceField, true);
   const noteProgress = () =>
     noteSearch(db, feeds, `its jobs are looked for on the site: ${plural(found.read, 'job')} read`);
   // A note that can't be written is written with the next one.
@@ -78,7 +78,7 @@ async function readList(
       await found.keep();
       await noteProgress();
       crossStep('site-page-kept');
-      await turns.take(stop);
+      await rateLimiter.take(stop);
     })
     .finally(() => clearInterval(progress));
   if (signal.aborted) return undefined;
@@ -93,19 +93,19 @@ async function readList(
 }
 
 /** A site that is out of reach, asks to wait or refuses the token is treated as if a change had been sent. */
-async function heedFailure(
-  desk: SiteDesk,
+async function recordSiteFailure(
+  siteContext: SiteContext,
   feeds: readonly FeedName[],
   why: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, site, client, turns, log } = desk;
-  turns.spend();
+  const { db, site, client, rateLimiter, log } = siteContext;
+  rateLimiter.spend();
   const { kind, message } = await client.probe(signal);
   if (signal.aborted) return;
   log.warn({ site, feeds, why, answer: kind }, 'the site could not be searched, nothing of these feeds is created');
-  if (kind === 'unreachable') await heedOutcome({ kind, message }, undefined, desk);
-  else if (kind === 'unauthorized' || kind === 'throttled') await heedOutcome({ kind }, undefined, desk);
+  if (kind === 'unreachable') await updateSiteHealth({ kind, message }, undefined, siteContext);
+  else if (kind === 'unauthorized' || kind === 'throttled') await updateSiteHealth({ kind }, undefined, siteContext);
   else {
     for (const feed of feeds) {
       await noteFailedSearch(

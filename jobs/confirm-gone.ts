@@ -5,7 +5,7 @@ import type { Attempt } from '../src/store/attempt.ts';
 import { areFewAndOld, recentlyAccepted, sampleOfAges } from '../src/store/mapping-sample.ts';
 import { trustsGone } from '../src/store/site-state.ts';
 import { showJob, tellForeign } from './confirm-own.ts';
-import type { SiteDesk } from './site-desk.ts';
+import type { SiteContext } from './site-desk.ts';
 
 /** How long a proof of the address stands, and for how many jobs: what breaks just now is noticed soon. */
 const PROVEN_MS = 10_000;
@@ -24,10 +24,10 @@ interface Evidence {
   provenUntil: number;
   believed: number;
   /** Jobs that seem gone at the same time share one look at others. */
-  looking: Promise<Verdict> | undefined;
+  checking: Promise<Verdict> | undefined;
 }
 
-const evidenceOf = new WeakMap<SiteDesk, Evidence>();
+const evidenceOf = new WeakMap<SiteContext, Evidence>();
 
 /**
  * Gives the outcome as it is; `unknown` where the site shows the job all the same; or `misconfigured` where nothing of
@@ -37,32 +37,32 @@ const evidenceOf = new WeakMap<SiteDesk, Evidence>();
 export async function confirmGone(
   outcome: Outcome,
   attempt: Attempt,
-  desk: SiteDesk,
+  siteContext: SiteContext,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  if (outcome.kind === 'accepted' && attempt.request.kind === 'update') prove(desk);
+  if (outcome.kind === 'accepted' && attempt.request.kind === 'update') prove(siteContext);
   if (outcome.kind !== 'gone' || attempt.request.kind === 'create') return outcome;
   const { siteJobId: claimed } = attempt.request;
   try {
     // Taken for gone, a job that is there would be made a second time, or never be deleted (law 1).
-    const shown = await showJob(desk, claimed, signal);
+    const shown = await showJob(siteContext, claimed, signal);
     if (shown !== undefined) {
-      const foreign = await tellForeign(shown, attempt, desk);
+      const foreign = await tellForeign(shown, attempt, siteContext);
       if (foreign !== undefined) return { kind: 'foreign', message: foreign };
       return { kind: 'unknown', message: `the site says that job ${claimed} is gone, and shows it` };
     }
   } catch (error) {
     return { kind: 'unknown', message: `the job seems gone, but the site could not be asked for it: ${error}` };
   }
-  if (isProven(desk)) return outcome;
-  const verdict = await shareLook(desk, claimed, signal);
+  if (isProven(siteContext)) return outcome;
+  const verdict = await shareCheck(siteContext, claimed, signal);
   switch (verdict.kind) {
     case 'proven':
       return outcome;
     case 'unknown':
       return verdict;
     case 'unproven':
-      return { kind: 'misconfigured', message: describeUnproven(claimed, verdict, desk) };
+      return { kind: 'misconfigured', message: describeUnproven(claimed, verdict, siteContext) };
     default:
       return verdict satisfies never;
   }
@@ -71,7 +71,7 @@ export async function confirmGone(
 function describeUnproven(
   claimed: SiteJobId,
   { asked, seen }: Extract<Verdict, { kind: 'unproven' }>,
-  { site }: SiteDesk,
+  { site }: SiteContext,
 ): string {
   const others = asked === 0 ? '' : ` nor any of ${asked} others that were made there`;
   const what = `${asked === 0 ? 'job' : 'neither job'} ${claimed}${others} is ${asked === 0 ? 'not ' : ''}on the site`;
@@ -82,35 +82,35 @@ function describeUnproven(
   );
 }
 
-function prove(desk: SiteDesk): void {
-  const evidence = openEvidence(desk);
+function prove(siteContext: SiteContext): void {
+  const evidence = openEvidence(siteContext);
   evidence.provenUntil = performance.now() + PROVEN_MS;
   evidence.believed = 0;
 }
 
-function isProven(desk: SiteDesk): boolean {
-  const evidence = openEvidence(desk);
+function isProven(siteContext: SiteContext): boolean {
+  const evidence = openEvidence(siteContext);
   if (evidence.provenUntil <= performance.now() || evidence.believed >= PROVEN_JOBS) return false;
   evidence.believed++;
   return true;
 }
 
-function openEvidence(desk: SiteDesk): Evidence {
-  const known = evidenceOf.get(desk);
+function openEvidence(siteContext: SiteContext): Evidence {
+  const known = evidenceOf.get(siteContext);
   if (known !== undefined) return known;
-  const evidence: Evidence = { provenUntil: Number.NEGATIVE_INFINITY, believed: 0, looking: undefined };
-  evidenceOf.set(desk, evidence);
+  const evidence: Evidence = { provenUntil: Number.NEGATIVE_INFINITY, believed: 0, checking: undefined };
+  evidenceOf.set(siteContext, evidence);
   return evidence;
 }
 
-function shareLook(desk: SiteDesk, claimed: SiteJobId, signal: AbortSignal): Promise<Verdict> {
-  const evidence = openEvidence(desk);
-  evidence.looking ??= lookForOthers(desk, claimed, signal)
+function shareCheck(siteContext: SiteContext, claimed: SiteJobId, signal: AbortSignal): Promise<Verdict> {
+  const evidence = openEvidence(siteContext);
+  evidence.checking ??= checkOthers(siteContext, claimed, signal)
     .catch((error: unknown): Verdict => ({ kind: 'unknown', message: `the job seems gone, but: ${error}` }))
     .finally(() => {
-      evidence.looking = undefined;
+      evidence.checking = undefined;
     });
-  return evidence.looking;
+  return evidence.checking;
 }
 
 /**
@@ -121,8 +121,8 @@ function shareLook(desk: SiteDesk, claimed: SiteJobId, signal: AbortSignal): Pro
  * | few, all gone, all made over a day ago | the same: they have expired                                          |
  * | more, or younger ones, all gone        | a wrong address or another user's token, until a person says otherwise |
  */
-async function lookForOthers(desk: SiteDesk, claimed: SiteJobId, signal: AbortSignal): Promise<Verdict> {
-  const { db, site } = desk;
+async function checkOthers(siteContext: SiteContext, claimed: SiteJobId, signal: AbortSignal): Promise<Verdict> {
+  const { db, site } = siteContext;
   if (await trustsGone(db, site)) return { kind: 'proven' };
   const asked = new Set<SiteJobId>();
   for (const pick of [recentlyAccepted, sampleOfAges]) {
@@ -130,18 +130,18 @@ async function lookForOthers(desk: SiteDesk, claimed: SiteJobId, signal: AbortSi
       if (asked.has(siteJobId)) continue;
       asked.add(siteJobId);
       try {
-        if ((await showJob(desk, siteJobId, signal)) === undefined) continue;
+        if ((await showJob(siteContext, siteJobId, signal)) === undefined) continue;
       } catch (error) {
         return { kind: 'unknown', message: `the job seems gone, but the site could not be asked for others: ${error}` };
       }
-      prove(desk);
+      prove(siteContext);
       return { kind: 'proven' };
     }
   }
   if (asked.size > 0 && !(await areFewAndOld(db, site, FEW))) {
     return { kind: 'unproven', asked: asked.size, seen: undefined };
   }
-  desk.turns.spend();
-  const { found, message } = await desk.client.probe(signal);
+  siteContext.rateLimiter.spend();
+  const { found, message } = await siteContext.client.probe(signal);
   return found ? { kind: 'proven' } : { kind: 'unproven', asked: asked.size, seen: message };
 }

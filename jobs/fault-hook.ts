@@ -15,13 +15,13 @@ export type Step =
   | 'doubt-listed'
   | 'doubt-settled';
 
-const wanted = process.env.JOBMIRROR_FAULT_AT;
+const desired = process.env.JOBMIRROR_FAULT_AT;
 let left = Number(process.env.JOBMIRROR_FAULT_NTH ?? 1);
 
 /** Marks that a step is reached. `JOBMIRROR_FAULT_AT=step[:stop]` kills or stops the process there, the n-th time. */
 export function crossStep(step: Step): void {
-  if (wanted === undefined) return;
-  const [name, how] = wanted.split(':');
+  if (desired === undefined) return;
+  const [name, how] = desired.split(':');
   if (name !== step || --left !== 0) return;
   process.kill(process.pid, how === 'stop' ? 'SIGSTOP' : 'SIGKILL');
 }

@@ -5,7 +5,7 @@ import type { SiteJobId } from '../src/posting/identifiers.ts';
 import { type SiteJob, toCompare } from '../src/site/exchange.ts';
 import { databaseTime, type FoundJob, keepFound, ownReferences } from '../src/store/site-check.ts';
 import { learntRewrites } from '../src/store/value-rewrites.ts';
-import type { SiteDesk } from './site-desk.ts';
+import type { SiteContext } from './site-desk.ts';
 
 const KEPT_AT_ONCE = 1_000;
 const MOST_AGE_MS = 86_400_000;
@@ -25,7 +25,7 @@ export interface FoundJobs {
 
 /** @param isSearch the list is read for this, so that the jobs of mappings are compared as well. @param maxAgeMs how old the list may be: what was deleted since is not found. */
 export async function foundJobs(
-  { db, site }: SiteDesk,
+  { db, site }: SiteContext,
   referenceField: string,
   isSearch: boolean,
   maxAgeMs = 0,

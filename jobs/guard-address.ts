@@ -4,13 +4,13 @@ import { claimAddress, findMove, type Move, pauseMovedSite, setAddress } from '.
 import { searchAnew } from '../src/store/site-sign.ts';
 import { endPause, readSiteState } from '../src/store/site-state.ts';
 import { forgetRewrites } from '../src/store/value-rewrites.ts';
-import type { SiteDesk } from './site-desk.ts';
+import type { SiteContext } from './site-desk.ts';
 
 /**
  * Pauses a site whose address is another one than that of its jobs, until a person says that it is the same site: their
  * IDs may belong to anybody's jobs there (law 4). Resumes it where base_url was set back.
  */
-export async function guardAddress({ db, site, address, log }: SiteDesk): Promise<void> {
+export async function guardAddress({ db, site, address, log }: SiteContext): Promise<void> {
   const known = await claimAddress(db, site, address);
   if (known === address) {
     const state = await readSiteState(db, site);

@@ -2,11 +2,11 @@
 import type { Exchange, Outcome } from '../src/site/exchange.ts';
 import type { Attempt } from '../src/store/attempt.ts';
 import { pullToWatch } from '../src/store/feed-state.ts';
-import { countTally } from '../src/store/open-counts.ts';
+import { countOutcomes } from '../src/store/open-counts.ts';
 import { type ProbePace, refuseToken } from '../src/store/refused-token.ts';
 import { throttleSite } from '../src/store/site-rate.ts';
 import { noteMisconfigured, noteReachable, noteUnreachable, pauseSite } from '../src/store/site-state.ts';
-import type { SiteDesk } from './site-desk.ts';
+import type { SiteContext } from './site-desk.ts';
 
 const UNREACHABLE_FIRST_MS = 1_000;
 const UNREACHABLE_MAX_MS = 60_000;
@@ -21,71 +21,71 @@ const MISCONFIGURED_LIMIT = 3;
 const WELL_MS = 1_000;
 
 /** Until when a site needs no note that it answers as it should. */
-const wellUntil = new WeakMap<SiteDesk, number>();
+const wellUntil = new WeakMap<SiteContext, number>();
 
 /** What of the exchange tells how the site is to be treated. */
 type Course = Pick<Exchange, 'durationMs' | 'response'>;
 
 /** @param attempt `undefined`: no posting was sent. */
-export async function heedOutcome(
+export async function updateSiteHealth(
   outcome: Outcome,
   attempt: Attempt | undefined,
-  desk: SiteDesk,
+  siteContext: SiteContext,
   { durationMs, response }: Course = { durationMs: 0 },
 ): Promise<void> {
-  const { db, site } = desk;
+  const { db, site } = siteContext;
   switch (outcome.kind) {
     case 'created':
     case 'accepted':
-      if ((wellUntil.get(desk) ?? 0) > performance.now()) return;
-      await noteReachable(db, site, desk.address);
-      wellUntil.set(desk, performance.now() + WELL_MS);
+      if ((wellUntil.get(siteContext) ?? 0) > performance.now()) return;
+      await noteReachable(db, site, siteContext.address);
+      wellUntil.set(siteContext, performance.now() + WELL_MS);
       return;
     case 'gone':
       // That a job is not there proves nothing of the address.
       return noteReachable(db, site, undefined);
     case 'unauthorized':
-      return pauseForToken(desk);
+      return pauseForToken(siteContext);
     case 'throttled':
       await throttleSite(db, site, {
         status: response?.status === 503 ? 503 : 429,
-        waitMs: outcome.retryAfterMs ?? desk.policy.retry.firstDelayMs,
+        waitMs: outcome.retryAfterMs ?? siteContext.policy.retry.firstDelayMs,
         sentMsAgo: durationMs,
-        requestsPerSecond: desk.policy.requestsPerSecond,
+        requestsPerSecond: siteContext.policy.requestsPerSecond,
       });
-      desk.turns.slowDown?.();
+      siteContext.rateLimiter.slowDown?.();
       return;
     case 'unreachable':
-      wellUntil.delete(desk);
+      wellUntil.delete(siteContext);
       await noteUnreachable(db, site, outcome.message, UNREACHABLE_FIRST_MS, UNREACHABLE_MAX_MS);
       return;
     case 'misconfigured':
-      wellUntil.delete(desk);
+      wellUntil.delete(siteContext);
       if ((await noteMisconfigured(db, site, outcome.message)) >= MISCONFIGURED_LIMIT) {
-        await pause(desk, outcome.message, PROBE_FIRST_MS);
+        await pause(siteContext, outcome.message, PROBE_FIRST_MS);
       }
       return;
     case 'rejected':
     case 'forbidden':
     case 'unknown':
     case 'foreign':
-      return attempt === undefined ? undefined : watchCanary(attempt, desk);
+      return attempt === undefined ? undefined : watchCanary(attempt, siteContext);
     default:
       return outcome satisfies never;
   }
 }
 
 /** Processes that hold another token go on, and none of them ends this pause. */
-async function pauseForToken({ db, site, tokenDigest, log }: SiteDesk): Promise<void> {
+async function pauseForToken({ db, site, tokenDigest, log }: SiteContext): Promise<void> {
   const cause = 'the site does not accept the token (401): it was changed, or the password was';
   if (await refuseToken(db, site, tokenDigest, cause, TOKEN_PACE)) {
     log.error({ site, cause }, 'site paused for this token');
   }
 }
 
-async function pause(desk: SiteDesk, cause: string, probeAfterMs: number | undefined): Promise<void> {
-  if (await pauseSite(desk.db, desk.site, cause, probeAfterMs)) {
-    desk.log.error({ site: desk.site, cause }, 'site paused');
+async function pause(siteContext: SiteContext, cause: string, probeAfterMs: number | undefined): Promise<void> {
+  if (await pauseSite(siteContext.db, siteContext.site, cause, probeAfterMs)) {
+    siteContext.log.error({ site: siteContext.site, cause }, 'site paused');
   }
 }
 
@@ -93,18 +93,18 @@ async function pause(desk: SiteDesk, cause: string, probeAfterMs: number | undef
  * Pauses the site where too many of a pull's first requests failed: better 20 failures than 20,000. A site that answers
  * proves nothing then, so only a person resumes it; after that the pulls there were are not judged again.
  */
-async function watchCanary(attempt: Attempt, desk: SiteDesk): Promise<void> {
-  const { requests, percent, until } = desk.policy.canary;
+async function watchCanary(attempt: Attempt, siteContext: SiteContext): Promise<void> {
+  const { requests, percent, until } = siteContext.policy.canary;
   if (requests === 0) return;
-  const pull = await pullToWatch(desk.db, attempt.feed);
+  const pull = await pullToWatch(siteContext.db, attempt.feed);
   if (pull === undefined) return;
-  const tally = await countTally(desk.db, pull);
+  const outcomeCounts = await countOutcomes(siteContext.db, pull);
   // What says nothing of the postings, such as a request to wait, is no success either.
-  const sent = (tally.requests ?? 0) - (tally.unjudged ?? 0);
-  const failed = tally.refused ?? 0;
+  const sent = (outcomeCounts.requests ?? 0) - (outcomeCounts.unjudged ?? 0);
+  const failed = outcomeCounts.refused ?? 0;
   if (sent < requests || sent > until || (failed / sent) * 100 <= percent) return;
   await pause(
-    desk,
+    siteContext,
     `${failed} of the first ${sent} requests of pull ${pull} of feed ${attempt.feed} failed, ` +
       `above the limit of ${percent} %; see what is wrong with: jobmirror review list`,
     undefined,

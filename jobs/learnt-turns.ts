@@ -1,12 +1,12 @@
 // Paces the requests of this process by the rate that the site has taught, which all processes share through the database.
 import type { SiteName } from '../src/posting/identifiers.ts';
-import type { Turns } from '../src/site/turns.ts';
+import type { RateLimiter } from '../src/site/turns.ts';
 import type { Queryable } from '../src/store/database.ts';
 import { pause } from '../src/store/patience.ts';
-import { hasLearntRate, takeSiteTurn } from '../src/store/site-rate.ts';
+import { hasLearntRate, takeSiteSlot } from '../src/store/site-rate.ts';
 
 /** As long as nothing is known of a learnt rate, the database is asked for it this often. */
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 /** Turns further off are not given yet. */
 const NEAR_MS = 2_000;
 /** What does not wait takes its turn all the same. */
@@ -18,19 +18,19 @@ const NEVER = new AbortController().signal;
  * @param local paces the process by the configured rate, whatever the site has taught.
  * @param isStopping once it is true nobody waits any more.
  */
-export function learntTurns(
-  local: Turns,
+export function learntRateLimiter(
+  local: RateLimiter,
   db: Queryable,
   site: SiteName,
   requestsPerSecond: number,
   isStopping: () => boolean,
-): Turns {
+): RateLimiter {
   let learnt = false;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let checkedAt = Number.NEGATIVE_INFINITY;
 
   async function isLearnt(): Promise<boolean> {
-    if (!learnt && performance.now() - lookedAt >= LOOK_EVERY_MS) {
-      lookedAt = performance.now();
+    if (!learnt && performance.now() - checkedAt >= CHECK_EVERY_MS) {
+      checkedAt = performance.now();
       learnt = await hasLearntRate(db, site);
     }
     return learnt;
@@ -40,7 +40,7 @@ export function learntTurns(
   async function ask(nearMs: number): Promise<{ inMs: number; given: boolean }> {
     try {
       if (!(await isLearnt())) return { inMs: 0, given: true };
-      const turn = await takeSiteTurn(db, site, requestsPerSecond, nearMs);
+      const turn = await takeSiteSlot(db, site, requestsPerSecond, nearMs);
       if (turn !== undefined) return turn;
       learnt = false;
     } catch {
@@ -63,7 +63,7 @@ export function learntTurns(
       void ask(FAR_MS);
     },
     slowDown() {
-      lookedAt = Number.NEGATIVE_INFINITY;
+      checkedAt = Number.NEGATIVE_INFINITY;
     },
   };
 }

@@ -6,27 +6,27 @@ import { matchUnreadable, type UnreadableEntry } from '../src/plan/match-unreada
 import type { Reason } from '../src/plan/wish.ts';
 import { readFeedState, refuseOvertaken } from '../src/store/feed-state.ts';
 import { seizeFeed } from '../src/store/locks.ts';
-import type { PullBooks } from '../src/store/pull-books.ts';
+import type { PullTransaction } from '../src/store/pull-books.ts';
 import { commitPull, type PullFindings } from '../src/store/pull-commit.ts';
 import {
   clearUnseen,
   collectMissing,
-  collectUnmetWishes,
+  collectMissingChanges,
   extendGrace,
   markUnseen,
   markUnseenToo,
-  wishAbsent,
+  markAbsent,
 } from '../src/store/pull-gone.ts';
 import {
   countMaybeMade,
-  countStillWished,
+  countStillOpen,
   countUnmappedAbsent,
   deleteLoad,
   dropUnsent,
   extendMaybeMadeGrace,
   type MaybeMadeCounts,
-  mergeCarried,
-  mergeWishes,
+  mergePendingSame,
+  mergeChanges,
   withdrawMaybeMade,
 } from '../src/store/pull-merge.ts';
 import { takeOver } from '../src/store/pull-takeover.ts';
@@ -41,22 +41,22 @@ import { holdFound } from '../src/store/site-check.ts';
 import { holdWaitingDeletes, protectUnreadable, releaseUnreadableHolds } from '../src/store/unreadable-postings.ts';
 import { crossStep } from './fault-hook.ts';
 import type { FeedSetup } from './feed-setup.ts';
-import { MAX_PROBLEMS, type RecordDesk } from './record-desk.ts';
+import { MAX_PROBLEMS, type RecordPlanner } from './record-desk.ts';
 
 type Read = Extract<FeedReading, { kind: 'read' }>;
 
 /** Merges and commits. Gives whether the feed was proven complete: only then anything may be deleted (law 3). */
 export async function mergePull(
   setup: FeedSetup,
-  books: PullBooks,
-  desk: RecordDesk,
+  pullTx: PullTransaction,
+  recordPlanner: RecordPlanner,
   reading: Read,
 ): Promise<{ readonly complete: boolean }> {
-  const { session, subject } = books;
-  const { findings, holdReason, unreadable, whole, keyRule } = await prepareMerge(setup, books, desk, reading);
+  const { session, subject } = pullTx;
+  const { findings, holdReason, unreadable, whole, keyRule } = await prepareMerge(setup, pullTx, recordPlanner, reading);
   await refuseOvertaken(session, subject.feed, subject.pull);
   crossStep('wishes-merged');
-  const problems = desk.problems();
+  const problems = recordPlanner.problems();
   await noteRecordProblems(session, subject.feed, subject.pull, problems.noted);
   // A reading that was cut short clears nothing, so what it adds is bounded here.
   let room = whole ? MAX_PROBLEMS : MAX_PROBLEMS - unreadable.entries;
@@ -66,46 +66,46 @@ export async function mergePull(
     const records = unreadable.found.map((each) => each.records);
     await clearRecordProblems(session, subject.feed, { unreadable: records, others: problems.noted });
   }
-  await books.notes.merge(setup.lenient === true);
+  await pullTx.notes.merge(setup.lenient === true);
   // A 304 must come to mean "as in the last complete pull, and nothing further to count".
   const { etag, lastModified, address } = reading.validators;
   const validators =
     findings.complete && findings.grace === 0
       ? { etag, lastModified, address, request: requestDigest(setup.source, setup) }
       : undefined;
-  await commitPull(books, findings, { validators, holdReason, keyRule });
+  await commitPull(pullTx, findings, { validators, holdReason, keyRule });
   return { complete: findings.complete };
 }
 
 /** Merges what the pull wishes, within its transaction: all that follows from the feed, and nothing of it visible yet. */
 export async function prepareMerge(
   setup: FeedSetup,
-  books: PullBooks,
-  desk: RecordDesk,
+  pullTx: PullTransaction,
+  recordPlanner: RecordPlanner,
   reading: Read,
 ): Promise<Merge> {
-  const { ledger } = desk;
-  await seizeFeed(books.session, books.subject.feed);
+  const { ledger } = recordPlanner;
+  await seizeFeed(pullTx.session, pullTx.subject.feed);
   const keyRule = keyRuleOf(setup);
-  const ruleOfJobs = (await readFeedState(books.session, books.subject.feed))?.keyRule ?? keyRule;
-  const unreadable = await recogniseUnreadable(books, desk, ruleOfJobs !== keyRule);
+  const ruleOfJobs = (await readFeedState(pullTx.session, pullTx.subject.feed))?.keyRule ?? keyRule;
+  const unreadable = await recogniseUnreadable(pullTx, recordPlanner, ruleOfJobs !== keyRule);
   const otherShortfalls = [...reading.shortfalls, ...tooFewShortfall(ledger.seen, setup.minRecords)];
   const shortfalls = [...unreadableShortfall(unreadable), ...otherShortfalls];
   const complete = shortfalls.length === 0;
-  await takeOver(books);
-  await mergeWishes(books);
+  await takeOver(pullTx);
+  await mergeChanges(pullTx);
   // What was accepted while the feed streamed is not open any more: the site has it.
-  const carriedOpen = await mergeCarried(books);
-  const gone = complete ? await removeGone(setup, books, desk, unreadable) : await keepUnseen(books, desk, unreadable);
-  const stillWished = ledger.wished === 0 ? 0 : await countStillWished(books, (hash) => ledger.hasMetWish(hash));
+  const pendingSameOpen = await mergePendingSame(pullTx);
+  const gone = complete ? await removeGone(setup, pullTx, recordPlanner, unreadable) : await keepUnseen(pullTx, recordPlanner, unreadable);
+  const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
   if (setup.referenceField !== undefined) {
-    await holdFound(books.session, setup.feed, setup.site, setup.referenceField);
+    await holdFound(pullTx.session, setup.feed, setup.site, setup.referenceField);
   }
   const findings: PullFindings = {
     complete,
     shortfalls,
     seen: ledger.seen,
-    unchanged: ledger.unchanged + (ledger.wished - stillWished) + (ledger.carried - carriedOpen),
+    unchanged: ledger.unchanged + (ledger.openRecords - stillOpen) + (ledger.pendingSame - pendingSameOpen),
     duplicates: ledger.duplicates,
     unreadable: ledger.unreadable,
     gone: gone.missing,
@@ -154,11 +154,11 @@ interface Unreadable {
 }
 
 async function recogniseUnreadable(
-  { session, subject }: PullBooks,
-  desk: RecordDesk,
+  { session, subject }: PullTransaction,
+  recordPlanner: RecordPlanner,
   rekeyed: boolean,
 ): Promise<Unreadable> {
-  const { records, leftOut } = desk.unreadable();
+  const { records, leftOut } = recordPlanner.unreadable();
   const entries = records.length === 0 ? [] : await unreadableEntries(session, subject.feed);
   const marks = records.map(({ key, recordHash, shape, fault }) => ({
     key,
@@ -188,47 +188,47 @@ interface Gone {
 }
 
 /** Of a feed that is not proven complete nothing is gone; what it did not show counts towards another pull. */
-async function keepUnseen(books: PullBooks, { ledger }: RecordDesk, unreadable: Unreadable): Promise<Gone> {
-  const hasMetWish = (hash: Buffer) => ledger.hasMetWish(hash);
-  await protectUnreadable(books, hasMetWish);
-  await collectUnmetWishes(books, 'all', hasMetWish);
-  await markUnseen(books);
-  return { missing: 0, grace: 0, holdReason: await holdForUnreadable(books, unreadable) };
+async function keepUnseen(pullTx: PullTransaction, { ledger }: RecordPlanner, unreadable: Unreadable): Promise<Gone> {
+  const hasSeenChange = (hash: Buffer) => ledger.hasSeenChange(hash);
+  await protectUnreadable(pullTx, hasSeenChange);
+  await collectMissingChanges(pullTx, 'all', hasSeenChange);
+  await markUnseen(pullTx);
+  return { missing: 0, grace: 0, holdReason: await holdForUnreadable(pullTx, unreadable) };
 }
 
 /** Wishes the deletes that follow from a complete feed, held where they are too many, or where one may be a mistake. */
 async function removeGone(
   setup: FeedSetup,
-  books: PullBooks,
-  { ledger }: RecordDesk,
+  pullTx: PullTransaction,
+  { ledger }: RecordPlanner,
   unreadable: Unreadable,
 ): Promise<Gone> {
   const { missingPulls } = setup.guard;
-  const hasMet = (hash: Buffer) => ledger.hasMet(hash);
-  await clearUnseen(books);
-  await protectUnreadable(books, (hash) => ledger.hasMetWish(hash));
-  await collectUnmetWishes(books, 'unmapped', hasMet);
+  const hasSeen = (hash: Buffer) => ledger.hasSeen(hash);
+  await clearUnseen(pullTx);
+  await protectUnreadable(pullTx, (hash) => ledger.hasSeenChange(hash));
+  await collectMissingChanges(pullTx, 'unmapped', hasSeen);
   // A record without a key may be the posting of what was not made yet: it stays as it is.
-  if (unreadable.withoutKey > 0) await markUnseenToo(books);
-  else await dropUnsent(books);
+  if (unreadable.withoutKey > 0) await markUnseenToo(pullTx);
+  else await dropUnsent(pullTx);
 
-  const waitingHold = await holdForUnreadable(books, unreadable);
-  if (unreadable.withoutKey === 0) await releaseUnreadableHolds(books);
-  const { missing, inGrace, due } = await collectMissing(books, ledger.unmetRecords(), hasMet, missingPulls);
-  if (inGrace > 0) await extendGrace(books, missingPulls);
+  const waitingHold = await holdForUnreadable(pullTx, unreadable);
+  if (unreadable.withoutKey === 0) await releaseUnreadableHolds(pullTx);
+  const { missing, inGrace, due } = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, missingPulls);
+  if (inGrace > 0) await extendGrace(pullTx, missingPulls);
 
   let reason: Reason | undefined;
   // A create in flight or in doubt may have made its job: its delete is one of those that the guard counts.
-  const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(books, missingPulls);
+  const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(pullTx, missingPulls);
   if (due + maybeMade.due > 0) {
-    const load = { ...(await deleteLoad(books)), added: due + maybeMade.due, emptied: ledger.seen === 0 };
+    const load = { ...(await deleteLoad(pullTx)), added: due + maybeMade.due, emptied: ledger.seen === 0 };
     reason = holdReason(judgeDeletes(setup.guard, load), unreadable);
-    if (due > 0) await wishAbsent(books, missingPulls, reason);
-    await mergeWishes(books);
-    if (maybeMade.due > 0) await withdrawMaybeMade(books, missingPulls, reason);
+    if (due > 0) await markAbsent(pullTx, missingPulls, reason);
+    await mergeChanges(pullTx);
+    if (maybeMade.due > 0) await withdrawMaybeMade(pullTx, missingPulls, reason);
   }
-  if (maybeMade.inGrace > 0) await extendMaybeMadeGrace(books, missingPulls);
-  const unmade = await countUnmappedAbsent(books);
+  if (maybeMade.inGrace > 0) await extendMaybeMadeGrace(pullTx, missingPulls);
+  const unmade = await countUnmappedAbsent(pullTx);
   return {
     missing: missing + unmade + maybeMade.inGrace,
     grace: inGrace + maybeMade.inGrace,
@@ -248,10 +248,10 @@ function holdReason(verdict: GuardVerdict, { withoutKey, rekeyed }: Unreadable):
 }
 
 /** Holds what waits to be deleted where a record may be any posting. Gives why, if anything is held for it. */
-async function holdForUnreadable(books: PullBooks, { withoutKey, rekeyed }: Unreadable): Promise<string | undefined> {
+async function holdForUnreadable(pullTx: PullTransaction, { withoutKey, rekeyed }: Unreadable): Promise<string | undefined> {
   if (withoutKey === 0) return undefined;
   const message = unreadableHold(withoutKey, rekeyed);
-  const held = await holdWaitingDeletes(books, { kind: 'unreadable', message, problems: [] });
+  const held = await holdWaitingDeletes(pullTx, { kind: 'unreadable', message, problems: [] });
   return held === 0 ? undefined : message;
 }
 

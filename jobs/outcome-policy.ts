@@ -40,7 +40,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
           shown: toCompare(outcome.siteJob).fields,
           referenceField: policy.referenceField,
           asked: false,
-          mayLandMs: policy.doubts.settleAfterMs,
+          mayLandMs: policy.doubts.resolveAfterMs,
         },
       };
     case 'accepted':
@@ -64,7 +64,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       return notCounted('unreachable', outcome.message, policy.retry.firstDelayMs * (0.5 + random / 2));
     case 'unknown':
       if (operation === 'create') return inDoubt(outcome.message);
-      return again('unknown', outcome.message, attempt, policy, random, policy.doubts.settleAfterMs);
+      return again('unknown', outcome.message, attempt, policy, random, policy.doubts.resolveAfterMs);
     case 'foreign':
       // The delete's own job is gone; the one that has its ID now is left alone.
       if (operation === 'delete') return { kind: 'deleted' };

@@ -20,12 +20,12 @@ import {
   type UnsentPosting,
   unsentPostings,
 } from '../src/store/planned-changes.ts';
-import { PullBooks } from '../src/store/pull-books.ts';
+import { PullTransaction } from '../src/store/pull-books.ts';
 import { clearRecordProblems, noteUnreadable, type UnreadableRecords } from '../src/store/record-problems.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { prepareMerge } from './merge-pull.ts';
 import type { PullContext } from './pull-feed.ts';
-import { RecordDesk } from './record-desk.ts';
+import { RecordPlanner } from './record-desk.ts';
 import { refuseFeed } from './refuse-feed.ts';
 
 /** What planning a feed came to. */
@@ -85,32 +85,32 @@ async function planInto(spool: string, setup: FeedSetup, context: PullContext): 
   const state = await readFeedState(db, feed);
   const refusal = await refuseFeed(db, state, setup);
   if (refusal !== undefined) return { kind: 'failed', message: refusal };
-  const books = await PullBooks.open(db, { pull: NO_PULL, feed, site });
+  const pullTx = await PullTransaction.open(db, { pull: NO_PULL, feed, site });
   try {
-    const ledger = new PullLedger(await books.loadIndex(), interpretation);
-    const desk = await RecordDesk.open(setup, books, ledger, db);
-    const reading = await readFeed(source, desk, { signal, onProgress, readAheadBy: desk.readAheadBy });
+    const ledger = new PullLedger(await pullTx.loadIndex(), interpretation);
+    const recordPlanner = await RecordPlanner.open(setup, pullTx, ledger, db);
+    const reading = await readFeed(source, recordPlanner, { signal, onProgress, prefetchMapping: recordPlanner.prefetchMapping });
     signal.throwIfAborted();
     if (reading.kind === 'failed') return reading;
     if (reading.kind === 'not_modified')
       return { kind: 'failed', message: 'the source answered "not modified" unasked' };
-    await desk.finish();
-    const { findings, holdReason } = await prepareMerge(setup, books, desk, reading);
-    const { records } = desk.unreadable();
+    await recordPlanner.finish();
+    const { findings, holdReason } = await prepareMerge(setup, pullTx, recordPlanner, reading);
+    const { records } = recordPlanner.unreadable();
     // In the transaction that is rolled back, so that the records of this reading are those that are counted.
-    await clearRecordProblems(books.session, feed, { unreadable: [], others: [] });
+    await clearRecordProblems(pullTx.session, feed, { unreadable: [], others: [] });
     await noteUnreadable(
-      books.session,
+      pullTx.session,
       feed,
       NO_PULL,
       records.map((each) => ({ records: each, entry: undefined })),
     );
-    await spoolLines(spool, planLines(books.session, feed, records));
-    const counts = await countPlanned(books.session, feed);
-    const common = await commonReason(books.session, feed);
+    await spoolLines(spool, planLines(pullTx.session, feed, records));
+    const counts = await countPlanned(pullTx.session, feed);
+    const common = await commonReason(pullTx.session, feed);
     return { kind: 'planned', ...findings, ...counts, common, holdReason };
   } finally {
-    await books.abandon();
+    await pullTx.abandon();
   }
 }
 

@@ -8,15 +8,15 @@ import type { Database } from '../src/store/database.ts';
 import { lockFeed } from '../src/store/feed-locks.ts';
 import { type FeedState, readFeedState } from '../src/store/feed-state.ts';
 import { isPassing } from '../src/store/passing-error.ts';
-import { patiently } from '../src/store/patience.ts';
+import { withRetry } from '../src/store/patience.ts';
 import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull.ts';
-import { PullBooks, type PullSubject } from '../src/store/pull-books.ts';
+import { PullTransaction, type PullSubject } from '../src/store/pull-books.ts';
 import { commitUnmodified } from '../src/store/pull-commit.ts';
 import { crossStep } from './fault-hook.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { mergePull } from './merge-pull.ts';
 import { asSmallFeed, asStreamingFeed, briefly } from './pull-places.ts';
-import { RecordDesk } from './record-desk.ts';
+import { RecordPlanner } from './record-desk.ts';
 import { refuseFeed } from './refuse-feed.ts';
 import { pullUnchanged } from './unchanged-feed.ts';
 
@@ -48,7 +48,7 @@ export type PullEnd =
  * only where the database can't be used for minutes or the accounts don't add up.
  */
 export function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
-  return patiently(() => pullOnce(setup, context), context.signal, {
+  return withRetry(() => pullOnce(setup, context), context.signal, {
     // Standard input was read, and is gone.
     worthAgain: (error) => setup.source.location !== '-' && isPassing(error),
     onRetry: (error) =>
@@ -138,23 +138,23 @@ async function plan(
   wait?: Wait,
 ): Promise<PullEnd> {
   const { db, signal, onProgress } = context;
-  const books = await PullBooks.open(db, subject);
+  const pullTx = await PullTransaction.open(db, subject);
   try {
-    const ledger = new PullLedger(await books.loadIndex(), setup.interpretation);
-    const desk = await RecordDesk.open(setup, books, ledger, db);
-    const reading = await opened.read(desk, { onProgress, readAheadBy: desk.readAheadBy, wait });
+    const ledger = new PullLedger(await pullTx.loadIndex(), setup.interpretation);
+    const recordPlanner = await RecordPlanner.open(setup, pullTx, ledger, db);
+    const reading = await opened.read(recordPlanner, { onProgress, prefetchMapping: recordPlanner.prefetchMapping, wait });
     signal.throwIfAborted();
     crossStep('records-read');
     if (reading.kind === 'failed') {
-      await books.abandon();
+      await pullTx.abandon();
       return await fail(db, subject.pull, reading.message, reading.bytes);
     }
-    await desk.finish();
-    const { complete } = await mergePull(setup, books, desk, reading);
+    await recordPlanner.finish();
+    const { complete } = await mergePull(setup, pullTx, recordPlanner, reading);
     crossStep('pull-committed');
     return { kind: 'committed', pull: subject.pull, complete };
   } catch (error) {
-    await books.abandon();
+    await pullTx.abandon();
     throw error;
   }
 }

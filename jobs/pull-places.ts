@@ -1,18 +1,18 @@
 // Bounds what the pulls of a process do at a time. Waiting for a source takes no place; small feeds have places of their own.
 
 import type { Wait } from '../src/feed/gathered-body.ts';
-import { type Places, placesFor } from '../src/site/places.ts';
+import { type Semaphore, semaphoreFor } from '../src/site/places.ts';
 
 /** Pulls that begin, with some statements: more than anything else, so that a thousand that are due at once begin soon. */
-const brief = placesFor(8);
+const brief = semaphoreFor(8);
 /** Pulls that are reported. They have the time. */
-const reports = placesFor(2);
+const reports = semaphoreFor(2);
 /** Feeds whose whole body is in memory: each takes some milliseconds. */
-const small = placesFor(4);
+const small = semaphoreFor(4);
 /** Feeds that are read while they stream. Each has a connection, a transaction and some megabytes. */
-const streaming = placesFor(8);
+const streaming = semaphoreFor(8);
 /** Those of them that have bytes to work on. */
-const working = placesFor(2);
+const working = semaphoreFor(2);
 
 /** A streaming feed that has waited for its source for this long lets another one work. */
 const YIELD_AFTER_MS = 250;
@@ -20,25 +20,25 @@ const YIELD_AFTER_MS = 250;
 const NEVER = new AbortController().signal;
 
 /** Some statements. */
-export const briefly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => withPlace(brief, signal, work);
+export const briefly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => withSlot(brief, signal, work);
 
 /** The report of a pull that has ended. It is made whatever has been stopped. */
-export const asReport = <T>(work: () => Promise<T>): Promise<T> => withPlace(reports, NEVER, work);
+export const asReport = <T>(work: () => Promise<T>): Promise<T> => withSlot(reports, NEVER, work);
 
 /** A feed that is in memory as a whole. */
 export const asSmallFeed = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
-  withPlace(small, signal, work);
+  withSlot(small, signal, work);
 
 /** A feed that streams. @param work is given how to wait for the source. */
 export function asStreamingFeed<T>(signal: AbortSignal, work: (wait: Wait) => Promise<T>): Promise<T> {
-  return withPlace(streaming, signal, async () => {
-    let leave = await takePlace(working, signal);
+  return withSlot(streaming, signal, async () => {
+    let leave = await takeSlot(working, signal);
     let ended = false;
     const wait: Wait = async (next) => {
       if (await comesWithin(next, YIELD_AFTER_MS)) return next;
       leave();
       await next.catch(() => undefined);
-      const taken = await takePlace(working, signal);
+      const taken = await takeSlot(working, signal);
       if (ended) taken();
       else leave = taken;
       return next;
@@ -52,8 +52,8 @@ export function asStreamingFeed<T>(signal: AbortSignal, work: (wait: Wait) => Pr
   });
 }
 
-async function withPlace<T>(places: Places, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const leave = await takePlace(places, signal);
+async function withSlot<T>(requestSlots: Semaphore, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const leave = await takeSlot(requestSlots, signal);
   try {
     return await work();
   } finally {
@@ -62,8 +62,8 @@ async function withPlace<T>(places: Places, signal: AbortSignal, work: () => Pro
 }
 
 /** These places are never closed. */
-async function takePlace(places: Places, signal: AbortSignal): Promise<() => void> {
-  const leave = (await places.take()) ?? (() => undefined);
+async function takeSlot(requestSlots: Semaphore, signal: AbortSignal): Promise<() => void> {
+  const leave = (await requestSlots.take()) ?? (() => undefined);
   if (!signal.aborted) return leave;
   leave();
   throw signal.reason;

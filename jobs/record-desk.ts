@@ -7,15 +7,15 @@ import { faultOf, shapeOf } from '../src/feed/record-marks.ts';
 import { compileKeyRecovery, type RecoverKey } from '../src/feed/recover-key.ts';
 import { readingIn } from '../src/feed/written-reading.ts';
 import { planPosting } from '../src/plan/plan-posting.ts';
-import type { MetRecord, PullLedger } from '../src/plan/pull-ledger.ts';
-import type { Wish } from '../src/plan/wish.ts';
+import type { SeenRecord, PullLedger } from '../src/plan/pull-ledger.ts';
+import type { DesiredChange } from '../src/plan/wish.ts';
 import { HASH_BYTES, interpretedHash, keyHash, recordHash } from '../src/posting/hash.ts';
 import type { PostingKey } from '../src/posting/identifiers.ts';
 import type { MappingSpec } from '../src/posting/mapping.ts';
 import type { KeptFields, PostingReader, Problem, ReadPosting } from '../src/posting/posting.ts';
 import type { Database } from '../src/store/database.ts';
 import { type Edits, editsOf } from '../src/store/override.ts';
-import type { PullBooks, Refresh } from '../src/store/pull-books.ts';
+import type { PullTransaction, Refresh } from '../src/store/pull-books.ts';
 import type { RecordProblem, UnreadableRecords } from '../src/store/record-problems.ts';
 import type { RecordRules } from './feed-setup.ts';
 
@@ -38,7 +38,7 @@ const EXCERPT_BYTES = 2_048;
 /** Stands for the records without an entry of their own; no record has this hash. */
 const REST = Buffer.alloc(HASH_BYTES);
 
-interface Waiting extends MetRecord {
+interface Waiting extends SeenRecord {
   /** The record; of one that was read ahead, as much as an excerpt shows. */
   readonly bytes: Buffer;
   readonly reading: Buffer | undefined;
@@ -47,13 +47,13 @@ interface Waiting extends MetRecord {
 type Readable = ReadPosting<KeptFields>;
 
 /** The desk of one pull. While one batch is parsed and with the database, the next one comes together. */
-export class RecordDesk implements RecordSink {
+export class RecordPlanner implements RecordSink {
   readonly ledger: PullLedger;
   readonly #mapping: MappingSpec;
   readonly #reader: PostingReader;
   readonly #interpretation: Buffer;
   readonly #lenient: boolean;
-  readonly #books: PullBooks;
+  readonly #pullTx: PullTransaction;
   readonly #edits: Edits;
   readonly #recoverKey: RecoverKey;
   readonly #problems: RecordProblem[] = [];
@@ -78,7 +78,7 @@ export class RecordDesk implements RecordSink {
 
   private constructor(
     { mapping, reader, interpretation, lenient = false }: RecordRules,
-    books: PullBooks,
+    pullTx: PullTransaction,
     ledger: PullLedger,
     edits: Edits,
   ) {
@@ -86,20 +86,20 @@ export class RecordDesk implements RecordSink {
     this.#reader = reader;
     this.#interpretation = interpretation;
     this.#lenient = lenient;
-    this.#books = books;
+    this.#pullTx = pullTx;
     this.ledger = ledger;
     this.#edits = edits;
     this.#recoverKey = compileKeyRecovery(mapping.key);
   }
 
-  static async open(rules: RecordRules, books: PullBooks, ledger: PullLedger, db: Database): Promise<RecordDesk> {
-    const { feed } = books.subject;
-    return new RecordDesk(rules, books, ledger, await editsOf(db, feed));
+  static async open(rules: RecordRules, pullTx: PullTransaction, ledger: PullLedger, db: Database): Promise<RecordPlanner> {
+    const { feed } = pullTx.subject;
+    return new RecordPlanner(rules, pullTx, ledger, await editsOf(db, feed));
   }
 
   /** By what mapping records may be read before they come: where all are read anyhow, and nobody has edited any of them. */
-  get readAheadBy(): MappingSpec | undefined {
-    return this.#books.nothingKnown && this.#edits.none ? this.#mapping : undefined;
+  get prefetchMapping(): MappingSpec | undefined {
+    return this.#pullTx.nothingKnown && this.#edits.none ? this.#mapping : undefined;
   }
 
   take(batch: RecordBatch): void {
@@ -110,8 +110,8 @@ export class RecordDesk implements RecordSink {
       const end = batch.endOf(record);
       const oversized = batch.oversizedLengthOf(record);
       if (oversized === 0) {
-        const met = this.ledger.meetRecord(hashes, batch.hashAt(record));
-        if (met !== undefined) this.#waiting.push({ ...met, ...this.#kept(batch, record) });
+        const seenRecord = this.ledger.seeRecord(hashes, batch.hashAt(record));
+        if (seenRecord !== undefined) this.#waiting.push({ ...seenRecord, ...this.#kept(batch, record) });
       } else {
         this.ledger.seen++;
         const message = `the record is ${oversized} bytes long, more than limits.max_record_bytes allows; it was skipped`;
@@ -133,7 +133,7 @@ export class RecordDesk implements RecordSink {
     await this.#planning;
     await this.#writing;
     await this.#sendUnreadableKeys();
-    await this.#books.flush();
+    await this.#pullTx.flush();
   }
 
   /** Begins to plan the waiting records, once the batch before is planned. More may come meanwhile. */
@@ -151,7 +151,7 @@ export class RecordDesk implements RecordSink {
 
   /** Plans records few at a time: what outlives two collections is the garbage that costs most. */
   async #planBatch(batch: readonly Waiting[]): Promise<void> {
-    const together = this.#books.nothingKnown ? WRITTEN_RECORDS : LOOKED_UP_RECORDS;
+    const together = this.#pullTx.nothingKnown ? WRITTEN_RECORDS : LOOKED_UP_RECORDS;
     const plans = Math.max(1, Math.floor(batch.length / together));
     const records = Math.ceil(batch.length / plans);
     for (let from = 0; from < batch.length; from += records) {
@@ -213,19 +213,19 @@ export class RecordDesk implements RecordSink {
   async #plan(read: readonly { record: Waiting; result: Readable }[]): Promise<void> {
     await this.#sendUnreadableKeys();
     if (read.length === 0) return;
-    const known = await this.#books.lookUp(read.map(({ result }) => result.posting.key));
-    const fresh: Wish[] = [];
-    const contested: Wish[] = [];
+    const known = await this.#pullTx.lookUp(read.map(({ result }) => result.posting.key));
+    const newChanges: DesiredChange[] = [];
+    const superseding: DesiredChange[] = [];
     const refreshed: Refresh[] = [];
-    const carried: Refresh[] = [];
+    const pendingSame: Refresh[] = [];
     const returned: PostingKey[] = [];
     for (const [at, { record, result }] of read.entries()) {
       const { posting } = result;
       const entry = known[at] ?? { mapping: undefined, open: undefined };
-      const meeting = this.ledger.meetPosting(record, keyHash(posting.key), posting.contentHash, entry);
-      if (meeting.kind === 'conflicting' || meeting.kind === 'first_of_conflicting')
+      const sighting = this.ledger.seePosting(record, keyHash(posting.key), posting.contentHash, entry);
+      if (sighting.kind === 'conflicting' || sighting.kind === 'first_of_conflicting')
         this.#noteDuplicate(record, posting.key);
-      if (meeting.kind === 'identical' || meeting.kind === 'conflicting') continue;
+      if (sighting.kind === 'identical' || sighting.kind === 'conflicting') continue;
       const planned = planPosting(result, record.hash, entry);
       const refresh = { key: posting.key, recordHash: record.hash };
       switch (planned.kind) {
@@ -233,27 +233,27 @@ export class RecordDesk implements RecordSink {
           this.ledger.unchanged++;
           if (planned.refresh) refreshed.push(refresh);
           break;
-        case 'carried':
-          this.ledger.carried++;
-          carried.push(refresh);
+        case 'pending_same':
+          this.ledger.pendingSame++;
+          pendingSame.push(refresh);
           break;
-        case 'fresh':
-          fresh.push(planned.wish);
+        case 'new':
+          newChanges.push(planned.desired);
           if (entry.mapping !== undefined && entry.mapping.missingPulls > 0) returned.push(posting.key);
           break;
-        case 'contested':
-          contested.push(planned.wish);
+        case 'superseding':
+          superseding.push(planned.desired);
           break;
         default:
           planned satisfies never;
       }
     }
-    await this.#books.addNotes(read.map(({ result }) => result.posting));
-    await this.#books.addFresh(fresh);
-    await this.#books.addContested(contested);
-    await this.#books.refreshMappings(refreshed);
-    await this.#books.addCarried(carried);
-    await this.#books.endGrace(returned);
+    await this.#pullTx.addNotes(read.map(({ result }) => result.posting));
+    await this.#pullTx.addNew(newChanges);
+    await this.#pullTx.addSuperseding(superseding);
+    await this.#pullTx.refreshMappings(refreshed);
+    await this.#pullTx.addPendingSame(pendingSame);
+    await this.#pullTx.endGrace(returned);
   }
 
   /** What a person said of a record holds for its bytes, however they are read. */
@@ -281,7 +281,7 @@ export class RecordDesk implements RecordSink {
   async #sendUnreadableKeys(): Promise<void> {
     const keys = this.#unreadableKeys;
     this.#unreadableKeys = [];
-    await this.#books.addUnreadableKeys(keys);
+    await this.#pullTx.addUnreadableKeys(keys);
   }
 
   /** The entry is that of the key's first, second … duplicate: whatever changes in its bytes, there is one. */

@@ -1,8 +1,8 @@
 // Records what an attempt came to for as long as the process lives: the site has answered, and nobody else knows.
 import { isOfStatement, isPassing } from '../src/store/passing-error.ts';
 import { pause } from '../src/store/patience.ts';
-import type { Settled, Settlement } from '../src/store/settlement.ts';
-import type { SiteDesk } from './site-desk.ts';
+import type { Recorded, AttemptOutcome } from '../src/store/settlement.ts';
+import type { SiteContext } from './site-desk.ts';
 
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 2_000;
@@ -13,31 +13,31 @@ const LAST_WORD_MS = 400;
  * Records the outcome; rejects only where the process ends, or the statement itself is refused twice. Then the log has the
  * job ID, which stands nowhere else: whoever resolves the doubt by hand looks for it there.
  */
-export async function recordOutcome(desk: SiteDesk, settlement: Settlement, signal: AbortSignal): Promise<Settled> {
-  const { attempt, result } = settlement;
+export async function recordOutcome(siteContext: SiteContext, outcome: AttemptOutcome, signal: AbortSignal): Promise<Recorded> {
+  const { attempt, result } = outcome;
   const fields = {
-    site: desk.site,
+    site: siteContext.site,
     feed: attempt.feed,
     key: attempt.key,
     operation: attempt.request.kind,
     ...(result.kind === 'created' ? { siteJobId: result.siteJobId } : {}),
   };
-  let trying = settlement;
+  let trying = outcome;
   try {
     return await keepTrying(
-      () => desk.settle(trying),
+      () => siteContext.recordOutcome(trying),
       signal,
       (error) => {
-        desk.log.warn({ err: error, ...fields }, 'outcome not recorded yet');
+        siteContext.log.warn({ err: error, ...fields }, 'outcome not recorded yet');
         if (!isOfStatement(error)) return true;
         // What the database can't take may be in what was sent and received; the outcome counts more than its record.
         const last = trying.record === undefined;
-        trying = { ...settlement, record: undefined };
+        trying = { ...outcome, record: undefined };
         return !last;
       },
     );
   } catch (error) {
-    desk.log.error({ err: error, ...fields }, 'outcome not recorded');
+    siteContext.log.error({ err: error, ...fields }, 'outcome not recorded');
     throw error;
   }
 }

@@ -20,7 +20,7 @@ import {
   type Doubt,
   dueDoubts,
   explainDoubts,
-  noteLook,
+  recordListCheck,
   openReferences,
   ownedJobIds,
   refuteDoubt,
@@ -31,7 +31,7 @@ import { learntRewrites } from '../src/store/value-rewrites.ts';
 import { CandidateStore, type Candidates, MAX_CANDIDATES } from './doubt-candidates.ts';
 import { crossStep } from './fault-hook.ts';
 import { foundJobs } from './found-jobs.ts';
-import type { SiteDesk } from './site-desk.ts';
+import type { SiteContext } from './site-desk.ts';
 
 /** Doubts that one reading of the list serves. */
 const DOUBTS_AT_ONCE = 2_000;
@@ -50,20 +50,20 @@ interface OpenDoubt extends DoubtfulCreate, Candidates {
 type Matching = Required<Pick<MatchOptions, 'learnt'>> & Pick<MatchOptions, 'referenceField'>;
 
 /** Settles the doubts of a site that are old enough. Gives how many were settled. Does nothing without a list action. */
-export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promise<number> {
-  const { db, site, policy, client } = desk;
+export async function resolveDoubts(siteContext: SiteContext, signal: AbortSignal): Promise<number> {
+  const { db, site, policy, client } = siteContext;
   if (!policy.canList) return 0;
-  const due = await dueDoubts(db, site, policy.doubts.settleAfterMs, DOUBTS_AT_ONCE);
+  const due = await dueDoubts(db, site, policy.doubts.resolveAfterMs, DOUBTS_AT_ONCE);
   if (due.length === 0) return 0;
-  const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.settleAfterMs));
+  const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.resolveAfterMs));
   const matching = { referenceField: policy.referenceField, learnt: await learntRewrites(db, site) };
   const index = indexDoubts(doubts, matching);
   const store = new CandidateStore();
   // The oldest doubt's list may be the oldest; whether it is young enough for the others is seen then.
-  const maxAgeMs = Math.max(...due.map((doubt) => mayBeOldBy(doubt, policy.doubts.settleAfterMs)));
+  const maxAgeMs = Math.max(...due.map((doubt) => mayBeOldBy(doubt, policy.doubts.resolveAfterMs)));
   // The list shows by the way what this database does not know: creates are compared with it before they are sent.
   const found =
-    policy.referenceField === undefined ? undefined : await foundJobs(desk, policy.referenceField, false, maxAgeMs);
+    policy.referenceField === undefined ? undefined : await foundJobs(siteContext, policy.referenceField, false, maxAgeMs);
   const expected = new Set(await recentlyAccepted(db, site));
   const take = (siteJob: SiteJob): void => {
     expected.delete(siteJob.siteJobId);
@@ -72,7 +72,7 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   };
   const keep = async (stop?: AbortSignal): Promise<void> => {
     await found?.keep();
-    await desk.turns.take(stop);
+    await siteContext.rateLimiter.take(stop);
   };
   const listing = await client.list(take, signal, keep, maxAgeMs);
   await found?.keep();
@@ -80,57 +80,57 @@ export async function resolveDoubts(desk: SiteDesk, signal: AbortSignal): Promis
   if (signal.aborted) return 0;
   // A copy that a cache made may lack what was accepted since.
   const isCopy = listing.kind === 'listed' && (listing.ageMs ?? 0) > 0;
-  const leftOut = isCopy || listing.kind === 'unreadable' ? undefined : await tellLeftOut(desk, expected, signal);
+  const leftOut = isCopy || listing.kind === 'unreadable' ? undefined : await tellLeftOut(siteContext, expected, signal);
   const flaw = listing.kind === 'unreadable' ? listing.message : leftOut;
   if (flaw !== undefined || listing.kind === 'unreadable') {
-    desk.log.warn({ site, doubts: due.length, message: flaw }, 'list not readable, doubts remain');
-    await explainDoubts(db, due, flaw ?? '', policy.doubts.settleAfterMs);
+    siteContext.log.warn({ site, doubts: due.length, message: flaw }, 'list not readable, doubts remain');
+    await explainDoubts(db, due, flaw ?? '', policy.doubts.resolveAfterMs);
     return 0;
   }
   crossStep('doubt-listed');
-  const told = await leaveTooYoung(desk, doubts, listing.ageMs ?? 0);
-  await keepUnowned(desk, told, matching);
-  return settleEach(desk, told, matching, signal);
+  const told = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
+  await keepUnowned(siteContext, told, matching);
+  return resolveEach(siteContext, told, matching, signal);
 }
 
 /**
  * How old a cache's copy of the list may be to say anything of a doubt: it was made when the create could no longer arrive,
  * and when this look was due.
  */
-const mayBeOldBy = ({ sinceMs, looks }: Doubt, settleAfterMs: number): number =>
-  Math.max(0, sinceMs - settleAfterMs * (1 + looks * 0.5) - CLOCK_SKEW_MS);
+const mayBeOldBy = ({ sinceMs, listChecks }: Doubt, resolveAfterMs: number): number =>
+  Math.max(0, sinceMs - resolveAfterMs * (1 + listChecks * 0.5) - CLOCK_SKEW_MS);
 
 /** Leaves the doubts that the list, as old as it is, says nothing of. Gives the others. */
-async function leaveTooYoung({ db, policy }: SiteDesk, doubts: OpenDoubt[], ageMs: number): Promise<OpenDoubt[]> {
+async function leaveTooYoung({ db, policy }: SiteContext, doubts: OpenDoubt[], ageMs: number): Promise<OpenDoubt[]> {
   if (ageMs === 0) return doubts;
-  const { settleAfterMs } = policy.doubts;
-  const isTooYoung = ({ doubt }: OpenDoubt): boolean => mayBeOldBy(doubt, settleAfterMs) < ageMs;
+  const { resolveAfterMs } = policy.doubts;
+  const isTooYoung = ({ doubt }: OpenDoubt): boolean => mayBeOldBy(doubt, resolveAfterMs) < ageMs;
   const left = doubts.filter(isTooYoung).map(({ doubt }) => doubt);
   if (left.length > 0) {
     const age = `${Math.ceil(ageMs / 1000)} s`;
     const message = `the list comes from a cache, and is up to ${age} old, too old to show its job; let no cache keep it`;
-    await explainDoubts(db, left, message, settleAfterMs);
+    await explainDoubts(db, left, message, resolveAfterMs);
   }
   return doubts.filter((open) => !isTooYoung(open));
 }
 
 /** A list without jobs that the site has all the same is not the whole list, or an older one. */
 async function tellLeftOut(
-  { client, turns }: SiteDesk,
+  { client, rateLimiter }: SiteContext,
   expected: ReadonlySet<SiteJobId>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (const id of expected) {
-    await turns.take(signal);
+    await rateLimiter.take(signal);
     const shown = await client.show(id, signal).catch(() => undefined);
     if (shown !== undefined) return `The list is not whole, or not up to date: job ${id} is on the site and not in it`;
   }
   return undefined;
 }
 
-function openDoubt(doubt: Doubt, settleAfterMs: number): OpenDoubt {
+function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
   const started = doubt.startedAt.getTime();
-  const latest = started + settleAfterMs * (1 + doubt.looks * 0.5);
+  const latest = started + resolveAfterMs * (1 + doubt.listChecks * 0.5);
   return {
     doubt,
     fields: doubt.attempt.result.fields,
@@ -188,16 +188,16 @@ function collect(index: DoubtIndex, store: CandidateStore, siteJob: SiteJob, mat
 }
 
 /** Drops the candidates that a mapping owns already, or that show the reference of another posting of ours. */
-async function keepUnowned(desk: SiteDesk, doubts: OpenDoubt[], matching: Matching): Promise<void> {
+async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matching: Matching): Promise<void> {
   const { referenceField, learnt } = matching;
   // In this order: what was being sent meanwhile is in the one or in the other.
-  const sent = referenceField === undefined ? [] : await openReferences(desk.db, desk.site, referenceField);
+  const sent = referenceField === undefined ? [] : await openReferences(siteContext.db, siteContext.site, referenceField);
   const ids = new Set(doubts.flatMap((open) => open.candidates.map((candidate) => candidate.siteJobId)));
-  const owned = await ownedJobIds(desk.db, desk.site, [...ids]);
-  const claims = await claimsTo(desk.db, desk.site, [...owned]);
+  const owned = await ownedJobIds(siteContext.db, siteContext.site, [...ids]);
+  const claims = await claimsTo(siteContext.db, siteContext.site, [...owned]);
   const alike = await sharedKeys(
-    desk.db,
-    desk.site,
+    siteContext.db,
+    siteContext.site,
     doubts.map(({ doubt }) => doubt.attempt),
   );
   const holders = new Map<string, number>();
@@ -250,47 +250,47 @@ function isOthers(open: OpenDoubt, shown: SiteJob, older: Fields, { referenceFie
 }
 
 /** First what is certain, so that a job that only resembles a doubt's is not asked about where it is another one's. */
-async function settleEach(
-  desk: SiteDesk,
+async function resolveEach(
+  siteContext: SiteContext,
   doubts: readonly OpenDoubt[],
   matching: Matching,
   signal: AbortSignal,
 ): Promise<number> {
   const taken = new Set<string>();
   const undecided: { open: OpenDoubt; found: Found }[] = [];
-  let settled = 0;
+  let resolved = 0;
   for (const open of doubts) {
-    if (signal.aborted) return settled;
+    if (signal.aborted) return resolved;
     const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
-    const found = await confirm(desk, open, free, matching, signal);
+    const found = await confirm(siteContext, open, free, matching, signal);
     if (found === undefined) continue;
-    const chosen = found.perhaps.length > 0 ? undefined : await choose(desk, found.matches, open);
+    const chosen = found.perhaps.length > 0 ? undefined : await choose(siteContext, found.matches, open);
     if (chosen === undefined || chosen === 'ask') {
       undecided.push({ open, found });
       continue;
     }
     taken.add(chosen.siteJobId);
     const content = contentOf(open.fields, toCompare(chosen).fields, chosen.fields);
-    const adopted = await adoptDoubt(desk.db, open.doubt, chosen.siteJobId, chosen.url, content, (older: Fields) =>
+    const adopted = await adoptDoubt(siteContext.db, open.doubt, chosen.siteJobId, chosen.url, content, (older: Fields) =>
       isOthers(open, chosen, older, matching),
     );
-    if (adopted === 'settled') {
+    if (adopted === 'recorded') {
       const names = { ...namesOf(open.doubt), siteJobId: chosen.siteJobId, uncertain: content.uncertain };
-      desk.log.info(names, 'doubt resolved: adopted');
-      settled++;
+      siteContext.log.info(names, 'doubt resolved: adopted');
+      resolved++;
     }
     crossStep('doubt-settled');
   }
   for (const { open, found } of undecided) {
-    if (signal.aborted) return settled;
+    if (signal.aborted) return resolved;
     const left = [...found.matches, ...found.perhaps, ...found.resembling].filter(
       ({ siteJobId }) => !taken.has(siteJobId),
     );
-    if (left.length > 0 || open.crowded) await askPerson(desk, open, left);
-    else settled += await notFound(desk, open.doubt);
+    if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left);
+    else resolved += await notFound(siteContext, open.doubt);
     crossStep('doubt-settled');
   }
-  return settled;
+  return resolved;
 }
 
 /** The candidates of a doubt, by how sure they are. */
@@ -302,7 +302,7 @@ interface Found {
 
 /** A list that shows too little is completed by the show action; `undefined`: that failed, and the doubt remains. */
 async function confirm(
-  desk: SiteDesk,
+  siteContext: SiteContext,
   open: OpenDoubt,
   candidates: readonly SiteJob[],
   matching: Matching,
@@ -316,14 +316,14 @@ async function confirm(
     const whole = Object.keys(open.fields).every((name) => fieldOf(listed.fields, name) !== undefined);
     if (verdict === 'perhaps' || !whole) {
       try {
-        await desk.turns.take(signal);
-        const shown = await desk.client.show(listed.siteJobId, signal);
+        await siteContext.rateLimiter.take(signal);
+        const shown = await siteContext.client.show(listed.siteJobId, signal);
         candidate = shown && completed(listed, shown);
         verdict = candidate === undefined ? 'other' : likeness(open, toCompare(candidate), options);
       } catch (error) {
         if (signal.aborted) return undefined;
-        desk.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
-        await postpone(desk, open, `job ${listed.siteJobId}, which it may have made, could not be shown`);
+        siteContext.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
+        await postpone(siteContext, open, `job ${listed.siteJobId}, which it may have made, could not be shown`);
         return undefined;
       }
     }
@@ -355,37 +355,37 @@ function completed(listed: SiteJob, shown: SiteJob): SiteJob {
  * will do.
  */
 async function choose(
-  desk: SiteDesk,
+  siteContext: SiteContext,
   matches: readonly SiteJob[],
   open: OpenDoubt,
 ): Promise<SiteJob | 'ask' | undefined> {
   if (matches.length <= 1) return matches[0];
-  const alike = await countDoubtsByContent(desk.db, desk.site);
+  const alike = await countDoubtsByContent(siteContext.db, siteContext.site);
   const doubts = alike.get(open.doubt.attempt.result.contentHash.toString('hex')) ?? 0;
   return matches.length <= doubts ? matches[0] : 'ask';
 }
 
-async function askPerson(desk: SiteDesk, open: OpenDoubt, matches: readonly SiteJob[]): Promise<void> {
+async function askPerson(siteContext: SiteContext, open: OpenDoubt, matches: readonly SiteJob[]): Promise<void> {
   const ids = matches.map((match) => match.siteJobId).join(', ');
   const message =
     matches.length === 0
       ? `more than ${MAX_CANDIDATES} jobs on the site match it, and those that were checked belong to other postings`
       : `jobs on the site that it may have made: ${ids}; say which one is it`;
-  await postpone(desk, open, message);
+  await postpone(siteContext, open, message);
 }
 
-async function postpone(desk: SiteDesk, open: OpenDoubt, message: string): Promise<void> {
-  await explainDoubts(desk.db, [open.doubt], message, desk.policy.doubts.settleAfterMs);
+async function postpone(siteContext: SiteContext, open: OpenDoubt, message: string): Promise<void> {
+  await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs);
 }
 
 /** No such job. After enough looks the site has surely not made it: what is wished now may be sent. */
-async function notFound(desk: SiteDesk, doubt: Doubt): Promise<number> {
-  if (doubt.looks + 1 < desk.policy.doubts.looks) {
-    await noteLook(desk.db, [doubt]);
+async function notFound(siteContext: SiteContext, doubt: Doubt): Promise<number> {
+  if (doubt.listChecks + 1 < siteContext.policy.doubts.listChecks) {
+    await recordListCheck(siteContext.db, [doubt]);
     return 0;
   }
-  const refuted = await refuteDoubt(desk.db, doubt, desk.policy.retry.attempts);
-  if (refuted) desk.log.info(namesOf(doubt), 'doubt resolved: not made');
+  const refuted = await refuteDoubt(siteContext.db, doubt, siteContext.policy.retry.attempts);
+  if (refuted) siteContext.log.info(namesOf(doubt), 'doubt resolved: not made');
   return refuted ? 1 : 0;
 }
 

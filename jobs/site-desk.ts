@@ -2,12 +2,12 @@
 import type { Logger } from 'pino';
 import type { SiteName } from '../src/posting/identifiers.ts';
 import type { SiteClient } from '../src/site/exchange.ts';
-import type { Places } from '../src/site/places.ts';
-import type { Turns } from '../src/site/turns.ts';
+import type { Semaphore } from '../src/site/places.ts';
+import type { RateLimiter } from '../src/site/turns.ts';
 import type { PostingRef } from '../src/store/attempt.ts';
 import type { Claim } from '../src/store/claim.ts';
 import type { Database } from '../src/store/database.ts';
-import type { Settled, Settlement } from '../src/store/settlement.ts';
+import type { Recorded, AttemptOutcome } from '../src/store/settlement.ts';
 import type { RewriteLearner } from './learn-rewrites.ts';
 
 /** How a site wants failures to be handled. All times in milliseconds. */
@@ -17,7 +17,7 @@ export interface SitePolicy {
   /** As configured, over all processes; the site may teach a lower rate. `Infinity`: no limit. */
   readonly requestsPerSecond: number;
   readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
-  readonly doubts: { readonly settleAfterMs: number; readonly looks: number; readonly escalateAfterMs: number };
+  readonly doubts: { readonly resolveAfterMs: number; readonly listChecks: number; readonly escalateAfterMs: number };
   /** Pause the site if more than `percent` of the first requests of a pull fail, once there are `requests`. */
   readonly canary: {
     readonly requests: number;
@@ -33,10 +33,10 @@ export interface SitePolicy {
 }
 
 /**
- * Everything that sends to one site, in one process. `inWork` and `places` are closed when the process stops: what has no
+ * Everything that sends to one site, in one process. `inFlight` and `places` are closed when the process stops: what has no
  * place by then is not begun.
  */
-export interface SiteDesk {
+export interface SiteContext {
   readonly site: SiteName;
   /** Where the site is, as the books know it: see `addressOf`. */
   readonly address: string;
@@ -45,15 +45,15 @@ export interface SiteDesk {
   readonly policy: SitePolicy;
   readonly client: SiteClient;
   /** A change is in work until its outcome is in the books: no more than these can be without one when the process dies. */
-  readonly inWork: Places;
+  readonly inFlight: Semaphore;
   /** A change that is sent has a place until its answer is there, so that the site has no more requests at a time. */
-  readonly places: Places;
+  readonly requestSlots: Semaphore;
   /** Each request takes a turn, so that those that nobody queued count too. */
-  readonly turns: Turns;
+  readonly rateLimiter: RateLimiter;
   /** Learns how the site rewrites values. */
   readonly rewrites: RewriteLearner;
   readonly db: Database;
   readonly claim: (posting: PostingRef) => Promise<Claim>;
-  readonly settle: (settlement: Settlement) => Promise<Settled>;
+  readonly recordOutcome: (outcome: AttemptOutcome) => Promise<Recorded>;
   readonly log: Logger;
 }

@@ -5,23 +5,23 @@ import { deadlineIn } from '../src/site/deadline.ts';
 import type { Database } from '../src/store/database.ts';
 import { acceptToken, takeTokenProbe } from '../src/store/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState } from '../src/store/site-state.ts';
-import { dueStrays, forgetStray, takeStray } from '../src/store/stray.ts';
+import { dueOrphans, forgetOrphan, takeOrphan } from '../src/store/stray.ts';
 import { giveBackOrphans } from '../src/store/worker-presence.ts';
 import { SEND_WITHIN_MS } from './apply-change.ts';
 import { checkSite } from './check-site.ts';
 import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PACE } from './heed-outcome.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
-import type { SiteDesk, SitePolicy } from './site-desk.ts';
+import type { SiteContext, SitePolicy } from './site-desk.ts';
 
 /** Time to note an outcome, on top of the time that a request may take. */
-const SETTLE_MARGIN_MS = 10_000;
+const RESOLVE_MARGIN_MS = 10_000;
 /** Restarts and power cuts must not count against a change; one that kills each process that sends it must end. */
 const MOST_DEATHS = 10;
-const STRAYS_AT_ONCE = 50;
-const STRAY_RETRY_MS = 60_000;
+const ORPHANS_AT_ONCE = 50;
+const ORPHAN_RETRY_MS = 60_000;
 
 /** What one round did that may have made changes ready. */
-export interface Tended {
+export interface Maintained {
   readonly orphans: number;
   readonly doubts: number;
   readonly resumed: boolean;
@@ -30,21 +30,21 @@ export interface Tended {
 }
 
 /** One round for one site. Any number of processes may do this at once. */
-export async function tendBacklog(desk: SiteDesk, signal: AbortSignal): Promise<Tended> {
-  const orphans = await releaseOrphans(desk.db, desk.site, desk.policy);
-  if (orphans > 0) desk.log.warn({ site: desk.site, orphans }, 'attempts of ended workers given back');
-  const state = await readSiteState(desk.db, desk.site, desk.tokenDigest);
+export async function maintainBacklog(siteContext: SiteContext, signal: AbortSignal): Promise<Maintained> {
+  const orphans = await releaseOrphans(siteContext.db, siteContext.site, siteContext.policy);
+  if (orphans > 0) siteContext.log.warn({ site: siteContext.site, orphans }, 'attempts of ended workers given back');
+  const state = await readSiteState(siteContext.db, siteContext.site, siteContext.tokenDigest);
   // Another process is configured with this address; what is known of the site is about another place.
-  if (state.address !== undefined && state.address !== desk.address) return { orphans, doubts: 0, resumed: false };
-  if (state.tokenRefused) return { orphans, doubts: 0, resumed: await tryToken(desk, signal) };
+  if (state.address !== undefined && state.address !== siteContext.address) return { orphans, doubts: 0, resumed: false };
+  if (state.tokenRefused) return { orphans, doubts: 0, resumed: await tryToken(siteContext, signal) };
   if (state.pausedSince !== undefined) {
     const due = state.probeInMs !== undefined && state.probeInMs <= 0;
-    return { orphans, doubts: 0, resumed: due && (await probe(desk, signal)) };
+    return { orphans, doubts: 0, resumed: due && (await probe(siteContext, signal)) };
   }
   if (state.waitsMs > 0) return { orphans, doubts: 0, resumed: false };
-  const searched = await checkSite(desk, signal);
-  const doubts = await resolveDoubts(desk, signal);
-  await deleteStrays(desk, signal);
+  const searched = await checkSite(siteContext, signal);
+  const doubts = await resolveDoubts(siteContext, signal);
+  await deleteOrphans(siteContext, signal);
   return { orphans, doubts, resumed: false, searched };
 }
 
@@ -55,30 +55,30 @@ export const releaseOrphans = (
   { timeoutMs, retry, doubts }: Pick<SitePolicy, 'timeoutMs' | 'retry' | 'doubts'>,
 ): Promise<number> =>
   giveBackOrphans(db, site, {
-    deadlineMs: SEND_WITHIN_MS + timeoutMs + SETTLE_MARGIN_MS,
-    mayLandMs: doubts.settleAfterMs,
+    deadlineMs: SEND_WITHIN_MS + timeoutMs + RESOLVE_MARGIN_MS,
+    mayLandMs: doubts.resolveAfterMs,
     // Tries that came back are counted with them, and are fewer than may be.
     mostTries: retry.attempts + MOST_DEATHS,
   });
 
 /** Asks a paused site at once, as a command that starts should: its cause may just have been mended. */
-export async function probeIfPaused(desk: SiteDesk, signal: AbortSignal): Promise<void> {
-  const state = await readSiteState(desk.db, desk.site, desk.tokenDigest);
-  if (state.tokenRefused) await tryToken(desk, signal, true);
-  else if (state.pausedSince !== undefined && state.probeInMs !== undefined) await probe(desk, signal);
+export async function probeIfPaused(siteContext: SiteContext, signal: AbortSignal): Promise<void> {
+  const state = await readSiteState(siteContext.db, siteContext.site, siteContext.tokenDigest);
+  if (state.tokenRefused) await tryToken(siteContext, signal, true);
+  else if (state.pausedSince !== undefined && state.probeInMs !== undefined) await probe(siteContext, signal);
 }
 
 /** Whether the site refuses the token of this process: then another one, with another token, has to lead. */
-export async function isTokenRefused({ db, site, tokenDigest }: SiteDesk): Promise<boolean> {
+export async function isTokenRefused({ db, site, tokenDigest }: SiteContext): Promise<boolean> {
   return (await readSiteState(db, site, tokenDigest)).tokenRefused;
 }
 
 /** Tries a refused token with one harmless GET, whenever it is due. Gives whether the site takes it again. */
-async function tryToken(desk: SiteDesk, signal: AbortSignal, atOnce = false): Promise<boolean> {
-  const { db, site, tokenDigest, log } = desk;
+async function tryToken(siteContext: SiteContext, signal: AbortSignal, atOnce = false): Promise<boolean> {
+  const { db, site, tokenDigest, log } = siteContext;
   if (!(await takeTokenProbe(db, site, tokenDigest, TOKEN_PACE, atOnce))) return false;
-  desk.turns.spend();
-  const { kind: answer, message, mayResume } = await desk.client.probe(signal);
+  siteContext.rateLimiter.spend();
+  const { kind: answer, message, mayResume } = await siteContext.client.probe(signal);
   if (mayResume) await acceptToken(db, site, tokenDigest);
   if (mayResume) log.info({ site }, 'site resumed: it accepts the token again');
   else log.warn({ site, answer, message }, 'site stays paused for this token');
@@ -86,29 +86,29 @@ async function tryToken(desk: SiteDesk, signal: AbortSignal, atOnce = false): Pr
 }
 
 /** Asks a paused site with one harmless GET, less and less often, and resumes it when it answers. */
-async function probe(desk: SiteDesk, signal: AbortSignal): Promise<boolean> {
-  desk.turns.spend();
-  const { kind: answer, message, mayResume } = await desk.client.probe(signal);
+async function probe(siteContext: SiteContext, signal: AbortSignal): Promise<boolean> {
+  siteContext.rateLimiter.spend();
+  const { kind: answer, message, mayResume } = await siteContext.client.probe(signal);
   if (mayResume) {
-    await endPause(desk.db, desk.site);
-    desk.log.info({ site: desk.site }, 'site resumed: it answers again');
+    await endPause(siteContext.db, siteContext.site);
+    siteContext.log.info({ site: siteContext.site }, 'site resumed: it answers again');
     return true;
   }
-  await noteFailedProbe(desk.db, desk.site, PROBE_FIRST_MS, PROBE_MAX_MS);
-  desk.log.warn({ site: desk.site, answer, message }, 'site stays paused');
+  await noteFailedProbe(siteContext.db, siteContext.site, PROBE_FIRST_MS, PROBE_MAX_MS);
+  siteContext.log.warn({ site: siteContext.site, answer, message }, 'site stays paused');
   return false;
 }
 
 /** Deletes jobs that we made and that no posting owns. */
-async function deleteStrays(desk: SiteDesk, signal: AbortSignal): Promise<void> {
-  for (const siteJobId of await dueStrays(desk.db, desk.site, STRAYS_AT_ONCE)) {
-    await desk.turns.take(signal);
+async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Promise<void> {
+  for (const siteJobId of await dueOrphans(siteContext.db, siteContext.site, ORPHANS_AT_ONCE)) {
+    await siteContext.rateLimiter.take(signal);
     // A create may have been answered with its ID meanwhile: from here on such a create knows of this delete.
-    if (!(await takeStray(desk.db, desk.site, siteJobId, STRAY_RETRY_MS))) continue;
+    if (!(await takeOrphan(siteContext.db, siteContext.site, siteJobId, ORPHAN_RETRY_MS))) continue;
     const notAfter = deadlineIn(SEND_WITHIN_MS);
-    const { outcome } = await desk.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
+    const { outcome } = await siteContext.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
     const done = outcome.kind === 'accepted' || outcome.kind === 'gone';
-    if (done) await forgetStray(desk.db, desk.site, siteJobId);
-    desk.log.warn({ site: desk.site, siteJobId, outcome: outcome.kind }, 'orphan site job deleted');
+    if (done) await forgetOrphan(siteContext.db, siteContext.site, siteJobId);
+    siteContext.log.warn({ site: siteContext.site, siteJobId, outcome: outcome.kind }, 'orphan site job deleted');
   }
 }

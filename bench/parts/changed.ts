@@ -15,15 +15,15 @@ export const onePercent: Part = async (bench) => {
   await mapFeed(unchanged, before);
   await mapFeed(changed, before);
   // What the run before has left to the server is not counted to the next one.
-  const settle = async () => {
+  const resolve = async () => {
     await unchanged.db.query('checkpoint');
   };
   const forget = async () => {
     await changed.db.query('truncate change');
-    await settle();
+    await resolve();
   };
   const { same, moved } = await fastestOfEach(bench, {
-    same: { script: scriptOf('pull'), args: [unchanged.configPath, 'acme'], before: settle },
+    same: { script: scriptOf('pull'), args: [unchanged.configPath, 'acme'], before: resolve },
     moved: { script: scriptOf('pull'), args: [changed.configPath, 'acme'], before: forget },
   });
   await unchanged.close();

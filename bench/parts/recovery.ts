@@ -18,7 +18,7 @@ const ANSWERED_BEFORE = 100;
 /** Everything else is as it is by default, so that a doubt is looked for 60 s after its request. */
 const SITE_LINES = '    reference_field: number\n    list_path: /jobs.xml\n';
 
-const LOOK_EVERY_MS = 50;
+const CHECK_EVERY_MS = 50;
 const LONGEST_MS = 600_000;
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
@@ -46,10 +46,10 @@ async function replaceWorker(bench: Workbench, queue: string, what: string): Pro
     // What it had under way is in doubt or was taken up again; everything else is sent.
     const rest = await until(killedAt, () => isEmpty(db, `where state <> 'in_doubt'`));
     const doubts = await count(db, '');
-    const settled = await until(killedAt, () => isEmpty(db, ''));
+    const resolved = await until(killedAt, () => isEmpty(db, ''));
     return [
       judge(`worker killed, until another has sent the rest (${what})`, rest, 'at most', 15, 's'),
-      judge(`until its ${doubts} creates in doubt are settled (${what})`, settled, 'at most', 300, 's'),
+      judge(`until its ${doubts} creates in doubt are settled (${what})`, resolved, 'at most', 300, 's'),
     ];
   });
 }
@@ -137,7 +137,7 @@ async function end(child: ChildProcess): Promise<void> {
 async function until(since: number, holds: () => Promise<boolean>): Promise<number> {
   while (!(await holds())) {
     if (performance.now() - since > LONGEST_MS) throw new Error(`not within ${LONGEST_MS / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
   }
   return (performance.now() - since) / 1000;
 }

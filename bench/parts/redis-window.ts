@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { awaitQuiet } from '../../src/cli/await-quiet.ts';
-import { openBooksFor } from '../../src/cli/books.ts';
+import { openAppFor } from '../../src/cli/books.ts';
 import { startEngine } from '../../src/cli/engine.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
@@ -31,18 +31,18 @@ export const redisWindow: Part = async (bench) => {
   await fillBacklog(installation, bench.records);
   const watcher = new Redis(server.url);
   const config = await loadConfig({ path: installation.configPath, env: BENCH_ENV, cwd: bench.folder });
-  const books = await openBooksFor(config, { quiet: true });
-  const engine = await startEngine(books, undefined);
+  const app = await openAppFor(config, { quiet: true });
+  const engine = await startEngine(app, undefined);
   engine.wake();
   let most = 0;
-  await awaitQuiet(books, engine, 'board' as SiteName, ['acme' as FeedName], {
+  await awaitQuiet(app, engine, 'board' as SiteName, ['acme' as FeedName], {
     signal: AbortSignal.timeout(WATCHED_MS),
-    onLook: async () => {
+    onCheck: async () => {
       most = Math.max(most, Number(/^used_memory:(\d+)/m.exec(await watcher.info('memory'))?.[1]));
     },
   });
   await engine.stop(5_000);
-  await books.close();
+  await app.close();
   watcher.disconnect();
   await server.stop();
   await installation.close();

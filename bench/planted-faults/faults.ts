@@ -16,7 +16,7 @@ const outcome = 'test/site/outcome.test.ts';
 const policy = 'test/jobs/outcome-policy.test.ts';
 const next = 'test/plan/next-request.test.ts';
 const match = 'test/plan/match-doubt.test.ts';
-const unanswered = 'test/laws/unanswered.test.ts';
+const uncertainWrites = 'test/laws/unanswered.test.ts';
 const doubts = 'test/laws/doubts.test.ts';
 const unreadable = 'test/jobs/unreadable-postings.test.ts';
 const recovery = 'test/feed/recover-key.test.ts';
@@ -75,13 +75,13 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/unreadable-postings.ts',
-    find: "and c.wanted = 'absent' and c.attempt_token is null\n",
+    find: "and c.desired = 'absent' and c.attempt_token is null\n",
     put: 'and false\n',
     tests: [unreadable],
   },
   {
     file: 'src/store/unreadable-postings.ts',
-    find: 'and not exists (select from unanswered u where u.feed = c.feed and u.key = c.key and u.fields is not null)',
+    find: 'and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)',
     put: '',
     tests: [unreadable],
   },
@@ -162,7 +162,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/pull-gone.ts',
-    find: 'and not exists (select from carried r where r.key = c.key)',
+    find: 'and not exists (select from pending_same r where r.key = c.key)',
     put: '',
     tests: ['test/laws/carried.test.ts'],
   },
@@ -291,7 +291,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: '[]',
     tests: [outcome],
   },
-  { file: 'src/site/outcome.ts', find: 'facts.hasMisgiving() && {', put: 'false && {', tests: [outcome] },
+  { file: 'src/site/outcome.ts', find: 'facts.isInDoubt() && {', put: 'false && {', tests: [outcome] },
   { file: 'jobs/outcome-policy.ts', find: 'outcome.perhapsDone ? { mayLandMs: 0 } : {}', put: '{}', tests: [policy] },
   {
     file: 'src/site/outcome.ts',
@@ -340,15 +340,15 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'src/store/claim.ts',
     find: "coalesce(c.wanted = 'present' and u.revision <> c.revision and u.until > now(), false)",
     put: 'false',
-    tests: [unanswered],
+    tests: [uncertainWrites],
     named: 'lands late',
   },
-  { file: 'src/store/settle.ts', find: '    noteUnanswered(tx, kept),\n', put: '', tests: [unanswered] },
+  { file: 'src/store/settle.ts', find: '    recordUncertainWrites(tx, kept),\n', put: '', tests: [uncertainWrites] },
   {
     file: 'jobs/confirm-gone.ts',
     find: 'if (shown !== undefined)',
     put: 'if (false)',
-    tests: [unanswered],
+    tests: [uncertainWrites],
     named: 'live job',
   },
   // The address of a site, and the last moment of a request.
@@ -473,8 +473,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   // Places: what is in work, and what the site gets at a time.
   {
     file: 'jobs/apply-change.ts',
-    find: 'if (wentWell(exchange.outcome)) leavePlace();',
-    put: 'leavePlace();',
+    find: 'if (wentWell(exchange.outcome)) releaseSlot();',
+    put: 'releaseSlot();',
     tests: ['test/jobs/apply-change.test.ts'],
     named: 'one request at a time',
   },
@@ -487,7 +487,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   // Queue jobs: batches, what is handed over, and what waits already.
   {
     file: 'src/queue/running-worker.ts',
-    find: '.then(() => Promise.all(inWork))',
+    find: '.then(() => Promise.all(inFlight))',
     put: '',
     tests: ['test/queue/site-queue.test.ts'],
     named: 'ends when its postings are handed over',
@@ -519,7 +519,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'jobs/apply-change.ts',
-    find: 'const leaveWork = await desk.inWork.take();',
+    find: 'const leaveWork = await desk.inFlight.take();',
     put: 'const leaveWork = () => undefined;',
     tests: ['test/jobs/apply-change.test.ts'],
   },

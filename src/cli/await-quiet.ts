@@ -1,10 +1,10 @@
 // Waits until everything that can be sent for some feeds is sent, or until waiting any longer makes no sense.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
-import { patiently } from '../store/patience.ts';
+import { withRetry } from '../store/patience.ts';
 import { databaseTime, openSearches } from '../store/site-check.ts';
 import { readSiteState, type SiteState } from '../store/site-state.ts';
-import { readDoubtProgress, readStanding, type Standing } from '../store/standing.ts';
-import type { Books } from './books.ts';
+import { readDoubtProgress, readProgress, type Progress } from '../store/standing.ts';
+import type { App } from './books.ts';
 import type { Engine } from './engine.ts';
 
 /** Why the wait ended. */
@@ -16,17 +16,17 @@ export type Rest =
 export interface AwaitOptions {
   readonly signal: AbortSignal;
   /** Called now and then, with what moved. */
-  readonly onLook?: () => Promise<void> | void;
+  readonly onCheck?: () => Promise<void> | void;
   /** How many others this process waits for: the more there are, the less often it looks for each. */
   readonly besides?: () => number;
 }
 
 export const INTERRUPTED = 'interrupted: what is left is sent by the next run';
 
-const LOOK_MS = 100;
-const LONGEST_LOOK_MS = 1_000;
+const CHECK_MS = 100;
+const LONGEST_CHECK_MS = 1_000;
 /** Between two looks of this process, whatever they are for. */
-const LOOK_APART_MS = 20;
+const CHECK_APART_MS = 20;
 /** A retry that is further off than this is left to the next run. */
 const LONGEST_RETRY_WAIT_MS = 30_000;
 /** A site that asks to wait is waited for this long. */
@@ -38,55 +38,55 @@ const STANDSTILL_MS = 3 * 60_000;
 
 /** Feeds of one site. */
 export async function awaitQuiet(
-  books: Books,
+  app: App,
   engine: Engine,
   site: SiteName,
   feeds: readonly FeedName[],
   options: AwaitOptions,
 ): Promise<Rest> {
-  let settled = -1;
+  let recorded = -1;
   let movedAt = performance.now();
-  const doubts = watchDoubts(books, engine, site, feeds);
+  const doubts = watchDoubts(app, engine, site, feeds);
   let pauseSeen = false;
   let searchNote: string | undefined;
-  const since = await patiently(() => databaseTime(books.db), options.signal);
-  for (let lookMs = LOOK_MS; ; lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 1.2)) {
+  const since = await withRetry(() => databaseTime(app.db), options.signal);
+  for (let checkMs = CHECK_MS; ; checkMs = Math.min(LONGEST_CHECK_MS, checkMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
-    const standing = await patiently(() => readStanding(books.db, feeds), options.signal);
-    if (standing.settled !== settled) {
-      settled = standing.settled;
+    const progress = await withRetry(() => readProgress(app.db, feeds), options.signal);
+    if (progress.recorded !== recorded) {
+      recorded = progress.recorded;
       movedAt = performance.now();
     }
-    await patiently(async () => options.onLook?.(), options.signal);
-    const unsent = standing.due || standing.sending || standing.nextDueMs !== undefined;
+    await withRetry(async () => options.onCheck?.(), options.signal);
+    const unsent = progress.due || progress.sending || progress.nextDueMs !== undefined;
     if (!unsent) {
-      if (!standing.inDoubt || !mayDoubtsSettle(engine, site)) return { kind: 'quiet' };
-      if (await patiently(() => doubts.haveStopped(), options.signal)) return { kind: 'quiet' };
+      if (!progress.inDoubt || !mayDoubtsResolve(engine, site)) return { kind: 'quiet' };
+      if (await withRetry(() => doubts.haveStopped(), options.signal)) return { kind: 'quiet' };
     } else {
       doubts.startAnew();
-      const state = await patiently(
-        () => readSiteState(books.db, site, engine.desks.get(site)?.tokenDigest),
+      const state = await withRetry(
+        () => readSiteState(app.db, site, engine.siteContexts.get(site)?.tokenDigest),
         options.signal,
       );
       const paused = state.pausedSince !== undefined;
-      const searches = await patiently(() => openSearches(books.db, feeds, since), options.signal);
+      const searches = await withRetry(() => openSearches(app.db, feeds, since), options.signal);
       const notes = searches.map(({ note }) => note).join();
       if (notes !== searchNote) movedAt = performance.now();
       searchNote = notes;
       const failed = paused ? undefined : searches.find(({ failure }) => failure !== undefined)?.failure;
-      if (failed !== undefined && !standing.sending) return { kind: 'waiting', message: failed };
-      const message = whyWait(site, state, standing, performance.now() - movedAt);
+      if (failed !== undefined && !progress.sending) return { kind: 'waiting', message: failed };
+      const message = whyWait(site, state, progress, performance.now() - movedAt);
       // What began just before the pause may not have been to be seen yet; after it nothing begins.
       if (message !== undefined && paused === pauseSeen) return { kind: 'waiting', message };
       pauseSeen = paused;
     }
-    const waitMs = Math.max(lookMs, LOOK_APART_MS * (options.besides?.() ?? 0));
+    const waitMs = Math.max(checkMs, CHECK_APART_MS * (options.besides?.() ?? 0));
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
 
-function whyWait(site: SiteName, state: SiteState, standing: Standing, standstillMs: number): string | undefined {
-  if (standing.sending) return undefined;
+function whyWait(site: SiteName, state: SiteState, progress: Progress, standstillMs: number): string | undefined {
+  if (progress.sending) return undefined;
   if (state.pausedSince !== undefined) return describePause(site, state);
   if (state.unreachableStreak >= UNREACHABLE_LIMIT) {
     return `site ${site} is out of reach: ${state.lastMessage}. What is left is sent by the next run`;
@@ -96,8 +96,8 @@ function whyWait(site: SiteName, state: SiteState, standing: Standing, standstil
   }
   // One that asks for a little more time again and again is waited for no longer than one that says it all at once.
   if (state.waitsMs > 0 && standstillMs <= LONGEST_THROTTLE_MS) return undefined;
-  if (!standing.due && (standing.nextDueMs ?? 0) > LONGEST_RETRY_WAIT_MS) {
-    return `the next attempt is due in ${Math.round((standing.nextDueMs ?? 0) / 1000)} s. It is left to the next run`;
+  if (!progress.due && (progress.nextDueMs ?? 0) > LONGEST_RETRY_WAIT_MS) {
+    return `the next attempt is due in ${Math.round((progress.nextDueMs ?? 0) / 1000)} s. It is left to the next run`;
   }
   if (standstillMs > STANDSTILL_MS) {
     return `nothing moved for ${Math.round(standstillMs / 1000)} s, though changes are due; see how all stands: jobmirror status`;
@@ -111,8 +111,8 @@ export function describePause(site: SiteName, { pauseCause, movedTo }: SiteState
   return `site ${site} is paused: ${pauseCause}${goOn}`;
 }
 
-function mayDoubtsSettle(engine: Engine, site: SiteName): boolean {
-  return engine.desks.get(site)?.policy.canList === true;
+function mayDoubtsResolve(engine: Engine, site: SiteName): boolean {
+  return engine.siteContexts.get(site)?.policy.canList === true;
 }
 
 /** List checks in a row that only said why the doubts remain: by then it is for a person, or for the next run. */
@@ -122,7 +122,7 @@ const MOST_EXPLAINED = 3;
  * Tells when doubts do not resolve themselves any more. List checks are counted, and not the time that they take: a busy
  * machine or a slow site is no reason to call a person.
  */
-function watchDoubts({ db }: Books, engine: Engine, site: SiteName, feeds: readonly FeedName[]) {
+function watchDoubts({ db }: App, engine: Engine, site: SiteName, feeds: readonly FeedName[]) {
   let mark: string | undefined;
   let markedAt = 0;
   let explanations = 0;
@@ -143,7 +143,7 @@ function watchDoubts({ db }: Books, engine: Engine, site: SiteName, feeds: reado
       // While it is paused nobody checks.
       return (
         uncheckedMs > checkedWithinMs(engine, site) &&
-        (await readSiteState(db, site, engine.desks.get(site)?.tokenDigest)).pausedSince !== undefined
+        (await readSiteState(db, site, engine.siteContexts.get(site)?.tokenDigest)).pausedSince !== undefined
       );
     },
   };
@@ -151,7 +151,7 @@ function watchDoubts({ db }: Books, engine: Engine, site: SiteName, feeds: reado
 
 /** As long as it takes until all list checks of a doubt are due. */
 function checkedWithinMs(engine: Engine, site: SiteName): number {
-  const policy = engine.desks.get(site)?.policy;
+  const policy = engine.siteContexts.get(site)?.policy;
   if (policy === undefined) return 0;
-  return policy.doubts.settleAfterMs * (1 + policy.doubts.looks * 0.5) + 2 * policy.timeoutMs;
+  return policy.doubts.resolveAfterMs * (1 + policy.doubts.listChecks * 0.5) + 2 * policy.timeoutMs;
 }

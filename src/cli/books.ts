@@ -6,12 +6,12 @@ import { type Database, openDatabase } from '../store/database.ts';
 import { openEmbeddedServer } from '../store/embedded/server.ts';
 import { migrate } from '../store/migrate.ts';
 import { describePassing, isSaidByServer } from '../store/passing-error.ts';
-import { patiently } from '../store/patience.ts';
+import { withRetry } from '../store/patience.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { UserError } from './exit-status.ts';
 
 /** What a command has in hand. Whoever opened it closes it. */
-export interface Books {
+export interface App {
   readonly config: Config;
   readonly db: Database;
   readonly log: Logger;
@@ -19,7 +19,7 @@ export interface Books {
 }
 
 /** Options that every command with a configuration has. */
-export interface BooksOptions {
+export interface AppOptions {
   /** Path of the configuration file. */
   readonly config?: string;
   /** Log less than the configuration says: commands that print results log only what is wrong. */
@@ -31,20 +31,20 @@ export interface BooksOptions {
 }
 
 /** Loads the configuration alone. Feeds whose settings are wrong are left out of it, and stand in its `brokenFeeds`. */
-export async function readConfig(options: BooksOptions): Promise<Config> {
+export async function readConfig(options: AppOptions): Promise<Config> {
   return loadConfig({ path: options.config, env: process.env, cwd: process.cwd(), brokenFeeds: 'leave_out' });
 }
 
-export async function openBooks(options: BooksOptions): Promise<Books> {
+export async function openApp(options: AppOptions): Promise<App> {
   const config = await readConfig(options);
-  const books = await openBooksFor(config, options);
+  const app = await openAppFor(config, options);
   for (const [feed, { complaints }] of config.brokenFeeds) {
-    books.log.warn(
+    app.log.warn(
       { feed },
       `the configuration of feed ${feed} is wrong, nothing is done for it: ${complaints.map(complaintLine).join('; ')}`,
     );
   }
-  return books;
+  return app;
 }
 
 /**
@@ -52,16 +52,16 @@ export async function openBooks(options: BooksOptions): Promise<Books> {
  * @param options.waitUntil for commands that nobody watches: waits some minutes for a server that is starting, recovering
  * or read-only, or until the signal aborts, which ends the opening as `options.signal` does.
  */
-export async function openBooksFor(
+export async function openAppFor(
   config: Config,
-  options: Omit<BooksOptions, 'config'> & { readonly waitUntil?: AbortSignal } = {},
-): Promise<Books> {
+  options: Omit<AppOptions, 'config'> & { readonly waitUntil?: AbortSignal } = {},
+): Promise<App> {
   const level = options.quiet === true && config.log.level !== 'error' ? 'warn' : config.log.level;
   const log = createLogger({ level, secrets: secretsOf(config), json: options.json });
   for (const warning of config.warnings) log.warn(warning);
   const server = await openServer(config, (text) => log.info(text), options.signal ?? options.waitUntil);
   try {
-    await patiently(() => migrate(server.url), options.waitUntil ?? AbortSignal.abort(), {
+    await withRetry(() => migrate(server.url), options.waitUntil ?? AbortSignal.abort(), {
       worthAgain: isSaidByServer,
       onRetry: (error) => log.warn(describePassing(error)),
     });

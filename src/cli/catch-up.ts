@@ -3,7 +3,7 @@ import type { FeedName } from '../posting/identifiers.ts';
 import type { Database } from '../store/database.ts';
 import { type FeedSchedule, makeDue, readSchedules } from '../store/feed-schedule.ts';
 import { readPullHistories } from '../store/pull-history.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { isOverdue } from './next-run.ts';
 import { formatTime } from './times.ts';
 
@@ -38,7 +38,7 @@ export async function catchUp(db: Database, schedules: readonly FeedSchedule[]):
 
 /** Logs when each feed is pulled next: those that are pulled at once first, then in the order in which they come. */
 export async function announce(
-  { db, log }: Pick<Books, 'db' | 'log'>,
+  { db, log }: Pick<App, 'db' | 'log'>,
   schedules: readonly FeedSchedule[],
   unscheduled: readonly FeedName[],
   { lastRuns, overdue }: CaughtUp,

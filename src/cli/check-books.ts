@@ -14,7 +14,7 @@ import { findMove } from '../store/site-address.ts';
 import { openServer } from './books.ts';
 import { describeLeft } from './left-behind.ts';
 
-export interface BooksCheck {
+export interface DatabaseCheck {
   /** Why feeds will not be pulled, or sites not be sent to. */
   readonly problems: readonly string[];
   /** What a person should know. */
@@ -23,10 +23,10 @@ export interface BooksCheck {
   readonly unseen?: string;
 }
 
-const NOTHING: BooksCheck = { problems: [], warnings: [] };
+const NOTHING: DatabaseCheck = { problems: [], warnings: [] };
 
 /** Makes no database where there is none. One that can't be looked at is no mistake: the configuration may be right. */
-export async function checkBooks(config: Config): Promise<BooksCheck> {
+export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
   if (config.database.kind === 'embedded' && !existsSync(join(config.dataDir, 'postgres'))) return NOTHING;
   try {
     const server = await openServer(config, () => undefined);
@@ -45,7 +45,7 @@ export async function checkBooks(config: Config): Promise<BooksCheck> {
   }
 }
 
-async function compare(config: Config, db: Database): Promise<BooksCheck> {
+async function compare(config: Config, db: Database): Promise<DatabaseCheck> {
   const { feeds, sites } = config;
   const named = namedFeeds(config);
   const problems: string[] = [];

@@ -1,6 +1,6 @@
 // Asks the sites whether the jobs of an import are there and are those of their postings, before anything is written.
 import { describeMove } from '../../jobs/guard-address.ts';
-import { learntTurns } from '../../jobs/learnt-turns.ts';
+import { learntRateLimiter } from '../../jobs/learnt-turns.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
@@ -8,12 +8,12 @@ import type { MappingSpec } from '../posting/mapping.ts';
 import { createSiteClient } from '../site/client.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { addressOf } from '../site/site-address.ts';
-import { type Turns, turnsOf } from '../site/turns.ts';
+import { type RateLimiter, rateLimiterFor } from '../site/turns.ts';
 import type { AskedLine, ImportedLines, ListedJob } from '../store/imported-lines.ts';
 import type { LineProblem } from '../store/mapping-import.ts';
 import { findMove, setAddress } from '../store/site-address.ts';
 import { readSiteState, stateAt } from '../store/site-state.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { commandWriter, completeCommands } from './command-line.ts';
 import type { Progress } from './progress.ts';
 import { showJob } from './show-job.ts';
@@ -27,11 +27,11 @@ const MOST_PROBLEMS = 101;
 const OR_UNCHECKED = 'to import without asking the site, add --unchecked';
 
 interface Asking {
-  readonly feeds: Books['config']['feeds'];
+  readonly feeds: App['config']['feeds'];
   readonly lines: ImportedLines;
   readonly site: SiteConfig;
   readonly client: SiteClient;
-  readonly turns: Turns;
+  readonly rateLimiter: RateLimiter;
   readonly progress: Progress;
   readonly signal: AbortSignal;
   readonly jobs: number;
@@ -39,28 +39,28 @@ interface Asking {
 
 /** Gives what speaks against the lines; each site is asked within its rate. */
 export async function askSites(
-  books: Books,
+  app: App,
   lines: ImportedLines,
   around: { readonly progress: Progress; readonly signal: AbortSignal; readonly config: string | undefined },
 ): Promise<LineProblem[]> {
   const problems: LineProblem[] = [];
   for (const { site: name, jobs, first } of await lines.sites()) {
-    const site = books.config.sites.get(name);
+    const site = app.config.sites.get(name);
     if (site === undefined) continue;
-    const closed = await whyClosed(books, site);
+    const closed = await whyClosed(app, site);
     if (closed !== undefined) {
       problems.push({ line: first, message: completeCommands(closed, commandWriter(around.config)) });
       continue;
     }
     const client = createSiteClient(site.options);
     const { requestsPerSecond } = site;
-    const local = turnsOf(requestsPerSecond);
-    const turns = learntTurns(local, books.db, name, requestsPerSecond, () => around.signal.aborted);
+    const local = rateLimiterFor(requestsPerSecond);
+    const rateLimiter = learntRateLimiter(local, app.db, name, requestsPerSecond, () => around.signal.aborted);
     try {
-      problems.push(...(await askSite({ feeds: books.config.feeds, lines, site, client, turns, jobs, ...around })));
+      problems.push(...(await askSite({ feeds: app.config.feeds, lines, site, client, rateLimiter, jobs, ...around })));
       around.signal.throwIfAborted();
       // From now on the database knows jobs there: another address is another site.
-      if (problems.length === 0) await setAddress(books.db, name, addressOf(site.options.baseUrl));
+      if (problems.length === 0) await setAddress(app.db, name, addressOf(site.options.baseUrl));
     } catch (error) {
       around.signal.throwIfAborted();
       if (!(error instanceof UnaskedError)) throw error;
@@ -76,7 +76,7 @@ export async function askSites(
 /** Whether there is such a job can't be told. */
 class UnaskedError extends Error {}
 
-async function whyClosed({ db, config }: Books, { name, options }: SiteConfig): Promise<string | undefined> {
+async function whyClosed({ db, config }: App, { name, options }: SiteConfig): Promise<string | undefined> {
   const address = addressOf(options.baseUrl);
   const move = await findMove(db, name, address);
   if (move !== undefined) return describeMove(name, move);
@@ -110,7 +110,7 @@ async function askSite(asking: Asking): Promise<LineProblem[]> {
 }
 
 /** @throws UnaskedError where the list is not whole */
-async function readWhole({ lines, site, client, turns, progress, signal }: Asking): Promise<void> {
+async function readWhole({ lines, site, client, rateLimiter, progress, signal }: Asking): Promise<void> {
   let waiting: ListedJob[] = [];
   let read = 0;
   const keep = async () => {
@@ -126,7 +126,7 @@ async function readWhole({ lines, site, client, turns, progress, signal }: Askin
   };
   const listing = await client.list(take, signal, async (stop) => {
     await keep();
-    await turns.take(stop);
+    await rateLimiter.take(stop);
   });
   if (listing.kind !== 'listed') throw new UnaskedError(listing.message);
   await keep();

@@ -1,5 +1,5 @@
 // Compares jobs that a site shows at its new address with what was last sent for them, before anything is sent there.
-import { learntTurns } from '../../jobs/learnt-turns.ts';
+import { learntRateLimiter } from '../../jobs/learnt-turns.ts';
 import type { SiteConfig } from '../config/config.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
 import { plural } from '../plan/plural.ts';
@@ -8,11 +8,11 @@ import { createSiteClient } from '../site/client.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
 import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
 import { addressOf } from '../site/site-address.ts';
-import { turnsOf } from '../site/turns.ts';
+import { rateLimiterFor } from '../site/turns.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping-sample.ts';
 import { findMove } from '../store/site-address.ts';
 import { learntRewrites } from '../store/value-rewrites.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { commandWriter, completeCommands } from './command-line.ts';
 import { UserError } from './exit-status.ts';
 import { type AskedSite, showJob } from './show-job.ts';
@@ -38,7 +38,7 @@ export interface MoveEvidence {
  * jobs that are not those that were made, or can't be asked now.
  */
 export async function confirmMoved(
-  { db }: Pick<Books, 'db'>,
+  { db }: Pick<App, 'db'>,
   site: SiteConfig,
   { config, signal }: { readonly config: string | undefined; readonly signal: AbortSignal },
 ): Promise<MoveEvidence | undefined> {
@@ -46,11 +46,11 @@ export async function confirmMoved(
   if ((await findMove(db, site.name, address)) === undefined) return undefined;
   const client = createSiteClient(site.options);
   const { requestsPerSecond } = site;
-  const turns = learntTurns(turnsOf(requestsPerSecond), db, site.name, requestsPerSecond, () => signal.aborted);
+  const rateLimiter = learntRateLimiter(rateLimiterFor(requestsPerSecond), db, site.name, requestsPerSecond, () => signal.aborted);
   try {
     const jobs = await jobsToCompare(db, site.name, MOST_ASKED);
     const learnt = await learntRewrites(db, site.name);
-    const asked = { site, client, turns, signal };
+    const asked = { site, client, rateLimiter, signal };
     return judge(site, address, await compareAll(asked, jobs, learnt));
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
@@ -123,8 +123,8 @@ const NOT_NOW = {
 };
 
 /** A site to which nothing can be sent now is asked another time: only one that never shows single jobs is not asked. */
-async function refuseUnasked({ site, client, turns, signal }: AskedSite, error: unknown): Promise<void> {
-  await turns.take(signal);
+async function refuseUnasked({ site, client, rateLimiter, signal }: AskedSite, error: unknown): Promise<void> {
+  await rateLimiter.take(signal);
   const refused = error instanceof NotShownError && error.status === 401;
   const kind = refused ? 'unauthorized' : (await client.probe(signal)).kind;
   if (kind !== 'unauthorized' && kind !== 'unreachable' && kind !== 'throttled') return;

@@ -11,12 +11,12 @@ import { formatSpan, formatTime } from './times.ts';
 export function describeEntry(entry: EntryDetails, escalated: boolean): string[] {
   if (entry.kind === 'record') return describeRecord(entry.record);
   const { change, live, edits, failures } = entry;
-  const wish = { create: 'to be created', update: 'to be updated', delete: 'to be deleted' }[change.operation];
+  const desired = { create: 'to be created', update: 'to be updated', delete: 'to be deleted' }[change.operation];
   const before = change.discardedFrom === undefined ? '' : ` (it was ${change.discardedFrom})`;
   const state = `${escalated ? 'ESCALATED: ' : ''}${change.state.replace('_', ' ')}${before}`;
   return [
     `entry ${change.id}: ${state}, since ${formatTime(change.since)} (${formatSpan(change.ageMs)})`,
-    `posting ${change.key} of feed ${change.feed}, site ${change.site}: ${wish}`,
+    `posting ${change.key} of feed ${change.feed}, site ${change.site}: ${desired}`,
     ...describeLive(live, change),
     ...(change.reason === undefined ? [] : [`reason: ${change.reason.message}`]),
     ...(change.reason?.note === undefined ? [] : [`last check for its job: ${change.reason.note}`]),
@@ -72,11 +72,11 @@ function describeAttempt({ attempt }: OpenChangeRow): string[] {
 }
 
 /** What is wanted, and beside it what the site has where that differs. */
-function describeFields(wanted: Fields | undefined, actual: Fields | undefined, title = 'Desired fields:'): string[] {
-  const names = [...new Set([...Object.keys(wanted ?? {}), ...Object.keys(actual ?? {})])];
-  if (wanted === undefined || names.length === 0) return [];
+function describeFields(desired: Fields | undefined, actual: Fields | undefined, title = 'Desired fields:'): string[] {
+  const names = [...new Set([...Object.keys(desired ?? {}), ...Object.keys(actual ?? {})])];
+  if (desired === undefined || names.length === 0) return [];
   const rows = names.map((name) => {
-    const to = wanted[name];
+    const to = desired[name];
     const from = actual?.[name];
     const differs = actual !== undefined && from !== to ? `   (the site has: ${shown(from)})` : '';
     return [`  ${name}`, `${shown(to)}${differs}`];

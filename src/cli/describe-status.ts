@@ -3,7 +3,7 @@
 import { describeMove } from '../../jobs/guard-address.ts';
 import { plural } from '../plan/plural.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
-import { standingOf } from '../review/site-standing.ts';
+import { siteStatusOf } from '../review/site-standing.ts';
 import type { ScheduleState } from '../store/feed-schedule.ts';
 import type { FeedOverview } from '../store/overview.ts';
 import type { LiveProcess } from '../store/processes.ts';
@@ -23,7 +23,7 @@ import { formatSpan, formatTime } from './times.ts';
 export interface SiteOverview {
   readonly state: SiteState;
   /** Surplus jobs that are still to be deleted. */
-  readonly strays: number;
+  readonly orphans: number;
   /** Tokens that it refuses and that other processes hold. */
   readonly otherRefused?: readonly RefusedToken[];
   /** Processes that run with one of these. */
@@ -45,8 +45,8 @@ export interface MarkedFeed extends FeedOverview {
   readonly nextRun: Date | undefined;
 }
 
-export function describeSite({ state, strays, move, otherRefused = [] }: SiteOverview, write: WriteCommand): string[] {
-  const surplus = strays === 0 ? [] : [`  still to be deleted: ${plural(strays, 'surplus job')} of ours`];
+export function describeSite({ state, orphans, move, otherRefused = [] }: SiteOverview, write: WriteCommand): string[] {
+  const surplus = orphans === 0 ? [] : [`  still to be deleted: ${plural(orphans, 'surplus job')} of ours`];
   return [
     `site ${state.site}: ${completeCommands(siteSentence(state, move), write)}`,
     ...(move === undefined ? resumeLines(state, write) : []),
@@ -61,8 +61,8 @@ function siteSentence(state: SiteState, move: Move | undefined): string {
   const wait = formatSpan(state.waitsMs);
   const next = state.waitsMs < 1_000 ? 'the next try is now' : `the next try is in ${wait}`;
   const last = state.lastMessage === undefined ? '' : `: ${oneLine(state.lastMessage, 300)}`;
-  const standing = standingOf(state);
-  switch (standing) {
+  const progress = siteStatusOf(state);
+  switch (progress) {
     case 'paused':
       return `PAUSED since ${formatTime(state.pausedSince ?? new Date())}: ${state.pauseCause ?? ''}`;
     case 'out_of_reach':
@@ -72,7 +72,7 @@ function siteSentence(state: SiteState, move: Move | undefined): string {
     case 'sending':
       return 'open for sending';
     default:
-      return standing satisfies never;
+      return progress satisfies never;
   }
 }
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { applyChange } from '../../jobs/apply-change.ts';
 import { guardAddress } from '../../jobs/guard-address.ts';
 import { rewriteLearner } from '../../jobs/learn-rewrites.ts';
-import { learntTurns } from '../../jobs/learnt-turns.ts';
-import type { SiteDesk, SitePolicy } from '../../jobs/site-desk.ts';
-import { isTokenRefused, probeIfPaused, tendBacklog } from '../../jobs/tend-backlog.ts';
+import { learntRateLimiter } from '../../jobs/learnt-turns.ts';
+import type { SiteContext, SitePolicy } from '../../jobs/site-desk.ts';
+import { isTokenRefused, probeIfPaused, maintainBacklog } from '../../jobs/tend-backlog.ts';
 import type { SiteConfig } from '../config/config.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
@@ -15,9 +15,9 @@ import { LostJobError, NotClosedError } from '../queue/reported-error.ts';
 import type { RunningWorker } from '../queue/running-worker.ts';
 import { batchSizeFor, openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
 import { createSiteClient } from '../site/client.ts';
-import { placesFor } from '../site/places.ts';
+import { semaphoreFor } from '../site/places.ts';
 import { addressOf } from '../site/site-address.ts';
-import { turnsOf } from '../site/turns.ts';
+import { rateLimiterFor } from '../site/turns.ts';
 import { type BacklogCursor, readReady } from '../store/backlog.ts';
 import { claimer } from '../store/claim.ts';
 import { readInstallation } from '../store/installation.ts';
@@ -26,12 +26,12 @@ import { lockKey } from '../store/locks.ts';
 import { isPassing } from '../store/passing-error.ts';
 import { failPoisoned } from '../store/poisoned.ts';
 import { feedsToSend } from '../store/processes.ts';
-import { settler } from '../store/settle.ts';
+import { outcomeRecorder } from '../store/settle.ts';
 import { noticeRestore } from '../store/site-sign.ts';
 import { readSiteState } from '../store/site-state.ts';
-import { enterAsWorker, type WorkerPresence } from '../store/worker-presence.ts';
+import { enterAsWorker, type WorkerLease } from '../store/worker-presence.ts';
 import { aboutProcess } from './about-process.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { UserError } from './exit-status.ts';
 import { tokenDigests } from './token-digests.ts';
 
@@ -39,26 +39,26 @@ import { tokenDigests } from './token-digests.ts';
 export interface Engine {
   readonly backend: QueueBackend;
   /** This process, as others see it. */
-  readonly self: Pick<WorkerPresence, 'worker' | 'startedAt'>;
-  readonly desks: ReadonlyMap<SiteName, SiteDesk>;
+  readonly self: Pick<WorkerLease, 'worker' | 'startedAt'>;
+  readonly siteContexts: ReadonlyMap<SiteName, SiteContext>;
   /** Something became ready: look now. */
   wake(): void;
   /** Stops taking changes, lets those in flight end within `graceMs`, and closes everything. */
   stop(graceMs: number): Promise<void>;
 }
 
-const TEND_EVERY_MS = 2_000;
+const MAINTAIN_EVERY_MS = 2_000;
 
 /** Starts sending for these sites, or for all of the configuration. */
 export async function startEngine(
-  books: Books,
+  app: App,
   sites: ReadonlySet<SiteName> | undefined,
   command = 'sync',
 ): Promise<Engine> {
-  const { config, db, log } = books;
-  const backend = await openBackend(books);
+  const { config, db, log } = app;
+  const backend = await openBackend(app);
   const tokens = await tokenDigests(db, config);
-  const presence = await enterAsWorker(db, aboutProcess(config, command, tokens), (error) =>
+  const lease = await enterAsWorker(db, aboutProcess(config, command, tokens), (error) =>
     log.warn({ err: error }, 'presence lost, it will be taken again'),
   );
   if (await noticeRestore(db, placeOfDatabase(config))) {
@@ -67,39 +67,39 @@ export async function startEngine(
     );
   }
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
-  const claim = claimer(db.prepared, presence.worker, addresses, tokens);
-  const settle = settler(db.prepared);
-  const stations: Station[] = [];
+  const claim = claimer(db.prepared, lease.worker, addresses, tokens);
+  const recordOutcome = outcomeRecorder(db.prepared);
+  const siteWorkers: SiteWorker[] = [];
   async function stop(graceMs: number): Promise<void> {
-    await Promise.all(stations.map((station) => station.stop(graceMs)));
-    await presence.leave();
+    await Promise.all(siteWorkers.map((siteWorker) => siteWorker.stop(graceMs)));
+    await lease.leave();
   }
   try {
     for (const site of config.sites.values()) {
       if (sites !== undefined && !sites.has(site.name)) continue;
       const client = createSiteClient(site.options);
       const address = addressOf(site.options.baseUrl);
-      const places = placesFor(site.options.concurrency);
-      const inWork = placesFor(site.options.concurrency + besidesFor(site));
-      const isStopping = () => places.closed;
-      const turns = learntTurns(turnsOf(site.requestsPerSecond), db, site.name, site.requestsPerSecond, isStopping);
-      const desk = {
+      const requestSlots = semaphoreFor(site.options.concurrency);
+      const inFlight = semaphoreFor(site.options.concurrency + besidesFor(site));
+      const isStopping = () => requestSlots.closed;
+      const rateLimiter = learntRateLimiter(rateLimiterFor(site.requestsPerSecond), db, site.name, site.requestsPerSecond, isStopping);
+      const siteContext = {
         site: site.name,
         address,
         tokenDigest: tokens.get(site.name) as string,
         policy: policyOf(site),
         client,
-        inWork,
-        places,
-        turns,
+        inFlight,
+        requestSlots,
+        rateLimiter,
         rewrites: rewriteLearner(db, site.name),
         db,
         claim,
-        settle,
+        recordOutcome,
         log,
       };
       const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
-      stations.push(await openStation(backend, desk, site, feeds));
+      siteWorkers.push(await openSiteWorker(backend, siteContext, site, feeds));
     }
   } catch (error) {
     await stop(0);
@@ -107,24 +107,24 @@ export async function startEngine(
   }
   return {
     backend,
-    self: presence,
-    desks: new Map(stations.map(({ desk }) => [desk.site, desk])),
+    self: lease,
+    siteContexts: new Map(siteWorkers.map(({ siteContext }) => [siteContext.site, siteContext])),
     wake() {
-      for (const station of stations) station.dispatcher.wake();
+      for (const siteWorker of siteWorkers) siteWorker.dispatcher.wake();
     },
     stop,
   };
 }
 
 /** What the files of an embedded server tell of the place where they are: those of a restored backup are others. */
-function placeOfDatabase({ database, dataDir }: Books['config']): string {
+function placeOfDatabase({ database, dataDir }: App['config']): string {
   if (database.kind !== 'embedded') return 'elsewhere';
   const found = statSync(join(dataDir, 'postgres'), { throwIfNoEntry: false });
   return found === undefined ? '' : `${found.ino}`;
 }
 
 /** What a queue that can't be used says is meant for people: no stack is shown. */
-async function openBackend({ config, db, log }: Books): Promise<QueueBackend> {
+async function openBackend({ config, db, log }: App): Promise<QueueBackend> {
   const options = {
     queue: config.queue.kind === 'redis' ? config.queue.url.reveal() : 'database',
     databaseUrl: db.url,
@@ -148,24 +148,24 @@ function whatAboutQueue(error: Error): string {
 }
 
 /** Everything of one site. */
-interface Station {
-  readonly desk: SiteDesk;
+interface SiteWorker {
+  readonly siteContext: SiteContext;
   readonly dispatcher: Dispatcher;
   stop(graceMs: number): Promise<void>;
 }
 
-async function openStation(
+async function openSiteWorker(
   backend: QueueBackend,
-  desk: SiteDesk,
+  siteContext: SiteContext,
   site: SiteConfig,
   feeds: readonly FeedName[],
-): Promise<Station> {
-  const { db, log } = desk;
-  await guardAddress(desk);
-  await probeIfPaused(desk, AbortSignal.timeout(site.options.timeoutMs));
+): Promise<SiteWorker> {
+  const { db, log } = siteContext;
+  await guardAddress(siteContext);
+  await probeIfPaused(siteContext, AbortSignal.timeout(site.options.timeoutMs));
   const batchSize = batchSizeFor(site.requestsPerSecond);
   const queue: SiteQueue = await openSiteQueue(backend, site.name, batchSize);
-  const worker = await startWorking(backend, desk, site, queue).catch(async (error) => {
+  const worker = await startWorking(backend, siteContext, site, queue).catch(async (error) => {
     await queue.close();
     throw error;
   });
@@ -176,25 +176,25 @@ async function openStation(
     queue,
     window: windowFor(site.requestsPerSecond, site.options.concurrency),
     // Queue jobs are for those whose token the site takes.
-    tryLead: async () => !(await isTokenRefused(desk)) && (await lead.holds()),
+    tryLead: async () => !(await isTokenRefused(siteContext)) && (await lead.holds()),
     mayDispatch: async () => {
-      const state = await readSiteState(db, site.name, desk.tokenDigest);
+      const state = await readSiteState(db, site.name, siteContext.tokenDigest);
       return state.pausedSince === undefined && state.waitsMs <= 0;
     },
-    isWorking: () => desk.inWork.taken > 0,
+    isWorking: () => siteContext.inFlight.taken > 0,
     onError: (error) => log.warn({ err: error, site: site.name }, 'backlog not dispatched, it will be tried again'),
   });
-  const tending = tendRegularly(desk, lead, dispatcher, worker);
+  const maintaining = maintainRegularly(siteContext, lead, dispatcher, worker);
   return {
-    desk,
+    siteContext,
     dispatcher,
     async stop(graceMs) {
-      desk.inWork.close();
-      desk.places.close();
-      await Promise.all([dispatcher.stop(), worker.stop(graceMs), tending.stop()]);
+      siteContext.inFlight.close();
+      siteContext.requestSlots.close();
+      await Promise.all([dispatcher.stop(), worker.stop(graceMs), maintaining.stop()]);
       await queue.close();
       await lead.resign();
-      await desk.client.close();
+      await siteContext.client.close();
     },
   };
 }
@@ -214,7 +214,7 @@ function besidesFor({ options: { concurrency }, requestsPerSecond }: SiteConfig)
 /** Takes queue jobs of the site and applies the changes that they speak of. */
 function startWorking(
   backend: QueueBackend,
-  desk: SiteDesk,
+  siteContext: SiteContext,
   site: SiteConfig,
   queue: SiteQueue,
 ): Promise<RunningWorker> {
@@ -225,14 +225,14 @@ function startWorking(
     // Where little is sent, what is taken from the queue has its place at once, and is in the queue until it is done.
     concurrency: besides === 0 ? site.options.concurrency : besides,
     requestsPerSecond: site.requestsPerSecond,
-    process: (posting, signal, handOver) => applyChange(posting, desk, signal, besides === 0 ? undefined : handOver),
+    process: (posting, signal, handOver) => applyChange(posting, siteContext, signal, besides === 0 ? undefined : handOver),
     async onPoisoned(posting, error) {
       if (isPassing(error)) {
-        desk.log.warn({ err: error, ...posting }, 'change not claimed, the database is unavailable; will retry');
+        siteContext.log.warn({ err: error, ...posting }, 'change not claimed, the database is unavailable; will retry');
         return;
       }
-      desk.log.error({ err: error, ...posting }, 'change could not be processed');
-      await failPoisoned(desk.db, posting, error);
+      siteContext.log.error({ err: error, ...posting }, 'change could not be processed');
+      await failPoisoned(siteContext.db, posting, error);
     },
   });
 }
@@ -241,8 +241,8 @@ function startWorking(
  * Tends the backlog of a site every now and then, while this process leads for it. With a token that the site refuses it
  * does not lead, nor take queue jobs from those who can send; it tends what it can, and tries the token.
  */
-function tendRegularly(
-  desk: SiteDesk,
+function maintainRegularly(
+  siteContext: SiteContext,
   lead: Leadership,
   dispatcher: Dispatcher,
   worker: RunningWorker,
@@ -251,29 +251,29 @@ function tendRegularly(
   let round: Promise<void> = Promise.resolve();
   let idle = false;
   /** Gives whether the token is refused. */
-  async function heedToken(): Promise<boolean> {
-    const refused = await isTokenRefused(desk);
+  async function updateTokenHealth(): Promise<boolean> {
+    const refused = await isTokenRefused(siteContext);
     if (refused) await lead.resign();
     if (refused !== idle) await (refused ? worker.pause() : worker.resume());
     idle = refused;
     return refused;
   }
-  async function tend(): Promise<void> {
+  async function maintain(): Promise<void> {
     try {
-      const refused = await heedToken();
+      const refused = await updateTokenHealth();
       if (!refused && !(await lead.holds())) return;
-      const { orphans, doubts, resumed, searched = false } = await tendBacklog(desk, stopping.signal);
+      const { orphans, doubts, resumed, searched = false } = await maintainBacklog(siteContext, stopping.signal);
       if (orphans > 0 || doubts > 0 || resumed || searched) dispatcher.wake();
     } catch (error) {
       if (!stopping.signal.aborted)
-        desk.log.warn({ err: error, site: desk.site }, 'backlog maintenance failed, will retry');
+        siteContext.log.warn({ err: error, site: siteContext.site }, 'backlog maintenance failed, will retry');
     }
   }
   let timer: NodeJS.Timeout;
   const next = (delayMs: number) => {
     timer = setTimeout(() => {
-      round = tend().finally(() => {
-        if (!stopping.signal.aborted) next(TEND_EVERY_MS);
+      round = maintain().finally(() => {
+        if (!stopping.signal.aborted) next(MAINTAIN_EVERY_MS);
       });
     }, delayMs);
   };

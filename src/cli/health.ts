@@ -4,7 +4,7 @@ import { readSchedules } from '../store/feed-schedule.ts';
 import { listSiteStates } from '../store/site-state.ts';
 import { countWorkers } from '../store/worker-presence.ts';
 import { type HealthServer, startHealthServer } from '../telemetry/health.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { UserError } from './exit-status.ts';
 import { isLate } from './late-schedules.ts';
 import { assessRunning } from './read-health.ts';
@@ -13,8 +13,8 @@ import { tokenDigests } from './token-digests.ts';
 /** Late feeds, and failures, that are named; a page of a thousand would be of no use. */
 const MOST_NAMED = 20;
 
-export async function startHealth(books: Books): Promise<HealthServer> {
-  const { config, db } = books;
+export async function startHealth(app: App): Promise<HealthServer> {
+  const { config, db } = app;
   const { host, port } = config.listen;
   const runningSince = new Date();
   const tokens = await tokenDigests(db, config);
@@ -25,7 +25,7 @@ export async function startHealth(books: Books): Promise<HealthServer> {
     const late = schedules.filter((schedule) => schedule.processes > 0 && isLate(schedule));
     const late_feeds = late.slice(0, MOST_NAMED).map(({ feed }) => feed);
     const workers = await countWorkers(db);
-    const { failing } = await assessRunning(books, schedules, workers, runningSince);
+    const { failing } = await assessRunning(app, schedules, workers, runningSince);
     return {
       ok: failing.length === 0,
       workers,

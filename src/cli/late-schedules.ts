@@ -40,11 +40,11 @@ export function watchLateness(db: Database, log: Logger, feeds: readonly FeedNam
   let known: ReadonlySet<FeedName> = new Set();
   return async () => {
     const late = (await readSchedules(db, feeds)).filter(isLate);
-    const fresh = late.filter(({ feed }) => !known.has(feed)).sort((a, b) => b.lateMs - a.lateMs);
-    for (const schedule of fresh.slice(0, MOST_NAMED)) {
+    const added = late.filter(({ feed }) => !known.has(feed)).sort((a, b) => b.lateMs - a.lateMs);
+    for (const schedule of added.slice(0, MOST_NAMED)) {
       log.warn({ feed: schedule.feed, lateMs: Math.round(schedule.lateMs) }, describeLate(schedule));
     }
-    if (fresh.length > MOST_NAMED) log.warn({ feeds: late.length }, 'more schedules are late');
+    if (added.length > MOST_NAMED) log.warn({ feeds: late.length }, 'more schedules are late');
     if (known.size > 0 && late.length === 0) log.info('all schedules are on time again');
     known = new Set(late.map(({ feed }) => feed));
   };

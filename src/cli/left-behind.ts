@@ -2,10 +2,10 @@
 import { namedFeeds } from '../config/config.ts';
 import { plural } from '../plan/plural.ts';
 import { type LeftFeed, leftFeeds } from '../store/left-feeds.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 
 /** A sentence for each of these feeds of which changes wait that nobody sends; commands in it are to be completed. */
-export async function leftBehind({ db, config }: Books): Promise<string[]> {
+export async function leftBehind({ db, config }: App): Promise<string[]> {
   const left = await leftFeeds(db, namedFeeds(config));
   return left.filter(({ unsent }) => unsent > 0).map(describeLeft);
 }

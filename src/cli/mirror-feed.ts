@@ -1,15 +1,15 @@
 // Mirrors one feed once: pulls it, has its changes sent, and reports what became of each posting.
 import type { FeedSetup } from '../../jobs/feed-setup.ts';
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
-import { patiently } from '../store/patience.ts';
+import { withRetry } from '../store/patience.ts';
 import { readSiteState } from '../store/site-state.ts';
 import { countUnsent } from '../store/standing.ts';
 import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import type { Engine } from './engine.ts';
 import { UserError } from './exit-status.ts';
 import { formatBytes, formatSeconds, type Progress, seldom } from './progress.ts';
-import { type Hindrance, type PullReport, reportPull } from './pull-report.ts';
+import { type Blocker, type PullReport, reportPull } from './pull-report.ts';
 
 export interface MirrorOptions {
   readonly signal: AbortSignal;
@@ -28,29 +28,29 @@ const BUSY_RETRY_MS = 1_000;
  * left over is sent as the feed wants it now, and counts towards this pull.
  */
 export async function mirrorFeed(
-  books: Books,
+  app: App,
   sending: () => Promise<Engine>,
   setup: FeedSetup,
   options: MirrorOptions,
 ): Promise<PullReport> {
   const startedAt = performance.now();
-  const end = await pullWhenFree(books, setup, options);
-  const hindrance = await sendAll(books, sending, setup, options);
+  const end = await pullWhenFree(app, setup, options);
+  const blocker = await sendAll(app, sending, setup, options);
   if (options.signal.aborted) await options.stopSending?.();
-  const report = () => reportPull(books.db, setup.feed, end, hindrance, performance.now() - startedAt);
-  return patiently(report, options.signal);
+  const report = () => reportPull(app.db, setup.feed, end, blocker, performance.now() - startedAt);
+  return withRetry(report, options.signal);
 }
 
 async function pullWhenFree(
-  books: Books,
+  app: App,
   setup: FeedSetup,
   { signal, progress, onPull }: MirrorOptions,
 ): Promise<Exclude<PullEnd, { kind: 'busy' }>> {
   const startedAt = performance.now();
   for (;;) {
     const end = await pullFeed(setup, {
-      db: books.db,
-      log: books.log,
+      db: app.db,
+      log: app.log,
       signal,
       onPull,
       onProgress: ({ bytes, records, compressedBytes, totalCompressedBytes }) => {
@@ -71,11 +71,11 @@ async function pullWhenFree(
 
 /** Sends until nothing is left that makes sense to wait for. A queue that can't be used leaves everything to the next run. */
 async function sendAll(
-  books: Books,
+  app: App,
   sending: () => Promise<Engine>,
   setup: FeedSetup,
   { signal, progress }: MirrorOptions,
-): Promise<Hindrance | undefined> {
+): Promise<Blocker | undefined> {
   // What was stopped is not started again.
   if (signal.aborted) return { worth: 'if_unsent', message: INTERRUPTED };
   let engine: Engine;
@@ -86,11 +86,11 @@ async function sendAll(
     throw error;
   }
   engine.wake();
-  const onLook = progress === undefined ? undefined : await showSending(books, setup, progress, signal);
-  const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal, onLook });
+  const onCheck = progress === undefined ? undefined : await showSending(app, setup, progress, signal);
+  const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, onCheck });
   if (rest.kind === 'waiting') return { worth: 'if_unsent', message: rest.message };
-  const state = await patiently(
-    () => readSiteState(books.db, setup.site, engine.desks.get(setup.site)?.tokenDigest),
+  const state = await withRetry(
+    () => readSiteState(app.db, setup.site, engine.siteContexts.get(setup.site)?.tokenDigest),
     signal,
   );
   if (state.pausedSince === undefined) return undefined;
@@ -99,13 +99,13 @@ async function sendAll(
 
 /** Gives what shows how many changes are left. A million are not counted at every look. */
 async function showSending(
-  { db }: Books,
+  { db }: App,
   { feed }: FeedSetup,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   const startedAt = performance.now();
-  const first = await patiently(() => countUnsent(db, [feed]), signal);
+  const first = await withRetry(() => countUnsent(db, [feed]), signal);
   return seldom(async () => {
     const left = await countUnsent(db, [feed]);
     const seconds = (performance.now() - startedAt) / 1000;

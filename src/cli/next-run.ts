@@ -10,16 +10,16 @@ const PAST_THE_TURN_HOURS = [0, 1, 4, 12, 24, 28, 36, 48, 72, 96, 120];
 const HOUR_MS = 3_600_000;
 
 /** Throws with the schedule where it can't be read; the configuration was checked, a row of another version may not be. */
-export const nextRun: NextRun = (schedule, after) => pastTheTurn(schedule, after, 1, (runs) => runs.next().toDate());
+export const nextRun: NextRun = (schedule, after) => pastTheTransition(schedule, after, 1, (runs) => runs.next().toDate());
 
 /** When the schedule was due the `n`th last time before `now`. Throws as {@link nextRun} does. */
 export const lastDue = (schedule: Cron, now: Date, n = 1): Date =>
-  pastTheTurn(schedule, now, -1, (runs) => {
+  pastTheTransition(schedule, now, -1, (runs) => {
     for (let at = 1; at < n; at++) runs.prev();
     return runs.prev().toDate();
   });
 
-function pastTheTurn(
+function pastTheTransition(
   { pattern, timeZone }: Cron,
   from: Date,
   direction: 1 | -1,

@@ -40,12 +40,12 @@ export function startProgress(stream: NodeJS.WriteStream | WriteStream = process
 const SHARE_OF_TIME = 0.05;
 
 /** Gives `look`, skipped where it would take more than its share of the time, however long one takes. */
-export function seldom(look: () => Promise<void>, now: () => number = () => performance.now()): () => Promise<void> {
+export function seldom(check: () => Promise<void>, now: () => number = () => performance.now()): () => Promise<void> {
   let nextAt = Number.NEGATIVE_INFINITY;
   return async () => {
     const begin = now();
     if (begin < nextAt) return;
-    await look();
+    await check();
     nextAt = now() + (now() - begin) / SHARE_OF_TIME;
   };
 }

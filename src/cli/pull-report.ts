@@ -6,7 +6,7 @@ import type { FeedName } from '../posting/identifiers.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
 import type { Database } from '../store/database.ts';
 import { finishPull, type PullStatus } from '../store/pull.ts';
-import { type PullStanding, type PullSummary, summarisePull } from '../store/pull-summary.ts';
+import { type PullState, type PullSummary, summarisePull } from '../store/pull-summary.ts';
 import { takeSearchNote } from '../store/site-check.ts';
 import { completeCommands } from './command-line.ts';
 import { ExitStatus } from './exit-status.ts';
@@ -21,7 +21,7 @@ export interface PullReport extends Omit<PullSummary, 'pull'> {
 }
 
 /** Why the changes of a pull may not all be sent. */
-export interface Hindrance {
+export interface Blocker {
   /**
    * `always`: of use to a person even where nothing was left to send; `decisive`: even then the feed can't be called
    * mirrored, as the jobs are at another address.
@@ -35,21 +35,21 @@ export async function reportPull(
   db: Database,
   feed: FeedName,
   end: Exclude<PullEnd, { kind: 'busy' }>,
-  hindrance: Hindrance | undefined,
+  blocker: Blocker | undefined,
   durationMs: number,
 ): Promise<PullReport> {
   if (end.kind === 'failed') return failedReport(feed, end.pull, end.message, durationMs);
-  const standing = await summarisePull(db, end.pull);
-  const status = statusOf(standing, end.kind, hindrance);
-  const { summary } = standing;
+  const progress = await summarisePull(db, end.pull);
+  const status = statusOf(progress, end.kind, blocker);
+  const { summary } = progress;
   const searched = await takeSearchNote(db, feed);
   const notes = [
     ...(searched === undefined ? [] : [searched]),
-    ...nothingNote(standing),
-    ...holdNote(standing),
+    ...nothingNote(progress),
+    ...holdNote(progress),
     ...discardedNote(summary),
-    ...takenOverNote(standing),
-    ...hindranceNote(standing, hindrance),
+    ...takenOverNote(progress),
+    ...blockerNote(progress, blocker),
   ];
   const noted = notes.length === 0 ? undefined : notes.join('; ');
   await finishPull(db, end.pull, status, noted, summary.discarded);
@@ -69,20 +69,20 @@ export const failedReport = (feed: FeedName, pull: number | null, message: strin
 
 /** What a pull left to a later one is judged by what has become of it since: the counts are those of the takeover. */
 function statusOf(
-  { summary, unsent }: PullStanding,
+  { summary, unsent }: PullState,
   kind: 'committed' | 'not_modified',
-  hindrance: Hindrance | undefined,
+  blocker: Blocker | undefined,
 ): PullReport['status'] {
   if (!summary.complete) return 'incomplete';
-  if (unsent > 0 || hindrance?.worth === 'decisive') return 'pending';
+  if (unsent > 0 || blocker?.worth === 'decisive') return 'pending';
   if (summary.review > 0) return 'review';
   return kind === 'not_modified' ? 'not_modified' : 'mirrored';
 }
 
-const nothingNote = ({ summary, nothingMirrored: why }: PullStanding): string[] =>
+const nothingNote = ({ summary, nothingMirrored: why }: PullState): string[] =>
   why === undefined ? [] : [describeNothingMirrored(summary, why.common, why.live)];
 
-const holdNote = ({ holdReason }: PullStanding): string[] =>
+const holdNote = ({ holdReason }: PullState): string[] =>
   holdReason === undefined ? [] : [`deletes are held: ${holdReason}`];
 
 /** "Mirrored" alone would hide what a person has put aside. */
@@ -95,7 +95,7 @@ function discardedNote({ feed, discarded }: PullSummary): string[] {
   ];
 }
 
-function takenOverNote({ summary, takenOverBy }: PullStanding): string[] {
+function takenOverNote({ summary, takenOverBy }: PullState): string[] {
   const { feed, pending, in_doubt, pending_deletes } = summary;
   const left = pending + in_doubt + pending_deletes;
   if (takenOverBy === undefined || left === 0) return [];
@@ -103,8 +103,8 @@ function takenOverNote({ summary, takenOverBy }: PullStanding): string[] {
   return [`pull ${takenOverBy} of the feed took over while ${open}, and counts them: jobmirror pulls ${feed}`];
 }
 
-const hindranceNote = ({ unsent }: PullStanding, hindrance: Hindrance | undefined): string[] =>
-  hindrance !== undefined && (unsent > 0 || hindrance.worth !== 'if_unsent') ? [hindrance.message] : [];
+const blockerNote = ({ unsent }: PullState, blocker: Blocker | undefined): string[] =>
+  blocker !== undefined && (unsent > 0 || blocker.worth !== 'if_unsent') ? [blocker.message] : [];
 
 export function exitStatusOf(report: PullReport): ExitStatus {
   switch (report.status) {

@@ -10,7 +10,7 @@ import type { LiveProcess } from '../store/processes.ts';
 import { type PullHistory, readPullHistories } from '../store/pull-history.ts';
 import { findMove, type Move } from '../store/site-address.ts';
 import { readSiteState, type SiteState, stateAt } from '../store/site-state.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { nameOfProcess } from './configurations.ts';
 import { describeLate, isLate } from './late-schedules.ts';
 import { lastDue } from './next-run.ts';
@@ -21,7 +21,7 @@ const MISSED_RUNS = 3;
 const SHORTEST_STALE_MS = 60_000;
 
 /** A feed, as far as it is not in its configuration. */
-export interface FeedStanding {
+export interface FeedStatus {
   readonly feed: FeedName;
   readonly site: SiteName;
   readonly role: FeedFacts['role'];
@@ -32,8 +32,8 @@ export interface FeedStanding {
   readonly review: number;
 }
 
-export function feedFacts(config: Config, standing: FeedStanding, runningSince?: Date): FeedFacts {
-  const { feed, site, role, history, schedule, ready, unsent, review } = standing;
+export function feedFacts(config: Config, progress: FeedStatus, runningSince?: Date): FeedFacts {
+  const { feed, site, role, history, schedule, ready, unsent, review } = progress;
   const settings = config.feeds.get(feed);
   return {
     feed,
@@ -84,7 +84,7 @@ export const siteFacts = (
 
 /** What fails, as a running `start` sees it. Entries that wait for review are not counted: a backlog may be large. */
 export async function assessRunning(
-  { config, db }: Books,
+  { config, db }: App,
   schedules: readonly ScheduleState[],
   workers: number,
   runningSince: Date,
@@ -99,7 +99,7 @@ export async function assessRunning(
   const histories = await readPullHistories(db, [...config.feeds.keys()]);
   const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));
   const nothing = { ready: 0, unsent: 0, review: 0 };
-  const own = [...config.feeds.values()].map(({ name, siteName: site }): FeedStanding => {
+  const own = [...config.feeds.values()].map(({ name, siteName: site }): FeedStatus => {
     return {
       ...nothing,
       feed: name,
@@ -109,12 +109,12 @@ export async function assessRunning(
       schedule: byFeed.get(name),
     };
   });
-  const broken = [...config.brokenFeeds].map(([feed, { siteName: site = siteName('-') }]): FeedStanding => {
+  const broken = [...config.brokenFeeds].map(([feed, { siteName: site = siteName('-') }]): FeedStatus => {
     return { ...nothing, feed, site, role: 'configured', history: undefined, schedule: undefined };
   });
-  const left = (await leftFeeds(db, namedFeeds(config))).map(({ feed, site, unsent }): FeedStanding => {
+  const left = (await leftFeeds(db, namedFeeds(config))).map(({ feed, site, unsent }): FeedStatus => {
     return { ...nothing, unsent, feed, site, role: 'left', history: undefined, schedule: undefined };
   });
-  const facts = [...own, ...broken, ...left].map((standing) => feedFacts(config, standing, runningSince));
+  const facts = [...own, ...broken, ...left].map((progress) => feedFacts(config, progress, runningSince));
   return assessHealth(sites, facts, { workers, runningSince });
 }

@@ -3,13 +3,13 @@ import { describeMove } from '../../jobs/guard-address.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { addressOf } from '../site/site-address.ts';
 import { findMove } from '../store/site-address.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { commandWriter, completeCommands } from './command-line.ts';
 import { UserError } from './exit-status.ts';
 
 /** @throws UserError that says where the jobs were made, how many, and the ways to go on. */
 export async function refuseMove(
-  { db }: Pick<Books, 'db'>,
+  { db }: Pick<App, 'db'>,
   { name, options }: SiteConfig,
   configFile: string | undefined,
 ): Promise<void> {

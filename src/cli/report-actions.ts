@@ -2,7 +2,7 @@
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review/entry-outcome.ts';
 import type { ActedEntry } from '../store/review-actions.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { ExitStatus, worst } from './exit-status.ts';
 import { printJson, printLine } from './print.ts';
 import { sendWaiting } from './send-waiting.ts';
@@ -34,22 +34,22 @@ export interface ReportOptions {
 }
 
 /** Reports, sends, and reports again; as JSON all at once in the end. Gives the command's exit status. */
-export async function reportAct(books: Books, act: ActResult, { json, send }: ReportOptions): Promise<ExitStatus> {
+export async function reportAct(app: App, act: ActResult, { json, send }: ReportOptions): Promise<ExitStatus> {
   if (!json) {
     for (const entry of act.entries) await printLine(entryLine(entry, describeResult(entry)));
     for (const { feed, message } of act.feeds) await printLine(`${feed}: ${message}`);
   }
   const sends = send && act.acted.length > 0;
-  if (sends) await sendWaiting(books, [...new Set(act.acted.map((entry) => entry.feed))]);
-  const statuses = [await reportEntries(books, act, json, sends), await reportFeeds(books, act, json, sends)];
+  if (sends) await sendWaiting(app, [...new Set(act.acted.map((entry) => entry.feed))]);
+  const statuses = [await reportEntries(app, act, json, sends), await reportFeeds(app, act, json, sends)];
   return worst(statuses);
 }
 
-async function reportEntries(books: Books, act: ActResult, json: boolean, sent: boolean): Promise<ExitStatus> {
+async function reportEntries(app: App, act: ActResult, json: boolean, sent: boolean): Promise<ExitStatus> {
   const statuses: ExitStatus[] = [];
   for (const entry of act.entries) {
     const done = entry.result === 'done';
-    const now = sent && done ? await outcomeOf(books.db, entry) : undefined;
+    const now = sent && done ? await outcomeOf(app.db, entry) : undefined;
     statuses.push(done ? statusOf(now?.outcome) : ExitStatus.failed);
     if (json)
       await printJson({ action: act.action, ...entry, now: now?.outcome ?? null, detail: now?.message ?? null });
@@ -58,9 +58,9 @@ async function reportEntries(books: Books, act: ActResult, json: boolean, sent: 
   return worst(statuses);
 }
 
-async function reportFeeds(books: Books, act: ActResult, json: boolean, sent: boolean): Promise<ExitStatus> {
+async function reportFeeds(app: App, act: ActResult, json: boolean, sent: boolean): Promise<ExitStatus> {
   const statuses: ExitStatus[] = [];
-  const outcomes = sent && act.feeds.length > 0 ? await outcomesOf(books.db, act.acted) : undefined;
+  const outcomes = sent && act.feeds.length > 0 ? await outcomesOf(app.db, act.acted) : undefined;
   for (const { feed, done, message, kinds } of act.feeds) {
     const counts = [...(outcomes?.get(feed) ?? [])].filter(([, count]) => count > 0);
     statuses.push(...counts.map(([outcome]) => statusOf(outcome)));

@@ -1,7 +1,7 @@
 // Has old rows removed: regularly in `start` and `work`, after the mirroring in `sync`, once an hour over all processes.
 import { describePassing } from '../store/passing-error.ts';
 import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/retention.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 
 /** Soon after the start, when pulls that were overdue have begun. */
 const FIRST_MS = 5_000;
@@ -10,13 +10,13 @@ const EVERY_MS = 10 * 60_000;
 const AFTER_SYNC_MS = 10_000;
 
 /** Removes old rows as long as the process runs. */
-export function startRetention(books: Books): { stop(): Promise<void> } {
+export function startRetention(app: App): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let round: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout;
   const next = (delayMs: number) => {
     timer = setTimeout(() => {
-      round = removeOldRows(books, stopping.signal).finally(() => {
+      round = removeOldRows(app, stopping.signal).finally(() => {
         if (!stopping.signal.aborted) next(EVERY_MS);
       });
     }, delayMs);
@@ -32,11 +32,11 @@ export function startRetention(books: Books): { stop(): Promise<void> } {
 }
 
 /** Removes old rows for a bounded time, for a command that ends. */
-export const removeOldRowsBriefly = (books: Books, signal: AbortSignal): Promise<void> =>
-  removeOldRows(books, AbortSignal.any([signal, AbortSignal.timeout(AFTER_SYNC_MS)]));
+export const removeOldRowsBriefly = (app: App, signal: AbortSignal): Promise<void> =>
+  removeOldRows(app, AbortSignal.any([signal, AbortSignal.timeout(AFTER_SYNC_MS)]));
 
 /** Never throws: what stays is removed another time. */
-async function removeOldRows({ config, db, log }: Books, signal: AbortSignal): Promise<void> {
+async function removeOldRows({ config, db, log }: App, signal: AbortSignal): Promise<void> {
   const { requestsDays, failuresDays, auditDays, pullsDays } = config.retention;
   const days = { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays };
   try {

@@ -11,7 +11,7 @@ import {
   type OnUnreadable,
   takeDueRuns,
 } from '../store/feed-schedule.ts';
-import { patiently } from '../store/patience.ts';
+import { withRetry } from '../store/patience.ts';
 import { nextRun } from './next-run.ts';
 
 /** How a run ended: it is over until the next one is due, or is to be begun again. */
@@ -40,7 +40,7 @@ export interface ScheduledRuns {
 /** Runs taken in one go: others may take the next ones. */
 const TAKEN_AT_ONCE = 100;
 /** Others give runs back, or die with them. */
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 const SHORTEST_PAUSE_MS = 20;
 const FULL_PAUSE_MS = 100;
 /** Before a feed that somebody else pulls is asked for again. */
@@ -58,7 +58,7 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
   let reconciledAt = performance.now();
 
   /** Looks once. Resolves to how long to wait before the next look. */
-  async function look(): Promise<number> {
+  async function check(): Promise<number> {
     if (performance.now() - reconciledAt > RECONCILE_EVERY_MS) {
       await giveBackForgotten(db, worker, [...running.keys()]);
       reconciledAt = performance.now();
@@ -76,7 +76,7 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
       db,
       able.map(({ feed }) => feed),
     );
-    return Math.max(SHORTEST_PAUSE_MS, Math.min(LOOK_EVERY_MS, Math.ceil(waitMs ?? LOOK_EVERY_MS)));
+    return Math.max(SHORTEST_PAUSE_MS, Math.min(CHECK_EVERY_MS, Math.ceil(waitMs ?? CHECK_EVERY_MS)));
   }
 
   function begin(run: DueRun): void {
@@ -94,14 +94,14 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
     else notBefore.delete(run.feed);
     const note = end === 'again' ? () => giveBackRuns(db, worker, [run.feed]) : () => endRun(db, worker, run.feed);
     // What can't be noted now is taken for forgotten later, and runs once more.
-    await patiently(note, stopping.signal).catch(options.onError);
+    await withRetry(note, stopping.signal).catch(options.onError);
   }
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
-      let pauseMs = LOOK_EVERY_MS;
+      let pauseMs = CHECK_EVERY_MS;
       try {
-        pauseMs = await look();
+        pauseMs = await check();
       } catch (error) {
         options.onError(error);
       }

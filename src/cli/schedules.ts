@@ -7,7 +7,7 @@ import type { FeedName } from '../posting/identifiers.ts';
 import { type DueRun, type FeedSchedule, forgetSchedules, setSchedules } from '../store/feed-schedule.ts';
 import { isPassing } from '../store/passing-error.ts';
 import { awaitQuiet } from './await-quiet.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { announce, catchUp } from './catch-up.ts';
 import { watchConfigurations } from './configurations.ts';
 import type { Engine } from './engine.ts';
@@ -28,12 +28,12 @@ export interface Schedules {
 
 /** Starts pulling on schedule in this process. Any number of processes may: each takes what is due and free. */
 export async function runSchedules(
-  books: Books,
+  app: App,
   engine: Engine,
   setups: readonly FeedSetup[],
   signal: AbortSignal,
 ): Promise<Schedules> {
-  const { config, db, log } = books;
+  const { config, db, log } = app;
   const byName = new Map(setups.map((setup) => [setup.feed, setup]));
   const parts = configParts(config);
   const feeds = [...config.feeds.values()].filter(({ name }) => byName.has(name));
@@ -59,7 +59,7 @@ export async function runSchedules(
   );
   const configurations = watchConfigurations(db, log);
   await set();
-  await announce(books, schedules, unscheduled, await catchUp(db, schedules));
+  await announce(app, schedules, unscheduled, await catchUp(db, schedules));
   const upkeep = everySoOften(SET_EVERY_MS, async () => {
     await set();
     await forgetSchedules(db);
@@ -71,7 +71,7 @@ export async function runSchedules(
     const setup = byName.get(feed);
     if (setup === undefined) return 'over';
     try {
-      const { end, reported } = await pullAndReport(books, engine, setup, signal, () => reports.size);
+      const { end, reported } = await pullAndReport(app, engine, setup, signal, () => reports.size);
       reports.add(reported);
       void reported.finally(() => reports.delete(reported));
       return end;
@@ -117,30 +117,30 @@ export async function runSchedules(
 
 /** Resolves when the pull is committed, so that the next one may come; `reported` when its changes are sent. */
 async function pullAndReport(
-  books: Books,
+  app: App,
   engine: Engine,
   setup: FeedSetup,
   signal: AbortSignal,
   besides: () => number,
 ): Promise<{ end: RunEnd; reported: Promise<void> }> {
-  const { db } = books;
+  const { db } = app;
   const startedAt = performance.now();
-  const end = await pullFeed(setup, { db, log: books.log, signal });
+  const end = await pullFeed(setup, { db, log: app.log, signal });
   if (end.kind === 'busy') {
-    books.log.info({ feed: setup.feed }, 'pull put off: another process pulls this feed');
+    app.log.info({ feed: setup.feed }, 'pull put off: another process pulls this feed');
     return { end: 'again', reported: Promise.resolve() };
   }
   engine.wake();
   const report = async () => {
-    const rest = await awaitQuiet(books, engine, setup.site, [setup.feed], { signal, besides });
-    const hindrance = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
+    const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, besides });
+    const blocker = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
     const durationMs = performance.now() - startedAt;
-    const summary = await asReport(() => reportPull(db, setup.feed, end, hindrance, durationMs));
+    const summary = await asReport(() => reportPull(db, setup.feed, end, blocker, durationMs));
     const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';
-    books.log[level](summary, 'pull ended');
+    app.log[level](summary, 'pull ended');
   };
   const reported = report().catch((error: unknown) => {
-    books.log.error({ err: error, feed: setup.feed }, 'pull could not be reported');
+    app.log.error({ err: error, feed: setup.feed }, 'pull could not be reported');
   });
   return { end: 'over', reported };
 }

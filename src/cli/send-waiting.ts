@@ -1,23 +1,23 @@
 // Sends what is ready for some feeds, and returns when that is done or makes no sense any more.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { awaitQuiet } from './await-quiet.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { startEngine } from './engine.ts';
 import { STOP_WITHIN_MS, stopSignal } from './stop-signal.ts';
 
 /** Starts sending in this process, beside whatever else is running, until the feeds are quiet. */
-export async function sendWaiting(books: Books, feeds: readonly FeedName[]): Promise<void> {
+export async function sendWaiting(app: App, feeds: readonly FeedName[]): Promise<void> {
   const bySite = new Map<SiteName, FeedName[]>();
   for (const name of feeds) {
-    const site = books.config.feeds.get(name)?.siteName;
+    const site = app.config.feeds.get(name)?.siteName;
     if (site !== undefined) bySite.set(site, [...(bySite.get(site) ?? []), name]);
   }
   if (bySite.size === 0) return;
   const stopping = stopSignal();
-  const engine = await startEngine(books, new Set(bySite.keys()));
+  const engine = await startEngine(app, new Set(bySite.keys()));
   try {
     await Promise.all(
-      [...bySite].map(([site, names]) => awaitQuiet(books, engine, site, names, { signal: stopping.signal })),
+      [...bySite].map(([site, names]) => awaitQuiet(app, engine, site, names, { signal: stopping.signal })),
     );
   } finally {
     await engine.stop(STOP_WITHIN_MS);

@@ -2,12 +2,12 @@
 import type { SiteConfig } from '../config/config.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
-import { settleEntry } from '../review/settle-entry.ts';
+import { resolveEntry } from '../review/settle-entry.ts';
 import { createSiteClient } from '../site/client.ts';
-import { turnsOf } from '../site/turns.ts';
+import { rateLimiterFor } from '../site/turns.ts';
 import { type FoundEntry, foundEntries } from '../store/found-entries.ts';
 import { actorName } from './actor.ts';
-import type { Books } from './books.ts';
+import type { App } from './books.ts';
 import { commandWriter } from './command-line.ts';
 import { ExitStatus, UserError, worst } from './exit-status.ts';
 import { ask, printJson, printLine } from './print.ts';
@@ -15,7 +15,7 @@ import { startProgress } from './progress.ts';
 import { refuseMove } from './refuse-move.ts';
 import { reportAct } from './report-actions.ts';
 
-export interface SettleFoundOptions {
+export interface AdoptFoundOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly as?: string;
@@ -33,40 +33,40 @@ interface LeftEntry {
 
 const MOST_NAMED = 20;
 
-export async function settleFound(
-  books: Books,
+export async function adoptFound(
+  app: App,
   feed: FeedName,
-  options: SettleFoundOptions,
+  options: AdoptFoundOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const site = siteOf(books, feed);
+  const site = siteOf(app, feed);
   const { referenceField } = site.options;
   if (referenceField === undefined) throw new UserError(`site ${site.name} has no reference_field to tell jobs by`);
-  await refuseMove(books, site, options.config);
-  const found = await foundEntries(books.db, feed, referenceField);
+  await refuseMove(app, site, options.config);
+  const found = await foundEntries(app.db, feed, referenceField);
   const sure = found.filter(({ ambiguous }) => ambiguous === undefined);
   const ambiguous = found.flatMap(({ ambiguous: message, ...one }) =>
     message === undefined ? [] : [{ ...one, message }],
   );
   if (sure.length > 0 && options.yes !== true) await askToAdopt(feed, sure.length, ambiguous.length, options);
-  const { adopted, refused } = await adopt(books, site, sure, options, signal);
+  const { adopted, refused } = await adopt(app, site, sure, options, signal);
   const left = [...ambiguous, ...refused];
   const acted = adopted.map(({ entry }) => ({ id: entry, feed }));
   const message = describe(adopted.length, left.length);
   const act = { action: 'settle', entries: [], feeds: [{ feed, done: adopted.length, message }], acted };
-  const status = await reportAct(books, act, { json: options.json === true, send: options.send });
+  const status = await reportAct(app, act, { json: options.json === true, send: options.send });
   await reportLeft(feed, left, options);
   process.exitCode = worst([status, left.length > 0 ? ExitStatus.review : ExitStatus.done]);
 }
 
-function siteOf({ config }: Books, feed: FeedName): SiteConfig {
+function siteOf({ config }: App, feed: FeedName): SiteConfig {
   const configured = config.feeds.get(feed);
   const site = configured && config.sites.get(configured.siteName);
   if (site === undefined) throw new UserError(`there is no feed ${feed} in ${config.path}`);
   return site;
 }
 
-async function askToAdopt(feed: FeedName, sure: number, left: number, options: SettleFoundOptions): Promise<void> {
+async function askToAdopt(feed: FeedName, sure: number, left: number, options: AdoptFoundOptions): Promise<void> {
   const lines = [
     `This adopts ${plural(sure, 'job')} on the site for feed ${feed}: each shows exactly the reference of a posting, and ` +
       'no other posting or job has it. What they show otherwise is set as the feed says.',
@@ -86,28 +86,28 @@ async function askToAdopt(feed: FeedName, sure: number, left: number, options: S
 
 /** Each is looked at on the site, within its rate, and settled as if it had been named alone. */
 async function adopt(
-  { db }: Books,
+  { db }: App,
   { options: site, requestsPerSecond }: SiteConfig,
   sure: readonly FoundEntry[],
-  options: SettleFoundOptions,
+  options: AdoptFoundOptions,
   signal: AbortSignal,
 ): Promise<{ readonly adopted: readonly FoundEntry[]; readonly refused: readonly LeftEntry[] }> {
   const client = createSiteClient(site);
-  const turns = turnsOf(requestsPerSecond);
+  const rateLimiter = rateLimiterFor(requestsPerSecond);
   const progress = startProgress();
   const actor = actorName(options.as);
   const adopted: FoundEntry[] = [];
   const refused: LeftEntry[] = [];
   try {
     for (const { ambiguous: _, ...one } of sure) {
-      await turns.take(signal);
+      await rateLimiter.take(signal);
       signal.throwIfAborted();
       const verdict = { kind: 'exists', siteJobId: one.siteJobId, anyway: false, exactly: true } as const;
-      const report = await settleEntry(db, one.entry, verdict, {
+      const report = await resolveEntry(db, one.entry, verdict, {
         actor,
         site: { client, referenceField: site.referenceField },
       });
-      if (report.kind === 'settled') adopted.push({ ...one, ambiguous: undefined });
+      if (report.kind === 'recorded') adopted.push({ ...one, ambiguous: undefined });
       else refused.push({ ...one, message: report.message });
       progress.show(`${adopted.length + refused.length} of ${plural(sure.length, 'job')} looked at`);
     }
@@ -123,7 +123,7 @@ function describe(adopted: number, left: number): string {
   return left === 0 ? done : `${done}; ${plural(left, 'found job')} left: decide one by one`;
 }
 
-async function reportLeft(feed: FeedName, left: readonly LeftEntry[], options: SettleFoundOptions): Promise<void> {
+async function reportLeft(feed: FeedName, left: readonly LeftEntry[], options: AdoptFoundOptions): Promise<void> {
   if (options.json === true) {
     for (const { entry, key, siteJobId, message } of left) {
       await printJson({ action: 'settle', entry, feed, key, job_id: siteJobId, result: 'left', message });

@@ -2,20 +2,20 @@
 import type { SiteConfig } from '../config/config.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { NotShownError, type SiteClient, type SiteJob } from '../site/exchange.ts';
-import type { Turns } from '../site/turns.ts';
+import type { RateLimiter } from '../site/turns.ts';
 import { pause } from '../store/patience.ts';
 
 export interface AskedSite {
   readonly site: SiteConfig;
   readonly client: SiteClient;
-  readonly turns: Turns;
+  readonly rateLimiter: RateLimiter;
   readonly signal: AbortSignal;
 }
 
 /** `undefined`: the site says that it is not there. @throws the last failure, where that can't be told. */
-export async function showJob({ site, client, turns, signal }: AskedSite, id: SiteJobId): Promise<SiteJob | undefined> {
+export async function showJob({ site, client, rateLimiter, signal }: AskedSite, id: SiteJobId): Promise<SiteJob | undefined> {
   for (let tries = 1, delayMs = site.retry.firstDelayMs; ; tries++, delayMs *= 2) {
-    await turns.take(signal);
+    await rateLimiter.take(signal);
     signal.throwIfAborted();
     try {
       return await client.show(id, signal);

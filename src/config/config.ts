@@ -53,9 +53,9 @@ export interface SiteConfig {
   readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
   readonly doubts: {
     /** How long a create stays in doubt before the site is asked; longer than the request deadline. */
-    readonly settleAfterMs: number;
+    readonly resolveAfterMs: number;
     /** How often the site's list is read before "it is not there" is believed. */
-    readonly looks: number;
+    readonly listChecks: number;
     readonly escalateAfterMs: number;
   };
   /** Pauses the site when this share of a pull's first requests fails. */

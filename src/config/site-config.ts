@@ -30,8 +30,8 @@ export async function makeSiteConfig(
   if (token === undefined) return undefined;
   const timeoutMs = written.limits.timeout_seconds * 1000;
   const {
-    settle_after_seconds: settleAfterSeconds,
-    looks,
+    resolve_after_seconds: resolveAfterSeconds,
+    listChecks,
     escalate_after_minutes: escalateAfterMinutes,
   } = written.doubts;
   return {
@@ -52,8 +52,8 @@ export async function makeSiteConfig(
       maxDelayMs: written.retry.max_delay_seconds * 1000,
     },
     doubts: {
-      settleAfterMs: settleAfterSeconds === undefined ? Math.max(15_000, 2 * timeoutMs) : settleAfterSeconds * 1000,
-      looks,
+      resolveAfterMs: resolveAfterSeconds === undefined ? Math.max(15_000, 2 * timeoutMs) : resolveAfterSeconds * 1000,
+      listChecks,
       escalateAfterMs: escalateAfterMinutes * 60_000,
     },
     canary: written.canary,

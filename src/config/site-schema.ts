@@ -68,12 +68,12 @@ const retrySchema = z.strictObject({
 });
 
 const doubtsSchema = z.strictObject({
-  settle_after_seconds: secondsSchema
+  resolve_after_seconds: secondsSchema
     .optional()
     .describe(
       'How long a create whose outcome is unknown waits before the site is asked. By default twice `timeout_seconds`, at least 15.',
     ),
-  looks: z
+  listChecks: z
     .int()
     .min(1)
     .max(100)
@@ -139,9 +139,9 @@ export const siteSchema = z
     path: ['token'],
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
-  .refine((site) => (site.doubts.settle_after_seconds ?? Number.POSITIVE_INFINITY) > site.limits.timeout_seconds, {
+  .refine((site) => (site.doubts.resolve_after_seconds ?? Number.POSITIVE_INFINITY) > site.limits.timeout_seconds, {
     error: 'must be longer than limits.timeout_seconds: until then the request itself may still make the job',
-    path: ['doubts', 'settle_after_seconds'],
+    path: ['doubts', 'resolve_after_seconds'],
   });
 
 export type WrittenSite = z.output<typeof siteSchema>;

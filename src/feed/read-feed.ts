@@ -43,7 +43,7 @@ export interface SplittingContext {
   /** A feed with more bytes is split in a thread of its own; 2 MiB by default, where there is more than one core. */
   readonly threadsFromBytes?: number;
   /** By what mapping that thread reads records as well, as far as it has the time: where most of them will be read anyhow. */
-  readonly readAheadBy?: MappingSpec;
+  readonly prefetchMapping?: MappingSpec;
   /** How the source's bytes are waited for. */
   readonly wait?: Wait;
 }
@@ -160,7 +160,7 @@ async function readBody(
   };
   const splitting = startSplitting(options, sink, {
     threadsFrom: context.threadsFromBytes,
-    readAheadBy: context.readAheadBy,
+    prefetchMapping: context.prefetchMapping,
   });
   const size: Size = { bytes: 0, compressedBytes: 0 };
   const received = counted(gathered.chunks(context.wait ?? ((next) => next)), size);

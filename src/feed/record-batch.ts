@@ -6,7 +6,7 @@ import { GrowingBytes } from './growing-bytes.ts';
 import { writeReading } from './written-reading.ts';
 
 /** Bytes of a feed that a batch takes; besides, it has room for records that began before. */
-export const STRETCH_BYTES = 1024 * 1024;
+export const CHUNK_BYTES = 1024 * 1024;
 const ROOM_BYTES = 64 * 1024;
 
 /**
@@ -25,10 +25,10 @@ const FIRST_FACTS = 512 * FACTS_BYTES;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /** Records that are read ahead between two looks at the time. */
-const READ_AT_A_STRETCH = 16;
+const READ_PER_CHUNK = 16;
 
 /** Memory that had to grow further than this is not used again. */
-const MOST_KEPT_BYTES = 5 * STRETCH_BYTES;
+const MOST_KEPT_BYTES = 5 * CHUNK_BYTES;
 
 /** A batch on its way to another thread. */
 export interface PackedBatch {
@@ -65,7 +65,7 @@ export class RecordBatch {
 
   static empty(): RecordBatch {
     return new RecordBatch(
-      new GrowingBytes(Buffer.allocUnsafeSlow(STRETCH_BYTES + ROOM_BYTES)),
+      new GrowingBytes(Buffer.allocUnsafeSlow(CHUNK_BYTES + ROOM_BYTES)),
       new GrowingBytes(Buffer.allocUnsafeSlow(FIRST_FACTS)),
       new GrowingBytes(Buffer.allocUnsafeSlow(0)),
       0,
@@ -172,11 +172,11 @@ export class RecordBatch {
    * Reads records ahead: what `read` makes of each one's bytes is there as {@link readingOf}; `undefined`: nothing.
    * @param hasTime asked every few records; without time, the rest is left as it is.
    */
-  readAhead(read: (record: Buffer) => ReadPosting | undefined, hasTime: () => boolean): void {
+  prefetch(read: (record: Buffer) => ReadPosting | undefined, hasTime: () => boolean): void {
     const { bytes, count } = this;
-    if (this.#readings.memory.length === 0) this.#readings.reserve(STRETCH_BYTES + ROOM_BYTES);
+    if (this.#readings.memory.length === 0) this.#readings.reserve(CHUNK_BYTES + ROOM_BYTES);
     for (let record = 0; record < count; record++) {
-      if (record % READ_AT_A_STRETCH === 0 && !hasTime()) return;
+      if (record % READ_PER_CHUNK === 0 && !hasTime()) return;
       if (this.oversizedLengthOf(record) > 0) continue;
       const result = read(bytes.subarray(this.startOf(record), this.endOf(record)));
       if (result === undefined) continue;

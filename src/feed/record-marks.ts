@@ -4,13 +4,13 @@ import { recordHash } from '../posting/hash.ts';
 import type { Problem } from '../posting/posting.ts';
 
 /** More of a large record is not looked at. */
-const LOOKED_AT_BYTES = 65_536;
+const EXAMINED_BYTES = 65_536;
 const TOKEN = /[\p{L}\p{N}_+/=.:-]+/gu;
 
 /** A hash of the record without what changes: tokens with a digit in them (times, numbers, session IDs), white space. */
 export function shapeOf(record: Buffer): Buffer {
   const text = record
-    .subarray(0, LOOKED_AT_BYTES)
+    .subarray(0, EXAMINED_BYTES)
     .toString()
     .replace(TOKEN, (token) => (/\p{N}/u.test(token) ? '#' : token))
     .replace(/[\s\ufffd]+/g, ' ');

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import type { MappingSpec } from '../posting/mapping.ts';
 import type { RecordSink } from './feed-reading.ts';
-import { memoriesOf, RecordBatch, STRETCH_BYTES } from './record-batch.ts';
+import { memoriesOf, RecordBatch, CHUNK_BYTES } from './record-batch.ts';
 import type { Splitting } from './splitting.ts';
 import type { SplitBatch, SplittingOrder, ToSplitter } from './splitting-thread.ts';
 import type { SplitEnd, SplitOptions } from './xml-splitter.ts';
@@ -34,12 +34,12 @@ export class SplittingInThread implements Splitting {
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
 
-  /** @param readAheadBy by what mapping the thread reads records as well, as far as it has the time. */
-  constructor(options: SplitOptions, sink: RecordSink, readAheadBy?: MappingSpec) {
+  /** @param prefetchMapping by what mapping the thread reads records as well, as far as it has the time. */
+  constructor(options: SplitOptions, sink: RecordSink, prefetchMapping?: MappingSpec) {
     this.#sink = sink;
     this.#thread = new Worker(SCRIPT, {
       name: 'splitting',
-      workerData: { options, readAheadBy } satisfies SplittingOrder,
+      workerData: { options, prefetchMapping } satisfies SplittingOrder,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEBIBYTES },
       // Options of the process, such as a profiler's, are not for its threads.
       execArgv: [],
@@ -56,10 +56,10 @@ export class SplittingInThread implements Splitting {
 
   async push(chunk: Buffer): Promise<void> {
     for (let at = 0; at < chunk.length; ) {
-      const to = Math.min(chunk.length, at + STRETCH_BYTES - this.#loading.bytes.length);
+      const to = Math.min(chunk.length, at + CHUNK_BYTES - this.#loading.bytes.length);
       this.#loading.load(chunk, at, to);
       at = to;
-      if (this.#loading.bytes.length === STRETCH_BYTES) await this.#send();
+      if (this.#loading.bytes.length === CHUNK_BYTES) await this.#send();
     }
   }
 

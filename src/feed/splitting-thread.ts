@@ -12,7 +12,7 @@ import { type SplitEnd, type SplitOptions, XmlSplitter } from './xml-splitter.ts
 export interface SplittingOrder {
   readonly options: SplitOptions;
   /** By what mapping records are read ahead; `undefined`: they are not. */
-  readonly readAheadBy: MappingSpec | undefined;
+  readonly prefetchMapping: MappingSpec | undefined;
 }
 
 export type ToSplitter =
@@ -38,8 +38,8 @@ if (parentPort === null) throw new Error('this script is a thread of jobmirror')
 const port = parentPort;
 let batch: RecordBatch;
 let splitBytes = 0;
-const { options, readAheadBy } = workerData as SplittingOrder;
-const reader = readAheadBy === undefined ? undefined : compileReader(readAheadBy);
+const { options, prefetchMapping } = workerData as SplittingOrder;
+const reader = prefetchMapping === undefined ? undefined : compileReader(prefetchMapping);
 const splitter = new XmlSplitter(options, {
   record: (buffer, start, end) => batch.record(buffer, start, end),
   oversized: (head, length) => batch.oversized(head, length),
@@ -54,7 +54,7 @@ port.on('message', (first: ToSplitter) => {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const end = split(next);
     if (hasTime()) batch.hash();
-    if (reader !== undefined) batch.readAhead(read, hasTime);
+    if (reader !== undefined) batch.prefetch(read, hasTime);
     const packed = batch.pack();
     const said: SplitBatch = { packed, refusal: splitter.refusal, end, splitBytes };
     port.postMessage(said, memoriesOf(packed));

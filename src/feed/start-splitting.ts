@@ -16,7 +16,7 @@ export interface SplittingPlace {
   /** Feeds with more bytes are split in a thread; where there is one core, none is by default. */
   readonly threadsFrom?: number;
   /** By what mapping a thread reads records as well, as far as it has the time. */
-  readonly readAheadBy?: MappingSpec;
+  readonly prefetchMapping?: MappingSpec;
 }
 
 /** Begins to split a feed. Throws where a path is not one. */
@@ -24,7 +24,7 @@ export function startSplitting(options: SplitOptions, sink: RecordSink, place: S
   const from = place.threadsFrom ?? (availableParallelism() > 1 ? THREAD_FROM_BYTES : Number.POSITIVE_INFINITY);
   return from === Number.POSITIVE_INFINITY
     ? new SplittingHere(options, sink)
-    : new SplittingBySize(options, sink, from, place.readAheadBy);
+    : new SplittingBySize(options, sink, from, place.prefetchMapping);
 }
 
 /**
@@ -36,15 +36,15 @@ class SplittingBySize implements Splitting {
   readonly #options: SplitOptions;
   readonly #sink: RecordSink;
   readonly #threadsFrom: number;
-  readonly #readAheadBy: MappingSpec | undefined;
+  readonly #prefetchMapping: MappingSpec | undefined;
   #here: { readonly splitting: SplittingHere; readonly bytes: GrowingBytes } | undefined;
   #current: Splitting;
 
-  constructor(options: SplitOptions, sink: RecordSink, threadsFrom: number, readAheadBy: MappingSpec | undefined) {
+  constructor(options: SplitOptions, sink: RecordSink, threadsFrom: number, prefetchMapping: MappingSpec | undefined) {
     this.#options = options;
     this.#sink = sink;
     this.#threadsFrom = threadsFrom;
-    this.#readAheadBy = readAheadBy;
+    this.#prefetchMapping = prefetchMapping;
     const splitting = new SplittingHere(options, sink);
     this.#here = { splitting, bytes: new GrowingBytes(Buffer.alloc(0)) };
     this.#current = splitting;
@@ -67,7 +67,7 @@ class SplittingBySize implements Splitting {
       here.splitting.hold(chunk);
     } else {
       this.#here = undefined;
-      this.#current = new SplittingInThread(this.#options, this.#sink, this.#readAheadBy);
+      this.#current = new SplittingInThread(this.#options, this.#sink, this.#prefetchMapping);
       await this.#current.push(here.bytes.bytes);
       await this.#current.push(chunk);
     }

@@ -99,9 +99,9 @@ export function endOfName(bytes: Buffer, from: number): number {
 }
 
 /** Whether `bytes` holds all of `wanted` at `from`. */
-export function holdsAt(bytes: Buffer, from: number, wanted: Uint8Array): boolean {
-  if (from + wanted.length > bytes.length) return false;
-  for (let at = 0; at < wanted.length; at++) if (bytes[from + at] !== wanted[at]) return false;
+export function holdsAt(bytes: Buffer, from: number, sought: Uint8Array): boolean {
+  if (from + sought.length > bytes.length) return false;
+  for (let at = 0; at < sought.length; at++) if (bytes[from + at] !== sought[at]) return false;
   return true;
 }
 

@@ -38,7 +38,7 @@ export class XmlOutline {
   constructor(recordPath: ElementPath, totalPaths: readonly string[]) {
     this.#recordPath = recordPath;
     this.#totalPaths = totalPaths.map((path) => ({ path, parsed: parseElementPath(path) }));
-    this.#settle();
+    this.#resolve();
   }
 
   /** Whether an element of this name, opened here, is a record. Its content is not followed here; the root is noted. */
@@ -139,7 +139,7 @@ export class XmlOutline {
     if (this.#open.length >= MAX_DEPTH) this.refuse(`elements are nested deeper than ${MAX_DEPTH}`);
     this.#open.push(name);
     this.#openLocal.push(localName(name));
-    this.#settle();
+    this.#resolve();
     this.#findTotals(inner.slice(name.length));
     if (inner.endsWith('/')) this.#pop();
   }
@@ -163,11 +163,11 @@ export class XmlOutline {
   #pop(): void {
     this.#open.pop();
     this.#openLocal.pop();
-    this.#settle();
+    this.#resolve();
   }
 
   /** Draws the conclusions of a changed stack. */
-  #settle(): void {
+  #resolve(): void {
     this.#capturing = undefined;
     this.parentName = Buffer.from(this.#open.at(-1) ?? '');
     const { elements } = this.#recordPath;
@@ -203,9 +203,9 @@ export class XmlOutline {
 }
 
 /** The value of an attribute, by its local name, in the text of a start tag after the element's name. */
-function readAttribute(attributes: string, wanted: string): string | undefined {
+function readAttribute(attributes: string, desired: string): string | undefined {
   for (const [, name = '', double, single] of attributes.matchAll(/([^\s=/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
-    if (localName(name) === wanted) return (double ?? single ?? '').slice(0, MAX_TOTAL_TEXT);
+    if (localName(name) === desired) return (double ?? single ?? '').slice(0, MAX_TOTAL_TEXT);
   }
   return undefined;
 }

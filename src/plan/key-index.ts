@@ -36,7 +36,7 @@ export class KeyIndex {
     for (; table.entries.size >= TABLE_ENTRIES && table.depth < DEEPEST; table = this.#tableOf(keyHash)) {
       this.#split(table, lastWordOf(keyHash));
     }
-    table.entries.see(table.entries.add(keyHash, RecordMark.settled), mark);
+    table.entries.see(table.entries.add(keyHash, RecordMark.mapped), mark);
   }
 
   #tableOf(keyHash: Buffer): Table {

@@ -3,7 +3,7 @@ import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 
 /** The wanted state: the latest wish. */
-export type Wanted =
+export type Desired =
   | { readonly kind: 'present'; readonly fields: Fields; readonly contentHash: Buffer }
   | { readonly kind: 'absent' };
 
@@ -14,7 +14,7 @@ export interface Actual {
   /** Undefined where it was never known, as for an adopted job: then all fields are sent. */
   readonly fields: Fields | undefined;
   /** Fields that a request without an answer may have changed; undefined where every request was answered. */
-  readonly unsure?: readonly string[];
+  readonly uncertain?: readonly string[];
 }
 
 export type NextRequest =
@@ -27,25 +27,25 @@ export type NextRequest =
  * The request that makes the actual state the wanted one. An update carries only the fields that differ
  * (site-interface.md, section 4: "the fields to set"), or may; a field that is gone is set to the empty string.
  */
-export function nextRequest(wanted: Wanted, actual: Actual | undefined): NextRequest {
-  if (wanted.kind === 'absent') {
+export function nextRequest(desired: Desired, actual: Actual | undefined): NextRequest {
+  if (desired.kind === 'absent') {
     return actual === undefined ? { kind: 'none' } : { kind: 'delete', siteJobId: actual.siteJobId };
   }
-  if (actual === undefined) return { kind: 'create', fields: wanted.fields };
-  if (actual.unsure === undefined && actual.contentHash.equals(wanted.contentHash)) return { kind: 'none' };
+  if (actual === undefined) return { kind: 'create', fields: desired.fields };
+  if (actual.uncertain === undefined && actual.contentHash.equals(desired.contentHash)) return { kind: 'none' };
   const fields =
-    actual.fields === undefined ? wanted.fields : changedFields(actual.fields, wanted.fields, actual.unsure);
+    actual.fields === undefined ? desired.fields : changedFields(actual.fields, desired.fields, actual.uncertain);
   return Object.keys(fields).length === 0 ? { kind: 'none' } : { kind: 'update', siteJobId: actual.siteJobId, fields };
 }
 
 /** The fields to set so that `from` becomes `to`, whatever those of `unsure` are now. */
-export function changedFields(from: Fields, to: Fields, unsure: readonly string[] = []): Fields {
+export function changedFields(from: Fields, to: Fields, uncertain: readonly string[] = []): Fields {
   const changed: Record<string, string> = {};
-  const doubtful = new Set(unsure);
+  const doubtful = new Set(uncertain);
   for (const [name, value] of Object.entries(to)) {
     if (doubtful.has(name) || !Object.hasOwn(from, name) || from[name] !== value) changed[name] = value;
   }
-  for (const name of new Set([...Object.keys(from), ...unsure])) {
+  for (const name of new Set([...Object.keys(from), ...uncertain])) {
     if (!Object.hasOwn(to, name) && (doubtful.has(name) || from[name] !== '')) changed[name] = '';
   }
   return changed;

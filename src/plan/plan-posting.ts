@@ -1,17 +1,17 @@
 // Turns one posting and what is known of it into the one thing that the pull does about it.
 import type { KeptFields, Problem, ReadPosting } from '../posting/posting.ts';
-import type { Mapping, OpenChange, Reason, Wish } from './wish.ts';
+import type { Mapping, OpenChange, Reason, DesiredChange } from './wish.ts';
 
 /** What a pull does about one posting that it saw. */
 export type Planned =
   /** The site has it so already. `refresh`: other bytes, same content, so only the record hash is noted. */
   | { readonly kind: 'unchanged'; readonly refresh: boolean }
   /** An open change wishes the same already; it stands as it is, rejected ones too. */
-  | { readonly kind: 'carried'; readonly refresh: boolean }
+  | { readonly kind: 'pending_same'; readonly refresh: boolean }
   /** A wish that is new, with no change open for the posting. */
-  | { readonly kind: 'fresh'; readonly wish: Wish }
+  | { readonly kind: 'new'; readonly desired: DesiredChange }
   /** A wish that replaces the one of an open change. */
-  | { readonly kind: 'contested'; readonly wish: Wish };
+  | { readonly kind: 'superseding'; readonly desired: DesiredChange };
 
 export interface Known {
   readonly mapping: Mapping | undefined;
@@ -35,33 +35,33 @@ export function planPosting(result: ReadPosting<KeptFields>, recordHash: Buffer,
   const { posting } = result;
   const { mapping, open } = known;
   if (open !== undefined) {
-    if (wishesTheSame(open, result)) {
-      return { kind: 'carried', refresh: open.missing || differs(open.recordHash, recordHash) };
+    if (desiresTheSame(open, result)) {
+      return { kind: 'pending_same', refresh: open.missing || differs(open.recordHash, recordHash) };
     }
-    return { kind: 'contested', wish: wishFor(result, recordHash, mapping) };
+    return { kind: 'superseding', desired: desiredFor(result, recordHash, mapping) };
   }
   if (result.kind === 'posting' && mapping !== undefined && mapping.contentHash.equals(posting.contentHash)) {
     return { kind: 'unchanged', refresh: mapping.missingPulls > 0 || differs(mapping.recordHash, recordHash) };
   }
-  return { kind: 'fresh', wish: wishFor(result, recordHash, mapping) };
+  return { kind: 'new', desired: desiredFor(result, recordHash, mapping) };
 }
 
-function wishesTheSame(open: OpenChange, result: ReadPosting<KeptFields>): boolean {
+function desiresTheSame(open: OpenChange, result: ReadPosting<KeptFields>): boolean {
   const sameContent = open.contentHash?.equals(result.posting.contentHash) === true;
-  return open.wanted === 'present' && sameContent && open.invalid === (result.kind === 'invalid');
+  return open.desired === 'present' && sameContent && open.invalid === (result.kind === 'invalid');
 }
 
-function wishFor(result: ReadPosting<KeptFields>, recordHash: Buffer, mapping: Mapping | undefined): Wish {
+function desiredFor(result: ReadPosting<KeptFields>, recordHash: Buffer, mapping: Mapping | undefined): DesiredChange {
   return {
-    wanted: 'present',
+    desired: 'present',
     key: result.posting.key,
     operation: mapping === undefined ? 'create' : 'update',
     fields: result.posting.fields,
     recordHash,
     contentHash: result.posting.contentHash,
     ...(result.kind === 'invalid'
-      ? { resting: 'rejected', reason: rulesBroken(result.problems) }
-      : { resting: 'ready' }),
+      ? { target: 'rejected', reason: rulesBroken(result.problems) }
+      : { target: 'ready' }),
   };
 }
 

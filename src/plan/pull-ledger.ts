@@ -6,13 +6,13 @@ import type { Known } from './plan-posting.ts';
 import { type HashMask, type RecordIndex, RecordMark, type Slot } from './record-index.ts';
 
 /** A record that has to be parsed: its hash as it is stored, and which record of the feed it was, from 0. */
-export interface MetRecord {
+export interface SeenRecord {
   readonly hash: Buffer;
   readonly ordinal: number;
 }
 
 /** Whether a parsed posting stands, or repeats the key of another one. */
-export type Meeting =
+export type Sighting =
   | { readonly kind: 'first' }
   /** Its key came before, with the same content. */
   | { readonly kind: 'identical' }
@@ -35,9 +35,9 @@ export class PullLedger {
   /** Known records whose postings are as the site has them. */
   unchanged = 0;
   /** Records of open changes, met on the fast path. */
-  wished = 0;
+  openRecords = 0;
   /** Postings that were parsed and found to be wished so already. */
-  carried = 0;
+  pendingSame = 0;
   duplicates = 0;
   unreadable = 0;
 
@@ -55,11 +55,11 @@ export class PullLedger {
   }
 
   /** Meets a record by the hash of its bytes, which stands in `hashes` from `at` on. `undefined`: accounted for; otherwise it is to be parsed. */
-  meetRecord(hashes: Buffer, at = 0): MetRecord | undefined {
+  seeRecord(hashes: Buffer, at = 0): SeenRecord | undefined {
     const ordinal = this.seen++;
     const slot = this.#index.findMasked(hashes, at, this.#mask);
     const mark = slot < 0 || this.#index.isAccounted(slot) ? undefined : this.#index.mark(slot);
-    if (mark === undefined || mark === RecordMark.contested) {
+    if (mark === undefined || mark === RecordMark.superseding) {
       return { hash: interpretedHash(hashes, at, this.#interpretation), ordinal };
     }
     if (this.#index.seenAt(slot) !== undefined) {
@@ -67,8 +67,8 @@ export class PullLedger {
       return undefined;
     }
     this.#index.see(slot, ordinal);
-    if (mark === RecordMark.settled) this.unchanged++;
-    else this.wished++;
+    if (mark === RecordMark.mapped) this.unchanged++;
+    else this.openRecords++;
     return undefined;
   }
 
@@ -76,7 +76,7 @@ export class PullLedger {
    * Meets a posting that was parsed.
    * @param keyHash 16 bytes over its key. @param contentHash of the posting. @param known what the books have for its key.
    */
-  meetPosting(met: MetRecord, keyHash: Buffer, contentHash: Buffer, known: Known): Meeting {
+  seePosting(seenRecord: SeenRecord, keyHash: Buffer, contentHash: Buffer, known: Known): Sighting {
     const content = contentHash.readUInt32LE(0) >>> 4;
     const prior = this.#keys.noted(keyHash);
     if (prior !== undefined) {
@@ -88,7 +88,7 @@ export class PullLedger {
     if (fast !== undefined) {
       const same = fast.contentHash?.equals(contentHash) === true;
       this.duplicates++;
-      if (same || (this.#index.seenAt(fast.slot) as number) < met.ordinal) {
+      if (same || (this.#index.seenAt(fast.slot) as number) < seenRecord.ordinal) {
         return { kind: same ? 'identical' : 'conflicting' };
       }
       this.#takeBack(fast.slot);
@@ -102,18 +102,18 @@ export class PullLedger {
    * Record hashes that were not met on either path. Those of open changes are among them: a change that was accepted
    * while the feed streamed has made its record the mapping's.
    */
-  unmetRecords(): Generator<Buffer> {
-    return this.#index.unmet([RecordMark.settled, RecordMark.contested, RecordMark.wished]);
+  missingRecords(): Generator<Buffer> {
+    return this.#index.missing([RecordMark.mapped, RecordMark.superseding, RecordMark.open]);
   }
 
   /** Whether the open change with this record hash was met on the fast path. */
-  hasMetWish(recordHash: Buffer): boolean {
+  hasSeenChange(recordHash: Buffer): boolean {
     const slot = this.#index.find(recordHash);
-    return slot >= 0 && this.#index.mark(slot) === RecordMark.wished && this.#index.seenAt(slot) !== undefined;
+    return slot >= 0 && this.#index.mark(slot) === RecordMark.open && this.#index.seenAt(slot) !== undefined;
   }
 
   /** Whether the posting with this record hash was met on either path. */
-  hasMet(recordHash: Buffer): boolean {
+  hasSeen(recordHash: Buffer): boolean {
     const slot = this.#index.find(recordHash);
     return slot >= 0 && (this.#index.isAccounted(slot) || this.#index.seenAt(slot) !== undefined);
   }
@@ -127,7 +127,7 @@ export class PullLedger {
 
   #takeBack(slot: Slot): void {
     this.#index.unsee(slot);
-    if (this.#index.mark(slot) === RecordMark.settled) this.unchanged--;
-    else this.wished--;
+    if (this.#index.mark(slot) === RecordMark.mapped) this.unchanged--;
+    else this.openRecords--;
   }
 }

@@ -7,11 +7,11 @@ export type Slot = number;
 /** What a known record hash stands for. */
 export const RecordMark = {
   /** The mapping's record, and nothing is open for the posting: seeing it again is all there is to do. */
-  settled: 1,
+  mapped: 1,
   /** The mapping's record, and a change is open for the posting: it must be planned again. */
-  contested: 2,
+  superseding: 2,
   /** The record of an open change: the wish stands as it is. */
-  wished: 3,
+  open: 3,
 } as const;
 export type RecordMark = (typeof RecordMark)[keyof typeof RecordMark];
 
@@ -142,7 +142,7 @@ export class RecordIndex {
   }
 
   /** Hashes with one of the marks that were met on no path: neither seen nor accounted for. */
-  *unmet(marks: readonly RecordMark[]): Generator<Buffer> {
+  *missing(marks: readonly RecordMark[]): Generator<Buffer> {
     for (let slot = 0; slot < this.#capacity; slot++) {
       if (this.#isFree(slot) || (this.#state(slot) & (SEEN | ACCOUNTED)) !== 0) continue;
       if (!marks.includes(this.mark(slot))) continue;

@@ -25,7 +25,7 @@ export interface Mapping {
 /** A change that is still open for a posting, as far as planning needs it. */
 export interface OpenChange {
   readonly key: PostingKey;
-  readonly wanted: 'present' | 'absent';
+  readonly desired: 'present' | 'absent';
   readonly recordHash: Buffer | undefined;
   readonly contentHash: Buffer | undefined;
   /** The wish breaks the site's rules as they were known when it was made. */
@@ -35,24 +35,24 @@ export interface OpenChange {
 }
 
 /** Where a wish rests while nothing is in flight for it. */
-export type RestingState = 'ready' | 'held' | 'rejected';
+export type TargetState = 'ready' | 'held' | 'rejected';
 
 /** What the feed wishes for one posting now. It replaces any earlier wish (law 5). */
-export type Wish =
+export type DesiredChange =
   | {
-      readonly wanted: 'present';
+      readonly desired: 'present';
       readonly key: PostingKey;
       readonly operation: 'create' | 'update';
       readonly fields: KeptFields;
       readonly recordHash: Buffer;
       readonly contentHash: Buffer;
-      readonly resting: RestingState;
+      readonly target: TargetState;
       readonly reason?: Reason;
     }
   | {
-      readonly wanted: 'absent';
+      readonly desired: 'absent';
       readonly key: PostingKey;
       readonly operation: 'delete';
-      readonly resting: RestingState;
+      readonly target: TargetState;
       readonly reason?: Reason;
     };

@@ -47,7 +47,7 @@ export function secretSearch(secret: string): (text: string) => readonly RegExp[
   const cores = [decodeAll(secret.toLowerCase()), ...[`${secret}:X`, `${secret}:`, secret].map(base64)].map(bare);
   const isCheap = cores.every((core) => core.length >= SHORTEST_WORD);
   return (text) => {
-    const mayHold = isCheap ? lookFor(text) : () => true;
+    const mayHold = isCheap ? searchFor(text) : () => true;
     const isShort = secret.length < SHORT_SECRET;
     const chosen = patterns.filter(({ core }) => (isShort ? cores.some(mayHold) : mayHold(core)));
     return chosen.map(({ pattern }) => pattern);
@@ -55,7 +55,7 @@ export function secretSearch(secret: string): (text: string) => readonly RegExp[
 }
 
 /** Tells whether letters and digits follow each other in the text, however they are written. */
-function lookFor(text: string): (core: string) => boolean {
+function searchFor(text: string): (core: string) => boolean {
   const decoded = decodeAll(text.toLowerCase().replaceAll('<![cdata[', ''));
   const unwrapped = decoded.includes('\\') ? bare(decoded.replace(/\\{1,4}[nr]/g, '')) : undefined;
   const untagged = decoded.includes('<') ? bare(decoded.replace(MARKUP, '')) : undefined;

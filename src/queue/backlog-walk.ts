@@ -29,7 +29,7 @@ export interface BacklogWalk {
   restart(): Promise<void>;
 }
 
-interface Place<Cursor> {
+interface Position<Cursor> {
   readonly feed: FeedName;
   after: Cursor | undefined;
   ended: boolean;
@@ -53,7 +53,7 @@ export function startWalk<Cursor>(
   feeds: () => Promise<readonly FeedName[]>,
   readReady: ReadReady<Cursor>,
 ): BacklogWalk {
-  let places: Place<Cursor>[] = [];
+  let places: Position<Cursor>[] = [];
   // Which feed is served first moves on, so that with more feeds than room each has its turn.
   let first = 0;
 
@@ -67,11 +67,11 @@ export function startWalk<Cursor>(
         const share = Math.ceil(room / open.length);
         first = (first + 1) % open.length;
         for (const place of [...open.slice(first), ...open.slice(0, first)]) {
-          const wanted = Math.min(share, room);
-          if (wanted === 0) break;
-          const { items } = await readReady(place.feed, place.after, wanted);
+          const wantedCount = Math.min(share, room);
+          if (wantedCount === 0) break;
+          const { items } = await readReady(place.feed, place.after, wantedCount);
           place.after = items.at(-1)?.cursor ?? place.after;
-          place.ended = items.length < wanted;
+          place.ended = items.length < wantedCount;
           room -= items.length;
           const ofFeed = taken.get(place.feed) ?? [];
           for (const { key } of items) ofFeed.push({ feed: place.feed, key });

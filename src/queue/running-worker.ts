@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { RateLimiterOptions } from 'bullmq';
 import type { QueueBackend } from './backend.ts';
 import { NotClosedError } from './reported-error.ts';
-import { settlesWithin } from './settles-within.ts';
+import { endsWithin } from './settles-within.ts';
 
 export interface RunningWorker {
   /**
@@ -37,7 +37,7 @@ export interface WorkerTask<Data, Item> {
 
 /** A worker that was killed is noticed after the lock has run out, at the second look at the latest: 14 s. */
 const LOCK_MS = 10_000;
-const STALLED_LOOK_MS = 2000;
+const STALLED_CHECK_MS = 2000;
 
 /**
  * Restarts and power cuts must not count against a posting, one that kills each process that touches it must end:
@@ -58,7 +58,7 @@ export async function startWorker<Data, Item>(
   setMaxListeners(0, forced.signal);
 
   /** What is being processed, whether a queue job still waits for it or not. */
-  const inWork = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
 
   async function processOne(item: Item, handOver: () => void): Promise<void> {
     try {
@@ -75,10 +75,10 @@ export async function startWorker<Data, Item>(
   function begin(item: Item): Promise<void> {
     return new Promise((resolve) => {
       const ended = processOne(item, resolve).then(() => {
-        inWork.delete(ended);
+        inFlight.delete(ended);
         resolve();
       });
-      inWork.add(ended);
+      inFlight.add(ended);
     });
   }
 
@@ -94,7 +94,7 @@ export async function startWorker<Data, Item>(
       concurrency: task.concurrency,
       limiter: task.limiter,
       lockDuration: LOCK_MS,
-      stalledInterval: STALLED_LOOK_MS,
+      stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: MOST_DEATHS,
       // How long an idle worker waits for the server's word before it looks for itself, in seconds.
       drainDelay: 5,
@@ -112,11 +112,11 @@ export async function startWorker<Data, Item>(
 
   let stopping: Promise<void> | undefined;
   const stop = async (graceMs: number): Promise<void> => {
-    const closed = worker.close().then(() => Promise.all(inWork));
-    if (await settlesWithin(closed, graceMs)) return;
+    const closed = worker.close().then(() => Promise.all(inFlight));
+    if (await endsWithin(closed, graceMs)) return;
     forced.abort(new Error('the worker is stopped'));
-    if (await settlesWithin(closed, FORCE_MS)) return;
-    if (await settlesWithin(worker.disconnect(), FORCE_MS)) return;
+    if (await endsWithin(closed, FORCE_MS)) return;
+    if (await endsWithin(worker.disconnect(), FORCE_MS)) return;
     backend.report(new NotClosedError(`the worker of queue ${task.queueName} did not close`));
   };
   return {

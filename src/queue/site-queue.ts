@@ -5,7 +5,7 @@ import type { QueueBackend } from './backend.ts';
 import { limiterFor } from './rate-limit.ts';
 import { NotClosedError } from './reported-error.ts';
 import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
-import { settlesWithin } from './settles-within.ts';
+import { endsWithin } from './settles-within.ts';
 
 /** What a queue job says of a posting: look at it. What is to be done with it stands in the database. */
 export interface QueuedPosting {
@@ -88,10 +88,10 @@ export async function openSiteQueue(backend: QueueBackend, site: SiteName, batch
       return { waiting, active };
     },
     async close() {
-      if (await settlesWithin(queue.close(), CLOSE_MS)) return;
+      if (await endsWithin(queue.close(), CLOSE_MS)) return;
       // Nothing is lost: what is still to be sent is in the backlog, whatever the queue has of it.
       backend.report(new NotClosedError(`queue ${queue.name} did not close within ${CLOSE_MS / 1000} s`));
-      await settlesWithin(queue.disconnect(), CLOSE_MS);
+      await endsWithin(queue.disconnect(), CLOSE_MS);
     },
   };
 }

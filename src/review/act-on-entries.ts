@@ -10,7 +10,7 @@ import {
   countHeld,
   countPassedOver,
   discardEntries,
-  type EntryStanding,
+  type EntryState,
   feedsOf,
   feedsToReadAgain,
   findEntries,
@@ -92,7 +92,7 @@ export async function actOnEntries(
     const done = new Set(acted.map((entry) => entry.id));
     const after = await entriesById(tx, selection.ids);
     const entries = selection.ids.map((id): EntryReport => {
-      const { feed, key } = (after.get(id) ?? before.get(id)) as EntryStanding;
+      const { feed, key } = (after.get(id) ?? before.get(id)) as EntryState;
       if (done.has(id)) return { entry: id, feed, key, result: 'done', message: DONE[action] };
       const message = whyNot(action, after.get(id), options.write);
       return { entry: id, feed, key, result: 'not_applicable', message };
@@ -111,9 +111,9 @@ async function heldOtherwise(
   await shareFeeds(tx, feeds);
   const held = await countHeld(tx, feeds);
   if (held === expectHeld) return undefined;
-  const look = write(['review', 'list', ...feeds.slice(0, 1)]);
+  const check = write(['review', 'list', ...feeds.slice(0, 1)]);
   const deletes = held === 1 ? '1 delete is' : `${held} deletes are`;
-  return `${deletes} held now, not ${expectHeld}; check again: ${look}. Nothing was approved.`;
+  return `${deletes} held now, not ${expectHeld}; check again: ${check}. Nothing was approved.`;
 }
 
 /** Says so where other entries wait than the person was asked about. */
@@ -171,5 +171,5 @@ async function reportFeeds(
   });
 }
 
-const entriesById = async (tx: Queryable, ids: readonly number[]): Promise<Map<number, EntryStanding>> =>
+const entriesById = async (tx: Queryable, ids: readonly number[]): Promise<Map<number, EntryState>> =>
   new Map((await findEntries(tx, ids)).map((entry) => [entry.id, entry]));

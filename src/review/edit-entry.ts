@@ -73,7 +73,7 @@ function obstacleOf(change: OpenChangeRow | undefined, write: WriteCommand): str
   if (change.state !== 'rejected' && change.state !== 'failed') {
     return whyNot('retry', { ...change, reason: null }, write);
   }
-  return change.wanted === 'absent' ? 'it is a delete, which has no fields' : undefined;
+  return change.desired === 'absent' ? 'it is a delete, which has no fields' : undefined;
 }
 
 /** Fields that a posting of the feed can have: the mapping's, the site's, and those that its problems speak of. */

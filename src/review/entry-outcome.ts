@@ -2,11 +2,11 @@
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Queryable } from '../store/database.ts';
 import { findLiveJob } from '../store/posting-story.ts';
-import { type ActedEntry, countStanding, type EntryStanding, findEntries } from '../store/review-actions.ts';
+import { type ActedEntry, countOpenEntries, type EntryState, findEntries } from '../store/review-actions.ts';
 import type { EntryReport } from './act-on-entries.ts';
 
 /** `done`: the site has it as wanted; otherwise the state in which the change waits. */
-export type EntryOutcome = 'done' | EntryStanding['state'];
+export type EntryOutcome = 'done' | EntryState['state'];
 
 /** What became of one entry. */
 export interface OutcomeReport {
@@ -18,10 +18,10 @@ export async function outcomeOf(
   db: Queryable,
   { entry, feed, key }: Pick<EntryReport, 'entry' | 'feed' | 'key'>,
 ): Promise<OutcomeReport> {
-  const [standing] = await findEntries(db, [entry]);
-  if (standing !== undefined) {
-    const reason = standing.reason === null ? '' : `: ${standing.reason}`;
-    return { outcome: standing.state, message: `${STATE_WORDS[standing.state]}${reason}` };
+  const [current] = await findEntries(db, [entry]);
+  if (current !== undefined) {
+    const reason = current.reason === null ? '' : `: ${current.reason}`;
+    return { outcome: current.state, message: `${STATE_WORDS[current.state]}${reason}` };
   }
   const live = key === null ? undefined : await findLiveJob(db, feed, key);
   const message =
@@ -41,7 +41,7 @@ export async function outcomesOf(
     counts.set(feed, ofFeed);
   };
   for (const { feed } of acted) add(feed, 'done', 1);
-  const open = await countStanding(
+  const open = await countOpenEntries(
     db,
     acted.map((entry) => entry.id),
   );

@@ -1,5 +1,5 @@
 // Turns the state of an entry into the exact commands that a person can give for it.
-import type { EntryStanding } from '../store/review-actions.ts';
+import type { EntryState } from '../store/review-actions.ts';
 
 /** Writes the words after the program's name as a command that can be given as it stands. */
 export type WriteCommand = (words: readonly string[]) => string;
@@ -13,8 +13,8 @@ export interface PossibleAction {
 /** The state of an entry, as far as what can be done about it depends on it. */
 export interface ActionableEntry {
   readonly id: number;
-  readonly state: EntryStanding['state'];
-  readonly wanted: 'present' | 'absent' | undefined;
+  readonly state: EntryState['state'];
+  readonly desired: 'present' | 'absent' | undefined;
   readonly invalid: boolean;
 }
 
@@ -26,7 +26,7 @@ export function possibleActions(entry: ActionableEntry, write: WriteCommand): Po
   switch (entry.state) {
     case 'rejected':
     case 'failed': {
-      const ways = entry.invalid ? [edit] : entry.wanted === 'present' ? [edit, retry] : [retry];
+      const ways = entry.invalid ? [edit] : entry.desired === 'present' ? [edit, retry] : [retry];
       return [...ways, action(['discard', id], 'lets it rest until the posting changes')];
     }
     case 'held':

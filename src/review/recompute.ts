@@ -6,7 +6,7 @@ import type { EditRow } from '../store/override.ts';
 import type { Edited } from '../store/review-actions-edit.ts';
 
 /** The wish that an edit starts from. */
-export interface WishedPosting {
+export interface DesiredPosting {
   readonly key: PostingKey;
   readonly fields: Fields;
 }
@@ -17,12 +17,12 @@ export interface WishedPosting {
  */
 export function recompute(
   reader: PostingReader,
-  wished: WishedPosting,
+  desired: DesiredPosting,
   noted: readonly EditRow[],
   edits: Fields,
 ): Edited | undefined {
-  const { key, fields } = wished;
-  const holding = editsThatHold(reader, wished, noted);
+  const { key, fields } = desired;
+  const holding = editsThatHold(reader, desired, noted);
   const source = sourceOf(fields, holding);
   const all = { ...Object.fromEntries(holding.map((edit) => [edit.field, edit.value])), ...edits };
   const result = reader.withFields({ key, fields: source, contentHash: contentHash(source), notes: [] }, all);
@@ -39,7 +39,7 @@ export function recompute(
 }
 
 /** An edit holds where applying it once more changes nothing: otherwise the source has changed the field since. */
-function editsThatHold(reader: PostingReader, { key, fields }: WishedPosting, noted: readonly EditRow[]): EditRow[] {
+function editsThatHold(reader: PostingReader, { key, fields }: DesiredPosting, noted: readonly EditRow[]): EditRow[] {
   const again = Object.fromEntries(noted.map((edit) => [edit.field, edit.value]));
   const { posting } = reader.withFields({ key, fields, contentHash: contentHash(fields), notes: [] }, again);
   return noted.filter(({ field }) => fieldOf(posting.fields, field) === fieldOf(fields, field));

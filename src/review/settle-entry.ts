@@ -8,13 +8,13 @@ import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Database } from '../store/database.ts';
 import { type Doubt, ownerOfReference } from '../store/doubt.ts';
 import { findEntries } from '../store/review-actions.ts';
-import { type DoubtVerdict, doubtOf, settleDoubt } from '../store/review-actions-settle.ts';
+import { type DoubtVerdict, doubtOf, resolveDoubt } from '../store/review-actions-settle.ts';
 import { learntRewrites, noteRewrites } from '../store/value-rewrites.ts';
 import { STATE_WORDS } from './entry-outcome.ts';
 
-export type SettleReport =
+export type ResolveReport =
   | {
-      readonly kind: 'settled';
+      readonly kind: 'recorded';
       readonly feed: FeedName;
       readonly key: PostingKey;
       /** What could not be checked. */
@@ -35,7 +35,7 @@ export type PersonsVerdict =
     }
   | { readonly kind: 'missing' };
 
-export interface SettleOptions {
+export interface ResolveOptions {
   readonly actor: string;
   /** The entry's site, to look at the job; `undefined`: it is not configured any more. */
   readonly site: { readonly client: Pick<SiteClient, 'show'>; readonly referenceField: string | undefined } | undefined;
@@ -45,40 +45,40 @@ export interface SettleOptions {
 const CLOCK_SKEW_MS = 5 * 60_000;
 const END_OF_TIME = new Date(8.64e15);
 
-export async function settleEntry(
+export async function resolveEntry(
   db: Database,
   entry: number,
   verdict: PersonsVerdict,
-  options: SettleOptions,
-): Promise<SettleReport> {
+  options: ResolveOptions,
+): Promise<ResolveReport> {
   const doubt = await doubtOf(db, entry);
   if (doubt === undefined) return refuseOther(db, entry);
   const { feed, key } = doubt.attempt;
-  const look = verdict.kind === 'exists' ? await lookAt(db, doubt, verdict.siteJobId, options) : NOTHING_TO_LOOK_AT;
-  if (look.kind === 'absent' || look.kind === 'owned') return refused(look.message);
-  if (look.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
-    return refused(`${look.message}; if it is the one all the same, add --anyway`);
+  const siteAnswer = verdict.kind === 'exists' ? await readSiteJob(db, doubt, verdict.siteJobId, options) : NOTHING_TO_READ;
+  if (siteAnswer.kind === 'absent' || siteAnswer.kind === 'owned') return refused(siteAnswer.message);
+  if (siteAnswer.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
+    return refused(`${siteAnswer.message}; if it is the one all the same, add --anyway`);
   }
   if (verdict.kind === 'exists' && verdict.exactly === true) {
-    const doubtful = whyNotExactly(doubt, look, options.site?.referenceField);
+    const doubtful = whyNotExactly(doubt, siteAnswer, options.site?.referenceField);
     if (doubtful !== undefined) return refused(doubtful);
   }
-  const settled = await settleDoubt(db, entry, within(doubt, verdict, look, options), options.actor);
-  switch (settled.kind) {
-    case 'settled':
-      await learnFrom(db, doubt, look);
-      return { kind: 'settled', feed, key, warning: look.kind === 'unchecked' ? look.message : undefined };
+  const resolved = await resolveDoubt(db, entry, within(doubt, verdict, siteAnswer, options), options.actor);
+  switch (resolved.kind) {
+    case 'recorded':
+      await learnFrom(db, doubt, siteAnswer);
+      return { kind: 'recorded', feed, key, warning: siteAnswer.kind === 'unchecked' ? siteAnswer.message : undefined };
     case 'not_in_doubt':
       return refused('it is no longer in doubt');
     case 'owned':
-      return refused(`that job belongs to ${settled.owner}: a job of the site has one posting only`);
+      return refused(`that job belongs to ${resolved.owner}: a job of the site has one posting only`);
     default:
-      return settled satisfies never;
+      return resolved satisfies never;
   }
 }
 
 /** What the site shows under the ID that the person gave. */
-type Look =
+type SiteAnswer =
   | { readonly kind: 'fits'; readonly shown: SiteJob | undefined }
   | { readonly kind: 'other'; readonly shown: SiteJob; readonly message: string }
   /** It shows the reference of another posting of ours. */
@@ -86,11 +86,11 @@ type Look =
   | { readonly kind: 'absent'; readonly message: string }
   | { readonly kind: 'unchecked'; readonly message: string };
 
-const NOTHING_TO_LOOK_AT: Look = { kind: 'fits', shown: undefined };
+const NOTHING_TO_READ: SiteAnswer = { kind: 'fits', shown: undefined };
 
 const SET_AGAIN = 'so all its fields are set again by an update';
 
-async function lookAt(db: Database, doubt: Doubt, id: SiteJobId, { site }: SettleOptions): Promise<Look> {
+async function readSiteJob(db: Database, doubt: Doubt, id: SiteJobId, { site }: ResolveOptions): Promise<SiteAnswer> {
   if (site === undefined) {
     return {
       kind: 'unchecked',
@@ -132,9 +132,9 @@ async function ownerOfShown(
   return ownerOfReference(db, doubt.attempt, referenceField, reference);
 }
 
-function within(doubt: Doubt, verdict: PersonsVerdict, look: Look, { site }: SettleOptions): DoubtVerdict {
+function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, { site }: ResolveOptions): DoubtVerdict {
   if (verdict.kind === 'missing') return verdict;
-  const shown = 'shown' in look ? look.shown : undefined;
+  const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
   const sent = doubt.attempt.result.fields;
   const content = contentOf(sent, shown && toCompare(shown).fields, shown?.fields);
   const isOthers = (older: Fields): boolean =>
@@ -144,7 +144,7 @@ function within(doubt: Doubt, verdict: PersonsVerdict, look: Look, { site }: Set
     siteJobId: verdict.siteJobId,
     url: shown?.url,
     content,
-    fits: shown !== undefined && look.kind === 'fits',
+    fits: shown !== undefined && siteAnswer.kind === 'fits',
     isOthers,
   };
 }
@@ -159,17 +159,17 @@ function isOfOlder(
   return Boolean(own && former && own === says) && compareReferences(former as string, says as string) === 'other';
 }
 
-function whyNotExactly(doubt: Doubt, look: Look, referenceField: string | undefined): string | undefined {
-  if (look.kind !== 'fits') return 'message' in look ? look.message : undefined;
-  const [own, says] = [doubt.attempt.result.fields, look.shown === undefined ? {} : toCompare(look.shown).fields].map(
+function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: string | undefined): string | undefined {
+  if (siteAnswer.kind !== 'fits') return 'message' in siteAnswer ? siteAnswer.message : undefined;
+  const [own, says] = [doubt.attempt.result.fields, siteAnswer.shown === undefined ? {} : toCompare(siteAnswer.shown).fields].map(
     (fields) => (referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim()),
   );
   return own && own === says ? undefined : "the site does not show exactly the posting's reference any more";
 }
 
 /** What a person has said to be the job tells how the site rewrites values: it need not be asked again. */
-async function learnFrom(db: Database, doubt: Doubt, look: Look): Promise<void> {
-  const shown = 'shown' in look ? look.shown : undefined;
+async function learnFrom(db: Database, doubt: Doubt, siteAnswer: SiteAnswer): Promise<void> {
+  const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
   if (shown === undefined) return;
   const observed = observe(doubt.attempt.result.fields, toCompare(shown).fields, shown.fields);
   await noteRewrites(
@@ -180,10 +180,10 @@ async function learnFrom(db: Database, doubt: Doubt, look: Look): Promise<void> 
   );
 }
 
-async function refuseOther(db: Database, entry: number): Promise<SettleReport> {
+async function refuseOther(db: Database, entry: number): Promise<ResolveReport> {
   const [found] = await findEntries(db, [entry]);
   if (found === undefined) return refused(`there is no open review entry ${entry}`);
   return refused(`it is not in doubt, but ${STATE_WORDS[found.state]}`);
 }
 
-const refused = (message: string): SettleReport => ({ kind: 'refused', message });
+const refused = (message: string): ResolveReport => ({ kind: 'refused', message });

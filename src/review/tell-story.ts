@@ -23,7 +23,7 @@ export function tellStory(story: PostingStory, words: TimeWords, write: WriteCom
   return [
     ...tellLive(story, words),
     ...tellUnreadable(story, words),
-    ...(change === undefined ? tellSettled(story, words) : tellChange(change, words, write)),
+    ...(change === undefined ? describeResolved(story, words) : tellChange(change, words, write)),
     ...tellPast(story, words),
   ];
 }
@@ -62,18 +62,18 @@ function tellUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): 
   ];
 }
 
-function tellSettled({ lastPull, edits }: PostingStory, { at }: TimeWords): string[] {
+function describeResolved({ lastPull, edits }: PostingStory, { at }: TimeWords): string[] {
   const edited = edits.length === 0 ? '' : ', with the edits below';
-  const settled = `Nothing is to be sent: the site has it as the feed has it${edited}.`;
+  const recorded = `Nothing is to be sent: the site has it as the feed has it${edited}.`;
   if (lastPull === undefined) return ['Nothing is to be sent, and the feed was not pulled yet.'];
   const pull = `The last pull was ${lastPull.id} of ${at(lastPull.startedAt)}`;
-  if (lastPull.status === 'running') return [settled, `${pull}; it is still running.`];
+  if (lastPull.status === 'running') return [recorded, `${pull}; it is still running.`];
   if (lastPull.status === 'failed')
-    return [settled, `${pull}; it failed: ${lastPull.message ?? 'no reason was noted'}.`];
+    return [recorded, `${pull}; it failed: ${lastPull.message ?? 'no reason was noted'}.`];
   if (!lastPull.complete) {
-    return [settled, `${pull}; it was not complete, so nothing was deleted: ${lastPull.shortfalls.join('; ')}.`];
+    return [recorded, `${pull}; it was not complete, so nothing was deleted: ${lastPull.shortfalls.join('; ')}.`];
   }
-  return [settled, `${pull}; it was complete.`];
+  return [recorded, `${pull}; it was complete.`];
 }
 
 function tellChange(change: OpenChangeRow, words: TimeWords, write: WriteCommand): string[] {
@@ -86,27 +86,27 @@ function tellChange(change: OpenChangeRow, words: TimeWords, write: WriteCommand
 }
 
 function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
-  const wish = { create: 'be created', update: 'be updated', delete: 'be deleted' }[change.operation];
+  const desired = { create: 'be created', update: 'be updated', delete: 'be deleted' }[change.operation];
   switch (change.state) {
     case 'ready': {
       const wait = change.waitsMs > 0 ? `, not before ${span(change.waitsMs)} from now` : '';
       const tries = change.attempts > 0 ? `, after ${plural(change.attempts, 'attempt')}` : '';
-      return `It waits to ${wish}${wait}${tries}`;
+      return `It waits to ${desired}${wait}${tries}`;
     }
     case 'sending':
-      return `A request for it is being sent: it is to ${wish}`;
+      return `A request for it is being sent: it is to ${desired}`;
     case 'in_doubt':
       return `A create was sent at ${at(change.attempt?.startedAt ?? change.since)}, and nobody knows whether the site made the job`;
     case 'held':
-      return `It is to ${wish}, and held for approval`;
+      return `It is to ${desired}, and held for approval`;
     case 'rejected':
       return change.invalid
         ? 'What the feed has now breaks a rule of the site, so it is not sent'
         : 'The site refused what the feed has now, so it is not sent again';
     case 'failed':
-      return `It was to ${wish}, and that failed for good`;
+      return `It was to ${desired}, and that failed for good`;
     case 'discarded':
-      return `It was to ${wish}; a person decided to leave it as it is until the posting changes`;
+      return `It was to ${desired}; a person decided to leave it as it is until the posting changes`;
     default:
       return change.state satisfies never;
   }

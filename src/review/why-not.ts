@@ -1,5 +1,5 @@
 // Says why an act does not apply to an entry, and what does.
-import type { EntryStanding } from '../store/review-actions.ts';
+import type { EntryState } from '../store/review-actions.ts';
 import type { WriteCommand } from './possible-actions.ts';
 
 export type BulkAction = 'retry' | 'approve' | 'discard' | 'reopen';
@@ -8,7 +8,7 @@ export type BulkAction = 'retry' | 'approve' | 'discard' | 'reopen';
 const OTHER_KIND = 'it is of another kind than --kind says';
 
 /** One sentence without a full stop, to stand behind the entry. */
-export function whyNot(action: BulkAction, entry: EntryStanding | undefined, write: WriteCommand): string {
+export function whyNot(action: BulkAction, entry: EntryState | undefined, write: WriteCommand): string {
   if (entry === undefined) return 'it is resolved already';
   const id = String(entry.id);
   if (action === 'reopen' && entry.state !== 'discarded')

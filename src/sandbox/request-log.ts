@@ -39,7 +39,7 @@ export interface RequestLog {
   /** Resolves with the next request that ends and matches. */
   next(matches: (request: RequestRecord) => boolean): Promise<RequestRecord>;
   /** Resolves once no request is under way, those included whose client has gone. */
-  settled(): Promise<void>;
+  idle(): Promise<void>;
 }
 
 /** Characters of a request's body that are kept. */
@@ -84,6 +84,6 @@ export function createRequestLog(keep: number): RequestLog {
         };
         waiting.add(tell);
       }),
-    settled: () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => idle.add(resolve))),
+    idle: () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => idle.add(resolve))),
   };
 }

@@ -102,9 +102,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     throw error;
   });
 
-  const setFaults = async (wanted: readonly Fault[]): Promise<void> => {
-    const atOnce = wanted.find(refusesAtOnce);
-    faults.set(wanted.filter((fault) => fault !== atOnce));
+  const setFaults = async (desired: readonly Fault[]): Promise<void> => {
+    const atOnce = desired.find(refusesAtOnce);
+    faults.set(desired.filter((fault) => fault !== atOnce));
     if (atOnce) listener.refuse(atOnce.ms ?? 0);
     else await listener.accept();
   };
@@ -128,7 +128,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     async close() {
       closing.abort();
       listener.close();
-      await requests.settled();
+      await requests.idle();
       await pool.end();
     },
   };

@@ -92,7 +92,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
     },
     async list(take, signal, turn, maxAgeMs = 0) {
       if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
-      const getInTurn = async (url: URL, takeJob: TakeJob): Promise<PageAnswer> => {
+      const getRateLimited = async (url: URL, takeJob: TakeJob): Promise<PageAnswer> => {
         await turn?.(signal);
         const takeReal = (job: ReadJob): void | Promise<void> =>
           takeJob(clean.isToken(job.siteJobId) ? { ...job, siteJobId: undefined } : job);
@@ -101,7 +101,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const pause = timeSlices();
       const takeClean = (siteJob: SiteJob): void | Promise<void> =>
         isLarge(siteJob) ? clean.largeJob(siteJob, pause).then(take) : take(clean.siteJob(siteJob));
-      const listing = await readList(listUrl, getInTurn, takeClean, maxAgeMs);
+      const listing = await readList(listUrl, getRateLimited, takeClean, maxAgeMs);
       return listing.kind === 'listed' ? listing : { ...listing, message: clean.text(listing.message) };
     },
     async probe(signal) {

@@ -5,7 +5,7 @@ import { areOfTwoJobs, type Expectation, tellOtherContent, tellOtherReference } 
 import { findJob, type ReadJob, readJobElement } from './decode.ts';
 import type { SiteJob } from './exchange.ts';
 import { type JobAddress, mayFollowCreate, pointsAtJob, readJobUrl } from './job-address.ts';
-import { hasMisgiving, readObjection } from './objection.ts';
+import { isInDoubt, readFailureIndicator } from './objection.ts';
 import { readErrors, tellProblems } from './problems.ts';
 import { readXml, type XmlElement } from './xml-tree.ts';
 
@@ -47,9 +47,9 @@ export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 
   /** What an errors document says; empty: the body is none. */
   readonly problems: readonly Problem[];
   /** What the body says against the request in another form than an errors document. Read only where it is asked for. */
-  readonly objections: () => readonly Problem[];
+  readonly failureIndicators: () => readonly Problem[];
   /** Whether a word of failure stands in the body, beside any job. Read only where it is asked for. */
-  readonly hasMisgiving: () => boolean;
+  readonly isInDoubt: () => boolean;
   /** What the body says, whatever it is: the problems, or else its text. Read only where it is asked for. */
   readonly reasons: () => readonly Problem[];
   readonly isHtml: boolean;
@@ -83,8 +83,8 @@ export function gatherFacts(reply: Reply): Facts {
     otherContent: () => tellOtherContent(job, reply.expected ?? {}),
     otherPosting: () => tellOtherReference(job, reply.expected ?? {}),
     problems: root ? readErrors(root) : [],
-    objections: once(() => (root ? readObjection(root) : [])),
-    hasMisgiving: () => hasMisgiving(root, reply.body),
+    failureIndicators: once(() => (root ? readFailureIndicator(root) : [])),
+    isInDoubt: () => isInDoubt(root, reply.body),
     reasons: once(() => tellProblems(reply.body, root)),
     isHtml: !hasJobRoot && isHtml(reply.body, reply.contentType),
     redirectTarget: () => targetOf(reply),

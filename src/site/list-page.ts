@@ -56,7 +56,7 @@ export function openListPage(base: URL): ListPageReading {
   let isNone = false;
   const reading = openXml(LIMITS, {
     // The outermost elements `job`: one inside another belongs to that one.
-    isWanted(name, depth) {
+    isSelected(name, depth) {
       const folded = foldName(name).toLowerCase();
       if (depth === 0) isNone = ['html', 'job', 'error', 'errors'].includes(folded);
       return !isNone && depth > 0 && depth <= MAX_DEPTH && folded === 'job';

@@ -33,13 +33,13 @@ export class ListTrail {
   follow(page: ReadPage): Step {
     const { hints, counts, asked } = page;
     const before = this.#jobsOnPageBefore;
-    this.#jobs += counts.fresh;
+    this.#jobs += counts.added;
     this.#jobsOnPageBefore = counts.jobs;
-    if (counts.fresh > 0) this.lastPage = page.number;
+    if (counts.added > 0) this.lastPage = page.number;
     const next = findNext(hints, asked, counts.jobs, this.#jobs);
     if (next.kind === 'nowhere') return doubtful(next.why);
-    const isSilent = next.kind === 'page' && next.promise === undefined;
-    if (isSilent) return this.#followSilence(page, before) ?? next;
+    const saysNothing = next.kind === 'page' && next.promise === undefined;
+    if (saysNothing) return this.#followSilence(page, before) ?? next;
     const against =
       this.#checkTotals(hints) ?? this.#checkNews(page, next) ?? findMixUp(hints, asked.url) ?? findMove(page);
     if (against !== undefined) return doubtful(against);
@@ -62,7 +62,7 @@ export class ListTrail {
 
   /** A page that was promised, or that promises another one, has to bring something. */
   #checkNews({ number, asked, hints, counts }: ReadPage, next: Onward): string | undefined {
-    if (counts.fresh > 0 || (counts.jobs === 0 && next.kind === 'end' && asked.promise !== 'numbered'))
+    if (counts.added > 0 || (counts.jobs === 0 && next.kind === 'end' && asked.promise !== 'numbered'))
       return undefined;
     const mixUp = findMixUp(hints, asked.url);
     if (mixUp !== undefined) return mixUp;
@@ -93,10 +93,10 @@ export class ListTrail {
     const closing = this.#closing;
     const isRepeated = before > 0 && counts.ofPageBefore === before;
     if (isRepeated && number === 2) return { kind: 'ended', by: 'no paging' };
-    if (counts.jobs > 0 && closing !== undefined && counts.fresh > 0) {
+    if (counts.jobs > 0 && closing !== undefined && counts.added > 0) {
       return doubtful(`page ${number - 1} brought nothing new, and page ${number} brought more`);
     }
-    this.#closing = counts.jobs === 0 ? 'empty' : isRepeated && counts.fresh === 0 ? 'repeated' : undefined;
+    this.#closing = counts.jobs === 0 ? 'empty' : isRepeated && counts.added === 0 ? 'repeated' : undefined;
     if (this.#closing !== undefined) {
       return closing === this.#closing ? { kind: 'ended', by: 'nothing more' } : undefined;
     }
@@ -106,7 +106,7 @@ export class ListTrail {
 }
 
 const findMove = ({ number, counts }: ReadPage): string | undefined =>
-  counts.jobs > counts.fresh && !counts.isOverlap
+  counts.jobs > counts.added && !counts.isOverlap
     ? `jobs of page ${number} were on a page before: ${MOVED}`
     : undefined;
 

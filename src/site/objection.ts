@@ -29,7 +29,7 @@ const failureStatus =
  * What the answer says against the request by its form: then it was not done. Names and marks inside a job are the job's
  * own, but for those of a failure. Comes back empty where it says nothing of the kind.
  */
-export function readObjection(root: XmlElement): readonly Problem[] {
+export function readFailureIndicator(root: XmlElement): readonly Problem[] {
   if (isNamed(root, 'html')) return [];
   const told = firstOf(readFailures(findFailures(root, MAX_DEPTH)));
   if (told.length > 0) return told;
@@ -113,7 +113,7 @@ const failureWords =
  * Whether a word of failure stands in an answer. Not looked at are a job, in which anything may stand, and warnings.
  * `root` is absent where the body is not XML; where that is malformed and begins as a job, nothing is looked at.
  */
-export function hasMisgiving(root: XmlElement | undefined, body: string): boolean {
+export function isInDoubt(root: XmlElement | undefined, body: string): boolean {
   const text = root ? textBesideJobs(root) : /^\s*(<\?[^>]*>\s*)?<job\b/i.test(body) ? '' : body;
   // What is not looked at may say no.
   return text.length >= MAX_LEGIBLE || failureWords.test(text.replace(noFailure, ''));

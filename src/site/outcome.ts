@@ -141,7 +141,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
     conclude: (facts) =>
       success(facts) &&
       facts.siteJob !== undefined &&
-      (facts.problems.length > 0 || facts.objections().length > 0) &&
+      (facts.problems.length > 0 || facts.failureIndicators().length > 0) &&
       unknown(facts),
   },
   {
@@ -169,8 +169,8 @@ export const outcomeRules: readonly OutcomeRule[] = [
     outcome: 'rejected',
     because: "what says failure is none the less one under 200; a status that stands inside a job is the job's own",
     conclude: (facts) => {
-      const objections = success(facts) && !facts.isHtml ? facts.objections() : [];
-      return objections.length > 0 && { kind: 'rejected', problems: objections };
+      const failureIndicators = success(facts) && !facts.isHtml ? facts.failureIndicators() : [];
+      return failureIndicators.length > 0 && { kind: 'rejected', problems: failureIndicators };
     },
   },
   {
@@ -229,7 +229,7 @@ export const outcomeRules: readonly OutcomeRule[] = [
     outcome: 'rejected',
     because: 'it may not have been done, and a change that is wrongly taken for done is never repaired',
     conclude: (facts) =>
-      success(facts) && facts.hasMisgiving() && { kind: 'rejected', problems: facts.reasons(), perhapsDone: true },
+      success(facts) && facts.isInDoubt() && { kind: 'rejected', problems: facts.reasons(), perhapsDone: true },
   },
   {
     answer: 'any other 2xx: empty, blank, a job, `<ok/>`, any XML or text without such a word',

@@ -1,7 +1,7 @@
 // Turns the limit of requests at the same time into places: who has none waits until one is given back.
 
 /** The places of one site in one process, given in the order in which they were asked for. */
-export interface Places {
+export interface Semaphore {
   /**
    * Resolves to what gives the place back, which does nothing when it is called again; or to `undefined` where no more
    * places are given.
@@ -15,7 +15,7 @@ export interface Places {
 }
 
 /** @param count a whole number from 1. */
-export function placesFor(count: number): Places {
+export function semaphoreFor(count: number): Semaphore {
   let free = count;
   let closed = false;
   const waiting: ((place: (() => void) | undefined) => void)[] = [];

@@ -125,8 +125,8 @@ export function createCleaner(token: string): Cleaner {
     async body(body, maxBytes, pause) {
       if (body.length <= maxBytes + MARGIN) return cutText(await cleanSlowly(body, pause), maxBytes);
       // Half a token may stand at the end of what is looked at, and what is removed before makes the rest move up.
-      const looked = await cleanSlowly(body.slice(0, maxBytes + MARGIN), pause);
-      return cutText(looked.slice(0, Math.max(0, looked.length - MARGIN)), maxBytes, Buffer.byteLength(body));
+      const checked = await cleanSlowly(body.slice(0, maxBytes + MARGIN), pause);
+      return cutText(checked.slice(0, Math.max(0, checked.length - MARGIN)), maxBytes, Buffer.byteLength(body));
     },
     address,
     siteJob,

@@ -8,7 +8,7 @@ export interface PageCounts {
   /** Jobs on it, each counted once. */
   readonly jobs: number;
   /** Of them, those that no page of this pass had shown before. */
-  readonly fresh: number;
+  readonly added: number;
   /** Of them, those that the page before had shown, too. */
   readonly ofPageBefore: number;
   /**
@@ -57,7 +57,7 @@ export class SeenJobs {
     const last = slot < 0 ? undefined : table.seenAt(slot);
     // Twice on one page, or in two places of a document that is read as one.
     if (last !== undefined && last >= this.#page.start) return false;
-    const place = slot < 0 ? table.add(hash, RecordMark.settled) : slot;
+    const place = slot < 0 ? table.add(hash, RecordMark.mapped) : slot;
     this.#count(last);
     table.unsee(place);
     table.see(place, this.#sightings++);
@@ -69,7 +69,7 @@ export class SeenJobs {
     const page = this.#page;
     if (last === undefined || last < this.#passStart) {
       if (last !== undefined) this.#again++;
-      page.fresh++;
+      page.added++;
     } else if (last >= this.#pageBefore.start) {
       page.ofPageBefore++;
       // The first of the page says how many there will be.
@@ -87,4 +87,4 @@ export class SeenJobs {
   }
 }
 
-const emptyPage = (start: number) => ({ start, jobs: 0, fresh: 0, ofPageBefore: 0, overlap: 0, isOverlap: true });
+const emptyPage = (start: number) => ({ start, jobs: 0, added: 0, ofPageBefore: 0, overlap: 0, isOverlap: true });

@@ -144,22 +144,22 @@ interface RawAnswer {
 // second start, which undici may try after a connection closed without an error, is refused.
 function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: string): Promise<RawAnswer> {
   return new Promise((resolve) => {
-    let settled = false;
+    let done = false;
     let begun: Dispatcher.DispatchController | undefined;
     let status = 0;
     let headers: IncomingHttpHeaders = {};
     let size = 0;
     const chunks: Buffer[] = [];
 
-    const settle = (trouble?: string): void => {
-      if (settled) return;
-      settled = true;
+    const finish = (trouble?: string): void => {
+      if (done) return;
+      done = true;
       clearTimeout(deadline);
       wire.signal?.removeEventListener('abort', onAbort);
       resolve({ sent: begun !== undefined, status, headers, bytes: Buffer.concat(chunks), trouble });
     };
     const stop = (trouble: string): void => {
-      settle(trouble);
+      finish(trouble);
       begun?.abort(new Error(trouble));
     };
     const onAbort = (): void => stop('the request was cancelled');
@@ -176,10 +176,10 @@ function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: 
       },
       {
         onRequestStart(controller) {
-          if (begun) settle('the connection closed before an answer');
+          if (begun) finish('the connection closed before an answer');
           // A process that was stopped for a while finds out here that its time is over.
-          else if (wire.notAfter?.passed()) settle('its time was over');
-          if (settled) controller.abort(new Error('not to be sent'));
+          else if (wire.notAfter?.passed()) finish('its time was over');
+          if (done) controller.abort(new Error('not to be sent'));
           else begun = controller;
         },
         onResponseStart(_controller, statusCode, received) {
@@ -188,13 +188,13 @@ function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: 
           headers = received;
         },
         onResponseData(_controller, chunk) {
-          if (settled) return;
+          if (done) return;
           chunks.push(chunk.subarray(0, wire.maxBytes - size));
           size += chunk.length;
           if (size > wire.maxBytes) stop(`the answer is larger than ${wire.maxBytes} bytes`);
         },
-        onResponseEnd: () => settle(),
-        onResponseError: (_controller, error) => settle(describeTrouble(error)),
+        onResponseEnd: () => finish(),
+        onResponseError: (_controller, error) => finish(describeTrouble(error)),
       },
     );
   });

@@ -1,7 +1,7 @@
 // Turns a rate into turns: the requests of one process to one site go out no faster, whatever they are for.
 
 /** Turns in the order in which they were asked for. */
-export interface Turns {
+export interface RateLimiter {
   /** Resolves when it is one's turn, or at once when `signal` aborts. */
   take(signal?: AbortSignal): Promise<void>;
   /** Takes a turn without waiting for it: those that come later wait longer. For what must not wait any more. */
@@ -14,15 +14,15 @@ export interface Turns {
 const WINDOW_MS = 100;
 
 /** @param requestsPerSecond above 0; `Infinity`: nobody waits. */
-export function turnsOf(requestsPerSecond: number): Turns {
+export function rateLimiterFor(requestsPerSecond: number): RateLimiter {
   const everyMs = 1000 / requestsPerSecond;
-  const ahead = Math.max(0, WINDOW_MS - everyMs);
+  const prefetched = Math.max(0, WINDOW_MS - everyMs);
   let free = Number.NEGATIVE_INFINITY;
 
   /** Milliseconds until the turn. */
   function next(): number {
     const now = performance.now();
-    const turn = Math.max(free, now - ahead);
+    const turn = Math.max(free, now - prefetched);
     free = turn + everyMs;
     return turn - now;
   }

@@ -20,7 +20,7 @@ export interface XmlLimits {
 /** Handing over: elements that are not kept in the tree. */
 export interface HandOver {
   /** Whether an element of this local name is handed over; the root is at depth 0. */
-  readonly isWanted: (name: string, depth: number) => boolean;
+  readonly isSelected: (name: string, depth: number) => boolean;
   readonly take: (element: XmlElement) => void;
 }
 
@@ -93,7 +93,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   let local = '';
   let attributes: Map<string, string> = new Map();
   /** Depth of the element that is being read to be handed over. */
-  let wantedDepth: number | undefined;
+  let itemDepth: number | undefined;
   let elements = 0;
   let characters = 0;
   let heldBefore = { elements, characters };
@@ -109,7 +109,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   };
   const tooLarge = (what: string): XmlRefused => {
     const where =
-      handOver === undefined ? 'it has' : wantedDepth === undefined ? 'it has, beside its jobs,' : 'a job in it has';
+      handOver === undefined ? 'it has' : itemDepth === undefined ? 'it has, beside its jobs,' : 'a job in it has';
     return new XmlRefused(`${where} ${what}`, true);
   };
   const checkName = (name: string): void => {
@@ -144,8 +144,8 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
     checkName(name);
     attributes = new Map();
     local = localName(name);
-    if (wantedDepth === undefined && handOver?.isWanted(local, open.length)) {
-      wantedDepth = open.length;
+    if (itemDepth === undefined && handOver?.isSelected(local, open.length)) {
+      itemDepth = open.length;
       heldBefore = { elements, characters };
       elements = 0;
       characters = 0;
@@ -169,8 +169,8 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   parser.on('closetag', () => {
     unread = 0;
     const element = open.pop() as OpenElement;
-    if (wantedDepth === open.length) {
-      wantedDepth = undefined;
+    if (itemDepth === open.length) {
+      itemDepth = undefined;
       ({ elements, characters } = heldBefore);
       handOver?.take(element);
     } else if (open.length === 0) root = element;

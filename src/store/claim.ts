@@ -8,7 +8,7 @@ import { type Attempt, idOf, type PostingRef } from './attempt.ts';
 import type { Statements } from './database.ts';
 import { giveBackClaims } from './lost-claims.ts';
 import { microBatch } from './micro-batch.ts';
-import { settleNothing } from './settle-nothing.ts';
+import { completeWithoutRequest } from './settle-nothing.ts';
 import { holdAmong } from './site-check.ts';
 import { noSearchIsDue } from './site-sign.ts';
 import { putOffUntilLanded } from './unanswered.ts';
@@ -49,7 +49,7 @@ async function claimAll(db: Statements, worker: number, here: Here, postings: re
     found.filter((change) => !change.tooEarly),
   );
   const idle = due.filter((change) => change.request.kind === 'none');
-  const settled = await settleNothing(db, idle);
+  const recorded = await completeWithoutRequest(db, idle);
   const granted = await grant(
     db,
     worker,
@@ -62,7 +62,7 @@ async function claimAll(db: Statements, worker: number, here: Here, postings: re
       granted.delete(id);
       return { kind: 'attempt', attempt };
     }
-    return settled.has(id) ? { kind: 'nothing' } : { kind: 'not_due' };
+    return recorded.has(id) ? { kind: 'nothing' } : { kind: 'not_due' };
   });
 }
 
@@ -117,9 +117,9 @@ async function readDue(
   postings: readonly PostingRef[],
 ): Promise<DueChange[]> {
   const rows = await db.query(
-    `select c.feed, c.key, c.site, c.wanted, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
+    `select c.feed, c.key, c.site, c.desired, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as unsure,
-       coalesce(c.wanted = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
+       coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
        (select r.field from site_reference r where r.site = c.site limit 1) as found_field,
        m.feed is not null and (exists (select from ended_claim e where e.site = c.site)
          or exists (select from change o where o.site = c.site and o.state = 'in_doubt')) as id_may_be_reused
@@ -127,13 +127,13 @@ async function readDue(
      join change c on c.feed = p.feed and c.key = p.key
      left join mapping m on m.feed = c.feed and m.key = c.key
      left join document d on d.feed = m.feed and d.key = m.key
-     left join unanswered u on u.feed = m.feed and u.key = m.key
+     left join uncertain_write u on u.feed = m.feed and u.key = m.key
      left join site_state s on s.site = c.site
      left join feed_state f on f.feed = c.feed
      left join unnest($3::text[], $4::text[], $5::text[]) here(site, address, token) on here.site = c.site
      left join refused_token t on t.site = c.site and t.digest = here.token and t.refused_since is not null
      where c.state = 'ready' and not c.gone and c.not_before <= now() and t.site is null
-       and (m.feed is not null or c.wanted = 'absent'
+       and (m.feed is not null or c.desired = 'absent'
          or (f.feed is null or f.site_checked_at is not null) and ${noSearchIsDue('c.site')})
        and (s.site is null or (s.paused_since is null and s.not_before <= now()
          and coalesce(s.address = here.address, true)))`,
@@ -146,7 +146,7 @@ async function readDue(
     ],
   );
   return rows.map((row) => {
-    const present = row.wanted === 'present';
+    const present = row.desired === 'present';
     const actual =
       row.site_job_id === null
         ? undefined
@@ -154,9 +154,9 @@ async function readDue(
             siteJobId: siteJobId(row.site_job_id),
             contentHash: row.actual_hash as Buffer,
             fields: (row.actual_fields ?? undefined) as Fields | undefined,
-            unsure: (row.unsure ?? undefined) as string[] | undefined,
+            uncertain: (row.uncertain ?? undefined) as string[] | undefined,
           };
-    const wanted = present
+    const desired = present
       ? ({ kind: 'present', fields: row.fields as Fields, contentHash: row.content_hash as Buffer } as const)
       : ({ kind: 'absent' } as const);
     return {
@@ -166,7 +166,7 @@ async function readDue(
       revision: row.revision,
       pull: row.pull ?? undefined,
       approved: row.approved,
-      request: nextRequest(wanted, actual),
+      request: nextRequest(desired, actual),
       result: present ? { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash } : undefined,
       before: actual?.fields,
       idMayBeReused: row.id_may_be_reused,
@@ -182,7 +182,7 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
   const tokens = due.map(() => randomUUID());
   const granting = db.query<{ token: string; attempts: number }>(
     `update change c set state = 'sending', since = now(), attempts = c.attempts + 1, attempt_token = a.token,
-       attempt_operation = a.operation, attempt_started = clock_timestamp(), attempt_worker = $6, looks = 0,
+       attempt_operation = a.operation, attempt_started = clock_timestamp(), attempt_worker = $6, list_checks = 0,
        found_job_id = null, sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
      from (select * from unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[])
              a(feed, key, revision, token, operation) order by feed, key) a

@@ -15,9 +15,9 @@ import type { Database, Queryable, Transaction } from './database.ts';
 import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
 import { toJsonb } from './jsonb.ts';
 import { shareFeeds } from './locks.ts';
-import { restingState } from './resting-state.ts';
-import { settleAll } from './settle.ts';
-import type { AdoptedContent, Settled } from './settlement.ts';
+import { targetState } from './resting-state.ts';
+import { recordAll } from './settle.ts';
+import type { AdoptedContent, Recorded } from './settlement.ts';
 import { forgetReference } from './site-check.ts';
 
 /** A create whose outcome is unknown, with what was sent. */
@@ -28,10 +28,10 @@ export interface Doubt {
   /** How long ago that was when the doubt was read, in milliseconds by the same clock. */
   readonly sinceMs: number;
   /** How often the list was read for it without finding a job. */
-  readonly looks: number;
+  readonly listChecks: number;
 }
 
-const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pull, c.attempt_started, c.looks, c.approved,
+const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pull, c.attempt_started, c.list_checks, c.approved,
     (extract(epoch from clock_timestamp() - c.attempt_started) * 1000)::float8 as since_ms,
     coalesce(c.sent_revision, c.revision) as revision,
     coalesce(c.sent_fields, c.fields) as fields,
@@ -46,7 +46,7 @@ const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pul
 export async function dueDoubts(db: Queryable, site: SiteName, waitMs: number, limit: number): Promise<Doubt[]> {
   const rows = await db.query(
     `${SELECT} and c.site = $1 and c.found_job_id is null
-       and c.attempt_started + make_interval(secs => $2 * (1 + c.looks * 0.5)) < clock_timestamp()
+       and c.attempt_started + make_interval(secs => $2 * (1 + c.list_checks * 0.5)) < clock_timestamp()
        and c.not_before <= clock_timestamp()
      order by c.attempt_started limit $3`,
     [site, waitMs / 1000, limit],
@@ -73,7 +73,7 @@ export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey):
 export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<Set<SiteJobId>> {
   const rows = await db.query<{ site_job_id: string }>(
     `select site_job_id from mapping where site = $1 and site_job_id = any($2::text[])
-     union select site_job_id from stray where site = $1 and site_job_id = any($2::text[])`,
+     union select site_job_id from orphan_site_job where site = $1 and site_job_id = any($2::text[])`,
     [site, ids],
   );
   return new Set(rows.map((row) => siteJobId(row.site_job_id)));
@@ -153,7 +153,7 @@ export async function adoptDoubt(
   url: string | undefined,
   adopted: AdoptedContent,
   isOthers: (older: Fields) => boolean = () => false,
-): Promise<Settled> {
+): Promise<Recorded> {
   return db.transaction(async (tx) => {
     await endOtherClaim(tx, doubt, id, isOthers);
     return adoptDoubtWithin(tx, doubt, id, url, adopted);
@@ -186,11 +186,11 @@ export async function adoptDoubtWithin(
   id: SiteJobId,
   url: string | undefined,
   adopted: AdoptedContent,
-): Promise<Settled> {
+): Promise<Recorded> {
   const result = { kind: 'created', siteJobId: id, url, adopted } as const;
-  const [settled] = await settleAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
-  if (settled === 'settled') await forgetReference(tx, doubt.attempt.site, id);
-  return settled as Settled;
+  const [recordedAs] = await recordAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
+  if (recordedAs === 'recorded') await forgetReference(tx, doubt.attempt.site, id);
+  return recordedAs as Recorded;
 }
 
 // The wish that was sent is still the one that is wished, and has been tried as often as it may.
@@ -218,9 +218,9 @@ export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number)
          using change c join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
          where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and r.site = c.site
            and r.reference = '' and f.reference = '' and r.title = f.title)
-     update change set state = case when ${SPENT} then 'failed' else ${restingState('change')} end, since = now(), not_before = '-infinity',
+     update change set state = case when ${SPENT} then 'failed' else ${targetState('change')} end, since = now(), not_before = '-infinity',
        attempts = case when ${SPENT} or $4::float8 = 'Infinity' then 0 else attempts end, attempt_token = null,
-       attempt_operation = null, attempt_started = null, looks = 0, found_job_id = null,
+       attempt_operation = null, attempt_started = null, list_checks = 0, found_job_id = null,
        reason = case when ${SPENT} then $5::jsonb when invalid then reason end
      where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' returning key`,
     values,
@@ -229,9 +229,9 @@ export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number)
 }
 
 /** Counts that the list was read and showed no job for these doubts. */
-export async function noteLook(db: Queryable, doubts: readonly Doubt[]): Promise<void> {
+export async function recordListCheck(db: Queryable, doubts: readonly Doubt[]): Promise<void> {
   await db.query(
-    `update change set looks = looks + 1, reason = reason - 'note' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
+    `update change set list_checks = list_checks + 1, reason = reason - 'note' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
     [doubts.map((doubt) => doubt.attempt.token)],
   );
 }
@@ -274,5 +274,5 @@ const tidy = (row: any): Doubt => ({
   },
   startedAt: row.attempt_started,
   sinceMs: row.since_ms,
-  looks: row.looks,
+  listChecks: row.list_checks,
 });

@@ -49,14 +49,14 @@ export async function endClaim(tx: Queryable, older: OlderClaim, taker: PostingR
   await shareFeeds(tx, [feed]);
   await tx.query('delete from mapping where feed = $1 and key = $2 and site_job_id = $3', [feed, key, id]);
   await tx.query('delete from document where feed = $1 and key = $2', [feed, key]);
-  await tx.query('delete from unanswered where feed = $1 and key = $2', [feed, key]);
+  await tx.query('delete from uncertain_write where feed = $1 and key = $2', [feed, key]);
   // A worker that has read the mapping holds the former revision, and does not get to send anything for the job.
   await tx.query(
     `update change set revision = nextval('revision_number'),
-       operation = case when wanted = 'present' then 'create' else 'delete' end,
-       state = case when wanted = 'absent' then 'ready' else state end,
-       since = case when wanted = 'absent' then now() else since end,
-       not_before = case when wanted = 'absent' then '-infinity' else not_before end
+       operation = case when desired = 'present' then 'create' else 'delete' end,
+       state = case when desired = 'absent' then 'ready' else state end,
+       since = case when desired = 'absent' then now() else since end,
+       not_before = case when desired = 'absent' then '-infinity' else not_before end
      where feed = $1 and key = $2 and attempt_token is null`,
     [feed, key],
   );

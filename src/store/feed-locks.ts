@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Database, LentSession, Queryable, Row } from './database.ts';
 import { type HeldLock, lockKey } from './locks.ts';
-import { endHands, endSilentHolder, keepSpeaking } from './silent-holder.ts';
+import { endHands, endStaleLockHolder, keepSpeaking } from './silent-holder.ts';
 
 /** The lock of one feed's pulls. */
 export interface FeedLock extends HeldLock {
@@ -96,7 +96,7 @@ function lockerOf(db: Database): (feed: FeedName) => Promise<FeedLock | undefine
         [lockKey('pull', feed), lockKey('hand', feed)],
       );
       if (row?.got !== true) {
-        await endSilentHolder(session, lockKey('pull', feed));
+        await endStaleLockHolder(session, lockKey('pull', feed));
         leave(shared, holder);
         return undefined;
       }

@@ -82,7 +82,7 @@ export class ImportedLines {
   /** The reference that was sent, or is to be sent, for the posting; `undefined`: nothing is known of it. */
   async referenceOf({ feed, key }: AskedLine, referenceField: string): Promise<string | undefined> {
     const [row] = await this.#session.query<{ reference: string | null }>(
-      `select coalesce((select fields->>$3 from change where feed = $1 and key = $2 and wanted = 'present'),
+      `select coalesce((select fields->>$3 from change where feed = $1 and key = $2 and desired = 'present'),
          (select fields->>$3 from document where feed = $1 and key = $2)) as reference`,
       [feed, key, referenceField],
     );

@@ -22,7 +22,7 @@ export async function loadRecordIndex(session: Session, feed: FeedName): Promise
   await streamHashes(
     session,
     `select m.record_hash,
-        (case when c.key is null and m.missing_pulls = 0 then ${RecordMark.settled} else ${RecordMark.contested} end)::int2
+        (case when c.key is null and m.missing_pulls = 0 then ${RecordMark.mapped} else ${RecordMark.superseding} end)::int2
       from mapping m left join change c on c.feed = m.feed and c.key = m.key where m.feed = ${name}`,
     add,
     expect,
@@ -30,13 +30,13 @@ export async function loadRecordIndex(session: Session, feed: FeedName): Promise
   // What is in flight may become the mapping's record while the feed streams, also where its posting went missing since.
   await streamHashes(
     session,
-    `select sent_record_hash, ${RecordMark.contested}::int2 from change where feed = ${name} and sent_record_hash is not null`,
+    `select sent_record_hash, ${RecordMark.superseding}::int2 from change where feed = ${name} and sent_record_hash is not null`,
     add,
   );
   await streamHashes(
     session,
-    `select record_hash, (case when gone then ${RecordMark.contested} else ${RecordMark.wished} end)::int2
-      from change where feed = ${name} and wanted = 'present'`,
+    `select record_hash, (case when gone then ${RecordMark.superseding} else ${RecordMark.open} end)::int2
+      from change where feed = ${name} and desired = 'present'`,
     add,
     expect,
   );

@@ -1,6 +1,6 @@
 // Makes one process the one that dispatches and tends a site's backlog, and replaces it when it dies or stands still.
 import type { Database, Session } from './database.ts';
-import { endSilentHolder } from './silent-holder.ts';
+import { endStaleLockHolder } from './silent-holder.ts';
 
 /** A candidacy for one lock, by asking again and again. */
 export interface Leadership {
@@ -13,7 +13,7 @@ export interface Leadership {
 }
 
 /** How often the lock is looked at; in between the answer stands. */
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 /** Shorter than a leader may be silent: it knows that it lost touch before another one leads. */
 const ANSWER_WITHIN_MS = 5_000;
 
@@ -75,8 +75,8 @@ export function standForLead(db: Database, key: string): Leadership {
   /** The connection on which this candidate has the lock. */
   let ledOn: Session | undefined;
   let isCandidate = false;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let looking: Promise<boolean> | undefined;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let checking: Promise<boolean> | undefined;
 
   const leads = (): boolean => ledOn !== undefined && ledOn === shared.session;
 
@@ -91,10 +91,10 @@ export function standForLead(db: Database, key: string): Leadership {
       if (!got && session === shared.session) shared.held.delete(key);
     }
     if (got) ledOn = session;
-    else await endSilentHolder(session, key);
+    else await endStaleLockHolder(session, key);
   }
 
-  async function look(): Promise<boolean> {
+  async function check(): Promise<boolean> {
     if (!isCandidate) {
       isCandidate = true;
       shared.candidates++;
@@ -102,30 +102,30 @@ export function standForLead(db: Database, key: string): Leadership {
     const session = await sessionOf(db, shared);
     try {
       if (!leads()) await take(session);
-      else if (performance.now() - shared.answeredAt >= LOOK_EVERY_MS) await session.query('select 1');
+      else if (performance.now() - shared.answeredAt >= CHECK_EVERY_MS) await session.query('select 1');
     } catch (error) {
       drop(shared, session);
       await session.end().catch(() => undefined);
       throw error;
     }
-    lookedAt = performance.now();
-    shared.answeredAt = lookedAt;
+    checkedAt = performance.now();
+    shared.answeredAt = checkedAt;
     return leads();
   }
 
   return {
     async holds() {
-      if (performance.now() - lookedAt < LOOK_EVERY_MS && shared.session !== undefined) return leads();
-      looking ??= look().finally(() => {
-        looking = undefined;
+      if (performance.now() - checkedAt < CHECK_EVERY_MS && shared.session !== undefined) return leads();
+      checking ??= check().finally(() => {
+        checking = undefined;
       });
-      return looking;
+      return checking;
     },
     async resign() {
       if (!isCandidate) return;
       isCandidate = false;
       shared.candidates--;
-      lookedAt = Number.NEGATIVE_INFINITY;
+      checkedAt = Number.NEGATIVE_INFINITY;
       const session = leads() ? ledOn : undefined;
       ledOn = undefined;
       if (shared.candidates === 0) {

@@ -19,7 +19,7 @@ export interface LeftFeed {
 const LEFT = `select f.feed, f.site, (select count(*) from mapping m where m.feed = f.feed) as live,
     (select count(*) from change c where c.feed = f.feed and c.state in ('ready', 'sending', 'in_doubt')) as unsent,
     (select count(*) from change c where c.feed = f.feed and c.attempt_operation = 'create')
-      + (select count(*) from stray s where s.feed = f.feed) as uncertain
+      + (select count(*) from orphan_site_job s where s.feed = f.feed) as uncertain
   from feed_state f where f.feed <> all($1::text[]) and f.retired_at is null`;
 
 /** Those that another live process is configured with are not among them. */
@@ -49,7 +49,7 @@ export async function possibleFormerNames(
 ): Promise<LeftFeed[]> {
   const [known] = await db.query<{ any: boolean }>(
     `select exists(select from mapping where feed = $1) or exists(select from change where feed = $1)
-       or exists(select from stray where feed = $1) as any`,
+       or exists(select from orphan_site_job where feed = $1) as any`,
     [feed],
   );
   if (known?.any === true) return [];
@@ -84,7 +84,7 @@ export async function doubtfulFeeds(
     `select * from (
        select f.feed,
          (select count(*) from change c where c.feed = f.feed and (c.state = 'in_doubt' or c.attempt_operation = 'create')) as creates,
-         (select count(*) from stray s where s.feed = f.feed) as orphans
+         (select count(*) from orphan_site_job s where s.feed = f.feed) as orphans
        from feed_state f where f.feed <> all($1::text[]) and f.feed not in (${SERVED_FEEDS})
          and (f.site = $2 or exists (select from site_state s where s.site = f.site and s.address = $3))) left_feed
      where creates + orphans > 0 order by feed`,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { Database, Queryable, Session } from './database.ts';
-import { endSilentHolder, keepSpeaking } from './silent-holder.ts';
+import { endStaleLockHolder, keepSpeaking } from './silent-holder.ts';
 
 /** A 64-bit lock key out of a purpose and a name, as decimal text. */
 export function lockKey(purpose: 'pull' | 'merge' | 'lead' | 'hand', name: string): string {
@@ -39,7 +39,7 @@ export async function tryLock(database: Database, key: string): Promise<HeldLock
   try {
     const [row] = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
     if (row?.got === true) return heldBy(session, () => !lost);
-    await endSilentHolder(session, key);
+    await endStaleLockHolder(session, key);
   } catch (error) {
     await session.end().catch(() => undefined);
     throw error;

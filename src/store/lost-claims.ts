@@ -2,7 +2,7 @@
 import type { PostingRef } from './attempt.ts';
 import type { Queryable } from './database.ts';
 import { isPassing } from './passing-error.ts';
-import { restingState } from './resting-state.ts';
+import { targetState } from './resting-state.ts';
 
 /** A claim whose statement had no answer, so that it may stand in the database or not. */
 export interface LostClaim extends PostingRef {
@@ -21,7 +21,7 @@ export async function giveBackClaims(db: Queryable, lost: readonly LostClaim[]):
     try {
       await db.query(
         // Another process may have taken them for those of an ended worker meanwhile.
-        `update change c set state = case when c.revision = a.revision then 'ready' else ${restingState('c')} end, since = now(),
+        `update change c set state = case when c.revision = a.revision then 'ready' else ${targetState('c')} end, since = now(),
            attempts = greatest(0, c.attempts - 1), not_before = '-infinity', reason = null,
            attempt_token = null, attempt_operation = null, attempt_started = null
          from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)

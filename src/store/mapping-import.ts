@@ -145,7 +145,7 @@ function readConflicts(session: Session): Promise<LineProblem[]> {
        where (m.feed, m.key) <> (i.feed, i.key)
      union all
        select i.line, 'the job ' || i.site_job_id || ' is a surplus job of posting ' || s.key || ', about to be deleted'
-       from imported i join stray s on s.site = i.site and s.site_job_id = i.site_job_id
+       from imported i join orphan_site_job s on s.site = i.site and s.site_job_id = i.site_job_id
      union all
        select i.line, 'a request for the posting ' || i.key || ' is being sent or in doubt; settle that first: entry ' || c.id
        from imported i join change c on c.feed = i.feed and c.key = i.key where c.attempt_token is not null and c.found_job_id is null
@@ -173,8 +173,8 @@ async function writeMappings(session: Session, actor: string, unchecked: boolean
   // A worker that has read "no mapping" meanwhile holds the old revision, and does not get to create the job again.
   await session.query(
     `update change c set revision = nextval('revision_number'),
-       operation = case when c.wanted = 'present' then 'update' else 'delete' end,
-       state = case when c.found_job_id is null then c.state else c.resting end,
+       operation = case when c.desired = 'present' then 'update' else 'delete' end,
+       state = case when c.found_job_id is null then c.state else c.target_state end,
        reason = case when c.found_job_id is null then c.reason end, found_job_id = null,
        attempt_token = case when c.found_job_id is null then c.attempt_token end,
        attempt_operation = case when c.found_job_id is null then c.attempt_operation end,

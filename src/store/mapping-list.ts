@@ -24,11 +24,11 @@ export async function* listMappings(
   const ofFeed = feed === undefined ? '' : 'and feed = $1';
   let last = { feed: feed ?? '', key: '' };
   for (let left = limit; left > 0; left -= READ_AT_ONCE) {
-    const wanted = Math.min(READ_AT_ONCE, left);
+    const wantedCount = Math.min(READ_AT_ONCE, left);
     const rows = await db.query(
       `select feed, key, site, site_job_id, site_job_url, mapped_at from mapping
        where (feed, key) > ($1, $2) ${ofFeed} order by feed, key limit $3`,
-      [last.feed, last.key, wanted],
+      [last.feed, last.key, wantedCount],
     );
     for (const row of rows) {
       yield {
@@ -40,7 +40,7 @@ export async function* listMappings(
         since: row.mapped_at,
       };
     }
-    if (rows.length < wanted) return;
+    if (rows.length < wantedCount) return;
     last = rows.at(-1) as { feed: string; key: string };
   }
 }

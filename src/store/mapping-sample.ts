@@ -50,7 +50,7 @@ export async function jobsToCompare(db: Queryable, site: SiteName, most: number)
   const rows = await db.query<KnownJob & Record<string, unknown>>(
     `with expected as materialized (select m.feed, m.key, m.site_job_id, m.mapped_at from mapping m where ${EXPECTED}
          and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null)
-         and not exists (select from unanswered u where u.feed = m.feed and u.key = m.key)
+         and not exists (select from uncertain_write u where u.feed = m.feed and u.key = m.key)
          and exists (select from document d where d.feed = m.feed and d.key = m.key)),
        youngest as (select * from expected order by mapped_at desc limit $3 / 4),
        others as (select * from expected e where not exists (select from youngest y where (y.feed, y.key) = (e.feed, e.key))

@@ -20,12 +20,12 @@ export function microBatch<Item, Result>(
     while (waiting.length > 0) {
       const batch = waiting.slice(0, maxItems);
       waiting = waiting.slice(maxItems);
-      await settle(batch);
+      await runBatch(batch);
     }
     running = false;
   }
 
-  async function settle(batch: readonly Waiting[]): Promise<void> {
+  async function runBatch(batch: readonly Waiting[]): Promise<void> {
     try {
       const results = await run(batch.map((call) => call.item));
       for (const [at, call] of batch.entries()) call.resolve(results[at] as Result);
@@ -33,7 +33,7 @@ export function microBatch<Item, Result>(
       if (onFailure === 'reject' || batch.length === 1) {
         for (const call of batch) call.reject(error);
       } else {
-        for (const call of batch) await settle([call]);
+        for (const call of batch) await runBatch([call]);
       }
     }
   }

@@ -15,7 +15,7 @@ export interface OpenChangeRow {
   readonly state: ChangeState;
   /** Of a discarded one: what it was before. */
   readonly discardedFrom: 'rejected' | 'failed' | 'held' | undefined;
-  readonly wanted: 'present' | 'absent';
+  readonly desired: 'present' | 'absent';
   readonly operation: 'create' | 'update' | 'delete';
   /** What the site is to have; `undefined`: nothing. */
   readonly fields: Fields | undefined;
@@ -41,7 +41,7 @@ export interface OpenChangeRow {
     | undefined;
 }
 
-const SELECT = `select id, feed, key, site, state, discarded_from, wanted, operation, fields, invalid, gone, approved, attempts, pull, since,
+const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, invalid, gone, approved, attempts, pull, since,
     reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
     (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
     case when isfinite(not_before)
@@ -72,7 +72,7 @@ const tidy = (row: any): OpenChangeRow => ({
   site: row.site,
   state: row.state,
   discardedFrom: row.state === 'discarded' ? (row.discarded_from ?? 'rejected') : undefined,
-  wanted: row.wanted,
+  desired: row.desired,
   operation: row.operation,
   fields: row.fields ?? undefined,
   invalid: row.invalid,

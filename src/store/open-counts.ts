@@ -33,13 +33,13 @@ export async function countOpen(db: Queryable, feed: FeedName, except?: number):
        count(*) filter (where seen and state in ('rejected', 'discarded')) as rejected,
        count(*) filter (where seen and state = 'discarded') as discarded,
        count(*) filter (where seen and state = 'failed') as failed,
-       count(*) filter (where wanted = 'absent' and state = 'held') as held,
-       count(*) filter (where wanted = 'absent' and state = 'discarded') as kept,
-       count(*) filter (where wanted = 'absent' and state in ('ready', 'sending', 'in_doubt')) as "pendingDeletes",
-       count(*) filter (where wanted = 'absent' and state = 'in_doubt') as "doubtfulDeletes",
-       count(*) filter (where wanted = 'absent' and state in ('rejected', 'failed')) as "failedDeletes",
-       count(*) filter (where wanted = 'present' and gone) as grace
-     from (select wanted, gone, state, wanted = 'present' and not gone and not unseen as seen from change
+       count(*) filter (where desired = 'absent' and state = 'held') as held,
+       count(*) filter (where desired = 'absent' and state = 'discarded') as kept,
+       count(*) filter (where desired = 'absent' and state in ('ready', 'sending', 'in_doubt')) as "pendingDeletes",
+       count(*) filter (where desired = 'absent' and state = 'in_doubt') as "doubtfulDeletes",
+       count(*) filter (where desired = 'absent' and state in ('rejected', 'failed')) as "failedDeletes",
+       count(*) filter (where desired = 'present' and gone) as grace
+     from (select desired, gone, state, desired = 'present' and not gone and not unseen as seen from change
            where feed = $1 and ($2::bigint is null or pull is distinct from $2)) c`,
     [feed, except ?? null],
   );
@@ -47,9 +47,9 @@ export async function countOpen(db: Queryable, feed: FeedName, except?: number):
 }
 
 /** Outcomes counted towards one pull since its commit: `created`, `updated`, `deleted`, `dropped`, `nothing`, `requests`. */
-export async function countTally(db: Queryable, pull: number): Promise<Readonly<Record<string, number>>> {
+export async function countOutcomes(db: Queryable, pull: number): Promise<Readonly<Record<string, number>>> {
   const rows = await db.query<{ outcome: string; n: number }>(
-    'select outcome, sum(n)::bigint as n from tally where pull = $1 group by outcome',
+    'select outcome, sum(n)::bigint as n from outcome_count where pull = $1 group by outcome',
     [pull],
   );
   return Object.fromEntries(rows.map((row) => [row.outcome, row.n]));

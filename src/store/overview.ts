@@ -91,7 +91,7 @@ async function countChanges(
      union all
      select state, count(*), (extract(epoch from clock_timestamp() - min(since)) * 1000)::float8
      from change where site = $2 and feed = $1 and (state in ('sending', 'in_doubt', 'held', 'rejected', 'failed')
-       or state = 'discarded' and wanted = 'present' and not gone) group by state`,
+       or state = 'discarded' and desired = 'present' and not gone) group by state`,
     [feed, site],
   );
   const countOf = (state: keyof Counts) => rows.find((row) => row.state === state)?.n ?? 0;
@@ -130,7 +130,7 @@ export interface CountedPull extends PullRow {
 export async function countedPulls(db: Queryable, feed: FeedName | undefined, limit: number): Promise<CountedPull[]> {
   const pulls = await listPulls(db, feed, limit);
   const rows = await db.query<{ pull: number; outcome: string; n: number }>(
-    'select pull, outcome, sum(n)::bigint as n from tally where pull = any($1::bigint[]) group by 1, 2',
+    'select pull, outcome, sum(n)::bigint as n from outcome_count where pull = any($1::bigint[]) group by 1, 2',
     [pulls.map((pull) => pull.id)],
   );
   return pulls.map((pull) => {

@@ -2,7 +2,7 @@
 import { isPassing } from './passing-error.ts';
 
 /** Longer than a restart or a failover takes, shorter than a person waits. */
-const PATIENCE_MS = 2 * 60_000;
+const RETRY_FOR_MS = 2 * 60_000;
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 5_000;
 
@@ -17,7 +17,7 @@ export interface RetryOptions {
  * Does work that may be done twice; throws what does not pass by itself, and what has not passed two minutes after the
  * first failure.
  */
-export async function patiently<Result>(
+export async function withRetry<Result>(
   work: () => Promise<Result>,
   signal: AbortSignal,
   { worthAgain = isPassing, onRetry }: RetryOptions = {},
@@ -27,7 +27,7 @@ export async function patiently<Result>(
     try {
       return await work();
     } catch (error) {
-      giveUpAt ??= performance.now() + PATIENCE_MS;
+      giveUpAt ??= performance.now() + RETRY_FOR_MS;
       if (signal.aborted || !worthAgain(error) || performance.now() > giveUpAt) throw error;
       onRetry?.(error);
       await pause(delayMs, signal);

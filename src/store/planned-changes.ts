@@ -42,11 +42,11 @@ export async function* plannedChanges(session: Session, feed: FeedName): AsyncGe
   const changes = inBatches(
     session,
     'planned',
-    `select c.key, c.wanted, c.fields, c.content_hash, c.state, c.reason->>'message' as reason, m.site_job_id, m.content_hash as actual_hash,
+    `select c.key, c.desired, c.fields, c.content_hash, c.state, c.reason->>'message' as reason, m.site_job_id, m.content_hash as actual_hash,
        d.fields as actual_fields, u.fields as unsure
      from change c left join mapping m on m.feed = c.feed and m.key = c.key
      left join document d on d.feed = c.feed and d.key = c.key
-     left join unanswered u on u.feed = c.feed and u.key = c.key
+     left join uncertain_write u on u.feed = c.feed and u.key = c.key
      where c.feed = ${pg.escapeLiteral(feed)} and c.state in ('ready', 'held') and not c.gone
      order by case c.operation when 'delete' then 0 when 'create' then 1 else 2 end, c.id`,
     PAGE,
@@ -60,7 +60,7 @@ export async function* plannedChanges(session: Session, feed: FeedName): AsyncGe
 }
 
 // What a pull has seen, and nobody sends before a person or the source changes it.
-const UNSENT = `change where feed = $1 and wanted = 'present' and not gone and not unseen
+const UNSENT = `change where feed = $1 and desired = 'present' and not gone and not unseen
   and state in ('rejected', 'failed', 'discarded')`;
 
 /** Streams the postings that were seen and are not sent, each with its reason, in the order in which they came up. */
@@ -96,7 +96,7 @@ export async function countPlanned(db: Queryable, feed: FeedName): Promise<Plann
     `select count(*) filter (where state = 'rejected') as rejected, count(*) filter (where state = 'failed') as failed,
        count(*) filter (where state = 'discarded') as discarded, count(*) filter (where state = 'in_doubt') as "inDoubt",
        (select count(*) from mapping where feed = $1) as live
-     from change where feed = $1 and wanted = 'present' and not gone and not unseen`,
+     from change where feed = $1 and desired = 'present' and not gone and not unseen`,
     [feed],
   );
   return row as PlannedCounts;
@@ -124,10 +124,10 @@ function describe(feed: FeedName, row: any): PlannedChange | undefined {
           siteJobId: siteJobId(row.site_job_id),
           contentHash: row.actual_hash,
           fields: (row.actual_fields ?? undefined) as Fields | undefined,
-          unsure: (row.unsure ?? undefined) as string[] | undefined,
+          uncertain: (row.uncertain ?? undefined) as string[] | undefined,
         };
   const request = nextRequest(
-    row.wanted === 'present'
+    row.desired === 'present'
       ? { kind: 'present', fields: row.fields, contentHash: row.content_hash }
       : { kind: 'absent' },
     actual,

@@ -14,7 +14,7 @@ export interface NotedPosting {
  * Collects the notes of one pull in a temporary table, so that no row is locked while the feed still streams. A feed
  * without notes costs one query for each pull.
  */
-export class NoteBook {
+export class PostingNotes {
   readonly #session: Session;
   readonly #feed: FeedName;
   #hasNotes: boolean;
@@ -25,10 +25,10 @@ export class NoteBook {
     this.#hasNotes = hasNotes;
   }
 
-  static async open(session: Session, feed: FeedName): Promise<NoteBook> {
+  static async open(session: Session, feed: FeedName): Promise<PostingNotes> {
     await session.query('create temporary table noted (key text, notes jsonb) on commit drop');
     const rows = await session.query('select from posting_note where feed = $1 limit 1', [feed]);
-    return new NoteBook(session, feed, rows.length > 0);
+    return new PostingNotes(session, feed, rows.length > 0);
   }
 
   /** Those of postings that were read anew that are to be added: where there are notes, of all, as the old ones do not hold any more. */
@@ -76,7 +76,7 @@ export class NoteBook {
 /** The posting is not on its way out: what was noted of one that is gone interests nobody. */
 const THERE = `(exists (select from mapping m where m.feed = n.feed and m.key = n.key)
   or exists (select from change c where c.feed = n.feed and c.key = n.key))
-  and not exists (select from change c where c.feed = n.feed and c.key = n.key and c.wanted = 'absent')`;
+  and not exists (select from change c where c.feed = n.feed and c.key = n.key and c.desired = 'absent')`;
 
 export async function notesOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<readonly Problem[]> {
   const [row] = await db.query<{ notes: Problem[] }>(

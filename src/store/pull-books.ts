@@ -1,14 +1,14 @@
 // Writes what one pull wishes into the backlog: looked up and copied in while the feed streams, merged and committed at the end.
 import type { Known } from '../plan/plan-posting.ts';
 import type { RecordIndex } from '../plan/record-index.ts';
-import type { Wish } from '../plan/wish.ts';
+import type { DesiredChange } from '../plan/wish.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../posting/identifiers.ts';
 import { type Cell, RowCopier } from './copy-rows.ts';
 import type { Database, LentSession } from './database.ts';
 import { loadRecordIndex } from './index-loader.ts';
 import { toJsonb } from './jsonb.ts';
 import { lockKey } from './locks.ts';
-import { NoteBook, type NotedPosting } from './posting-notes.ts';
+import { PostingNotes, type NotedPosting } from './posting-notes.ts';
 import { markHand } from './silent-holder.ts';
 
 /** Which feed a pull is of. */
@@ -26,11 +26,11 @@ export interface Refresh {
 
 const UNKNOWN: Known = { mapping: undefined, open: undefined };
 
-const WISH_COLUMNS = {
+const CHANGE_COLUMNS = {
   feed: 'text',
   key: 'text',
   site: 'text',
-  wanted: 'text',
+  desired: 'text',
   operation: 'text',
   fields: 'json',
   record_hash: 'bytea',
@@ -38,11 +38,11 @@ const WISH_COLUMNS = {
   invalid: 'boolean',
   pull: 'bigint',
   state: 'text',
-  resting: 'text',
+  target_state: 'text',
   reason: 'jsonb',
 } as const;
 
-const CARRIED_COLUMNS = { key: 'text', record_hash: 'bytea' } as const;
+const PENDING_SAME_COLUMNS = { key: 'text', record_hash: 'bytea' } as const;
 
 /** Each COPY takes both sides a quarter of a millisecond, whatever it carries; this much takes the server some more. */
 const SENT_BYTES = 512 * 1024;
@@ -52,42 +52,42 @@ const SENT_BYTES = 512 * 1024;
  * and a crash leaves nothing. Postings without an open change are copied straight into the backlog; wishes that meet an
  * open change wait in a temporary table, so that no row is locked while the feed still streams.
  */
-export class PullBooks {
+export class PullTransaction {
   readonly subject: PullSubject;
   readonly session: LentSession;
-  readonly notes: NoteBook;
+  readonly notes: PostingNotes;
   readonly #changes: RowCopier;
-  readonly #wishes: RowCopier;
-  readonly #carried: RowCopier;
+  readonly #desiredChanges: RowCopier;
+  readonly #pendingSame: RowCopier;
   #sending: Promise<void> = Promise.resolve();
   #nothingKnown = false;
   /** Postings that the pull wishes something for, by where they were written. */
-  fresh = 0;
-  contested = 0;
+  added = 0;
+  superseding = 0;
   /** Postings whose open change desires the same already. */
-  carried = 0;
+  pendingSame = 0;
   /** Whether unreadable records were found whose keys are known: the table `unreadable_key` is there. */
   hasUnreadableKeys = false;
 
-  private constructor(subject: PullSubject, session: LentSession, notes: NoteBook) {
+  private constructor(subject: PullSubject, session: LentSession, notes: PostingNotes) {
     this.subject = subject;
     this.session = session;
     this.notes = notes;
-    this.#changes = new RowCopier(session, 'change', WISH_COLUMNS);
-    this.#wishes = new RowCopier(session, 'wish', WISH_COLUMNS);
-    this.#carried = new RowCopier(session, 'carried', CARRIED_COLUMNS);
+    this.#changes = new RowCopier(session, 'change', CHANGE_COLUMNS);
+    this.#desiredChanges = new RowCopier(session, 'superseding_change', CHANGE_COLUMNS);
+    this.#pendingSame = new RowCopier(session, 'pending_same', PENDING_SAME_COLUMNS);
   }
 
-  static async open(db: Database, subject: PullSubject): Promise<PullBooks> {
+  static async open(db: Database, subject: PullSubject): Promise<PullTransaction> {
     const session = await db.lend();
     try {
       await session.query('begin');
       await markHand(session, lockKey('hand', subject.feed));
       await session.query(
-        `create temporary table wish on commit drop as select ${Object.keys(WISH_COLUMNS).join(', ')} from change with no data`,
+        `create temporary table superseding_change on commit drop as select ${Object.keys(CHANGE_COLUMNS).join(', ')} from change with no data`,
       );
-      await session.query('create temporary table carried (key text, record_hash bytea) on commit drop');
-      return new PullBooks(subject, session, await NoteBook.open(session, subject.feed));
+      await session.query('create temporary table pending_same (key text, record_hash bytea) on commit drop');
+      return new PullTransaction(subject, session, await PostingNotes.open(session, subject.feed));
     } catch (error) {
       await session.end().catch(() => undefined);
       throw error;
@@ -121,7 +121,7 @@ export class PullBooks {
     await this.#sending;
     const rows = await this.session.query(
       `select k.key, m.site_job_id, m.record_hash, m.content_hash, m.missing_pulls,
-         c.wanted, c.record_hash as wish_record_hash, c.content_hash as wish_content_hash, c.invalid, c.gone
+         c.desired, c.record_hash as open_record_hash, c.content_hash as open_content_hash, c.invalid, c.gone
        from unnest($2::text[]) with ordinality k(key, ord)
        left join lateral (select * from mapping where feed = $1 and key = k.key offset 0) m on true
        left join lateral (select * from change where feed = $1 and key = k.key offset 0) c on true
@@ -140,13 +140,13 @@ export class PullBooks {
               missingPulls: row.missing_pulls,
             },
       open:
-        row.wanted === null
+        row.desired === null
           ? undefined
           : {
               key: postingKey(row.key),
-              wanted: row.wanted,
-              recordHash: row.wish_record_hash ?? undefined,
-              contentHash: row.wish_content_hash ?? undefined,
+              desired: row.desired,
+              recordHash: row.open_record_hash ?? undefined,
+              contentHash: row.open_content_hash ?? undefined,
               invalid: row.invalid,
               missing: row.gone,
             },
@@ -154,9 +154,9 @@ export class PullBooks {
   }
 
   /** Writes wishes for postings that have no open change; some wait until there are more, or {@link flush}. */
-  async addFresh(wishes: readonly Wish[]): Promise<void> {
-    this.fresh += wishes.length;
-    this.#changes.add(this.#rowsOf(wishes));
+  async addNew(desiredChanges: readonly DesiredChange[]): Promise<void> {
+    this.added += desiredChanges.length;
+    this.#changes.add(this.#rowsOf(desiredChanges));
     if (this.#changes.waiting < SENT_BYTES) return;
     // The connection takes one statement at a time: whatever else is asked waits for this as well.
     await this.#sending;
@@ -180,11 +180,11 @@ export class PullBooks {
   }
 
   /** Writes wishes that replace those of open changes, or may. */
-  async addContested(wishes: readonly Wish[]): Promise<void> {
-    if (wishes.length === 0) return;
-    this.contested += wishes.length;
+  async addSuperseding(desiredChanges: readonly DesiredChange[]): Promise<void> {
+    if (desiredChanges.length === 0) return;
+    this.superseding += desiredChanges.length;
     await this.#sending;
-    await this.#wishes.copy(this.#rowsOf(wishes));
+    await this.#desiredChanges.copy(this.#rowsOf(desiredChanges));
   }
 
   /** Notes new record hashes of unchanged postings; they were seen, so they are missing no longer. */
@@ -209,11 +209,11 @@ export class PullBooks {
   }
 
   /** Notes postings whose open change wishes the same already, with their newest record hash, for the merge. */
-  async addCarried(entries: readonly Refresh[]): Promise<void> {
+  async addPendingSame(entries: readonly Refresh[]): Promise<void> {
     if (entries.length === 0) return;
-    this.carried += entries.length;
+    this.pendingSame += entries.length;
     await this.#sending;
-    await this.#carried.copy(entries.map((entry) => [entry.key, entry.recordHash]));
+    await this.#pendingSame.copy(entries.map((entry) => [entry.key, entry.recordHash]));
   }
 
   /** Notes the keys of unreadable records, for the merge. A feed without any costs nothing. */
@@ -236,27 +236,27 @@ export class PullBooks {
   }
 
   /** One by one, as the rows are written one by one. */
-  *#rowsOf(wishes: readonly Wish[]): Generator<Cell[]> {
-    for (const wish of wishes) yield this.#rowOf(wish);
+  *#rowsOf(desiredChanges: readonly DesiredChange[]): Generator<Cell[]> {
+    for (const desired of desiredChanges) yield this.#rowOf(desired);
   }
 
-  #rowOf(wish: Wish): Cell[] {
+  #rowOf(desired: DesiredChange): Cell[] {
     const { feed, site, pull } = this.subject;
-    const present = wish.wanted === 'present' ? wish : undefined;
+    const present = desired.desired === 'present' ? desired : undefined;
     return [
       feed,
-      wish.key,
+      desired.key,
       site,
-      wish.wanted,
-      wish.operation,
+      desired.desired,
+      desired.operation,
       present?.fields ?? null,
       present?.recordHash ?? null,
       present?.contentHash ?? null,
-      wish.resting === 'rejected',
+      desired.target === 'rejected',
       pull,
-      wish.resting,
-      wish.resting,
-      wish.reason === undefined ? null : toJsonb(wish.reason),
+      desired.target,
+      desired.target,
+      desired.reason === undefined ? null : toJsonb(desired.reason),
     ];
   }
 }

@@ -4,11 +4,11 @@ import type { Database } from './database.ts';
 import { type FeedStateUpdate, refuseOvertaken, writeFeedState } from './feed-state.ts';
 import { seizeFeed } from './locks.ts';
 import { countOpen } from './open-counts.ts';
-import type { PullBooks, PullSubject } from './pull-books.ts';
+import type { PullTransaction, PullSubject } from './pull-books.ts';
 import { takeOver } from './pull-takeover.ts';
 
 /** From here on it takes less time to look at the backlog than to work on it with plans that do not fit. */
-const MANY_WISHES = 10_000;
+const MANY_CHANGES = 10_000;
 
 /** What a pull found, counted while the feed streamed and merged. */
 export interface PullFindings {
@@ -30,19 +30,19 @@ export interface PullFindings {
  * nothing committed, where the counts do not add up.
  */
 export async function commitPull(
-  books: PullBooks,
+  pullTx: PullTransaction,
   findings: PullFindings,
   state: Omit<FeedStateUpdate, 'feed' | 'site' | 'pull' | 'holds'>,
 ): Promise<void> {
-  const { pull, feed, site } = books.subject;
-  const open = await countOpen(books.session, feed);
+  const { pull, feed, site } = pullTx.subject;
+  const open = await countOpen(pullTx.session, feed);
   const { complete, seen, unchanged, duplicates, unreadable, gone, grace } = findings;
   const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
   checkAccounts(
     { seen, unchanged, created: 0, updated: 0, rejected, in_doubt, pending, failed, duplicates, unreadable },
     complete ? { gone, deleted: 0, held, kept, grace, pendingDeletes, failedDeletes } : undefined,
   );
-  await books.session.query(
+  await pullTx.session.query(
     `update pull set committed_at = now(), complete = $2, shortfalls = $3, seen = $4, unchanged = $5, duplicates = $6,
        unreadable = $7, gone = $8, grace = $9, bytes = $10 where id = $1`,
     [
@@ -58,12 +58,12 @@ export async function commitPull(
       findings.bytes,
     ],
   );
-  await writeFeedState(books.session, { ...state, feed, site, pull, holds: open.held > 0 });
+  await writeFeedState(pullTx.session, { ...state, feed, site, pull, holds: open.held > 0 });
   // The plans that workers keep were made for a smaller backlog; statistics that come with the larger one end them.
-  const wished = books.fresh + books.contested + gone;
-  if (wished > MANY_WISHES) await books.session.query('analyze (skip_locked) change');
-  await books.session.query('commit');
-  books.session.giveBack();
+  const changes = pullTx.added + pullTx.superseding + gone;
+  if (changes > MANY_CHANGES) await pullTx.session.query('analyze (skip_locked) change');
+  await pullTx.session.query('commit');
+  pullTx.session.giveBack();
 }
 
 /** Commits a pull whose feed is as it was at the last complete pull, whose counts it takes over. */

@@ -5,11 +5,11 @@ import type { Reason } from '../plan/wish.ts';
 import { HASH_BYTES } from '../posting/hash.ts';
 import { streamHashes } from './hash-rows.ts';
 import { toJsonb } from './jsonb.ts';
-import type { PullBooks } from './pull-books.ts';
+import type { PullTransaction } from './pull-books.ts';
 
 // What a wish that replaces another one does to its row. An attempt that is in flight or in doubt goes on: what it sent
 // is put aside, the row keeps its state, and the newer wish waits for it.
-const REPLACE_WISH = `
+const REPLACE_DESIRED = `
   sent_fields = case when change.attempt_token is null or change.sent_revision is not null then change.sent_fields
     else change.fields end,
   sent_record_hash = case when change.attempt_token is null or change.sent_revision is not null then change.sent_record_hash
@@ -18,43 +18,43 @@ const REPLACE_WISH = `
     then change.sent_content_hash else change.content_hash end,
   sent_revision = case when change.attempt_token is null or change.sent_revision is not null then change.sent_revision
     else change.revision end,
-  wanted = excluded.wanted, operation = excluded.operation, fields = excluded.fields,
+  desired = excluded.desired, operation = excluded.operation, fields = excluded.fields,
   record_hash = excluded.record_hash, content_hash = excluded.content_hash, invalid = excluded.invalid, gone = false, missing_pulls = 0,
   unseen = false,
-  pull = excluded.pull, revision = nextval('revision_number'), resting = excluded.resting, approved = false,
-  state = case when change.attempt_token is null then excluded.resting else change.state end,
+  pull = excluded.pull, revision = nextval('revision_number'), target_state = excluded.target_state, approved = false,
+  state = case when change.attempt_token is null then excluded.target_state else change.state end,
   since = case when change.attempt_token is null then now() else change.since end,
   attempts = 0, not_before = '-infinity', reason = coalesce(excluded.reason, case when change.attempt_token is not null then change.reason end)`;
 
 /** Lets the wishes that met an open change replace it (law 5: the latest wins). */
-export async function mergeWishes(books: PullBooks): Promise<void> {
-  await books.session.query('analyze wish');
-  await books.session.query(
-    `insert into change (feed, key, site, wanted, operation, fields, record_hash, content_hash, invalid, pull, state, resting, reason)
-     select feed, key, site, wanted, operation, fields, record_hash, content_hash, invalid, pull, state, resting, reason
-     from wish order by key
-     on conflict (feed, key) do update set ${REPLACE_WISH}`,
+export async function mergeChanges(pullTx: PullTransaction): Promise<void> {
+  await pullTx.session.query('analyze superseding_change');
+  await pullTx.session.query(
+    `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, invalid, pull, state, target_state, reason)
+     select feed, key, site, desired, operation, fields, record_hash, content_hash, invalid, pull, state, target_state, reason
+     from superseding_change order by key
+     on conflict (feed, key) do update set ${REPLACE_DESIRED}`,
   );
   // The planner may go through all mappings for a table that is empty.
-  if (books.contested > 0) await endGrace(books, `wish w where w.wanted = 'present'`);
-  await books.session.query('truncate wish');
+  if (pullTx.superseding > 0) await endGrace(pullTx, `superseding_change w where w.desired = 'present'`);
+  await pullTx.session.query('truncate superseding_change');
 }
 
 /** Notes the newest record hashes of wishes that stand as they are. Gives how many of them are still open. */
-export async function mergeCarried(books: PullBooks): Promise<number> {
-  const [row] = await books.session.query<{ n: number }>(
+export async function mergePendingSame(pullTx: PullTransaction): Promise<number> {
+  const [row] = await pullTx.session.query<{ n: number }>(
     `with still as (
        update change c set record_hash = r.record_hash, gone = false, missing_pulls = 0
-       from carried r where c.feed = $1 and c.key = r.key and c.wanted = 'present' returning c.key)
+       from pending_same r where c.feed = $1 and c.key = r.key and c.desired = 'present' returning c.key)
      select count(*) as n from still`,
-    [books.subject.feed],
+    [pullTx.subject.feed],
   );
-  if (books.carried > 0) await endGrace(books, 'carried w where true');
+  if (pullTx.pendingSame > 0) await endGrace(pullTx, 'pending_same w where true');
   return row?.n ?? 0;
 }
 
 /** The postings were seen: those that had been missing begin a new grace, whenever what is desired for them is sent. */
-async function endGrace({ session, subject: { feed } }: PullBooks, seen: string): Promise<void> {
+async function endGrace({ session, subject: { feed } }: PullTransaction, seen: string): Promise<void> {
   await session.query(
     `update mapping m set missing_pulls = 0 from ${seen} and m.feed = $1 and m.key = w.key and m.missing_pulls > 0`,
     [feed],
@@ -62,9 +62,9 @@ async function endGrace({ session, subject: { feed } }: PullBooks, seen: string)
 }
 
 /** Drops the collected changes of postings that went away before anything was sent for them. */
-export async function dropUnsent({ session, subject: { feed } }: PullBooks): Promise<void> {
+export async function dropUnsent({ session, subject: { feed } }: PullTransaction): Promise<void> {
   await session.query(
-    'delete from change c using unmet_wish w where c.feed = $1 and c.key = w.key and c.attempt_token is null',
+    'delete from change c using missing_change w where c.feed = $1 and c.key = w.key and c.attempt_token is null',
     [feed],
   );
 }
@@ -82,12 +82,12 @@ const DUE = 'c.missing_pulls + 1 >= $2';
 
 /** @param missingPulls complete pulls in a row in which a posting must be missing. */
 export async function countMaybeMade(
-  { session, subject: { feed } }: PullBooks,
+  { session, subject: { feed } }: PullTransaction,
   missingPulls: number,
 ): Promise<MaybeMadeCounts> {
   const [row] = await session.query<MaybeMadeCounts & Record<string, unknown>>(
     `select count(*) filter (where not (${DUE})) as "inGrace", count(*) filter (where ${DUE}) as due
-     from change c join unmet_wish w on w.key = c.key where ${MAYBE_MADE}`,
+     from change c join missing_change w on w.key = c.key where ${MAYBE_MADE}`,
     [feed, missingPulls],
   );
   return row as MaybeMadeCounts;
@@ -98,12 +98,12 @@ export async function countMaybeMade(
  * job that turns out to be made takes the count over.
  */
 export async function extendMaybeMadeGrace(
-  { session, subject: { feed } }: PullBooks,
+  { session, subject: { feed } }: PullTransaction,
   missingPulls: number,
 ): Promise<void> {
   await session.query(
     `update change c set gone = true, missing_pulls = c.missing_pulls + 1
-     from unmet_wish w where w.key = c.key and ${MAYBE_MADE} and not (${DUE})`,
+     from missing_change w where w.key = c.key and ${MAYBE_MADE} and not (${DUE})`,
     [feed, missingPulls],
   );
 }
@@ -113,30 +113,30 @@ export async function extendMaybeMadeGrace(
  * and waits for their outcome. @param reason why a job that turns out to be made is held instead of deleted; `undefined`: it is not.
  */
 export async function withdrawMaybeMade(
-  { session, subject: { feed, pull } }: PullBooks,
+  { session, subject: { feed, pull } }: PullTransaction,
   missingPulls: number,
   reason: Reason | undefined,
 ): Promise<void> {
-  const resting = reason === undefined ? 'ready' : 'held';
+  const target = reason === undefined ? 'ready' : 'held';
   await session.query(
-    `insert into change (feed, key, site, wanted, operation, pull, state, resting, reason)
+    `insert into change (feed, key, site, desired, operation, pull, state, target_state, reason)
      select c.feed, c.key, c.site, 'absent', 'delete', $3, $4, $4, $5
-     from change c join unmet_wish w on w.key = c.key where ${MAYBE_MADE} and ${DUE}
-     on conflict (feed, key) do update set ${REPLACE_WISH}`,
-    [feed, missingPulls, pull, resting, reason === undefined ? null : toJsonb(reason)],
+     from change c join missing_change w on w.key = c.key where ${MAYBE_MADE} and ${DUE}
+     on conflict (feed, key) do update set ${REPLACE_DESIRED}`,
+    [feed, missingPulls, pull, target, reason === undefined ? null : toJsonb(reason)],
   );
 }
 
 /** What the delete guard looks at, besides what this pull adds. A job that may have been made counts as one that was. */
-export async function deleteLoad(books: PullBooks): Promise<Pick<DeleteLoad, 'recent' | 'live' | 'done'>> {
-  const [row] = await books.session.query<{ live: number; done: number; waiting: number }>(
+export async function deleteLoad(pullTx: PullTransaction): Promise<Pick<DeleteLoad, 'recent' | 'live' | 'done'>> {
+  const [row] = await pullTx.session.query<{ live: number; done: number; waiting: number }>(
     `select (select count(*) from mapping where feed = $1)
          + (select count(*) from change c where c.feed = $1 and c.attempt_operation = 'create' and c.attempt_token is not null
              and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)) as live,
        (select count(*) from deletion where feed = $1 and deleted_at > now() - interval '24 hours') as done,
-       (select count(*) from change where feed = $1 and wanted = 'absent' and not approved
+       (select count(*) from change where feed = $1 and desired = 'absent' and not approved
           and state <> 'discarded') as waiting`,
-    [books.subject.feed],
+    [pullTx.subject.feed],
   );
   const { live = 0, done = 0, waiting = 0 } = row ?? {};
   return { live, done, recent: done + waiting };
@@ -144,26 +144,26 @@ export async function deleteLoad(books: PullBooks): Promise<Pick<DeleteLoad, 're
 
 /**
  * How many of the wishes met on the fast path are still open; the others were accepted while the feed streamed.
- * @param hasMetWish whether the pull met the wish with this record hash on the fast path.
+ * @param hasSeenChange whether the pull met the wish with this record hash on the fast path.
  */
-export async function countStillWished(books: PullBooks, hasMetWish: (recordHash: Buffer) => boolean): Promise<number> {
+export async function countStillOpen(pullTx: PullTransaction, hasSeenChange: (recordHash: Buffer) => boolean): Promise<number> {
   let count = 0;
   await streamHashes(
-    books.session,
-    `select record_hash, 0::int2 from change where feed = ${pg.escapeLiteral(books.subject.feed)} and wanted = 'present'`,
+    pullTx.session,
+    `select record_hash, 0::int2 from change where feed = ${pg.escapeLiteral(pullTx.subject.feed)} and desired = 'present'`,
     (bytes, at) => {
-      if (hasMetWish(bytes.subarray(at, at + HASH_BYTES))) count++;
+      if (hasSeenChange(bytes.subarray(at, at + HASH_BYTES))) count++;
     },
   );
   return count;
 }
 
 /** How many postings are to be absent that are not mapped: creates in flight or in doubt whose posting went away. */
-export async function countUnmappedAbsent(books: PullBooks): Promise<number> {
-  const [row] = await books.session.query<{ n: number }>(
+export async function countUnmappedAbsent(pullTx: PullTransaction): Promise<number> {
+  const [row] = await pullTx.session.query<{ n: number }>(
     `select count(*) as n from change c left join mapping m on m.feed = c.feed and m.key = c.key
-     where c.feed = $1 and c.wanted = 'absent' and m.key is null`,
-    [books.subject.feed],
+     where c.feed = $1 and c.desired = 'absent' and m.key is null`,
+    [pullTx.subject.feed],
   );
   return row?.n ?? 0;
 }

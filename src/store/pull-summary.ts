@@ -3,7 +3,7 @@ import { checkAccounts } from '../plan/accounting.ts';
 import { type CommonReason, mirroredNothing } from '../plan/nothing-mirrored.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Database, Queryable } from './database.ts';
-import { countOpen, countTally } from './open-counts.ts';
+import { countOpen, countOutcomes } from './open-counts.ts';
 import { newestHoldReason } from './overview.ts';
 import { commonReason } from './planned-changes.ts';
 import { countNoted, countRepaired } from './posting-notes.ts';
@@ -49,7 +49,7 @@ export interface PullSummary {
 }
 
 /** How a committed pull stands. */
-export interface PullStanding {
+export interface PullState {
   readonly summary: PullSummary;
   /** Changes of the feed that are to be sent or are being sent, whichever pull they count towards by now. */
   readonly unsent: number;
@@ -65,14 +65,14 @@ export interface PullStanding {
  * Summarises a committed pull as things stand now; one that a later pull has taken over, as things stood then. Throws an
  * AccountingError where law 2 does not hold.
  */
-export async function summarisePull(db: Database, pull: number): Promise<PullStanding> {
+export async function summarisePull(db: Database, pull: number): Promise<PullState> {
   return db.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read read only');
     const row = await findPull(tx, pull);
     if (row === undefined) throw new Error(`there is no pull ${pull}`);
     const now = await countOpen(tx, row.feed);
     const open = row.takenOver?.leftOpen ?? now;
-    const tally = await countTally(tx, pull);
+    const outcomeCounts = await countOutcomes(tx, pull);
     const [waiting] = await tx.query<{ n: number; discarded: number }>(
       `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
          + (select count(*) from record_problem where feed = $1 and not discarded) as n,
@@ -82,7 +82,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
     );
     const noted = await countNoted(tx, row.feed);
     const repaired = await countRepaired(tx, row.feed);
-    const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = tally;
+    const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = outcomeCounts;
     const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
     const { seen, duplicates, unreadable, grace } = row;
     const unchanged = row.unchanged + nothing;
@@ -129,7 +129,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
   });
 }
 
-async function whyNothing(tx: Queryable, feed: FeedName): Promise<PullStanding['nothingMirrored']> {
+async function whyNothing(tx: Queryable, feed: FeedName): Promise<PullState['nothingMirrored']> {
   const [row] = await tx.query<{ live: number }>('select count(*) as live from mapping where feed = $1', [feed]);
   return { common: await commonReason(tx, feed), live: row?.live ?? 0 };
 }

@@ -2,17 +2,17 @@
 import type { Reason } from '../plan/wish.ts';
 import type { Queryable } from './database.ts';
 import { toJsonb } from './jsonb.ts';
-import type { ExchangeRecord, Result, Settlement } from './settlement.ts';
+import type { ExchangeRecord, Result, AttemptOutcome } from './settlement.ts';
 import type { Counted } from './tally.ts';
 
 /** Records the exchanges of these attempts; those that never left are failures without a request. */
-export async function recordExchanges(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  await Promise.all([recordRequests(tx, sentOf(settlements)), recordFailures(tx, settlements)]);
+export async function recordExchanges(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  await Promise.all([recordRequests(tx, sentOf(outcomes)), recordFailures(tx, outcomes)]);
 }
 
 /** What these exchanges count towards the current pulls. */
-export function countExchanges(settlements: readonly Settlement[]): Counted[] {
-  return sentOf(settlements).flatMap(({ attempt: { feed }, record, result }): Counted[] => {
+export function countExchanges(outcomes: readonly AttemptOutcome[]): Counted[] {
+  return sentOf(outcomes).flatMap(({ attempt: { feed }, record, result }): Counted[] => {
     const requests = { feed, outcome: 'requests' } as const;
     if (SAYS_NOTHING.has(record.outcome)) return [requests, { feed, outcome: 'unjudged' }];
     // A job that is gone was expired or deleted: the site refuses nothing, whatever is made of it.
@@ -24,10 +24,10 @@ export function countExchanges(settlements: readonly Settlement[]): Counted[] {
 /** Outcomes that are about the site's load, its network or the token, whatever posting is sent. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['throttled', 'unreachable', 'unauthorized']);
 
-type Sent = Settlement & { readonly record: ExchangeRecord };
+type Sent = AttemptOutcome & { readonly record: ExchangeRecord };
 
-const sentOf = (settlements: readonly Settlement[]): Sent[] =>
-  settlements.filter((settlement): settlement is Sent => settlement.record !== undefined);
+const sentOf = (outcomes: readonly AttemptOutcome[]): Sent[] =>
+  outcomes.filter((outcome): outcome is Sent => outcome.record !== undefined);
 
 async function recordRequests(tx: Queryable, sent: readonly Sent[]): Promise<void> {
   if (sent.length === 0) return;
@@ -53,8 +53,8 @@ async function recordRequests(tx: Queryable, sent: readonly Sent[]): Promise<voi
   );
 }
 
-async function recordFailures(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  const failed = settlements.flatMap(({ attempt, record, result }) => {
+async function recordFailures(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const failed = outcomes.flatMap(({ attempt, record, result }) => {
     const reason = failureOf(result);
     return reason === undefined ? [] : [{ attempt, record, reason }];
   });

@@ -121,12 +121,12 @@ export async function noteRecordProblems(
 export async function clearRecordProblems(
   db: Queryable,
   feed: FeedName,
-  met: { readonly unreadable: readonly UnreadableRecords[]; readonly others: readonly RecordProblem[] },
+  seen: { readonly unreadable: readonly UnreadableRecords[]; readonly others: readonly RecordProblem[] },
 ): Promise<void> {
   await db.query(
     `delete from record_problem where feed = $1
        and record_hash <> all(case when kind = 'unreadable' then $2::bytea[] else $3::bytea[] end)`,
-    [feed, met.unreadable.map(identityOf), met.others.map(({ recordHash }) => recordHash)],
+    [feed, seen.unreadable.map(identityOf), seen.others.map(({ recordHash }) => recordHash)],
   );
 }
 

@@ -16,7 +16,7 @@ export type RenameEnd =
 const KEYED_TABLES = [
   'feed_state',
   'document',
-  'unanswered',
+  'uncertain_write',
   'record_problem',
   'override',
   'posting_note',
@@ -31,7 +31,7 @@ export const FEED_TABLES = [
   'deletion',
   'failure',
   'request',
-  'stray',
+  'orphan_site_job',
   'ended_claim',
   'audit',
   'pull',
@@ -93,7 +93,7 @@ async function whyNotRename(
   }
   const [state] = await tx.query<{ taken: boolean; sending: boolean }>(
     `select exists(select from mapping where feed = $2) or exists(select from change where feed = $2)
-         or exists(select from stray where feed = $2) as taken,
+         or exists(select from orphan_site_job where feed = $2) as taken,
        exists(select from change where feed = $1 and state = 'sending') as sending`,
     [from, to.feed],
   );

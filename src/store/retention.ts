@@ -62,7 +62,7 @@ export async function forgetOldRows(
     Math.ceil(limit / ROWS_OF_A_PULL),
   );
   // Without fields they only stood for a request that might have arrived late.
-  await forget('unanswered', 'until', 1, 'and fields is null');
+  await forget('uncertain_write', 'until', 1, 'and fields is null');
   // Whoever holds such a token asks the site far more often.
   await forget('refused_token', 'changed_at', 7);
 }

@@ -44,7 +44,7 @@ export async function writeEdit(tx: Queryable, change: OpenChangeRow, edited: Ed
   const { posting, reason, source, edits } = edited;
   const rests = reason === undefined ? 'ready' : 'rejected';
   await tx.query(
-    `update change set fields = $2, content_hash = $3, invalid = $4, state = $5, resting = $5, reason = $6, since = now(),
+    `update change set fields = $2, content_hash = $3, invalid = $4, state = $5, target_state = $5, reason = $6, since = now(),
        attempts = 0, not_before = '-infinity', revision = nextval('revision_number')
      where id = $1`,
     [

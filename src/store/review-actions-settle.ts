@@ -23,8 +23,8 @@ export type DoubtVerdict =
     }
   | { readonly kind: 'missing' };
 
-export type DoubtSettled =
-  | { readonly kind: 'settled' }
+export type DoubtResolved =
+  | { readonly kind: 'recorded' }
   /** Somebody else, or the site's list, has settled it meanwhile. */
   | { readonly kind: 'not_in_doubt' }
   /** The job belongs to another posting: a job has one posting only (laws 1 and 4). */
@@ -36,12 +36,12 @@ export async function doubtOf(db: Queryable, entry: number): Promise<Doubt | und
   return change === undefined ? undefined : findDoubt(db, change.feed, change.key);
 }
 
-export async function settleDoubt(
+export async function resolveDoubt(
   db: Database,
   entry: number,
   verdict: DoubtVerdict,
   actor: string,
-): Promise<DoubtSettled> {
+): Promise<DoubtResolved> {
   return db.transaction(async (tx) => {
     const found = await findChange(tx, entry);
     if (found === undefined) return { kind: 'not_in_doubt' };
@@ -65,7 +65,7 @@ export async function settleDoubt(
     }
     const { content: _, isOthers: __, ...said } = { content: undefined, isOthers: undefined, ...verdict };
     await noteAct(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said } });
-    return { kind: 'settled' };
+    return { kind: 'recorded' };
   });
 }
 
@@ -78,7 +78,7 @@ async function ownerOf(tx: Queryable, site: string, id: SiteJobId): Promise<stri
   const [row] = await tx.query<{ owner: string }>(
     `select 'posting ' || key || ' of feed ' || feed as owner from mapping where site = $1 and site_job_id = $2
      union all
-     select 'the surplus jobs that are about to be deleted' from stray where site = $1 and site_job_id = $2`,
+     select 'the surplus jobs that are about to be deleted' from orphan_site_job where site = $1 and site_job_id = $2`,
     [site, id],
   );
   return row?.owner;

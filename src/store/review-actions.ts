@@ -33,14 +33,14 @@ const onChanges = (action: string, states: string, set: string, kind = 'null::te
      select $3, '${action}', feed, key, jsonb_strip_nulls(jsonb_build_object('entry', id, 'kind', kind)) from acted)
    select id, feed, kind from acted`;
 
-const SEND_AGAIN = `state = 'ready', resting = 'ready', since = now(), attempts = 0, not_before = '-infinity',
+const SEND_AGAIN = `state = 'ready', target_state = 'ready', since = now(), attempts = 0, not_before = '-infinity',
   revision = nextval('revision_number')`;
 
 const RETRY = onChanges('retry', `c.state in ('rejected', 'failed') and not c.invalid`, `${SEND_AGAIN}, reason = null`);
 
 const APPROVE = onChanges(
   'approve',
-  `c.state = 'held' and c.wanted = 'absent'`,
+  `c.state = 'held' and c.desired = 'absent'`,
   `${SEND_AGAIN}, reason = null, approved = true`,
 );
 
@@ -148,7 +148,7 @@ export async function countDiscardable(db: Queryable, { ids, feeds, kinds }: Sel
 /** How many deletes of these feeds wait for approval. */
 export async function countHeld(tx: Queryable, feeds: readonly FeedName[]): Promise<number> {
   const [row] = await tx.query<{ n: number }>(
-    `select count(*) as n from change where state = 'held' and wanted = 'absent' and feed = any($1::text[])`,
+    `select count(*) as n from change where state = 'held' and desired = 'absent' and feed = any($1::text[])`,
     [feeds],
   );
   return row?.n ?? 0;
@@ -206,7 +206,7 @@ async function forgetValidators(tx: Queryable, feeds: readonly FeedName[]): Prom
 }
 
 /** Where an entry stands: the state of a change, or what is wrong with a record. */
-export interface EntryStanding {
+export interface EntryState {
   readonly id: number;
   readonly feed: FeedName;
   readonly key: PostingKey | null;
@@ -226,8 +226,8 @@ export interface EntryStanding {
 }
 
 /** The entries with these numbers that there are. A change that was sent is not there any more. */
-export async function findEntries(db: Queryable, ids: readonly number[]): Promise<EntryStanding[]> {
-  return db.query<EntryStanding>(
+export async function findEntries(db: Queryable, ids: readonly number[]): Promise<EntryState[]> {
+  return db.query<EntryState>(
     `select id, feed, key, state, invalid, reason->>'message' as reason from change where id = any($1::bigint[])
      union all
      select id, feed, key, case when discarded then 'discarded' else kind end, false, problems->0->>'message'
@@ -237,10 +237,10 @@ export async function findEntries(db: Queryable, ids: readonly number[]): Promis
 }
 
 /** How many of these changes are still open, by feed and state; those that are missing were sent. */
-export async function countStanding(
+export async function countOpenEntries(
   db: Queryable,
   ids: readonly number[],
-): Promise<{ readonly feed: FeedName; readonly state: EntryStanding['state']; readonly n: number }[]> {
+): Promise<{ readonly feed: FeedName; readonly state: EntryState['state']; readonly n: number }[]> {
   return db.query('select feed, state, count(*) as n from change where id = any($1::bigint[]) group by 1, 2', [ids]);
 }
 

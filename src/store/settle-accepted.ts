@@ -5,13 +5,13 @@ import { changeReason } from './change-reason.ts';
 import type { Queryable } from './database.ts';
 import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
 import { toJsonb } from './jsonb.ts';
-import type { AdoptedContent, Result, Settled, Settlement } from './settlement.ts';
+import type { AdoptedContent, Result, Recorded, AttemptOutcome } from './settlement.ts';
 import { noteSign } from './site-sign.ts';
 import type { Counted } from './tally.ts';
-import { forgetUnanswered, noteAnswered, noteUncertain } from './unanswered.ts';
+import { forgetUncertainWrites, noteAnswered, noteUncertain } from './unanswered.ts';
 
 /** Why a create was not recorded as having made its job. */
-type Refusal = Exclude<Settled, 'settled' | 'superseded'>;
+type Refusal = Exclude<Recorded, 'recorded' | 'superseded'>;
 
 /** What settling accepted attempts came to. */
 export interface Accepted {
@@ -22,18 +22,18 @@ export interface Accepted {
 }
 
 /** Settles accepted attempts. Statements that need no other's result are sent together, in the order they stand in. */
-export async function settleAccepted(tx: Queryable, settlements: readonly Settlement[]): Promise<Accepted> {
-  if (settlements.length === 0) return { refused: new Map(), counts: [] };
-  const { conflicts, lost, disturbed } = await writeMappings(tx, settlements);
+export async function completeAccepted(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<Accepted> {
+  if (outcomes.length === 0) return { refused: new Map(), counts: [] };
+  const { conflicts, lost, disturbed } = await writeMappings(tx, outcomes);
   const refused = new Map<string, Refusal>();
   for (const created of conflicts) {
     const end = await contest(tx, created);
     if (end.kind === 'refused') refused.set(created.attempt.token, end.as);
     else if (end.disturbed) disturbed.add(created.attempt.token);
   }
-  const done = settlements
+  const done = outcomes
     .filter(({ attempt }) => !refused.has(attempt.token))
-    .map((settlement) => (lost.has(settlement.attempt.token) ? withoutJob(settlement) : settlement));
+    .map((outcome) => (lost.has(outcome.attempt.token) ? withoutJob(outcome) : outcome));
   const uncertain = done.filter(
     ({ attempt, result }) => disturbed.has(attempt.token) || adoptedOf(result) !== undefined,
   );
@@ -54,7 +54,7 @@ export async function settleAccepted(tx: Queryable, settlements: readonly Settle
 }
 
 /** The job of an update went to another posting meanwhile: what was sent reached no job of this one. */
-const withoutJob = (settlement: Settlement): Settlement => ({ ...settlement, result: { kind: 'vanished' } });
+const withoutJob = (outcome: AttemptOutcome): AttemptOutcome => ({ ...outcome, result: { kind: 'vanished' } });
 
 const adoptedOf = (result: Result): AdoptedContent | undefined =>
   result.kind === 'created' && result.adopted !== undefined && result.adopted.uncertain.length > 0
@@ -70,11 +70,11 @@ interface WrittenMappings {
   readonly disturbed: Set<string>;
 }
 
-async function writeMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<WrittenMappings> {
-  const created = settlements.flatMap(({ attempt, result }): Created[] =>
+async function writeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<WrittenMappings> {
+  const created = outcomes.flatMap(({ attempt, result }): Created[] =>
     result.kind === 'created' && attempt.result !== undefined ? [{ attempt, result, sent: attempt.result }] : [],
   );
-  const updated = settlements.filter(({ result }) => result.kind === 'updated');
+  const updated = outcomes.filter(({ result }) => result.kind === 'updated');
   const [written, disturbed, , kept] = await Promise.all([
     insertMappings(tx, created),
     takeFromOrphans(tx, created),
@@ -93,7 +93,7 @@ async function writeMappings(tx: Queryable, settlements: readonly Settlement[]):
 async function takeFromOrphans(tx: Queryable, created: readonly Created[]): Promise<Set<string>> {
   if (created.length === 0) return new Set();
   const rows = await tx.query<{ token: string }>(
-    `delete from stray s using unnest($1::text[], $2::text[], $3::text[]) c(site, id, token)
+    `delete from orphan_site_job s using unnest($1::text[], $2::text[], $3::text[]) c(site, id, token)
      where s.site = c.site and s.site_job_id = c.id returning case when s.attempts > 0 then c.token end as token`,
     [
       created.map(({ attempt }) => attempt.site),
@@ -139,8 +139,8 @@ async function insertMappings(tx: Queryable, created: readonly Created[]): Promi
 }
 
 /** Gives the postings that have the job still. */
-async function updateMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
-  const updated = settlements.flatMap(({ attempt }) =>
+async function updateMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<ReadonlySet<string>> {
+  const updated = outcomes.flatMap(({ attempt }) =>
     attempt.result === undefined ? [] : [{ attempt, sent: attempt.result }],
   );
   if (updated.length === 0) return new Set();
@@ -160,8 +160,8 @@ async function updateMappings(tx: Queryable, settlements: readonly Settlement[])
 }
 
 /** What was sent stands in the change still, and goes from there to the document without passing through here again. */
-async function writeDocuments(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  const sent = settlements.filter(({ result }) => result.kind === 'created' || result.kind === 'updated');
+async function writeDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const sent = outcomes.filter(({ result }) => result.kind === 'created' || result.kind === 'updated');
   if (sent.length === 0) return;
   await tx.query(
     `insert into document (feed, key, fields)
@@ -179,8 +179,8 @@ async function writeDocuments(tx: Queryable, settlements: readonly Settlement[])
 
 const ENDS_MAPPING: ReadonlySet<Result['kind']> = new Set(['deleted', 'vanished', 'disowned']);
 
-async function removeMappings(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  const removed = settlements.filter(({ result }) => ENDS_MAPPING.has(result.kind));
+async function removeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const removed = outcomes.filter(({ result }) => ENDS_MAPPING.has(result.kind));
   if (removed.length === 0) return;
   const removal = () =>
     tx.query(
@@ -197,7 +197,7 @@ async function removeMappings(tx: Queryable, settlements: readonly Settlement[])
         removed.map(({ result }) => result.kind !== 'disowned'),
       ],
     );
-  await Promise.all([forgetUnanswered(tx, removed), removal()]);
+  await Promise.all([forgetUncertainWrites(tx, removed), removal()]);
 }
 
 const CLOSES: ReadonlySet<Result['kind']> = new Set(['created', 'updated', 'deleted']);
@@ -209,10 +209,10 @@ const CLOSES: ReadonlySet<Result['kind']> = new Set(['created', 'updated', 'dele
  */
 async function closeChanges(
   tx: Queryable,
-  settlements: readonly Settlement[],
+  outcomes: readonly AttemptOutcome[],
   uncertain: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
-  const open = settlements.filter(({ attempt, result }) => CLOSES.has(result.kind) && !uncertain.has(attempt.token));
+  const open = outcomes.filter(({ attempt, result }) => CLOSES.has(result.kind) && !uncertain.has(attempt.token));
   const rows = await tx.query<PostingRef & { readonly counts: boolean }>(
     `delete from change c using unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token and c.revision = a.revision
@@ -224,25 +224,25 @@ async function closeChanges(
       open.map(({ attempt }) => attempt.revision),
     ],
   );
-  const resting = settlements.filter(({ result }) => result.kind !== 'disowned');
-  if (rows.length < resting.length) await restNewerWishes(tx, resting);
+  const replaced = outcomes.filter(({ result }) => result.kind !== 'disowned');
+  if (rows.length < replaced.length) await releaseNewerVersions(tx, replaced);
   return new Set(rows.filter((row) => row.counts).map(idOf));
 }
 
 /** A wish that is newer than what was sent, or whose job vanished, is next to be sent. */
-async function restNewerWishes(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
+async function releaseNewerVersions(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   await tx.query(
-    `update change c set state = c.resting, since = now(), attempts = 0, not_before = '-infinity',
-       operation = case when c.wanted = 'absent' then 'delete' when c.attempt_operation = 'delete' then 'create'
+    `update change c set state = c.target_state, since = now(), attempts = 0, not_before = '-infinity',
+       operation = case when c.desired = 'absent' then 'delete' when c.attempt_operation = 'delete' then 'create'
          when a.vanished then 'create' else 'update' end,
        attempt_token = null, attempt_operation = null, attempt_started = null
      from unnest($1::text[], $2::text[], $3::uuid[], $4::bool[]) a(feed, key, token, vanished)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
     [
-      settlements.map(({ attempt }) => attempt.feed),
-      settlements.map(({ attempt }) => attempt.key),
-      settlements.map(({ attempt }) => attempt.token),
-      settlements.map(({ result }) => result.kind === 'vanished'),
+      outcomes.map(({ attempt }) => attempt.feed),
+      outcomes.map(({ attempt }) => attempt.key),
+      outcomes.map(({ attempt }) => attempt.token),
+      outcomes.map(({ result }) => result.kind === 'vanished'),
     ],
   );
 }
@@ -251,17 +251,17 @@ async function restNewerWishes(tx: Queryable, settlements: readonly Settlement[]
  * The job is another posting's, so which one this posting has is not known: as a create in doubt it waits for a person,
  * and nothing is read or sent for it meanwhile. What is wished absent has nothing left to delete.
  */
-async function disown(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  for (const { attempt, result } of settlements) {
+async function disown(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  for (const { attempt, result } of outcomes) {
     if (result.kind !== 'disowned') continue;
     if ('siteJobId' in attempt.request) await noteSign(tx, attempt.site, attempt.request.siteJobId);
     await tx.query(
-      `update change set state = case when wanted = 'absent' then 'ready' else 'in_doubt' end, since = now(),
-         not_before = case when wanted = 'absent' then '-infinity' else 'infinity' end::timestamptz, reason = $4, looks = 0,
-         operation = case when wanted = 'absent' then 'delete' else 'create' end,
-         attempt_operation = case when wanted = 'present' then 'create' end,
-         attempt_token = case when wanted = 'present' then attempt_token end,
-         attempt_started = case when wanted = 'present' then attempt_started end
+      `update change set state = case when desired = 'absent' then 'ready' else 'in_doubt' end, since = now(),
+         not_before = case when desired = 'absent' then '-infinity' else 'infinity' end::timestamptz, reason = $4, list_checks = 0,
+         operation = case when desired = 'absent' then 'delete' else 'create' end,
+         attempt_operation = case when desired = 'present' then 'create' end,
+         attempt_token = case when desired = 'present' then attempt_token end,
+         attempt_started = case when desired = 'present' then attempt_started end
        where feed = $1 and key = $2 and attempt_token = $3`,
       [attempt.feed, attempt.key, attempt.token, toJsonb(result.reason)],
     );
@@ -307,10 +307,10 @@ async function contest(tx: Queryable, { attempt, result, sent }: Created): Promi
   const older = await lockClaim(tx, site, result.siteJobId);
   if (result.adopted !== undefined) return { kind: 'refused', as: 'owned_elsewhere' };
   // It went meanwhile, or another create of these was answered with the same ID.
-  if (older === undefined) return { kind: 'refused', as: 'contested' };
+  if (older === undefined) return { kind: 'refused', as: 'disputed' };
   const { evidence } = result;
   const owner = whoseJob(evidence?.shown, sent.fields, older.fields, evidence?.referenceField);
-  if (owner === 'unknown' && evidence?.asked !== true) return { kind: 'refused', as: 'contested' };
+  if (owner === 'unknown' && evidence?.asked !== true) return { kind: 'refused', as: 'disputed' };
   const told = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
   if (await hasLostClaim(tx, attempt, site, result.siteJobId)) {
     await refuse(

@@ -5,20 +5,20 @@ import { toJsonb } from './jsonb.ts';
 import { shareFeeds } from './locks.ts';
 import { microBatch } from './micro-batch.ts';
 import { countExchanges, recordExchanges } from './record-exchanges.ts';
-import { restingState } from './resting-state.ts';
-import { settleAccepted } from './settle-accepted.ts';
-import type { Settled, Settlement } from './settlement.ts';
-import { addTally } from './tally.ts';
-import { noteUnanswered } from './unanswered.ts';
+import { targetState } from './resting-state.ts';
+import { completeAccepted } from './settle-accepted.ts';
+import type { Recorded, AttemptOutcome } from './settlement.ts';
+import { addOutcomeCount } from './tally.ts';
+import { recordUncertainWrites } from './unanswered.ts';
 
 /**
  * Gives the function that settles attempts; concurrent calls share one transaction and one commit. A batch that fails
  * is tried again one by one, so that no attempt fails for another's sake.
  */
-export function settler(db: Statements): (settlement: Settlement) => Promise<Settled> {
-  const settle = (settlements: readonly Settlement[]) =>
-    db.transaction((tx) => settleAll(tx, settlements), { opensWithLocks: true });
-  return microBatch(settle, { onFailure: 'one_by_one' });
+export function outcomeRecorder(db: Statements): (outcome: AttemptOutcome) => Promise<Recorded> {
+  const recordOutcome = (outcomes: readonly AttemptOutcome[]) =>
+    db.transaction((tx) => recordAll(tx, outcomes), { opensWithLocks: true });
+  return microBatch(recordOutcome, { onFailure: 'one_by_one' });
 }
 
 /**
@@ -26,49 +26,49 @@ export function settler(db: Statements): (settlement: Settlement) => Promise<Set
  * server does them in the order in which they are sent, which counts twice: what is unanswered is read from the changes
  * before they are given back, and mappings are written before jobs without one are noted.
  */
-export async function settleAll(tx: Transaction, settlements: readonly Settlement[]): Promise<Settled[]> {
-  const feeds = settlements.map(({ attempt }) => attempt.feed);
-  const [, open] = await Promise.all([shareFeeds(tx, feeds), lockOpen(tx, settlements)]);
-  const kept = settlements.filter(({ attempt }) => open.has(attempt.token));
-  const late = settlements.filter(({ attempt }) => !open.has(attempt.token));
+export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutcome[]): Promise<Recorded[]> {
+  const feeds = outcomes.map(({ attempt }) => attempt.feed);
+  const [, open] = await Promise.all([shareFeeds(tx, feeds), lockOpen(tx, outcomes)]);
+  const kept = outcomes.filter(({ attempt }) => open.has(attempt.token));
+  const late = outcomes.filter(({ attempt }) => !open.has(attempt.token));
   const renamed = await findRenamed(tx, late);
   if (renamed.size > 0)
-    return settleAll(
+    return recordAll(
       tx,
-      settlements.map((settlement) => underName(settlement, renamed)),
+      outcomes.map((outcome) => underName(outcome, renamed)),
     );
   const accepted = kept.filter(({ result }) => result.kind !== 'returned');
   const [{ refused, counts }] = await Promise.all([
-    settleAccepted(tx, accepted),
-    noteUnanswered(tx, kept),
-    settleReturned(tx, kept),
-    noteStrays(tx, late),
-    recordExchanges(tx, settlements),
+    completeAccepted(tx, accepted),
+    recordUncertainWrites(tx, kept),
+    recordReturned(tx, kept),
+    recordOrphans(tx, late),
+    recordExchanges(tx, outcomes),
   ]);
-  tx.leave(addTally(tx, [...counts, ...countExchanges(settlements)]));
-  return settlements.map(({ attempt }): Settled => {
+  tx.leave(addOutcomeCount(tx, [...counts, ...countExchanges(outcomes)]));
+  return outcomes.map(({ attempt }): Recorded => {
     if (!open.has(attempt.token)) return 'superseded';
-    return refused.get(attempt.token) ?? 'settled';
+    return refused.get(attempt.token) ?? 'recorded';
   });
 }
 
 /** Locks the changes of these attempts, in key order, and gives the tokens that are still theirs. */
-async function lockOpen(tx: Queryable, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
+async function lockOpen(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ attempt_token: string }>(
     `select c.attempt_token from unnest($1::text[], $2::text[], $3::uuid[]) a(feed, key, token)
      join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
      order by c.feed, c.key for update of c`,
     [
-      settlements.map(({ attempt }) => attempt.feed),
-      settlements.map(({ attempt }) => attempt.key),
-      settlements.map(({ attempt }) => attempt.token),
+      outcomes.map(({ attempt }) => attempt.feed),
+      outcomes.map(({ attempt }) => attempt.key),
+      outcomes.map(({ attempt }) => attempt.token),
     ],
   );
   return new Set(rows.map((row) => row.attempt_token));
 }
 
 /** Attempts whose feed has another name by now, by token. */
-async function findRenamed(tx: Queryable, late: readonly Settlement[]): Promise<ReadonlyMap<string, FeedName>> {
+async function findRenamed(tx: Queryable, late: readonly AttemptOutcome[]): Promise<ReadonlyMap<string, FeedName>> {
   if (late.length === 0) return new Map();
   const rows = await tx.query<{ token: string; feed: FeedName }>(
     `select a.token, c.feed from unnest($1::text[], $2::uuid[]) a(key, token) cross join feed_state f
@@ -78,20 +78,20 @@ async function findRenamed(tx: Queryable, late: readonly Settlement[]): Promise<
   return new Map(rows.map(({ token, feed }) => [token, feed]));
 }
 
-function underName(settlement: Settlement, names: ReadonlyMap<string, FeedName>): Settlement {
-  const feed = names.get(settlement.attempt.token);
-  return feed === undefined ? settlement : { ...settlement, attempt: { ...settlement.attempt, feed } };
+function underName(outcome: AttemptOutcome, names: ReadonlyMap<string, FeedName>): AttemptOutcome {
+  const feed = names.get(outcome.attempt.token);
+  return feed === undefined ? outcome : { ...outcome, attempt: { ...outcome.attempt, feed } };
 }
 
 /** A wish that changed during the attempt rests where it says; otherwise the change goes where the outcome sends it. */
-async function settleReturned(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  const returned = settlements.flatMap(({ attempt, result }) =>
+async function recordReturned(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const returned = outcomes.flatMap(({ attempt, result }) =>
     result.kind === 'returned' ? [{ attempt, back: result.back }] : [],
   );
   if (returned.length === 0) return;
   await tx.query(
     `update change c set
-       state = case when r.target = 'in_doubt' then 'in_doubt' when c.revision <> r.revision then ${restingState('c')} else r.target end,
+       state = case when r.target = 'in_doubt' then 'in_doubt' when c.revision <> r.revision then ${targetState('c')} else r.target end,
        since = now(),
        attempts = case when c.revision <> r.revision then 0 when r.counted then c.attempts else c.attempts - 1 end,
        not_before = case when r.target = 'ready' then now() + make_interval(secs => r.delay) else '-infinity' end,
@@ -119,11 +119,11 @@ async function settleReturned(tx: Queryable, settlements: readonly Settlement[])
  * A create that succeeded after its attempt was given up made a job that nobody maps: it is ours, and to be deleted. A job
  * that was only found for a doubt is not proven to be ours.
  */
-async function noteStrays(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  for (const { attempt, result } of settlements) {
+async function recordOrphans(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  for (const { attempt, result } of outcomes) {
     if (result.kind !== 'created' || result.adopted !== undefined) continue;
     await tx.query(
-      `insert into stray (site, site_job_id, feed, key)
+      `insert into orphan_site_job (site, site_job_id, feed, key)
        select $1, $2, $3, $4 where not exists (select from mapping where site = $1 and site_job_id = $2)
        on conflict do nothing`,
       [attempt.site, result.siteJobId, attempt.feed, attempt.key],

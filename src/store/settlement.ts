@@ -57,7 +57,7 @@ export interface AdoptedContent {
 }
 
 /** One attempt and its result, with the exchange as it is written down; absent where nothing was sent. */
-export interface Settlement {
+export interface AttemptOutcome {
   readonly attempt: Attempt;
   readonly result: Result;
   readonly record: ExchangeRecord | undefined;
@@ -73,13 +73,13 @@ export interface ExchangeRecord {
 }
 
 /** How a settlement was taken. */
-export type Settled =
+export type Recorded =
   /** As given. */
-  | 'settled'
+  | 'recorded'
   /** The site's new job belongs to another posting already; the change failed, for a person. */
   | 'owned_elsewhere'
   /** Another posting has the ID of the site's new job, and nothing tells yet whose job it is: nothing was recorded. */
-  | 'contested'
+  | 'disputed'
   /** The answer contradicts what is known: the create is in doubt. */
   | 'in_doubt'
   /** The attempt was not open any more; a job that it made after all is noted as a stray, to be deleted. */

@@ -2,7 +2,7 @@
 import type { Queryable } from './database.ts';
 
 /** Whoever holds a lock shows that it runs by asking something; one that has not asked for this long stands still. */
-const SILENT_SECONDS = 15;
+const STALE_SECONDS = 15;
 /** How often a holder that has nothing to ask says something all the same. */
 const SPEAK_EVERY_MS = 3_000;
 
@@ -12,12 +12,12 @@ const HOLDERS = `pg_locks l where l.locktype = 'advisory' and l.granted and l.ob
   and ((l.classid::bigint << 32) | l.objid::bigint) = $1::bigint`;
 
 /** Ends whoever holds the lock `key` and has said nothing for too long: alive to the server, but a stopped process. */
-export async function endSilentHolder(session: Queryable, key: string): Promise<void> {
+export async function endStaleLockHolder(session: Queryable, key: string): Promise<void> {
   await session.query(
     `select pg_terminate_backend(a.pid) from pg_stat_activity a
      where a.pid in (select l.pid from ${HOLDERS})
        and a.state = 'idle' and a.state_change < clock_timestamp() - make_interval(secs => $2)`,
-    [key, SILENT_SECONDS],
+    [key, STALE_SECONDS],
   );
 }
 

@@ -16,7 +16,7 @@ export interface Move {
 export async function findMove(db: Queryable, site: SiteName, address: string): Promise<Move | undefined> {
   const [row] = await db.query<{ from: string; jobs: number; in_doubt: number }>(
     `select s.address as from,
-       (select count(*) from mapping where site = $1) + (select count(*) from stray where site = $1) as jobs,
+       (select count(*) from mapping where site = $1) + (select count(*) from orphan_site_job where site = $1) as jobs,
        (select count(*) from change where site = $1 and state in ('in_doubt', 'sending')) as in_doubt
      from site_state s where s.site = $1 and s.address <> $2`,
     [site, address],

@@ -96,7 +96,7 @@ export async function keepFound(
      select distinct on (j.id) $1, j.id, j.reference, left(j.shown, ${MOST_SHOWN}), j.title, j.contradicts, $7, $8, $9
      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bool[]) j(id, reference, shown, title, contradicts)
      where (j.contradicts or not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id))
-       and not exists (select from stray s where s.site = $1 and s.site_job_id = j.id)
+       and not exists (select from orphan_site_job s where s.site = $1 and s.site_job_id = j.id)
        and not exists (select from request q where q.at >= $8 and q.operation = 'delete' and q.site_job_id = j.id)
      on conflict (site, site_job_id) do update set reference = excluded.reference, shown = excluded.shown,
        title = excluded.title, contradicts = excluded.contradicts, field = excluded.field,
@@ -219,7 +219,7 @@ export async function holdFound(
     for (let last = ''; ; ) {
       const creates = await tx.query<SearchedCreate>(
         `select key, fields->>$3 as reference, fields->>'title' as title from change
-         where feed = $1 and key > $2 and state = 'ready' and operation = 'create' and wanted = 'present'
+         where feed = $1 and key > $2 and state = 'ready' and operation = 'create' and desired = 'present'
          order by key limit ${READ_AT_ONCE}`,
         [feed, last, referenceField],
       );

@@ -50,7 +50,7 @@ export async function hasLearntRate(db: Queryable, site: SiteName): Promise<bool
 }
 
 /** A turn of the learnt rate: in so many milliseconds, or not given yet and to be asked for again then. */
-export interface SiteTurn {
+export interface SiteSlot {
   readonly given: boolean;
   readonly inMs: number;
 }
@@ -60,12 +60,12 @@ export interface SiteTurn {
  * minute raises it a little, and more once the site has not asked to wait for five minutes. `undefined`: the configured
  * rate holds again.
  */
-export async function takeSiteTurn(
+export async function takeSiteSlot(
   db: Queryable,
   site: SiteName,
   requestsPerSecond: number,
   nearMs: number,
-): Promise<SiteTurn | undefined> {
+): Promise<SiteSlot | undefined> {
   const configured = Math.min(requestsPerSecond, UNBOUNDED);
   const [row] = await db.query<{ given: boolean; in_ms: number }>(
     `with asked as (

@@ -2,7 +2,7 @@
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from './database.ts';
 
-export interface Standing {
+export interface Progress {
   /** Something may be sent now. */
   readonly due: boolean;
   readonly sending: boolean;
@@ -11,14 +11,14 @@ export interface Standing {
   /** Milliseconds until the next change that waits for its time is due; `undefined`: none waits. */
   readonly nextDueMs: number | undefined;
   /** Outcomes of the feeds' current pulls so far, to see whether anything moves. */
-  readonly settled: number;
+  readonly recorded: number;
 }
 
 /** Doubts that the site's list may resolve: not those that are for a person alone. */
 const RESOLVES = `found_job_id is null and not_before < 'infinity'`;
 
 /** The last condition on `next` is that of its index. */
-export async function readStanding(db: Queryable, feeds: readonly FeedName[]): Promise<Standing> {
+export async function readProgress(db: Queryable, feeds: readonly FeedName[]): Promise<Progress> {
   const [row] = await db.query(
     `select
        exists(select from change where feed = any($1::text[]) and state = 'ready' and not gone and not_before <= now()) as due,
@@ -26,7 +26,7 @@ export async function readStanding(db: Queryable, feeds: readonly FeedName[]): P
        exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${RESOLVES}) as "inDoubt",
        (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change
          where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity') as next,
-       (select coalesce(sum(t.n), 0) from feed_state f join tally t on t.pull = f.current_pull
+       (select coalesce(sum(t.n), 0) from feed_state f join outcome_count t on t.pull = f.current_pull
          where f.feed = any($1::text[])) as settled`,
     [feeds],
   );
@@ -35,7 +35,7 @@ export async function readStanding(db: Queryable, feeds: readonly FeedName[]): P
     sending: row?.sending,
     inDoubt: row?.inDoubt,
     nextDueMs: row?.next ?? undefined,
-    settled: Number(row?.settled ?? 0),
+    recorded: Number(row?.recorded ?? 0),
   };
 }
 
@@ -65,7 +65,7 @@ export async function readDoubtProgress(
 ): Promise<DoubtProgress> {
   const [row] = await db.query<DoubtProgress & Record<string, unknown>>(
     `select count(*) as open, count(*) filter (where reason ? 'note') as explained,
-       concat_ws(' ', count(*), sum(looks), max(not_before)) as mark
+       concat_ws(' ', count(*), sum(list_checks), max(not_before)) as mark
      from change where site = $1 and state = 'in_doubt' and ${RESOLVES} and feed = any($2::text[])`,
     [site, feeds],
   );

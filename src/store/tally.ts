@@ -2,7 +2,7 @@
 import type { Queryable } from './database.ts';
 
 /** `refused` and `unjudged` are among the `requests`: the latter say nothing of the postings they were about. */
-export type TallyOutcome =
+export type CountedOutcome =
   | 'created'
   | 'updated'
   | 'deleted'
@@ -19,19 +19,19 @@ const shard = Math.floor(Math.random() * SHARDS);
 /** One outcome of a posting, to be counted for its feed. */
 export interface Counted {
   readonly feed: string;
-  readonly outcome: TallyOutcome;
+  readonly outcome: CountedOutcome;
 }
 
 /** Adds one for each entry; the caller holds the feeds' shared lock. */
-export async function addTally(tx: Queryable, entries: readonly Counted[]): Promise<void> {
+export async function addOutcomeCount(tx: Queryable, entries: readonly Counted[]): Promise<void> {
   if (entries.length === 0) return;
   await tx.query(
-    `insert into tally (pull, outcome, shard, n)
+    `insert into outcome_count (pull, outcome, shard, n)
      select f.current_pull, e.outcome, $3, count(*)
      from unnest($1::text[], $2::text[]) e(feed, outcome) join feed_state f on f.feed = e.feed
      where f.current_pull is not null
      group by f.current_pull, e.outcome order by 1, 2
-     on conflict (pull, outcome, shard) do update set n = tally.n + excluded.n`,
+     on conflict (pull, outcome, shard) do update set n = outcome_count.n + excluded.n`,
     [entries.map((entry) => entry.feed), entries.map((entry) => entry.outcome), shard],
   );
 }

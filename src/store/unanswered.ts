@@ -1,23 +1,23 @@
 // Keeps updates and deletes whose outcome is unknown, so that what the site may have is neither taken for known nor overtaken.
 import type { Queryable } from './database.ts';
 import { toJsonb } from './jsonb.ts';
-import type { Settlement } from './settlement.ts';
+import type { AttemptOutcome } from './settlement.ts';
 
 // A delete may have taken every field that the site had.
 const NOTE = `on conflict (feed, key) do update set revision = excluded.revision,
-  fields = array(select unnest(unanswered.fields) union select unnest(excluded.fields)),
-  until = greatest(unanswered.until, excluded.until)`;
+  fields = array(select unnest(uncertain_write.fields) union select unnest(excluded.fields)),
+  until = greatest(uncertain_write.until, excluded.until)`;
 
 /** Notes the attempts that came back without a certain outcome; their changes must still be theirs. Creates are doubts. */
-export async function noteUnanswered(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  const open = settlements.flatMap(({ attempt, result }) => {
+export async function recordUncertainWrites(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const open = outcomes.flatMap(({ attempt, result }) => {
     if (result.kind !== 'returned' || result.back.to === 'in_doubt' || attempt.request.kind === 'create') return [];
     const { mayLandMs } = result.back;
     return mayLandMs === undefined ? [] : [{ attempt, mayLandMs }];
   });
   if (open.length === 0) return;
   await tx.query(
-    `insert into unanswered (feed, key, revision, fields, until)
+    `insert into uncertain_write (feed, key, revision, fields, until)
      select c.feed, c.key, a.revision,
        case when a.names is null then coalesce((select array(select json_object_keys(d.fields)) from document d
                                                 where d.feed = c.feed and d.key = c.key), '{}')
@@ -43,7 +43,7 @@ export async function noteUnanswered(tx: Queryable, settlements: readonly Settle
  * were sent is not known any more, so all that the site had or was to get are uncertain.
  */
 export const noteOrphans = (orphans: string, seconds: string): string =>
-  `insert into unanswered (feed, key, revision, fields, until)
+  `insert into uncertain_write (feed, key, revision, fields, until)
    select o.feed, o.key, coalesce(o.sent_revision, o.revision),
      array(select json_object_keys(d.fields) union select json_object_keys(coalesce(o.sent_fields, o.fields))),
      o.attempt_started + make_interval(secs => ${seconds})
@@ -52,13 +52,13 @@ export const noteOrphans = (orphans: string, seconds: string): string =>
    ${NOTE}`;
 
 /** A later request was accepted: the fields of these postings are certain again. */
-export async function noteAnswered(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  if (settlements.length === 0) return;
-  const values = [settlements.map(({ attempt }) => attempt.feed), settlements.map(({ attempt }) => attempt.key)];
+export async function noteAnswered(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  const values = [outcomes.map(({ attempt }) => attempt.feed), outcomes.map(({ attempt }) => attempt.key)];
   await tx.query(
     `with a as (select * from unnest($1::text[], $2::text[]) a(feed, key)),
-       arrived as (delete from unanswered u using a where u.feed = a.feed and u.key = a.key and u.until <= now())
-     update unanswered u set fields = null from a where u.feed = a.feed and u.key = a.key and u.until > now()`,
+       arrived as (delete from uncertain_write u using a where u.feed = a.feed and u.key = a.key and u.until <= now())
+     update uncertain_write u set fields = null from a where u.feed = a.feed and u.key = a.key and u.until > now()`,
     values,
   );
 }
@@ -72,18 +72,18 @@ export async function noteUncertain(
 ): Promise<void> {
   // No wish has revision 0, so each waits until those requests can't arrive any more.
   await tx.query(
-    `insert into unanswered (feed, key, revision, fields, until)
+    `insert into uncertain_write (feed, key, revision, fields, until)
      values ($1, $2, 0, $3, clock_timestamp() + make_interval(secs => $4)) ${NOTE}`,
     [posting.feed, posting.key, fields, mayLandMs / 1000],
   );
 }
 
 /** The site has no job of these postings any more: whatever still arrives finds none. */
-export async function forgetUnanswered(tx: Queryable, settlements: readonly Settlement[]): Promise<void> {
-  if (settlements.length === 0) return;
+export async function forgetUncertainWrites(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  if (outcomes.length === 0) return;
   await tx.query(
-    'delete from unanswered u using unnest($1::text[], $2::text[]) a(feed, key) where u.feed = a.feed and u.key = a.key',
-    [settlements.map(({ attempt }) => attempt.feed), settlements.map(({ attempt }) => attempt.key)],
+    'delete from uncertain_write u using unnest($1::text[], $2::text[]) a(feed, key) where u.feed = a.feed and u.key = a.key',
+    [outcomes.map(({ attempt }) => attempt.feed), outcomes.map(({ attempt }) => attempt.key)],
   );
 }
 
@@ -95,7 +95,7 @@ export async function putOffUntilLanded(
   if (postings.length === 0) return;
   await db.query(
     `update change c set not_before = u.until
-     from unnest($1::text[], $2::text[]) p(feed, key) join unanswered u on u.feed = p.feed and u.key = p.key
+     from unnest($1::text[], $2::text[]) p(feed, key) join uncertain_write u on u.feed = p.feed and u.key = p.key
      where c.feed = p.feed and c.key = p.key and c.state = 'ready' and c.not_before < u.until`,
     [postings.map((posting) => posting.feed), postings.map((posting) => posting.key)],
   );

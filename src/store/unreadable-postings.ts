@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Reason } from '../plan/wish.ts';
 import { inBatches } from './cursor.ts';
 import { toJsonb } from './jsonb.ts';
-import type { PullBooks } from './pull-books.ts';
+import type { PullTransaction } from './pull-books.ts';
 
 const BATCH = 10_000;
 
@@ -24,59 +24,59 @@ const SENT_REVISION = 'case when c.attempt_token is not null then coalesce(c.sen
  * |   that is in flight or in doubt      |                                                                             |
  * | delete in flight                     | what the site had is desired again, should the delete be carried out        |
  *
- * @param hasMetWish whether the pull met the open change with this record hash.
+ * @param hasSeenChange whether the pull met the open change with this record hash.
  */
-export async function protectUnreadable(books: PullBooks, hasMetWish: (recordHash: Buffer) => boolean): Promise<void> {
-  if (!books.hasUnreadableKeys) return;
-  const { session, subject } = books;
+export async function protectUnreadable(pullTx: PullTransaction, hasSeenChange: (recordHash: Buffer) => boolean): Promise<void> {
+  if (!pullTx.hasUnreadableKeys) return;
+  const { session, subject } = pullTx;
   const { feed, pull } = subject;
   await session.query('create temporary table protected (key text primary key) on commit drop');
   await session.query(
     `insert into protected select distinct u.key from unreadable_key u
      where not exists (select from change c where c.feed = $1 and c.key = u.key and c.pull = $2)
-       and not exists (select from carried r where r.key = u.key)`,
+       and not exists (select from pending_same r where r.key = u.key)`,
     [feed, pull],
   );
-  await takeOutMet(books, hasMetWish);
+  await takeOutMet(pullTx, hasSeenChange);
   await session.query('analyze protected');
 
   const these = 'from protected p where c.feed = $1 and c.key = p.key';
   await session.query(
-    `update change c set gone = false, missing_pulls = 0, unseen = true ${these} and c.wanted = 'present'`,
+    `update change c set gone = false, missing_pulls = 0, unseen = true ${these} and c.desired = 'present'`,
     [feed],
   );
   await session.query(
     `delete from change c using protected p
-     where c.feed = $1 and c.key = p.key and c.wanted = 'absent' and c.attempt_token is null
-       and not exists (select from unanswered u where u.feed = c.feed and u.key = c.key and u.fields is not null)`,
+     where c.feed = $1 and c.key = p.key and c.desired = 'absent' and c.attempt_token is null
+       and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)`,
     [feed],
   );
   await session.query(
-    `update change c set wanted = 'present', operation = c.attempt_operation, fields = c.sent_fields,
+    `update change c set desired = 'present', operation = c.attempt_operation, fields = c.sent_fields,
        record_hash = c.sent_record_hash, content_hash = c.sent_content_hash, revision = c.sent_revision,
-       resting = 'ready', approved = false, gone = false, unseen = true,
+       target_state = 'ready', approved = false, gone = false, unseen = true,
        sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
-     ${these} and c.wanted = 'absent' and c.sent_fields is not null`,
+     ${these} and c.desired = 'absent' and c.sent_fields is not null`,
     [feed],
   );
   await session.query(
-    `update change c set wanted = 'present', operation = 'update', fields = d.fields, record_hash = m.record_hash,
+    `update change c set desired = 'present', operation = 'update', fields = d.fields, record_hash = m.record_hash,
        content_hash = m.content_hash, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
        state = case when c.attempt_token is null then 'ready' else c.state end, since = now(), not_before = '-infinity',
-       resting = 'ready', approved = false, gone = false, unseen = true, attempts = 0, reason = null
+       target_state = 'ready', approved = false, gone = false, unseen = true, attempts = 0, reason = null
      from protected p join mapping m on m.feed = $1 and m.key = p.key join document d on d.feed = $1 and d.key = p.key
-     where c.feed = $1 and c.key = p.key and c.wanted = 'absent'`,
+     where c.feed = $1 and c.key = p.key and c.desired = 'absent'`,
     [feed],
   );
   // Of an adopted job nothing is known that could be made again: should its delete come back undone, it is held.
   await session.query(
-    `update change c set resting = 'held', approved = false, sent_revision = ${SENT_REVISION},
+    `update change c set target_state = 'held', approved = false, sent_revision = ${SENT_REVISION},
        state = case when c.attempt_token is null then 'held' else c.state end,
-       revision = nextval('revision_number') ${these} and c.wanted = 'absent'`,
+       revision = nextval('revision_number') ${these} and c.desired = 'absent'`,
     [feed],
   );
   await session.query(
-    `delete from protected p using change c where c.feed = $1 and c.key = p.key and c.wanted = 'absent'`,
+    `delete from protected p using change c where c.feed = $1 and c.key = p.key and c.desired = 'absent'`,
     [feed],
   );
   await session.query(
@@ -85,27 +85,27 @@ export async function protectUnreadable(books: PullBooks, hasMetWish: (recordHas
   );
 }
 
-async function takeOutMet({ session, subject }: PullBooks, hasMetWish: (recordHash: Buffer) => boolean): Promise<void> {
+async function takeOutMet({ session, subject }: PullTransaction, hasSeenChange: (recordHash: Buffer) => boolean): Promise<void> {
   const select = `select c.key, c.record_hash as hash from protected p join change c on c.key = p.key
-    where c.wanted = 'present' and c.feed = ${pg.escapeLiteral(subject.feed)}`;
-  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'protected_wish', select, BATCH)) {
-    const met = rows.filter(({ hash }) => hasMetWish(hash)).map(({ key }) => key);
-    if (met.length > 0) await session.query('delete from protected where key = any($1::text[])', [met]);
+    where c.desired = 'present' and c.feed = ${pg.escapeLiteral(subject.feed)}`;
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'protected_change', select, BATCH)) {
+    const seen = rows.filter(({ hash }) => hasSeenChange(hash)).map(({ key }) => key);
+    if (seen.length > 0) await session.query('delete from protected where key = any($1::text[])', [seen]);
   }
 }
 
 /** Takes the protected postings out of those that {@link collectMissing} found. */
-export async function keepProtected({ session, hasUnreadableKeys }: PullBooks): Promise<void> {
+export async function keepProtected({ session, hasUnreadableKeys }: PullTransaction): Promise<void> {
   if (hasUnreadableKeys) await session.query('delete from missing x using protected p where x.key = p.key');
 }
 
 /** Holds the deletes that wait: a record without a key may be any of their postings. Approved ones stay approved. */
-export async function holdWaitingDeletes({ session, subject }: PullBooks, reason: Reason): Promise<number> {
+export async function holdWaitingDeletes({ session, subject }: PullTransaction, reason: Reason): Promise<number> {
   const [row] = await session.query<{ n: number }>(
     `with held as (
-       update change set state = 'held', resting = 'held', since = now(), reason = $2, attempts = 0,
+       update change set state = 'held', target_state = 'held', since = now(), reason = $2, attempts = 0,
          not_before = '-infinity', revision = nextval('revision_number')
-       where feed = $1 and wanted = 'absent' and state = 'ready' and not approved returning 1)
+       where feed = $1 and desired = 'absent' and state = 'ready' and not approved returning 1)
      select count(*) as n from held`,
     [subject.feed, toJsonb(reason)],
   );
@@ -113,9 +113,9 @@ export async function holdWaitingDeletes({ session, subject }: PullBooks, reason
 }
 
 /** Forgets the deletes that were held for a record without a key; what is still missing is judged anew. */
-export async function releaseUnreadableHolds({ session, subject }: PullBooks): Promise<void> {
+export async function releaseUnreadableHolds({ session, subject }: PullTransaction): Promise<void> {
   await session.query(
-    `delete from change where feed = $1 and wanted = 'absent' and state = 'held' and reason->>'kind' = 'unreadable'`,
+    `delete from change where feed = $1 and desired = 'absent' and state = 'held' and reason->>'kind' = 'unreadable'`,
     [subject.feed],
   );
 }

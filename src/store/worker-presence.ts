@@ -4,13 +4,13 @@ import type { SiteName } from '../posting/identifiers.ts';
 import { changeReason } from './change-reason.ts';
 import type { Database, Session } from './database.ts';
 import { toJsonb } from './jsonb.ts';
-import { LIVE_WORKERS, PRESENCE } from './live-workers.ts';
+import { LIVE_WORKERS, LEASE } from './live-workers.ts';
 import { noteProcess, type ProcessAbout } from './processes.ts';
 import { keepSpeaking } from './silent-holder.ts';
 import { noteOrphans } from './unanswered.ts';
 
 /** A live worker's number, and the lock that shows that it lives. */
-export interface WorkerPresence {
+export interface WorkerLease {
   readonly worker: number;
   /** By the database's clock. */
   readonly startedAt: Date;
@@ -26,7 +26,7 @@ export async function enterAsWorker(
   db: Database,
   about: ProcessAbout,
   onTrouble: (error: Error) => void,
-): Promise<WorkerPresence> {
+): Promise<WorkerLease> {
   const [row] = await db.query<{ n: number }>(`select nextval('worker_number') as n`);
   const worker = row?.n ?? 0;
   let session: Session | undefined;
@@ -42,7 +42,7 @@ export async function enterAsWorker(
       stopSpeaking();
       again();
     });
-    await session.query('select pg_advisory_lock($1, $2)', [PRESENCE, worker]);
+    await session.query('select pg_advisory_lock($1, $2)', [LEASE, worker]);
     stopSpeaking();
     stopSpeaking = keepSpeaking(session);
     startedAt = await noteProcess(db, worker, about, startedAt);
@@ -113,14 +113,14 @@ export async function giveBackOrphans(
     `with orphan as (
        select c.* from change c
        where c.site = $1 and c.state = 'sending' and (c.attempt_started < clock_timestamp() - make_interval(secs => $2)
-         or not exists (select from pg_locks l where l.locktype = 'advisory' and l.classid = ${PRESENCE}
+         or not exists (select from pg_locks l where l.locktype = 'advisory' and l.classid = ${LEASE}
                           and l.objid = c.attempt_worker and l.granted
                           and l.database = (select oid from pg_database where datname = current_database())))
        order by c.feed, c.key for update),
      noted as (${noteOrphans('orphan', '$3')})
      update change c set
        state = case when c.attempt_operation = 'create' then 'in_doubt'
-         when ${spent} then 'failed' else c.resting end,
+         when ${spent} then 'failed' else c.target_state end,
        since = now(), reason = case when c.attempt_operation <> 'create' and ${spent} then $6::jsonb else $4::jsonb end,
        not_before = '-infinity',
        attempt_token = case when c.attempt_operation = 'create' then c.attempt_token end,

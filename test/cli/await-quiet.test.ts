@@ -1,11 +1,11 @@
 // Waiting for quiet, with what the database says told look by look.
 import { afterEach, expect, it, vi } from 'vitest';
 import { awaitQuiet } from '../../src/cli/await-quiet.ts';
-import type { Books } from '../../src/cli/books.ts';
+import type { App } from '../../src/cli/books.ts';
 import type { Engine } from '../../src/cli/engine.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import * as siteState from '../../src/store/site-state.ts';
-import * as standings from '../../src/store/standing.ts';
+import * as progresses from '../../src/store/standing.ts';
 
 vi.mock('../../src/store/standing.ts');
 vi.mock('../../src/store/site-state.ts');
@@ -15,37 +15,37 @@ vi.mock('../../src/store/site-check.ts', () => ({
   openSearches: async () => [],
 }));
 
-const books = {} as Books;
-const engine = { desks: new Map() } as unknown as Engine;
-const standing = (sending: boolean): standings.Standing => ({
+const app = {} as App;
+const engine = { siteContexts: new Map() } as unknown as Engine;
+const feedProgress = (sending: boolean): progresses.Progress => ({
   due: true,
   sending,
   inDoubt: false,
   nextDueMs: undefined,
-  settled: 0,
+  recorded: 0,
 });
 const state = (pausedSince: Date | undefined) =>
   ({ pausedSince, pauseCause: 'it refuses', unreachableStreak: 0, waitsMs: 0 }) as siteState.SiteState;
 
 it('reports a pause only when what began just before it has ended', async () => {
-  const looks = [
+  const listChecks = [
     { sending: false, pausedSince: undefined },
     // A request began and the pause came between the two questions of this look.
     { sending: false, pausedSince: new Date() },
     { sending: true, pausedSince: new Date() },
     { sending: false, pausedSince: new Date() },
   ];
-  let look = -1;
-  vi.mocked(standings.readStanding).mockImplementation(async () => {
-    look++;
-    return standing(looks[look]?.sending ?? fail());
+  let check = -1;
+  vi.mocked(progresses.readProgress).mockImplementation(async () => {
+    check++;
+    return feedProgress(listChecks[check]?.sending ?? fail());
   });
-  vi.mocked(siteState.readSiteState).mockImplementation(async () => state(looks[look]?.pausedSince));
-  const rest = await awaitQuiet(books, engine, siteName('board'), [feedName('acme')], {
+  vi.mocked(siteState.readSiteState).mockImplementation(async () => state(listChecks[check]?.pausedSince));
+  const rest = await awaitQuiet(app, engine, siteName('board'), [feedName('acme')], {
     signal: new AbortController().signal,
   });
   expect(rest).toMatchObject({ kind: 'waiting', message: expect.stringContaining('site board is paused: it refuses') });
-  expect(look).toBe(3);
+  expect(check).toBe(3);
 });
 
 afterEach(() => {
@@ -54,30 +54,30 @@ afterEach(() => {
 
 /** A site of which the list is checked 2.5 s after a create became a doubt. */
 const listing = {
-  desks: new Map([
+  siteContexts: new Map([
     [
       'board',
       {
         tokenDigest: 'its token',
-        policy: { canList: true, timeoutMs: 2_000, doubts: { settleAfterMs: 2_500, looks: 2 } },
+        policy: { canList: true, timeoutMs: 2_000, doubts: { resolveAfterMs: 2_500, listChecks: 2 } },
       },
     ],
   ]),
 } as unknown as Engine;
 
 /** Waits with doubts of which the database says `progress`, until it says that there are none. Gives the seconds. */
-async function secondsOfDoubt(progress: (seconds: number) => standings.DoubtProgress): Promise<number> {
+async function secondsOfDoubt(progress: (seconds: number) => progresses.DoubtProgress): Promise<number> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const from = performance.now();
   const seconds = () => Math.floor((performance.now() - from) / 1000);
-  vi.mocked(standings.readStanding).mockImplementation(async () => ({
-    ...standing(false),
+  vi.mocked(progresses.readProgress).mockImplementation(async () => ({
+    ...feedProgress(false),
     due: false,
     inDoubt: progress(seconds()).open > 0,
   }));
   vi.mocked(siteState.readSiteState).mockImplementation(async () => state(undefined));
-  vi.mocked(standings.readDoubtProgress).mockImplementation(async () => progress(seconds()));
-  const waiting = awaitQuiet(books, listing, siteName('board'), [feedName('acme')], {
+  vi.mocked(progresses.readDoubtProgress).mockImplementation(async () => progress(seconds()));
+  const waiting = awaitQuiet(app, listing, siteName('board'), [feedName('acme')], {
     signal: new AbortController().signal,
   });
   let ended = false;

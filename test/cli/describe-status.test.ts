@@ -15,8 +15,8 @@ const STATE = {
   probeInMs: undefined,
   probes: 0,
 } as const;
-const linesOf = (state: object, strays = 0): string[] =>
-  describeSite({ state: { ...STATE, ...state }, strays } as Parameters<typeof describeSite>[0], write);
+const linesOf = (state: object, orphans = 0): string[] =>
+  describeSite({ state: { ...STATE, ...state }, orphans } as Parameters<typeof describeSite>[0], write);
 
 describe('a site', () => {
   it.each([

@@ -61,7 +61,7 @@ describe('a feed under a new name', () => {
     expect(synced.json()).toEqual([expect.objectContaining({ unchanged: 2, created: 1, deleted: 1 })]);
     expect(await mirror.sandbox.inspect.count()).toBe(3);
     expect((await run('why', 'acme-jobs', 'p1')).out).toContain('It is on site board');
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     expect(
       await db.query(`select actor, feed, detail->>'from' as old from audit where action = 'rename feed'`),
     ).toEqual([{ actor: 'ann', feed: 'acme-jobs', old: 'acme' }]);
@@ -90,7 +90,7 @@ describe('a feed under a new name', () => {
     await rename('other', 'acme');
     await edit('source: other.xml', 'source: feed.xml');
     expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ feed: 'acme', unchanged: 3 })]);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     expect(await db.query('select feed from feed_state where retired_at is not null')).toEqual([]);
   });
 });
@@ -116,10 +116,10 @@ it('a feed that was taken out while changes of it waited is named by sync and st
 
 it('check names each feed that is left once, whatever else is wrong', async () => {
   await syncOnce();
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
   await db.query(
-    `insert into change (feed, key, site, wanted, operation, fields, state)
+    `insert into change (feed, key, site, desired, operation, fields, state)
      values ('globex', 'g1', 'board', 'present', 'create', '{}', 'ready')`,
   );
   await rename('acme', 'acme-jobs');
@@ -131,7 +131,7 @@ it('check names each feed that is left once, whatever else is wrong', async () =
 
 describe('a feed under a new name of which nothing is live', () => {
   const LOST = [{ name: 'reset-after' }] as const;
-  const QUICK = 'doubts: { settle_after_seconds: 5.5 }';
+  const QUICK = 'doubts: { resolve_after_seconds: 5.5 }';
 
   it('is not pulled while creates of the old name are in doubt, which go on under the new one', async () => {
     await edit('    reference_field', `    ${QUICK}\n    reference_field`);
@@ -155,17 +155,17 @@ describe('a feed under a new name of which nothing is live', () => {
   });
 
   it('is not pulled while the site may have an orphan site job of the old name', async () => {
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
-    await db.query(`insert into stray (site, site_job_id, feed, key) values ('board', '99', 'old', 'k')`);
+    await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '99', 'old', 'k')`);
     expect(await syncOnce()).toMatchObject({ status: 'failed', message: expect.stringContaining('1 more that may') });
   });
 
   it('is pulled where the site has nothing of the old one', async () => {
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
     await db.query(
-      `insert into change (feed, key, site, wanted, operation, fields, state)
+      `insert into change (feed, key, site, desired, operation, fields, state)
        values ('old', 'k', 'board', 'present', 'create', '{}', 'rejected')`,
     );
     expect(await syncOnce()).toMatchObject({ status: 'mirrored', created: 3 });
@@ -184,10 +184,10 @@ describe('a feed under a new name of which nothing is live', () => {
 
   it('says with two new names which old ones they may have been, until each is told', async () => {
     await syncOnce();
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
     await db.query(
-      `insert into stray (site, site_job_id, feed, key, not_before) values ('board', '99', 'globex', 'k', 'infinity')`,
+      `insert into orphan_site_job (site, site_job_id, feed, key, not_before) values ('board', '99', 'globex', 'k', 'infinity')`,
     );
     await mirror.stopEngine();
     await rename('acme', 'acme-jobs');
@@ -244,7 +244,7 @@ describe('feeds new', () => {
       expect(errors).toContain(`feeds rename acme other --config ${mirror.configPath}. If not, resolve`);
       expect(errors).toContain(`review list acme --config ${mirror.configPath}`);
     }
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     expect(await db.query(`select from audit where action = 'new feed'`)).toEqual([]);
     const entries = await db.query<{ id: number; key: string }>(`select id, key from change where state = 'in_doubt'`);
     const jobs = new Map((await mirror.sandbox.inspect.jobs()).map((job) => [job.fields.number, job.id]));
@@ -265,9 +265,9 @@ describe('feeds new', () => {
 
   it('is refused while there is an orphan site job of such a feed', async () => {
     await edit('\n  acme:\n', '\n  other:\n');
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('acme', 'board') on conflict do nothing`);
-    await db.query(`insert into stray (site, site_job_id, feed, key) values ('board', '99', 'acme', 'k')`);
+    await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '99', 'acme', 'k')`);
     expect(await run('feeds', 'new', 'other')).toMatchObject({
       status: 1,
       errors: expect.stringContaining('feed acme is not in the configuration, and has 1 orphan site job on site board'),
@@ -278,7 +278,7 @@ describe('feeds new', () => {
     await openDoubtful();
     expect((await run('feeds', 'new', 'acme')).status).toBe(0);
     await rename('acme', 'other');
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     const feeds = new Map([['acme', 'board']]) as never;
     const { leave } = await enterAsWorker(db, { ...SOMEBODY, feeds }, () => undefined);
     expect((await run('feeds', 'new', 'other')).status).toBe(0);
@@ -325,7 +325,7 @@ describe('a rename is refused', () => {
   it('for a name that has jobs of its own, while a change is being sent, and for another site', async () => {
     await syncOnce();
     await rename('acme', 'other');
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query(
       `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('other', 'k', 'board', 'x', '', '')`,
     );
@@ -333,7 +333,7 @@ describe('a rename is refused', () => {
     await db.query(`delete from mapping where feed = 'other'`);
     const { worker, leave } = await enterAsWorker(db, SOMEBODY, () => undefined);
     await db.query(
-      `insert into change (feed, key, site, wanted, operation, state, attempt_token, attempt_operation, attempt_started,
+      `insert into change (feed, key, site, desired, operation, state, attempt_token, attempt_operation, attempt_started,
          attempt_worker)
        values ('acme', 'k', 'board', 'absent', 'delete', 'sending', gen_random_uuid(), 'delete', now(), $1)`,
       [worker],
@@ -350,11 +350,11 @@ describe('a rename is refused', () => {
 it('a rename releases what a process that ended was sending', async () => {
   await syncOnce();
   await rename('acme', 'other');
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   const { worker, leave } = await enterAsWorker(db, SOMEBODY, () => undefined);
   await leave();
   await db.query(
-    `insert into change (feed, key, site, wanted, operation, state, attempt_token, attempt_operation, attempt_started,
+    `insert into change (feed, key, site, desired, operation, state, attempt_token, attempt_operation, attempt_started,
        attempt_worker)
      values ('acme', 'k', 'board', 'absent', 'delete', 'sending', gen_random_uuid(), 'delete', now(), $1)`,
     [worker],
@@ -365,7 +365,7 @@ it('a rename releases what a process that ended was sending', async () => {
 
 // Names and schedules of processes are those of their configurations.
 it('a rename leaves no table out', async () => {
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   const rows = await db.query<{ name: string }>(
     `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'feed'
        and table_name not in ('process_feed', 'feed_schedule')

@@ -37,7 +37,7 @@ describe('status', () => {
     await open({ site: { doubts: '{ escalate_after_minutes: 60 }' } });
     await sync(postings(20));
     await sync([...postings(2), posting('odd', { state: 'Jalisco' })]);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query(`update change set since = now() - interval '61 minutes' where key = 'p3'`);
     const { out } = await run('status');
     expect(out).toContain('ESCALATED: acme: 18 deletes held');
@@ -45,7 +45,7 @@ describe('status', () => {
     expect(out).toMatch(/acme +board +20 +0 +0 +18 +1 +0 +0 +2, /);
     const lines = (await run('status', '--json')).json();
     expect(lines).toEqual([
-      expect.objectContaining({ kind: 'site', site: 'board', state: 'sending', strays: 0, workers: 0 }),
+      expect.objectContaining({ kind: 'site', site: 'board', state: 'sending', orphans: 0, workers: 0 }),
       expect.objectContaining({
         kind: 'feed',
         feed: 'acme',
@@ -76,7 +76,7 @@ describe('status', () => {
     expect((await run('resume', 'board', '--as', 'ann')).out).toContain('Site board is resumed');
     expect(await run('resume', 'board')).toMatchObject({ status: 0, out: 'Site board was not paused.\n' });
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     expect(await db.query(`select actor, detail from audit where action = 'resume' order by id limit 1`)).toEqual([
       { actor: 'ann', detail: { site: 'board', paused: true, emptied: false } },
     ]);
@@ -125,9 +125,9 @@ it('resume of a site at another address wants to be told that it is the same', a
     status: 1,
     out: expect.stringContaining('problem: site board: base_url'),
   });
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query(
-    `insert into change (feed, key, site, wanted, operation, fields, state, attempt_token)
+    `insert into change (feed, key, site, desired, operation, fields, state, attempt_token)
      values ('acme', 'x', 'board', 'present', 'create', '{}', 'in_doubt', gen_random_uuid())`,
   );
   const [entry] = await db.query<{ id: number }>('select id from change');
@@ -218,7 +218,7 @@ describe('mappings', () => {
     await open();
     await sync(postings(3));
     const { out } = await run('mappings', 'export', 'acme', '--format', format);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query('truncate mapping, document, change, feed_state cascade');
     await mirror.stopEngine();
     const file = join(mirror.folder, 'mappings');

@@ -16,7 +16,7 @@ const open = async (options: MirrorOptions = {}): Promise<void> => {
   mirror = await openMirror(options);
 };
 const run = (...args: readonly string[]) => runProgram(mirror, ...args);
-const mapped = async () => (await mirror.books()).db.query('select key, site_job_id as id from mapping order by key');
+const mapped = async () => (await mirror.app()).db.query('select key, site_job_id as id from mapping order by key');
 
 /** Makes a job on the site; gives its ID. */
 async function make(number: string): Promise<string> {
@@ -104,13 +104,13 @@ describe('a site that can not be asked', () => {
     const taken = await imports(lines, '--unchecked');
     expect(taken.errors).toContain('The site was not asked');
     expect(taken.out).toContain(`${jobs} mappings imported.`);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     expect(await db.query('select detail from audit')).toEqual([{ detail: { added: jobs, unchecked: true } }]);
   });
 
   it('is paused', async () => {
     await open();
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query(
       `insert into site_state (site, paused_since, pause_cause) values ('board', now(), 'it refuses all')`,
     );
@@ -126,7 +126,7 @@ describe('a site that can not be asked', () => {
     await open();
     await mirror.writeFeed(feedXml(postings(1)));
     await mirror.sync();
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query(`update site_state set address = 'elsewhere.example.com'`);
     await mirror.stopEngine();
     const refused = await imports([['p2', await make('p2')]]);

@@ -19,7 +19,7 @@ const start = (...args: readonly string[]) =>
 
 /** No session of a command is left in the database, and nothing is recorded as being sent. */
 async function nothingLeft(): Promise<void> {
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   expect(await db.query(`select state from change where state in ('sending', 'in_doubt')`)).toEqual([]);
 }
 

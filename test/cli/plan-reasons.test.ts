@@ -96,11 +96,11 @@ it('deletes that are held already say why, in text and JSON', async () => {
   await mirror.writeFeed(feedXml(postings(12)));
   await run('sync');
   await mirror.writeFeed(feedXml(postings(4)));
-  const wanted = /^- delete acme p12 \(held for approval\)\n {4}reason: .*8 .*12/m;
+  const desired = /^- delete acme p12 \(held for approval\)\n {4}reason: .*8 .*12/m;
   // Held by the plan itself, and by the pull before it.
-  expect((await run('plan')).out).toMatch(wanted);
+  expect((await run('plan')).out).toMatch(desired);
   expect((await run('sync')).status).toBe(2);
-  expect((await run('plan')).out).toMatch(wanted);
+  expect((await run('plan')).out).toMatch(desired);
   const lines = (await run('plan', '--json')).json();
   const held = { operation: 'delete', held: true, reason: expect.stringMatching(/8 .*12/) };
   expect(lines).toEqual(Array.from({ length: 8 }, () => expect.objectContaining(held)));

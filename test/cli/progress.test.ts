@@ -3,15 +3,15 @@ import { seldom } from '../../src/cli/progress.ts';
 
 it('a look that takes long is skipped until it has taken no more than a twentieth of the time', async () => {
   let clock = 0;
-  let looks = 0;
-  const look = seldom(
+  let listChecks = 0;
+  const check = seldom(
     async () => {
-      looks++;
+      listChecks++;
       clock += 200;
     },
     () => clock,
   );
-  for (; clock < 21_000; clock += 100) await look();
+  for (; clock < 21_000; clock += 100) await check();
   // One of 200 ms, then 4 s without one.
-  expect(looks).toBe(5);
+  expect(listChecks).toBe(5);
 });

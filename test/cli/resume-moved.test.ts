@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { freshDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
@@ -48,7 +48,7 @@ async function send(site: Sandbox, method: 'POST' | 'PUT' | 'DELETE', path: stri
 
 /** Another site, with somebody else's job at each ID that the mirror knows. */
 async function openOther(fieldsOf: (at: number) => string): Promise<Sandbox> {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const other = await startSandbox({ databaseUrl: database.url });
   closing.push(async () => {
     await other.close();
@@ -83,7 +83,7 @@ describe('another site under the address', () => {
     }
     expect(await mirror.sync()).toMatchObject({ status: 'pending', updated: 0, deleted: 0 });
     expect(await other.inspect.jobs()).toEqual(before);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     expect(await db.query(`select from audit where action = 'resume'`)).toEqual([]);
     await mirror.stopEngine();
     await leadTo(other.url);

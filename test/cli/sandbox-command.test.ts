@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, jobOf, nurse } from '../sandbox/test-sandbox.ts';
-import { freshDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 
 const SECRETS = { JOBMIRROR_SANDBOX_TOKEN: 'a-known-token', JOBMIRROR_SANDBOX_PASSWORD: 'a known password' };
@@ -92,7 +92,7 @@ describe('on the embedded database', { timeout: 240_000 }, () => {
 });
 
 it('keeps its jobs in the database of a configuration', { timeout: 180_000 }, async () => {
-  const database = await freshDatabase({ empty: true });
+  const database = await createTestDatabase({ empty: true });
   const config = join(folder, 'jobmirror.yaml');
   await writeFile(config, `database: \${DATABASE_URL}\nsites: {}\nfeeds: {}\n`);
   const sandbox = start(['--port', '0', '--config', config], { DATABASE_URL: database.url });

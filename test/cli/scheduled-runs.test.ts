@@ -5,11 +5,11 @@ import { type RunEnd, startScheduledRuns } from '../../src/cli/scheduled-runs.ts
 import { feedName } from '../../src/posting/identifiers.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { makeDue, setSchedules } from '../../src/store/feed-schedule.ts';
-import { freshDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 
 it('a stop leaves no timer once all runs have ended', async () => {
-  const fresh = await freshDatabase();
-  const db = openDatabase(fresh.url);
+  const testDatabase = await createTestDatabase();
+  const db = openDatabase(testDatabase.url);
   const feed = feedName('acme');
   const schedules = [{ feed, pattern: '0 3 1 1 *', timeZone: 'UTC', digest: 'one' }];
   await setSchedules(db, { worker: 1, startedAt: new Date() }, schedules, [], nextRun);
@@ -38,5 +38,5 @@ it('a stop leaves no timer once all runs have ended', async () => {
   const timer = set.mock.results[set.mock.calls.findIndex(([, ms]) => ms === graceMs)]?.value;
   expect(cleared.mock.calls.some(([given]) => given === timer)).toBe(true);
   await db.close();
-  await fresh.drop();
+  await testDatabase.drop();
 });

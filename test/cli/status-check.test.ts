@@ -51,7 +51,7 @@ it('status --check tells by its exit status what fails, what waits for review, a
   expect((await run('status')).out).toMatch(/LAST PULL +LAST COMPLETE +NEXT RUN/);
 
   // An age that no test could wait for.
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query(
     `update pull set started_at = started_at - interval '4 days', committed_at = committed_at - interval '4 days'`,
   );
@@ -113,7 +113,7 @@ it('start pulls at once what was never pulled or is overdue, and says what it wi
   await running?.ended;
   expect(await mirror.sandbox.inspect.count()).toBe(3);
 
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query(`update pull set started_at = started_at - interval '370 days'`);
   await writeFile(mirror.configPath, text.replace('listen: { port: 0 }\n', ''));
   await startIt();
@@ -127,7 +127,7 @@ it('/healthz answers 503 with the reasons where something fails, /readyz whether
   await vi.waitFor(async () => expect(await mirror.sandbox.inspect.count()).toBe(3), { timeout: 60_000 });
   const well = await health(`${url}/healthz`);
   expect(well).toMatchObject({ status: 200, body: { ok: true, workers: 1, paused: [], failing: [] } });
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query(`update site_state set paused_since = now(), pause_cause = 'words of the site'`);
   const paused = await health(`${url}/healthz`);
   expect(paused).toMatchObject({

@@ -60,7 +60,7 @@ describe('with --json prints a line for each feed', () => {
 
   it('where its pull breaks off', async () => {
     await open();
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query('alter table record_problem rename to elsewhere');
     const { status, json } = await run('sync', '--json');
     const message = expect.stringContaining('record_problem');
@@ -84,7 +84,7 @@ describe('prints commands that can be given as they stand', () => {
   it('for a pause, whose cause the books keep without the path', async () => {
     await open({ site: { canary: '{ requests: 2, percent: 10 }', limits: '{ concurrency: 1, timeout_seconds: 5 }' } });
     // Its feed is declared new, so that no search comes before the first create.
-    await mirror.books();
+    await mirror.app();
     await mirror.sandbox.setFaults([{ name: '403' }]);
     const { out, status } = await run('sync');
     expect(status).toBe(1);
@@ -93,7 +93,7 @@ describe('prints commands that can be given as they stand', () => {
     const [line] = (await run('sync', '--json')).json<{ message: string }>();
     expect(line?.message).toContain(`resume board --config ${mirror.configPath}`);
     expect((await run('status')).out).toContain(`wrong with: node`);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     const [state] = await db.query('select pause_cause from site_state');
     expect(state?.pause_cause).toMatch(/: jobmirror review list$/);
     expect(JSON.stringify(await db.query('select message from pull'))).not.toContain(mirror.folder);

@@ -112,7 +112,7 @@ describe('a good configuration', () => {
       stateField: { name: 'location-state', values: 'name', allow: ['states', 'dc'] },
       requestsPerSecond: 10,
       retry: { attempts: 8, firstDelayMs: 2000, maxDelayMs: 300_000 },
-      doubts: { settleAfterMs: 60_000, looks: 2, escalateAfterMs: 3_600_000 },
+      doubts: { resolveAfterMs: 60_000, listChecks: 2, escalateAfterMs: 3_600_000 },
       canary: { requests: 20, percent: 50 },
       onMissing: 'create',
     });
@@ -209,7 +209,7 @@ describe('a good configuration', () => {
     expect(config.sites.get(siteName('board'))).toMatchObject({
       options: { timeoutMs: 45_000, concurrency: 8 },
       requestsPerSecond: 0.5,
-      doubts: { settleAfterMs: 90_000 },
+      doubts: { resolveAfterMs: 90_000 },
     });
     expect(config.sites.get(siteName('board'))?.options.baseUrl.href).toBe('http://jobs.example.com:8080/board/');
     expect(config.feeds.get(feedName('acme'))).toMatchObject({
@@ -634,8 +634,8 @@ describe('mistakes', () => {
     ],
     [
       'doubts settled too early',
-      withLines({ site: ['doubts: { settle_after_seconds: 30 }'] }),
-      'jobmirror.yaml:5:37 sites.board.doubts.settle_after_seconds: must be longer than limits.timeout_seconds: until then the request itself may still make the job',
+      withLines({ site: ['doubts: { resolve_after_seconds: 30 }'] }),
+      'jobmirror.yaml:5:37 sites.board.doubts.resolve_after_seconds: must be longer than limits.timeout_seconds: until then the request itself may still make the job',
     ],
     [
       'a state field that nothing fills',

@@ -100,10 +100,10 @@ describe('RecordBatch', () => {
   it('leaves the records as they are that there is no time to read', () => {
     const batch = RecordBatch.empty();
     for (let record = 0; record < 100; record++) batch.record(Buffer.from('<job/>'), 0, 6);
-    let looks = 0;
-    batch.readAhead(readLength, () => ++looks < 4);
+    let listChecks = 0;
+    batch.prefetch(readLength, () => ++listChecks < 4);
     const read = heldIn(batch).filter((record) => record.read === '6').length;
-    expect([looks, read % 3, read > 3 && read < 50]).toEqual([4, 0, true]);
+    expect([listChecks, read % 3, read > 3 && read < 50]).toEqual([4, 0, true]);
     expect(heldIn(batch).findLastIndex((record) => record.read === '6')).toBe(read - 1);
   });
 
@@ -113,19 +113,19 @@ describe('RecordBatch', () => {
     fc.assert(
       fc.property(fc.array(round, { maxLength: 4 }), (rounds) => {
         let batch = RecordBatch.empty();
-        for (const [round, [records, ahead]] of rounds.entries()) {
+        for (const [round, [records, prefetched]] of rounds.entries()) {
           const expected: Held[] = [];
           for (const [at, [kind, length]] of records.entries()) {
             const bytes = Buffer.alloc(length, 65 + ((round * 12 + at) % 26));
             if (kind === 'oversized') batch.oversized(bytes, length + 1);
             else if (kind === 'other') batch.record(bytes, 0, length);
             else batch.record(batch.load(bytes), 0, length);
-            const read = ahead && kind !== 'oversized' && length % 2 === 0 ? { read: String(length) } : {};
+            const read = prefetched && kind !== 'oversized' && length % 2 === 0 ? { read: String(length) } : {};
             expected.push({ ...held(bytes.toString('latin1'), kind === 'oversized' ? length + 1 : 0), ...read });
           }
           batch = sent(batch);
           batch.hash();
-          if (ahead) batch.readAhead(readLength, () => true);
+          if (prefetched) batch.prefetch(readLength, () => true);
           batch = sent(batch);
           expect(heldIn(batch)).toEqual(expected);
           batch.clear();

@@ -94,7 +94,7 @@ describe('splitting in a thread', () => {
       const state = n % 5 === 0 ? 'Nowhere' : 'Texas';
       return `<job>${id}<title>${title}</title><state>${state}</state><x>${'x'.repeat(n % 900)}</x>${n % 13 === 0 ? '&nope;' : ''}</job>`;
     });
-    const found = { ahead: 0, here: 0 };
+    const found = { prefetched: 0, here: 0 };
     const take = (batch: RecordBatch) => {
       for (let record = 0; record < batch.count; record++) {
         const parsed = parseRecord(batch.bytes.subarray(batch.startOf(record), batch.endOf(record)));
@@ -104,21 +104,21 @@ describe('splitting in a thread', () => {
           if (here.kind !== 'unreadable') found.here++;
           continue;
         }
-        found.ahead++;
-        const ahead = readingIn(reading);
-        const fields = JSON.parse(ahead.posting.fields.toString());
-        expect({ ...ahead, posting: { ...ahead.posting, fields } }).toEqual(
+        found.prefetched++;
+        const prefetched = readingIn(reading);
+        const fields = JSON.parse(prefetched.posting.fields.toString());
+        expect({ ...prefetched, posting: { ...prefetched.posting, fields } }).toEqual(
           here.kind === 'unreadable'
             ? undefined
             : { ...here, posting: { ...here.posting, fields: { ...here.posting.fields } } },
         );
       }
     };
-    const splitting = startSplitting(OPTIONS, { take, drain: () => undefined }, { threadsFrom: 0, readAheadBy: spec });
+    const splitting = startSplitting(OPTIONS, { take, drain: () => undefined }, { threadsFrom: 0, prefetchMapping: spec });
     await pushAll(splitting, Buffer.from(`<source>${jobs.join('\n')}</source>`));
     await splitting.close();
-    expect(found.ahead).toBeGreaterThan(1_000);
-    expect(found.ahead + found.here).toBe(jobs.filter((_, n) => n % 11 !== 0 && n % 13 !== 0).length);
+    expect(found.prefetched).toBeGreaterThan(1_000);
+    expect(found.prefetched + found.here).toBe(jobs.filter((_, n) => n % 11 !== 0 && n % 13 !== 0).length);
   });
 
   it('says why a feed is refused, while it is still read', async () => {

@@ -1,12 +1,12 @@
 // One posting, once: what is sent, what the books are told, and how long they are told it where they can't hear.
 import { describe, expect, it } from 'vitest';
 import { applyChange } from '../../jobs/apply-change.ts';
-import type { SiteDesk } from '../../jobs/site-desk.ts';
+import type { SiteContext } from '../../jobs/site-desk.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
-import { placesFor } from '../../src/site/places.ts';
-import type { Settled, Settlement } from '../../src/store/settlement.ts';
-import { attemptOf, deskWith, exchangeOf, type LogLine, logInto } from './desk.ts';
+import { semaphoreFor } from '../../src/site/places.ts';
+import type { Recorded, AttemptOutcome } from '../../src/store/settlement.ts';
+import { attemptOf, siteContextWith, exchangeOf, type LogLine, logInto } from './desk.ts';
 
 const CREATED: Outcome = { kind: 'created', siteJob: { siteJobId: siteJobId('7'), fields: {} } };
 const FULL = Object.assign(new Error('could not extend file'), { code: '53100' });
@@ -15,7 +15,7 @@ const LOCKED_OUT = Object.assign(new Error('password authentication failed'), { 
 const BROKEN = Object.assign(new Error('no such column'), { code: '42703' });
 
 interface Course {
-  readonly settlements: Settlement[];
+  readonly outcomes: AttemptOutcome[];
   readonly lines: LogLine[];
   /** Rejects where the attempt could not be noted. */
   readonly ended: Promise<void>;
@@ -28,17 +28,17 @@ function apply(
   more: {
     readonly status?: number;
     readonly troubles?: readonly Error[];
-    readonly settled?: Settled;
+    readonly recordedAs?: Recorded;
     /** The process is told to stop before the answer is there. */
     readonly stopped?: boolean;
   } = {},
 ): Course {
-  const settlements: Settlement[] = [];
+  const outcomes: AttemptOutcome[] = [];
   const lines: LogLine[] = [];
   const troubles = [...(more.troubles ?? [])];
   const attempt = attemptOf(operation);
   const stop = new AbortController();
-  const desk = deskWith({
+  const siteContext = siteContextWith({
     claim: async () => ({ kind: 'attempt', attempt }),
     client: {
       async send() {
@@ -49,29 +49,29 @@ function apply(
       show: async () => undefined,
       // What proves the address where no other job of ours is there to be asked for.
       probe: async () => ({ kind: 'accepted', message: 'a list', mayResume: true, found: true }),
-    } as unknown as SiteDesk['client'],
-    async settle(settlement) {
+    } as unknown as SiteContext['client'],
+    async recordOutcome(outcome) {
       const trouble = troubles.shift();
       if (trouble !== undefined) throw trouble;
-      settlements.push(settlement);
-      return more.settled ?? 'settled';
+      outcomes.push(outcome);
+      return more.recordedAs ?? 'recorded';
     },
     log: logInto(lines),
   });
-  const ended = applyChange(attempt, desk, stop.signal);
-  return { settlements, lines, ended };
+  const ended = applyChange(attempt, siteContext, stop.signal);
+  return { outcomes, lines, ended };
 }
 
 describe('applyChange', () => {
   it.each(['nothing', 'not_due'] as const)('sends nothing where the books give no attempt: %s', async (kind) => {
-    const desk = deskWith({ claim: async () => ({ kind }) });
-    await expect(applyChange(attemptOf('create'), desk, new AbortController().signal)).resolves.toBeUndefined();
+    const siteContext = siteContextWith({ claim: async () => ({ kind }) });
+    await expect(applyChange(attemptOf('create'), siteContext, new AbortController().signal)).resolves.toBeUndefined();
   });
 
   it('notes what an accepted create came to', async () => {
-    const { settlements, lines, ended } = apply('create', CREATED, { status: 201 });
+    const { outcomes, lines, ended } = apply('create', CREATED, { status: 201 });
     await ended;
-    expect(settlements).toMatchObject([
+    expect(outcomes).toMatchObject([
       { result: { kind: 'created', siteJobId: '7' }, record: { outcome: 'created', status: 201 } },
     ]);
     expect(lines).toMatchObject([{ level: 30, msg: 'change accepted', siteJobId: '7', durationMs: 1 }]);
@@ -80,11 +80,11 @@ describe('applyChange', () => {
   it.each(['create', 'update', 'delete'] as const)(
     'has an outcome for a %s that can not be written',
     async (operation) => {
-      const { settlements, ended } = apply(operation, new Error('no name of an element'));
+      const { outcomes, ended } = apply(operation, new Error('no name of an element'));
       await ended;
       const to = operation === 'create' ? 'in_doubt' : 'ready';
-      expect(settlements).toMatchObject([{ result: { kind: 'returned', back: { to } } }]);
-      expect(JSON.stringify(settlements)).toContain('could not be sent: Error: no name of an element');
+      expect(outcomes).toMatchObject([{ result: { kind: 'returned', back: { to } } }]);
+      expect(JSON.stringify(outcomes)).toContain('could not be sent: Error: no name of an element');
     },
   );
 
@@ -94,17 +94,17 @@ describe('applyChange', () => {
       [undefined, undefined],
       [503, { status: 503 }],
     ] as const) {
-      const { settlements, ended } = apply('create', refused, { status });
+      const { outcomes, ended } = apply('create', refused, { status });
       await ended;
-      if (record === undefined) expect(settlements[0]?.record).toBeUndefined();
-      else expect(settlements[0]?.record).toMatchObject(record);
+      if (record === undefined) expect(outcomes[0]?.record).toBeUndefined();
+      else expect(outcomes[0]?.record).toMatchObject(record);
     }
   });
 
   it('tells the books again and again where they are away for a moment', async () => {
-    const { settlements, lines, ended } = apply('create', CREATED, { troubles: [FULL, FULL] });
+    const { outcomes, lines, ended } = apply('create', CREATED, { troubles: [FULL, FULL] });
     await ended;
-    expect(settlements).toHaveLength(1);
+    expect(outcomes).toHaveLength(1);
     const waiting = { level: 40, msg: 'outcome not recorded yet', siteJobId: '7' };
     expect(lines).toMatchObject([waiting, waiting, { msg: 'change accepted' }]);
   });
@@ -121,38 +121,38 @@ describe('applyChange', () => {
   });
 
   it('records an outcome without its exchange where the database does not take that', async () => {
-    const { settlements, ended } = apply('create', CREATED, { status: 201, troubles: [UNTAKEN] });
+    const { outcomes, ended } = apply('create', CREATED, { status: 201, troubles: [UNTAKEN] });
     await ended;
-    expect(settlements).toMatchObject([{ result: { kind: 'created', siteJobId: '7' }, record: undefined }]);
+    expect(outcomes).toMatchObject([{ result: { kind: 'created', siteJobId: '7' }, record: undefined }]);
   });
 
   it('goes on where the password or the database itself is being exchanged', async () => {
-    const { settlements, ended } = apply('create', CREATED, { troubles: [LOCKED_OUT, LOCKED_OUT] });
+    const { outcomes, ended } = apply('create', CREATED, { troubles: [LOCKED_OUT, LOCKED_OUT] });
     await ended;
-    expect(settlements).toHaveLength(1);
+    expect(outcomes).toHaveLength(1);
   });
 
   it('says the job ID at the end also where the database does not answer at all', async () => {
     const lines: LogLine[] = [];
     const stop = new AbortController();
     const attempt = attemptOf('create');
-    const desk = deskWith({
+    const siteContext = siteContextWith({
       claim: async () => ({ kind: 'attempt', attempt }),
-      client: { send: async () => exchangeOf(CREATED, 201) } as unknown as SiteDesk['client'],
-      settle() {
+      client: { send: async () => exchangeOf(CREATED, 201) } as unknown as SiteContext['client'],
+      recordOutcome() {
         stop.abort();
         return new Promise(() => undefined);
       },
       log: logInto(lines),
     });
-    await expect(applyChange(attempt, desk, stop.signal)).rejects.toThrow('the process ends');
+    await expect(applyChange(attempt, siteContext, stop.signal)).rejects.toThrow('the process ends');
     expect(lines).toMatchObject([{ level: 50, msg: 'outcome not recorded', siteJobId: '7' }]);
   });
 
-  it.each(['owned_elsewhere', 'superseded'] as const)('makes it an error where the outcome was %s', async (settled) => {
-    const { lines, ended } = apply('create', CREATED, { settled });
+  it.each(['owned_elsewhere', 'superseded'] as const)('makes it an error where the outcome was %s', async (recordedAs) => {
+    const { lines, ended } = apply('create', CREATED, { recordedAs });
     await ended;
-    expect(lines).toMatchObject([{ level: 50, msg: `outcome ${settled}` }]);
+    expect(lines).toMatchObject([{ level: 50, msg: `outcome ${recordedAs}` }]);
   });
 
   it.each<[Outcome, object]>([
@@ -185,13 +185,13 @@ describe('applyChange', () => {
     async (outcome) => {
       const order: string[] = [];
       const attempt = attemptOf('update');
-      const desk = deskWith(
+      const siteContext = siteContextWith(
         {
           claim: async () => ({ kind: 'attempt', attempt }),
-          client: { send: async () => exchangeOf(outcome) } as unknown as SiteDesk['client'],
-          async settle() {
+          client: { send: async () => exchangeOf(outcome) } as unknown as SiteContext['client'],
+          async recordOutcome() {
             order.push('given back');
-            return 'settled';
+            return 'recorded';
           },
         },
         () => {
@@ -199,7 +199,7 @@ describe('applyChange', () => {
           return [];
         },
       );
-      await applyChange(attempt, desk, new AbortController().signal);
+      await applyChange(attempt, siteContext, new AbortController().signal);
       expect(order[0]).toBe('stopped');
       expect(order.at(-1)).toBe('given back');
     },
@@ -214,38 +214,38 @@ describe('applyChange', () => {
     [{ kind: 'misconfigured', message: 'redirects' }, 1],
   ])('has one request at a time; while %o is noted, %i were sent', async (outcome, sent) => {
     let sending = 0;
-    let note: (settled: Settled) => void = () => undefined;
-    const noted = new Promise<Settled>((resolve) => {
+    let note: (recordedAs: Recorded) => void = () => undefined;
+    const noted = new Promise<Recorded>((resolve) => {
       note = resolve;
     });
     const attempt = attemptOf('update');
-    const desk = deskWith({
-      places: placesFor(1),
+    const siteContext = siteContextWith({
+      requestSlots: semaphoreFor(1),
       claim: async () => ({ kind: 'attempt', attempt }),
       client: {
         async send() {
           sending++;
           return exchangeOf(outcome);
         },
-      } as unknown as SiteDesk['client'],
-      settle: () => noted,
+      } as unknown as SiteContext['client'],
+      recordOutcome: () => noted,
     });
     const { signal } = new AbortController();
-    const both = [applyChange(attempt, desk, signal), applyChange(attempt, desk, signal)];
+    const both = [applyChange(attempt, siteContext, signal), applyChange(attempt, siteContext, signal)];
     await new Promise(setImmediate);
     expect(sending).toBe(sent);
-    note('settled');
+    note('recorded');
     await Promise.all(both);
     expect(sending).toBe(2);
   });
 
   it('gives its place back where the books can not be reached, and where there is nothing to send', async () => {
-    const places = placesFor(1);
+    const requestSlots = semaphoreFor(1);
     const { signal } = new AbortController();
-    const away = deskWith({ places, claim: () => Promise.reject(FULL) });
+    const away = siteContextWith({ requestSlots, claim: () => Promise.reject(FULL) });
     await expect(applyChange(attemptOf('create'), away, signal)).rejects.toThrow('could not extend file');
-    await applyChange(attemptOf('create'), deskWith({ places }), signal);
-    expect(await Promise.race([places.take(), new Promise(setImmediate)])).toBeTypeOf('function');
+    await applyChange(attemptOf('create'), siteContextWith({ requestSlots }), signal);
+    expect(await Promise.race([requestSlots.take(), new Promise(setImmediate)])).toBeTypeOf('function');
   });
 
   it('says that the intent is in the books before it sends, and says nothing where there is none', async () => {
@@ -253,65 +253,65 @@ describe('applyChange', () => {
     const onIntent = () => told.push('intent');
     const { signal } = new AbortController();
     const attempt = attemptOf('update');
-    const desk = deskWith({
+    const siteContext = siteContextWith({
       claim: async () => ({ kind: 'attempt', attempt }),
       client: {
         async send() {
           told.push('sent');
           return exchangeOf({ kind: 'accepted' });
         },
-      } as unknown as SiteDesk['client'],
+      } as unknown as SiteContext['client'],
     });
-    await applyChange(attempt, desk, signal, onIntent);
+    await applyChange(attempt, siteContext, signal, onIntent);
     expect(told).toEqual(['intent', 'sent']);
-    await applyChange(attempt, deskWith({ claim: async () => ({ kind: 'nothing' }) }), signal, onIntent);
-    await applyChange(attempt, deskWith({ claim: async () => ({ kind: 'not_due' }) }), signal, onIntent);
+    await applyChange(attempt, siteContextWith({ claim: async () => ({ kind: 'nothing' }) }), signal, onIntent);
+    await applyChange(attempt, siteContextWith({ claim: async () => ({ kind: 'not_due' }) }), signal, onIntent);
     expect(told).toEqual(['intent', 'sent']);
   });
 
   it('has no more changes in work than there is room for, however soon the site answers', async () => {
     let sent = 0;
-    let note: (settled: Settled) => void = () => undefined;
-    const noted = new Promise<Settled>((resolve) => {
+    let note: (recordedAs: Recorded) => void = () => undefined;
+    const noted = new Promise<Recorded>((resolve) => {
       note = resolve;
     });
     const attempt = attemptOf('update');
-    const desk = deskWith({
-      inWork: placesFor(2),
-      places: placesFor(1),
+    const siteContext = siteContextWith({
+      inFlight: semaphoreFor(2),
+      requestSlots: semaphoreFor(1),
       claim: async () => ({ kind: 'attempt', attempt }),
       client: {
         async send() {
           sent++;
           return exchangeOf({ kind: 'accepted' });
         },
-      } as unknown as SiteDesk['client'],
-      settle: () => noted,
+      } as unknown as SiteContext['client'],
+      recordOutcome: () => noted,
     });
     const { signal } = new AbortController();
-    const all = [1, 2, 3].map(() => applyChange(attempt, desk, signal));
+    const all = [1, 2, 3].map(() => applyChange(attempt, siteContext, signal));
     await new Promise(setImmediate);
     expect(sent).toBe(2);
-    note('settled');
+    note('recorded');
     await Promise.all(all);
     expect(sent).toBe(3);
   });
 
   it('begins nothing any more once places are closed, whether it waits for one or for its turn', async () => {
-    const places = placesFor(1);
+    const requestSlots = semaphoreFor(1);
     let comeTurn: () => void = () => undefined;
     const turn = new Promise<void>((resolve) => {
       comeTurn = resolve;
     });
-    const desk = deskWith({
-      places,
-      turns: { take: () => turn, spend: () => undefined },
+    const siteContext = siteContextWith({
+      requestSlots,
+      rateLimiter: { take: () => turn, spend: () => undefined },
       claim: () => Promise.reject(new Error('claimed')),
     });
     const { signal } = new AbortController();
-    const both = [applyChange(attemptOf('create'), desk, signal), applyChange(attemptOf('create'), desk, signal)];
+    const both = [applyChange(attemptOf('create'), siteContext, signal), applyChange(attemptOf('create'), siteContext, signal)];
     await new Promise(setImmediate);
-    places.close();
+    requestSlots.close();
     comeTurn();
     await Promise.all(both);
   });

@@ -1,9 +1,9 @@
 // A desk whose site and books answer as a test says, so that each turn of the create protocol can be brought about.
 import pino, { type Logger } from 'pino';
-import type { SiteDesk } from '../../jobs/site-desk.ts';
+import type { SiteContext } from '../../jobs/site-desk.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Exchange } from '../../src/site/exchange.ts';
-import { placesFor } from '../../src/site/places.ts';
+import { semaphoreFor } from '../../src/site/places.ts';
 import type { Attempt } from '../../src/store/attempt.ts';
 import type { Row } from '../../src/store/database.ts';
 
@@ -45,7 +45,7 @@ export const exchangeOf = (outcome: Exchange['outcome'], status?: number): Excha
 });
 
 /** A desk with these parts; the books answer every statement with `rows(statement)`. */
-export function deskWith(parts: Partial<SiteDesk>, rows: (statement: string) => readonly Row[] = () => []): SiteDesk {
+export function siteContextWith(parts: Partial<SiteContext>, rows: (statement: string) => readonly Row[] = () => []): SiteContext {
   const query = async (statement: string) => rows(statement);
   return {
     site: siteName('board'),
@@ -55,20 +55,20 @@ export function deskWith(parts: Partial<SiteDesk>, rows: (statement: string) => 
       timeoutMs: 1_000,
       requestsPerSecond: 10,
       retry: { attempts: 3, firstDelayMs: 1_000, maxDelayMs: 10_000 },
-      doubts: { settleAfterMs: 60_000, looks: 2, escalateAfterMs: 3_600_000 },
+      doubts: { resolveAfterMs: 60_000, listChecks: 2, escalateAfterMs: 3_600_000 },
       canary: { requests: 0, percent: 50, until: 0 },
       onMissing: 'create',
       referenceField: 'number',
       canList: true,
     },
-    inWork: placesFor(8),
-    places: placesFor(4),
-    turns: { take: async () => undefined, spend: () => undefined },
+    inFlight: semaphoreFor(8),
+    requestSlots: semaphoreFor(4),
+    rateLimiter: { take: async () => undefined, spend: () => undefined },
     rewrites: { learn: async () => undefined },
     db: { query },
     claim: async () => ({ kind: 'nothing' }),
-    settle: async () => 'settled',
+    recordOutcome: async () => 'recorded',
     log: logInto([]),
     ...parts,
-  } as SiteDesk;
+  } as SiteContext;
 }

@@ -8,7 +8,7 @@ const policy = {
   retry: { attempts: 3, firstDelayMs: 1_000, maxDelayMs: 10_000 },
   onMissing: 'create',
   referenceField: 'number',
-  doubts: { settleAfterMs: 60_000, looks: 2, escalateAfterMs: 3_600_000 },
+  doubts: { resolveAfterMs: 60_000, listChecks: 2, escalateAfterMs: 3_600_000 },
 } as const;
 const id = siteJobId('7');
 const REQUESTS = {

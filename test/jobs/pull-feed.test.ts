@@ -1,7 +1,7 @@
 // Pulls of a feed that is long enough for a thread of its own: what is planned is what the feed says, posting by posting.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import type { Books } from '../../src/cli/books.ts';
+import type { App } from '../../src/cli/books.ts';
 import { feedSetups } from '../../src/cli/feed-setups.ts';
 import * as writtenReading from '../../src/feed/written-reading.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
@@ -18,10 +18,10 @@ vi.mock('../../src/feed/written-reading.ts', { spy: true });
 const POSTINGS = 5_000;
 
 let mirror: Mirror;
-let books: Books;
+let app: App;
 beforeAll(async () => {
   mirror = await openMirror();
-  books = await mirror.books();
+  app = await mirror.app();
 });
 afterAll(() => mirror.close());
 
@@ -33,20 +33,20 @@ const feedOf = (version: (n: number) => number): TestPosting[] =>
 
 async function pull(list: readonly TestPosting[]): Promise<Record<string, number>> {
   await mirror.writeFeed(feedXml(list));
-  const [setup] = feedSetups(books.config, ['acme']);
+  const [setup] = feedSetups(app.config, ['acme']);
   if (setup === undefined) throw new Error('there is no feed');
-  const end = await pullFeed(setup, { db: books.db, log: books.log, signal: new AbortController().signal });
+  const end = await pullFeed(setup, { db: app.db, log: app.log, signal: new AbortController().signal });
   if (end.kind !== 'committed') throw new Error(`the pull ended otherwise: ${JSON.stringify(end)}`);
-  const [row] = await books.db.query('select seen, unchanged, duplicates, unreadable from pull where id = $1', [
+  const [row] = await app.db.query('select seen, unchanged, duplicates, unreadable from pull where id = $1', [
     end.pull,
   ]);
   return { ...row, complete: Number(end.complete) };
 }
 
 /** The descriptions that are wished, by key. */
-const wished = async (): Promise<Map<string, string>> =>
+const desired = async (): Promise<Map<string, string>> =>
   new Map(
-    (await books.db.query("select key, fields->>'description' as text from change")).map(({ key, text }) => [
+    (await app.db.query("select key, fields->>'description' as text from change")).map(({ key, text }) => [
       key,
       text,
     ]),
@@ -57,11 +57,11 @@ it('wishes each posting as the feed has it, in a first pull and in those where s
   expect(Buffer.byteLength(feedXml(list))).toBeGreaterThan(8 * 1024 * 1024);
   const expected = () => new Map(list.map(({ key, description = '' }) => [key, description]));
   expect(await pull(list)).toEqual({ seen: POSTINGS, unchanged: 0, duplicates: 0, unreadable: 0, complete: 1 });
-  expect(await wished()).toEqual(expected());
+  expect(await desired()).toEqual(expected());
 
   list = feedOf((n) => (n % 3 === 0 ? 2 : 1));
   expect(await pull(list)).toEqual({ seen: POSTINGS, unchanged: 0, duplicates: 0, unreadable: 0, complete: 1 });
-  expect(await wished()).toEqual(expected());
+  expect(await desired()).toEqual(expected());
 });
 
 it('puts the same into the books whether a first pull reads postings ahead or not', async () => {
@@ -78,30 +78,30 @@ it('puts the same into the books whether a first pull reads postings ahead or no
   );
   // Longer than all that may be under way at a time: memories are used again.
   expect(Buffer.byteLength(feedXml(list))).toBeGreaterThan(20 * 1024 * 1024);
-  const books = await mirror.books();
-  const booked = async () => ({
-    changes: await books.db.query(`select key, wanted, operation, fields::text, encode(record_hash, 'hex') as record,
-      encode(content_hash, 'hex') as content, invalid, state, resting, reason from change order by key`),
-    notes: await books.db.query('select key, notes from posting_note order by key'),
-    problems: await books.db.query(`select kind, key, problems, excerpt, encode(record_hash, 'hex') as record
+  const app = await mirror.app();
+  const recorded = async () => ({
+    changes: await app.db.query(`select key, desired, operation, fields::text, encode(record_hash, 'hex') as record,
+      encode(content_hash, 'hex') as content, invalid, state, target_state, reason from change order by key`),
+    notes: await app.db.query('select key, notes from posting_note order by key'),
+    problems: await app.db.query(`select kind, key, problems, excerpt, encode(record_hash, 'hex') as record
       from record_problem order by kind, record_hash`),
   });
   const firstPull = async () => {
-    await books.db.query('truncate change, posting_note, record_problem');
+    await app.db.query('truncate change, posting_note, record_problem');
     vi.mocked(writtenReading.readingIn).mockClear();
     const counts = await pull(list);
-    return { ...(await booked()), counts, ahead: vi.mocked(writtenReading.readingIn).mock.calls.length };
+    return { ...(await recorded()), counts, prefetched: vi.mocked(writtenReading.readingIn).mock.calls.length };
   };
 
-  const { ahead, ...withReading } = await firstPull();
-  expect(ahead).toBeGreaterThan(1_000);
+  const { prefetched, ...withReading } = await firstPull();
+  expect(prefetched).toBeGreaterThan(1_000);
   expect(withReading.counts.duplicates).toBeGreaterThan(100);
   expect(withReading.counts.unreadable).toBeGreaterThan(100);
   expect(withReading.notes.length).toBeGreaterThan(100);
 
   // A posting that was edited may be any: nothing is read ahead.
-  await books.db.query("insert into override (feed, key, field, value) values ('acme', 'nobody', 'title', 'x')");
-  const { ahead: none, ...without } = await firstPull();
+  await app.db.query("insert into override (feed, key, field, value) values ('acme', 'nobody', 'title', 'x')");
+  const { prefetched: none, ...without } = await firstPull();
   expect(none).toBe(0);
   expect(withReading).toEqual(without);
 });

@@ -5,7 +5,7 @@ import { actOnEntries } from '../../src/review/act-on-entries.ts';
 import type { Attempt } from '../../src/store/attempt.ts';
 import { readStory } from '../../src/store/posting-story.ts';
 import { summarisePull } from '../../src/store/pull-summary.ts';
-import { settler } from '../../src/store/settle.ts';
+import { outcomeRecorder } from '../../src/store/settle.ts';
 import { acme, acting, openStage, type Stage } from '../review/stage.ts';
 import { leavesOut, onlyInAllNote } from '../support/extent.ts';
 import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
@@ -29,9 +29,9 @@ const feedOf = (list: readonly TestPosting[], ...records: readonly string[]): st
 const others = postings(12).slice(1);
 const p1 = posting('p1');
 const acts = (action: 'discard' | 'approve' | 'retry', ids: readonly number[]) =>
-  actOnEntries(stage.books.db, action, { ids, feeds: [] }, acting);
+  actOnEntries(stage.app.db, action, { ids, feeds: [] }, acting);
 const unreadable = () =>
-  stage.books.db.query<{ id: number; key: string | null; discarded: boolean; records: number; first_pull: number }>(
+  stage.app.db.query<{ id: number; key: string | null; discarded: boolean; records: number; first_pull: number }>(
     `select id, key, discarded, records, first_pull from record_problem where kind = 'unreadable' order by id`,
   );
 const discardUnreadable = async () =>
@@ -39,15 +39,15 @@ const discardUnreadable = async () =>
     'discard',
     (await unreadable()).map(({ id }) => id),
   );
-const mapped = async () => (await stage.books.db.query('select key from mapping order by key')).map(({ key }) => key);
-const absent = () => stage.books.db.query(`select key, state from change where wanted = 'absent' order by key`);
+const mapped = async () => (await stage.app.db.query('select key from mapping order by key')).map(({ key }) => key);
+const absent = () => stage.app.db.query(`select key, state from change where desired = 'absent' order by key`);
 /** Pulls, and gives the counts as they stand: summing up throws where they do not add up. */
 const pull = async (feed: readonly TestPosting[] | string) => {
   const { pull: number } = await stage.pull(feed);
-  return (await summarisePull(stage.books.db, number)).summary;
+  return (await summarisePull(stage.app.db, number)).summary;
 };
-const settle = (attempt: Attempt, kind: 'created' | 'updated' | 'deleted') =>
-  settler(stage.books.db)({
+const recordOutcome = (attempt: Attempt, kind: 'created' | 'updated' | 'deleted') =>
+  outcomeRecorder(stage.app.db)({
     attempt,
     result: kind === 'created' ? { kind, siteJobId: siteJobId('job-p1'), url: undefined } : { kind },
     record: undefined,
@@ -89,14 +89,14 @@ const states: Record<string, State> = {
       live(others)
         .then(() => pull([p1, ...others]))
         .then(nothing),
-    open: { state: 'ready', wanted: 'present' },
+    open: { state: 'ready', desired: 'present' },
   },
   'not made, rejected by a rule': {
     prepare: () =>
       live(others)
         .then(() => pull([invalid, ...others]))
         .then(nothing),
-    open: { state: 'rejected', wanted: 'present' },
+    open: { state: 'rejected', desired: 'present' },
   },
   'not made, failed': {
     prepare: () =>
@@ -104,7 +104,7 @@ const states: Record<string, State> = {
         .then(() => pull([p1, ...others]))
         .then(() => stage.fail('p1', 'failed'))
         .then(nothing),
-    open: { state: 'failed', wanted: 'present' },
+    open: { state: 'failed', desired: 'present' },
   },
   'not made, discarded': {
     prepare: async () => {
@@ -113,14 +113,14 @@ const states: Record<string, State> = {
       await acts('discard', [await stage.entry('p1')]);
       return undefined;
     },
-    open: { state: 'discarded', wanted: 'present' },
+    open: { state: 'discarded', desired: 'present' },
   },
   'being made': {
     prepare: () =>
       live(others)
         .then(() => pull([p1, ...others]))
         .then(() => stage.claim('p1')),
-    open: { state: 'sending', wanted: 'present' },
+    open: { state: 'sending', desired: 'present' },
     lands: 'created',
     landed: undefined,
   },
@@ -130,7 +130,7 @@ const states: Record<string, State> = {
         .then(() => pull([p1, ...others]))
         .then(() => stage.fail('p1', 'in_doubt'))
         .then(nothing),
-    open: { state: 'in_doubt', wanted: 'present' },
+    open: { state: 'in_doubt', desired: 'present' },
   },
   'gone while its create was in doubt': {
     prepare: async () => {
@@ -138,12 +138,12 @@ const states: Record<string, State> = {
       await pull([p1, ...others]);
       await stage.fail('p1', 'in_doubt');
       await pull(others);
-      expect(await stage.change('p1')).toMatchObject({ wanted: 'absent' });
+      expect(await stage.change('p1')).toMatchObject({ desired: 'absent' });
       return undefined;
     },
     open: {
       state: 'in_doubt',
-      wanted: 'present',
+      desired: 'present',
       operation: 'create',
       fields: expect.objectContaining({ number: 'p1' }),
     },
@@ -156,7 +156,7 @@ const states: Record<string, State> = {
       await pull(others);
       return attempt;
     },
-    open: { state: 'sending', wanted: 'present', operation: 'create' },
+    open: { state: 'sending', desired: 'present', operation: 'create' },
     lands: 'created',
     landed: undefined,
   },
@@ -165,14 +165,14 @@ const states: Record<string, State> = {
       live([p1, ...others])
         .then(() => pull([changed, ...others]))
         .then(nothing),
-    open: { state: 'ready', wanted: 'present', operation: 'update' },
+    open: { state: 'ready', desired: 'present', operation: 'update' },
   },
   'live, with an update in flight': {
     prepare: () =>
       live([p1, ...others])
         .then(() => pull([changed, ...others]))
         .then(() => stage.claim('p1')),
-    open: { state: 'sending', wanted: 'present', operation: 'update' },
+    open: { state: 'sending', desired: 'present', operation: 'update' },
     lands: 'updated',
     landed: undefined,
   },
@@ -181,7 +181,7 @@ const states: Record<string, State> = {
       live([p1, ...others])
         .then(() => pull([invalid, ...others]))
         .then(nothing),
-    open: { state: 'rejected', wanted: 'present' },
+    open: { state: 'rejected', desired: 'present' },
   },
   'gone while an update was in flight': {
     prepare: async () => {
@@ -191,7 +191,7 @@ const states: Record<string, State> = {
       await pull(others);
       return attempt;
     },
-    open: { state: 'sending', wanted: 'present', operation: 'update' },
+    open: { state: 'sending', desired: 'present', operation: 'update' },
     lands: 'updated',
     landed: undefined,
   },
@@ -226,10 +226,10 @@ const states: Record<string, State> = {
       const attempt = await stage.claim('p1');
       const reason = { kind: 'unknown', message: 'no answer', problems: [] };
       const back = { to: 'ready', delayMs: 0, reason, mayLandMs: 0, counted: true } as const;
-      await settler(stage.books.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+      await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
       return undefined;
     },
-    open: { state: 'ready', wanted: 'present', operation: 'update' },
+    open: { state: 'ready', desired: 'present', operation: 'update' },
   },
   'with a delete of unknown outcome that failed for good': {
     prepare: async () => {
@@ -237,16 +237,16 @@ const states: Record<string, State> = {
       const attempt = await stage.claim('p1');
       const reason = { kind: 'unknown', message: 'no answer', problems: [] };
       const back = { to: 'failed', reason, mayLandMs: 0 } as const;
-      await settler(stage.books.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+      await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
       return undefined;
     },
-    open: { state: 'ready', wanted: 'present', operation: 'update' },
+    open: { state: 'ready', desired: 'present', operation: 'update' },
   },
   'with a delete in flight': {
     prepare: () => gone().then(() => stage.claim('p1')),
-    open: { state: 'sending', wanted: 'present', fields: expect.objectContaining({ number: 'p1' }) },
+    open: { state: 'sending', desired: 'present', fields: expect.objectContaining({ number: 'p1' }) },
     lands: 'deleted',
-    landed: { state: 'ready', wanted: 'present', operation: 'create' },
+    landed: { state: 'ready', desired: 'present', operation: 'create' },
   },
 };
 
@@ -277,7 +277,7 @@ describe('a posting that becomes unreadable', () => {
         }
         expect(await unreadable()).toMatchObject([{ key: 'p1', discarded: true, records: 1 }]);
         if (attempt !== undefined && lands !== undefined) {
-          await settle(attempt, lands);
+          await recordOutcome(attempt, lands);
           const found = await stage.change('p1');
           if (landed === undefined) expect(found).toBeUndefined();
           else expect(found).toMatchObject(landed);
@@ -291,7 +291,7 @@ describe('a posting that becomes unreadable', () => {
         expect(await unreadable()).toEqual([]);
         if ((await stage.change('p1'))?.state !== 'in_doubt') {
           await stage.acceptAll();
-          const { live: job } = await readStory(stage.books.db, acme, postingKey('p1'));
+          const { live: job } = await readStory(stage.app.db, acme, postingKey('p1'));
           expect(job?.fields?.title).toBe('Changed');
         }
       });
@@ -332,7 +332,7 @@ describe('a posting that becomes unreadable', () => {
       else expect(summary.complete).toBe(true);
       if (at === 1) await stage.acceptAll();
     }
-    const { live: job, change } = await readStory(stage.books.db, acme, postingKey('p1'));
+    const { live: job, change } = await readStory(stage.app.db, acme, postingKey('p1'));
     expect([job?.fields?.title, change]).toEqual(['Changed', undefined]);
   });
 
@@ -353,7 +353,7 @@ describe('a posting that becomes unreadable', () => {
     await pull(feedOf(others, broken(p1)));
     expect(await stage.entries()).toMatchObject([{ kind: 'unreadable', key: 'p1' }]);
     const [{ id } = { id: 0 }] = await unreadable();
-    expect(await readStory(stage.books.db, acme, postingKey('p1'))).toMatchObject({
+    expect(await readStory(stage.app.db, acme, postingKey('p1'))).toMatchObject({
       unreadable: [{ id, discarded: false, reason: expect.stringContaining('bare "&"') }],
     });
   });
@@ -414,7 +414,7 @@ describe('an unreadable record without a key', () => {
       in_doubt: 0,
       unreadable: 1,
     });
-    expect(await stage.change('p1')).toMatchObject({ state: 'in_doubt', wanted: 'present' });
+    expect(await stage.change('p1')).toMatchObject({ state: 'in_doubt', desired: 'present' });
   });
 });
 
@@ -456,7 +456,7 @@ describe('an unreadable record whose bytes differ on every pull', () => {
     for (const noise of ['4', '55'])
       expect(await pull(feedOf(others, record(noise)))).toMatchObject({ complete: true });
     expect(await unreadable()).toEqual([{ ...entry, discarded: true }]);
-    const [{ excerpt } = { excerpt: '' }] = await stage.books.db.query('select excerpt from record_problem');
+    const [{ excerpt } = { excerpt: '' }] = await stage.app.db.query('select excerpt from record_problem');
     expect(excerpt).toBe(record('55').slice(0, 2_048));
     await pull(others);
     expect(await unreadable()).toEqual([]);
@@ -487,7 +487,7 @@ describe('an unreadable record whose bytes differ on every pull', () => {
 
 it('a duplicate whose bytes differ on every pull keeps one entry, and its discard', async () => {
   const duplicates = () =>
-    stage.books.db.query<{ id: number; discarded: boolean }>(
+    stage.app.db.query<{ id: number; discarded: boolean }>(
       `select id, discarded from record_problem where kind = 'duplicate' order by id`,
     );
   const twice = (noise: string) => feedOf([p1, ...others], recordXml(posting('p1', { title: `Other ${noise}` })));

@@ -8,9 +8,9 @@ import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
 /** Gives up soon, but looks late enough for what is made after that, on a slow machine too. */
-const IMPATIENT = {
+const SHORT_RETRY = {
   limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
-  doubts: '{ settle_after_seconds: 2 }',
+  doubts: '{ resolve_after_seconds: 2 }',
 };
 
 /** What strikes three of six creates. */
@@ -57,7 +57,7 @@ describe('creates that meet', { concurrent: true }, () => {
     '$title',
     { timeout: 900_000 },
     async ({ fault }, { open }) => {
-      const installation = await open({ site: IMPATIENT });
+      const installation = await open({ site: SHORT_RETRY });
       await installation.sandbox.setFaults([{ ...fault, on: ['create'], after: 1, count: 3 }]);
       await installation.writeFeed(feedXml(postings(6)));
       await installation.sync();
@@ -68,7 +68,7 @@ describe('creates that meet', { concurrent: true }, () => {
 
   it('many faults at random', { timeout: 1_200_000 }, async ({ open }) => {
     const count = countOf(process.env.AMBIGUOUS_CREATES, 150, 40);
-    const installation = await open({ site: IMPATIENT });
+    const installation = await open({ site: SHORT_RETRY });
     const on = ['create'] as const;
     await installation.sandbox.setFaults([
       { name: 'reset-during', on, rate: 0.15 },
@@ -81,8 +81,8 @@ describe('creates that meet', { concurrent: true }, () => {
     const list = Array.from({ length: count }, (_, at) => posting(`m${at}`));
     await installation.writeFeed(feedXml(list));
     await installation.sync();
-    const { books } = installation;
-    const [doubtful] = await (await books()).db.query(
+    const { app } = installation;
+    const [doubtful] = await (await app()).db.query(
       `select count(distinct key) as n from failure where operation = 'create'`,
     );
     expect(doubtful?.n).toBeGreaterThan(count / 4);

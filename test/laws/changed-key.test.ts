@@ -40,7 +40,7 @@ describe('a changed key', { concurrent: true }, () => {
     await syncFeed(installation, xml);
     await reconfigure(installation, OLD, NEW);
     expect(await syncFeed(installation, xml)).toMatchObject({ created: 29, unreadable: 1, complete: false });
-    const { db } = await installation.books();
+    const { db } = await installation.app();
     await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
     expect(await syncFeed(installation, xml)).toMatchObject({ status: 'review', unchanged: 29, gone: 30, held: 30 });
     await approve(installation);
@@ -83,7 +83,7 @@ describe('record hashes of an older version, of the bytes alone', { concurrent: 
     const installation = await open();
     const list = postings(10);
     await syncFeed(installation, feedXml(list));
-    const { db } = await installation.books();
+    const { db } = await installation.app();
     await db.query(`update mapping set record_hash = decode(md5(key), 'hex')`);
     const hashes = () => db.query('select key, record_hash from mapping order by key');
     const older = await hashes();

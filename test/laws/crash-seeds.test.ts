@@ -9,7 +9,7 @@ import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
-import { settleAsPeopleDo } from './settle-as-people-do.ts';
+import { resolveAsPeopleDo } from './settle-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
 import { SIMULATED_SITE, STEPS } from './simulation.ts';
 
@@ -66,7 +66,7 @@ async function crashAt(
   // With one change only there is no second time; and a sync on a busy machine does not wait for doubts for ever.
   if (nth === 1 && !doubtful) expect(signal, `${again}\n${output}`).toBe('SIGKILL');
   try {
-    await settleAll(installation);
+    await recordAll(installation);
     await checkLaws(installation, feed.postings);
     await installation.stopEngine();
   } catch (cause) {
@@ -78,13 +78,13 @@ async function crashAt(
  * Heals, approves what the guard holds, and resolves as a person does what resembles another posting's job, until
  * everything is mirrored.
  */
-async function settleAll(installation: Installation): Promise<void> {
+async function recordAll(installation: Installation): Promise<void> {
   for (let healed = 0; healed < 8; healed++) {
     const { status } = await heal(installation);
     if (status === 'mirrored') return;
-    const { db } = await installation.books();
+    const { db } = await installation.app();
     await db.transaction((tx) => approveChanges(tx, { ids: [], feeds: ['acme' as never] }, 'a reviewer'));
     // Titles repeat, and a job with the title of a doubt and another reference needs a person.
-    await settleAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
+    await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
   }
 }

@@ -111,7 +111,7 @@ describe.each(QUEUES)(
       });
       await installation.writeFeed(feedXml(BEFORE));
       await installation.sync();
-      const { db } = await installation.books();
+      const { db } = await installation.app();
       await forgetAll(db);
       await installation.stopEngine();
       await installation.writeFeed(feedXml(BEFORE));

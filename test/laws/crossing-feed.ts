@@ -44,20 +44,20 @@ export interface CrossingFeed {
 export function crossingFeed(random: Random, size: number): CrossingFeed {
   let made = 0;
   let renewed = 0;
-  const fresh = (): CrossingPosting => ({
+  const added = (): CrossingPosting => ({
     number: made++,
     title: random.pick(TITLES),
     city: random.pick(CITIES),
     text: random.pick(TEXTS),
   });
-  let postings: readonly CrossingPosting[] = Array.from({ length: size }, fresh);
+  let postings: readonly CrossingPosting[] = Array.from({ length: size }, added);
   const versions = [postings];
   const changeSome = (count: number, change: (posting: CrossingPosting) => CrossingPosting) => {
     const chosen = new Set(random.some(postings, count));
     return postings.map((posting) => (chosen.has(posting) ? change(posting) : posting));
   };
   const moves: Readonly<Record<string, () => readonly CrossingPosting[]>> = {
-    'some come': () => [...postings, ...Array.from({ length: 1 + random.number(4) }, fresh)],
+    'some come': () => [...postings, ...Array.from({ length: 1 + random.number(4) }, added)],
     'some go': () => random.some(postings, Math.max(1, postings.length - 1 - random.number(3))),
     'many go': () => random.some(postings, Math.ceil(postings.length / 2)),
     'some change': () =>

@@ -93,7 +93,7 @@ sites:
     list_path: /jobs.xml
     on_missing: ${setup.onMissing}
     limits: { requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }
-    doubts: { settle_after_seconds: 0.9 }
+    doubts: { resolve_after_seconds: 0.9 }
     retry: { attempts: 3, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }
 feeds:
   ${setup.feed}:

@@ -23,7 +23,7 @@ import { categoryOf, changeSetup, FIRST_SETUP, type Setup, writeSetup } from './
 import type { Installation, Running } from './installation.ts';
 import { checkCounts } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
-import { settleAsPeopleDo } from './settle-as-people-do.ts';
+import { resolveAsPeopleDo } from './settle-as-people-do.ts';
 import { FAULTS, STEPS } from './simulation.ts';
 
 const ROUNDS = 8;
@@ -127,7 +127,7 @@ async function changeConfiguration(life: Life): Promise<void> {
     // Under a name that nobody has told the database of, nothing may be created.
     await writeFeed(life, 'whole');
     const creates = await countCreates(life, () => sync(life));
-    const { db } = await life.installation.books();
+    const { db } = await life.installation.app();
     const [known] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [
       life.former.feed,
     ]);
@@ -163,7 +163,7 @@ async function changeToken(life: Life): Promise<void> {
   life.former = life.setup;
   await configure(life);
   if (life.random.chance(50)) {
-    const { db } = await life.installation.books();
+    const { db } = await life.installation.app();
     await resumeSite(db, SITE);
   }
 }
@@ -201,8 +201,8 @@ async function writeFeed(life: Life, damage: Damage): Promise<void> {
   for (const file of ['feed.xml', 'other.xml']) await writeFile(join(installation.folder, file), xml);
   if (damage !== 'whole') return;
   // It proves that whatever else is live is gone: absent postings, and those known by another key.
-  const wanted = new Set(feed.postings.map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`));
-  for (const job of await ownJobs(life)) if (!wanted.has(identityOf(job))) life.mayBeGone.add(identityOf(job));
+  const expected = new Set(feed.postings.map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`));
+  for (const job of await ownJobs(life)) if (!expected.has(identityOf(job))) life.mayBeGone.add(identityOf(job));
 }
 
 async function setFaults({ installation, random, story }: Life): Promise<void> {
@@ -270,21 +270,21 @@ async function stopBeside({ random }: Life, { child, ended }: Running): Promise<
 
 async function review(life: Life): Promise<void> {
   const { installation, random, setup, story } = life;
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const selection = { ids: [], feeds: [setup.feed as FeedName] };
   const actions = { approve: approveChanges, retry: retryChanges, discard: discardEntries, reopen: reopenEntries };
   const action = random.pick(['approve', 'retry', 'discard', 'reopen', 'edit', 'settle'] as const);
   if (action === 'edit') return edit(life);
-  if (action === 'settle') return settleDoubts(life);
+  if (action === 'settle') return resolveDoubtsNow(life);
   const acted = await db.transaction((tx) => actions[action](tx, selection, 'a reviewer'));
   story.push(`  a reviewer: ${action} ${acted.length}`);
 }
 
 async function edit(life: Life): Promise<void> {
   const { installation, setup, story } = life;
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const [entry] = await db.query<{ id: number; key: string }>(
-    `select id, key from change where feed = $1 and wanted = 'present' and state in ('rejected', 'failed') order by id limit 1`,
+    `select id, key from change where feed = $1 and desired = 'present' and state in ('rejected', 'failed') order by id limit 1`,
     [setup.feed],
   );
   if (entry === undefined) return;
@@ -301,12 +301,12 @@ async function edit(life: Life): Promise<void> {
   for (const number of numbersIn([entry.key])) life.touched.add(number);
 }
 
-async function settleDoubts({ installation, setup, story }: Life): Promise<void> {
+async function resolveDoubtsNow({ installation, setup, story }: Life): Promise<void> {
   const isJobOf = (job: InspectedJob, key: string): boolean => {
     const [number = -1] = numbersIn([key]);
     return identityOf(job) === `${categoryOf(keyKind(key))} ${addressOfPosting(number)}`;
   };
-  story.push(...(await settleAsPeopleDo(installation, setup.feed, isJobOf)).story);
+  story.push(...(await resolveAsPeopleDo(installation, setup.feed, isJobOf)).story);
 }
 
 // What is checked ------------------------------------------------------------------------------------------------------
@@ -330,16 +330,16 @@ function touch(life: Life, job: InspectedJob): void {
  */
 async function checkAlways(life: Life): Promise<void> {
   const { sandbox, owner, foreign } = life.installation;
-  await sandbox.requests.settled();
+  await sandbox.requests.idle();
   const identities = (await ownJobs(life)).map(identityOf);
   expect(
     identities.filter((identity, at) => identities.indexOf(identity) !== at),
     'postings with two jobs',
   ).toEqual([]);
   expect((await sandbox.inspect.jobs()).filter((job) => job.owner !== owner)).toEqual(foreign);
-  const { db } = await life.installation.books();
+  const { db } = await life.installation.app();
   const left = await db.query(
-    `select u.feed, u.key from unanswered u where u.fields is not null
+    `select u.feed, u.key from uncertain_write u where u.fields is not null
        and not exists (select from change c where c.feed = u.feed and c.key = u.key)`,
   );
   expect(left, 'uncertain postings without a change').toEqual([]);
@@ -348,7 +348,7 @@ async function checkAlways(life: Life): Promise<void> {
 /** Law 3: only what a whole document has shown to be gone is ever deleted. */
 async function checkDeletes(life: Life, before: readonly InspectedJob[]): Promise<void> {
   const { sandbox } = life.installation;
-  await sandbox.requests.settled();
+  await sandbox.requests.idle();
   const byId = new Map(before.map((job) => [job.id, job]));
   for (const { method, path, processed } of sandbox.requests.recent()) {
     if (method !== 'DELETE' || processed === undefined || processed >= 300) continue;
@@ -377,8 +377,8 @@ async function end(life: Life): Promise<void> {
     idInBody: true,
   });
   await installation.stopEngine();
-  await sandbox.requests.settled();
-  const { db } = await installation.books();
+  await sandbox.requests.idle();
+  const { db } = await installation.app();
   const rested = await db.query<{ key: string }>(`select key from change where state = 'discarded'`);
   for (const number of numbersIn(rested.map(({ key }) => key))) life.touched.add(number);
   feed.repair();
@@ -388,7 +388,7 @@ async function end(life: Life): Promise<void> {
   for (let round = 0; round < 14; round++) {
     await deal(life);
     const report = await sync(life);
-    if (report.message?.includes('--emptied') === true) await trustGone((await installation.books()).db, SITE);
+    if (report.message?.includes('--emptied') === true) await trustGone((await installation.app()).db, SITE);
     if (report.status === 'mirrored' && report.grace === 0 && report.discarded === 0) break;
   }
   await checkAlways(life);
@@ -402,8 +402,8 @@ async function end(life: Life): Promise<void> {
     const expected = { ...fieldsOf(posting, setup), ...edited.get(posting.number) };
     expect(comparable(shown.get(addressOfPosting(posting.number)) ?? {})).toEqual(comparable(expected));
   }
-  expect(await (await installation.books()).db.query('select feed, key, state from change')).toEqual([]);
-  expect(await (await installation.books()).db.query('select site_job_id from stray')).toEqual([]);
+  expect(await (await installation.app()).db.query('select feed, key, state from change')).toEqual([]);
+  expect(await (await installation.app()).db.query('select site_job_id from orphan_site_job')).toEqual([]);
   sandbox.requests.clear();
   await sync(life);
   expect(sandbox.requests.recent().map(({ method, path }) => `${method} ${path}`)).toEqual([]);
@@ -411,7 +411,7 @@ async function end(life: Life): Promise<void> {
 
 /** A reviewer's edit lasts until the source changes the field: where it never said anything else, the site shows the edit. */
 async function editedStates({ installation, setup }: Life): Promise<ReadonlyMap<number, Record<string, string>>> {
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const rows = await db.query<{ key: string; value: string }>(
     `select key, value from override where feed = $1 and field = 'location-state' and source_value = $2`,
     [setup.feed, STATE],
@@ -423,13 +423,13 @@ async function editedStates({ installation, setup }: Life): Promise<ReadonlyMap<
 /** All that a person would do at the end of a bad week. */
 async function deal(life: Life): Promise<void> {
   const { installation, setup } = life;
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   await resumeSite(db, SITE);
   const selection = { ids: [], feeds: [setup.feed as FeedName] };
   await db.transaction((tx) => reopenEntries(tx, selection, 'a reviewer'));
   await db.transaction((tx) => retryChanges(tx, selection, 'a reviewer'));
   await db.transaction((tx) => approveChanges(tx, selection, 'a reviewer'));
-  await settleDoubts(life);
+  await resolveDoubtsNow(life);
 }
 
 /** What the site stores of a posting may have been changed by it: what is the same under all of that is compared. */

@@ -24,7 +24,7 @@ const CASES = WAYS.flatMap((way) =>
 
 describe('feeds cut', () => {
   it(`at ${CASES.length} kinds of places delete nothing`, { timeout: 3_600_000 }, async ({ open, onTestFinished }) => {
-    const wanted = Number(process.env.CUT_FEEDS ?? CASES.length);
+    const wantedCount = Number(process.env.CUT_FEEDS ?? CASES.length);
     const random = randomOf(Number(process.env.SEED ?? 1));
     let current: CutFeed = { body: Buffer.alloc(0), cut: 0 };
     let way: Framing = 'chunked';
@@ -33,12 +33,12 @@ describe('feeds cut', () => {
     const installation = await open();
     await installation.writeFeed(feedXml(postings(12)));
     expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 12 });
-    const { db, log, config } = await installation.books();
+    const { db, log, config } = await installation.app();
     const [setup] = feedSetups(config, ['acme']);
     if (setup === undefined) throw new Error('no feed');
 
     let cuts = 0;
-    for (; cuts < wanted; cuts++) {
+    for (; cuts < wantedCount; cuts++) {
       const each = CASES[cuts % CASES.length] as (typeof CASES)[number];
       current = cutFeed(each.packing, each.place, random);
       if (each.way === 'file') await installation.writeFeed(current.body.subarray(0, current.cut));
@@ -48,9 +48,9 @@ describe('feeds cut', () => {
       const pulled = await pullFeed({ ...setup, source }, { db, log, signal: new AbortController().signal });
       const said = `${each.way}, ${each.packing}, in ${each.place}, after ${current.cut} of ${current.body.length} bytes`;
       expect(pulled.kind === 'failed' || (pulled.kind === 'committed' && !pulled.complete), said).toBe(true);
-      expect(await db.query(`select key from change where wanted = 'absent'`), said).toEqual([]);
+      expect(await db.query(`select key from change where desired = 'absent'`), said).toEqual([]);
     }
-    expect(cuts).toBe(wanted);
+    expect(cuts).toBe(wantedCount);
 
     const whole = [...postings(12), posting('new')];
     await installation.writeFeed(feedXml(whole));

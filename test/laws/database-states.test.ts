@@ -72,7 +72,7 @@ describe.each(STATES)('a server that is $state', ({ pass }) => {
       const site = {
         list_path: undefined,
         limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 30 }',
-        doubts: '{ settle_after_seconds: 31 }',
+        doubts: '{ resolve_after_seconds: 31 }',
       };
       const installation = await open({ queue, databaseUrl: server.url, site });
       const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync', '--json']));
@@ -100,7 +100,7 @@ describe('a server that stays read-only', () => {
     const server = await openPrivateServer();
     onTestFinished(() => server.close());
     const installation = await open({ databaseUrl: server.url });
-    await installation.books();
+    await installation.app();
     await installation.stopEngine();
     await server.set({ default_transaction_read_only: 'on' });
     expect(await installation.spawn(['status']).ended).toMatchObject({ status: 0 });

@@ -1,7 +1,7 @@
 // Doubts: settled by the list or by a person, waited for by newer wishes, told apart where everything looks alike.
 import { describe, expect } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
-import { type PersonsVerdict, settleEntry } from '../../src/review/settle-entry.ts';
+import { type PersonsVerdict, resolveEntry } from '../../src/review/settle-entry.ts';
 import { reviewEntries } from '../../src/store/review-entries.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';
@@ -17,18 +17,18 @@ const NO_LIST = { list_path: undefined };
 const ALIKE = { fields: '{ number: null, contact-web-address: null, description: null, title: category }' };
 
 async function entriesOf(installation: Installation): Promise<{ id: number; kind: string; key: string | undefined }[]> {
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const found = [];
   const filter = { feed: undefined, kinds: ['in_doubt', 'failed', 'rejected', 'held'] as const };
   for await (const { id, kind, key } of reviewEntries(db, filter, undefined)) found.push({ id, kind, key });
   return found;
 }
 
-async function settle(installation: Installation, entry: number, verdict: PersonsVerdict) {
-  const { db } = await installation.books();
-  const desk = (await installation.engine()).desks.get('board' as SiteName);
-  const site = desk && { client: desk.client, referenceField: desk.policy.referenceField };
-  return settleEntry(db, entry, verdict, { actor: 'a person', site } as never);
+async function resolve(installation: Installation, entry: number, verdict: PersonsVerdict) {
+  const { db } = await installation.app();
+  const siteContext = (await installation.engine()).siteContexts.get('board' as SiteName);
+  const site = siteContext && { client: siteContext.client, referenceField: siteContext.policy.referenceField };
+  return resolveEntry(db, entry, verdict, { actor: 'a person', site } as never);
 }
 
 describe('without a list action', { concurrent: true }, () => {
@@ -43,9 +43,9 @@ describe('without a list action', { concurrent: true }, () => {
     const job = (await installation.sandbox.inspect.jobs()).find(({ fields }) => fields.number === 'a');
     const [foreign] = installation.foreign;
     const wrong = { kind: 'exists', siteJobId: foreign?.id as never, anyway: false } as const;
-    expect(await settle(installation, entry?.id ?? 0, wrong)).toMatchObject({ kind: 'refused' });
+    expect(await resolve(installation, entry?.id ?? 0, wrong)).toMatchObject({ kind: 'refused' });
     const right = { kind: 'exists', siteJobId: job?.id as never, anyway: false } as const;
-    expect(await settle(installation, entry?.id ?? 0, right)).toMatchObject({ kind: 'settled' });
+    expect(await resolve(installation, entry?.id ?? 0, right)).toMatchObject({ kind: 'recorded' });
     await checkLaws(installation, [posting('a')]);
   });
 
@@ -55,7 +55,7 @@ describe('without a list action', { concurrent: true }, () => {
     await installation.writeFeed(feedXml([posting('a')]));
     await installation.sync();
     const [entry] = await entriesOf(installation);
-    expect(await settle(installation, entry?.id ?? 0, { kind: 'missing' })).toMatchObject({ kind: 'settled' });
+    expect(await resolve(installation, entry?.id ?? 0, { kind: 'missing' })).toMatchObject({ kind: 'recorded' });
     await installation.sync();
     await checkLaws(installation, [posting('a')]);
   });
@@ -70,11 +70,11 @@ describe('without a list action', { concurrent: true }, () => {
     expect(await installation.sync()).toMatchObject({ in_doubt: 1, requests: 0 });
     const [entry] = await entriesOf(installation);
     const job = (await installation.sandbox.inspect.jobs()).find(({ fields }) => fields.number === 'a');
-    await settle(installation, entry?.id ?? 0, { kind: 'exists', siteJobId: job?.id as never, anyway: false });
+    await resolve(installation, entry?.id ?? 0, { kind: 'exists', siteJobId: job?.id as never, anyway: false });
     // It stands, and needs no further pull.
-    const { db } = await installation.books();
-    expect(await db.query(`select wanted, operation, fields->>'title' as title from change`)).toEqual([
-      { wanted: 'present', operation: 'update', title: 'Head nurse' },
+    const { db } = await installation.app();
+    expect(await db.query(`select desired, operation, fields->>'title' as title from change`)).toEqual([
+      { desired: 'present', operation: 'update', title: 'Head nurse' },
     ]);
     expect(await installation.sync()).toMatchObject({ requests: 1 });
     await checkLaws(installation, newer);
@@ -92,7 +92,7 @@ describe('without a list action', { concurrent: true }, () => {
     const job = (await installation.sandbox.inspect.jobs()).find(
       ({ fields, owner }) => fields.number === entry?.key && owner === installation.owner,
     );
-    await settle(installation, entry?.id ?? 0, { kind: 'exists', siteJobId: job?.id as never, anyway: false });
+    await resolve(installation, entry?.id ?? 0, { kind: 'exists', siteJobId: job?.id as never, anyway: false });
     await installation.sync();
     await checkLaws(installation, left);
   });
@@ -137,7 +137,7 @@ describe('postings that are all alike', { concurrent: true }, () => {
     await installation.sync();
     await heal(installation);
     const jobs = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
-    const { db } = await installation.books();
+    const { db } = await installation.app();
     const mapped = await db.query('select site_job_id as id from mapping');
     expect(mapped.map(({ id }) => id).sort()).toEqual(jobs.map(({ id }) => id).sort());
     expect(mapped).toHaveLength(keys.length);
@@ -158,7 +158,7 @@ describe('a job of the same number that may be somebody else’s', { concurrent:
     await installation.writeFeed(feedXml(list));
     expect(await installation.sync()).toMatchObject({ in_doubt: 1, requests: 1 });
     const [entry] = await entriesOf(installation);
-    await settle(installation, entry?.id ?? 0, { kind: 'missing' });
+    await resolve(installation, entry?.id ?? 0, { kind: 'missing' });
     await installation.sync();
     const jobs = await installation.sandbox.inspect.jobs();
     expect(jobs.filter(({ owner }) => owner === installation.owner)).toHaveLength(1);

@@ -70,7 +70,7 @@ describe('a feed that is rewritten while it is read', { concurrent: true }, () =
     const installation = await open();
     await installation.writeFeed(feedXml(long(120)));
     await installation.sync();
-    const { db, log, config } = await installation.books();
+    const { db, log, config } = await installation.app();
     const [setup] = feedSetups(config, ['acme']);
     if (setup === undefined) throw new Error('no feed');
     let rewritten = false;
@@ -80,7 +80,7 @@ describe('a feed that is rewritten while it is read', { concurrent: true }, () =
     };
     const end = await pullFeed(setup, { db, log, signal: new AbortController().signal, onProgress });
     expect(end).toMatchObject({ kind: 'committed', complete: false });
-    expect(await db.query(`select key from change where wanted = 'absent'`)).toEqual([]);
+    expect(await db.query(`select key from change where desired = 'absent'`)).toEqual([]);
 
     await installation.writeFeed(feedXml(long(110)));
     expect(await installation.sync()).toMatchObject({ status: 'mirrored', deleted: 10 });

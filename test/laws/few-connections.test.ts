@@ -76,16 +76,16 @@ async function open(connections: number, onTestFinished: TestContext['onTestFini
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (piece: Buffer) => {
         output += piece;
-        for (const look of heard) look();
+        for (const check of heard) check();
       });
     }
     const ended = once(child, 'close').then(([status, signal]) => ({ status, signal, output }));
     const says = (pattern: RegExp): Promise<void> =>
       new Promise((resolve) => {
-        const look = () => pattern.test(output) && resolve();
+        const check = () => pattern.test(output) && resolve();
         void ended.then(() => resolve());
-        heard.add(look);
-        look();
+        heard.add(check);
+        check();
       });
     return { child, ended, says };
   }

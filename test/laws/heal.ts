@@ -14,10 +14,10 @@ const PULLS = 5;
  */
 export async function heal(installation: Installation): Promise<PullReport> {
   await installation.sandbox.setFaults([]);
-  await installation.sandbox.requests.settled();
-  const books = await installation.books();
-  await resumeSite(books.db, 'board' as SiteName);
-  await books.db.transaction((tx) => retryChanges(tx, { ids: [], feeds: ['acme' as never] }, 'a person'));
+  await installation.sandbox.requests.idle();
+  const app = await installation.app();
+  await resumeSite(app.db, 'board' as SiteName);
+  await app.db.transaction((tx) => retryChanges(tx, { ids: [], feeds: ['acme' as never] }, 'a person'));
   let report = await installation.sync();
   for (let pull = 1; pull < PULLS && isMoving(report); pull++) {
     if (report.message?.includes('--emptied') === true) await sayEmptied(installation);
@@ -28,7 +28,7 @@ export async function heal(installation: Installation): Promise<PullReport> {
 
 /** As `resume board --emptied` does: every job that was asked for has been deleted by hand. */
 async function sayEmptied(installation: Installation): Promise<void> {
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   await trustGone(db, 'board' as SiteName);
   await resumeSite(db, 'board' as SiteName);
 }

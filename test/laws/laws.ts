@@ -13,7 +13,7 @@ export interface Exceptions {
 }
 
 /** The fields that the site should have of a posting. */
-export function wantedFields(posting: TestPosting): Readonly<Record<string, string>> {
+export function desiredFields(posting: TestPosting): Readonly<Record<string, string>> {
   return {
     number: posting.key,
     title: posting.title ?? `Nurse ${posting.key}`,
@@ -35,7 +35,7 @@ export async function checkLaws(
   exceptions: Exceptions = {},
 ): Promise<void> {
   await checkSite(installation, postings, exceptions);
-  await checkBooks(installation, exceptions);
+  await checkDatabase(installation, exceptions);
   installation.sandbox.requests.clear();
   const report = await installation.sync();
   expect(installation.sandbox.requests.recent().map(({ method, path }) => `${method} ${path}`)).toEqual([]);
@@ -55,8 +55,8 @@ async function checkSite(
   expect(await duplicatesOf(sandbox, owner)).toEqual([]);
   const doubtful = new Set(inDoubt);
   const sure = own.filter(({ fields }) => !doubtful.has(fields.number ?? ''));
-  const wanted = [...postings.filter(({ key }) => !doubtful.has(key)), ...held].map(wantedFields);
-  expect(sorted(sure.map(({ fields }) => fields))).toEqual(sorted(wanted));
+  const desired = [...postings.filter(({ key }) => !doubtful.has(key)), ...held].map(desiredFields);
+  expect(sorted(sure.map(({ fields }) => fields))).toEqual(sorted(desired));
   expect(jobs.filter((siteJob) => siteJob.owner !== owner)).toEqual(foreign);
 }
 
@@ -65,12 +65,12 @@ async function duplicatesOf(sandbox: Installation['sandbox'], owner: string): Pr
 }
 
 /** Law 2, and what later pulls rely on: the books say of each posting what the site has. */
-async function checkBooks(
-  { books: openBooks, sandbox, owner }: Installation,
+async function checkDatabase(
+  { app: openApp, sandbox, owner }: Installation,
   { inDoubt = [], held = [] }: Exceptions,
 ): Promise<void> {
-  const books = await openBooks();
-  const mapped = await books.db.query<{ key: string; id: string; fields: Record<string, string> }>(
+  const app = await openApp();
+  const mapped = await app.db.query<{ key: string; id: string; fields: Record<string, string> }>(
     'select m.key, m.site_job_id as id, d.fields from mapping m left join document d using (feed, key) order by m.key',
   );
   const doubtful = new Set(inDoubt);
@@ -80,13 +80,13 @@ async function checkBooks(
   const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
   const live = own.map(({ id, fields }) => ({ key: fields.number ?? '', id, fields }));
   expect([...mapped].sort(byKey)).toEqual(live.sort(byKey));
-  const open = await books.db.query<{ key: string; state: string }>('select key, state from change order by key');
+  const open = await app.db.query<{ key: string; state: string }>('select key, state from change order by key');
   const expected = [
     ...inDoubt.map((key) => ({ key, state: 'in_doubt' })),
     ...held.map(({ key }) => ({ key, state: 'held' })),
   ];
   expect(open).toEqual(expected.sort(byKey));
-  expect(await books.db.query('select site_job_id from stray')).toEqual([]);
+  expect(await app.db.query('select site_job_id from orphan_site_job')).toEqual([]);
 }
 
 /** Law 2, added up here once more. It speaks of complete pulls. */

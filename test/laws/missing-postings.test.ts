@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { adoptDoubt, findDoubt } from '../../src/store/doubt.ts';
-import { settler } from '../../src/store/settle.ts';
+import { outcomeRecorder } from '../../src/store/settle.ts';
 import { pauseSite, resumeSite } from '../../src/store/site-state.ts';
 import { acme, openStage } from '../review/stage.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
@@ -70,9 +70,9 @@ describe('a posting that is gone', () => {
       try {
         const installation = await open({ feed: { source: feed.url } });
         await installation.sync();
-        const books = await installation.books();
+        const app = await installation.app();
         const engine = await installation.engine();
-        await pauseSite(books.db, board, 'a test', undefined);
+        await pauseSite(app.db, board, 'a test', undefined);
         feed.set(feedXml(changeFirst(list)));
         expect(await installation.sync()).toMatchObject({ pending: 1 });
 
@@ -80,9 +80,9 @@ describe('a posting that is gone', () => {
         const { middle, release } = feed.holdNext();
         const syncing = installation.sync();
         await middle;
-        await resumeSite(books.db, board);
+        await resumeSite(app.db, board);
         engine.wake();
-        await expect.poll(() => books.db.query('select from change'), { timeout: 180_000 }).toEqual([]);
+        await expect.poll(() => app.db.query('select from change'), { timeout: 180_000 }).toEqual([]);
         release();
         await syncing;
         expect((await installation.siteJobs()).has('p1')).toBe(false);
@@ -97,13 +97,13 @@ describe('a posting that is gone', () => {
     const list = postings(10);
     await installation.writeFeed(feedXml(list));
     await installation.sync();
-    const books = await installation.books();
-    await pauseSite(books.db, board, 'a test', undefined);
+    const app = await installation.app();
+    await pauseSite(app.db, board, 'a test', undefined);
     await installation.writeFeed(feedXml(changeFirst(list)));
     await installation.sync();
     await installation.writeFeed(feedXml(withoutFirst(list)));
     expect(await installation.sync()).toMatchObject({ gone: 1, grace: 1, unchanged: 9 });
-    await resumeSite(books.db, board);
+    await resumeSite(app.db, board);
     expect(await installation.sync()).toMatchObject({ deleted: 1, updated: 0, unchanged: 9 });
     expect((await installation.siteJobs()).has('p1')).toBe(false);
   });
@@ -122,9 +122,9 @@ describe('a posting that is gone', () => {
         await stage.pull(withoutFirst(list));
         await stage.pull(kind === 'changed update' ? list.map((p) => ({ ...p, title: 'Changed again' })) : changed);
         await stage.pull(withoutFirst(list));
-        expect(await stage.change('p1')).toMatchObject({ wanted: 'present', missing: true });
+        expect(await stage.change('p1')).toMatchObject({ desired: 'present', missing: true });
         await stage.pull(withoutFirst(list));
-        expect(await stage.change('p1')).toMatchObject({ wanted: 'absent' });
+        expect(await stage.change('p1')).toMatchObject({ desired: 'absent' });
       } finally {
         await stage.close();
       }
@@ -148,10 +148,10 @@ describe('a posting that is gone', () => {
       const { middle, release } = feed.holdNext();
       const pulling = stage.pull(list);
       await middle;
-      await settler(stage.books.db)({ attempt, result: { kind: 'updated' }, record: undefined });
+      await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'updated' }, record: undefined });
       release();
       const { pull } = await pulling;
-      expect(await stage.books.db.query('select seen, unchanged, gone, grace from pull where id = $1', [pull])).toEqual(
+      expect(await stage.app.db.query('select seen, unchanged, gone, grace from pull where id = $1', [pull])).toEqual(
         [{ seen: 9, unchanged: 9, gone: 1, grace: 1 }],
       );
     } finally {
@@ -161,25 +161,25 @@ describe('a posting that is gone', () => {
   });
 
   it.for([
-    { wanted: 'present', missingPulls: 2 },
-    { wanted: 'present', missingPulls: 1 },
-    { wanted: 'absent', missingPulls: 1 },
+    { desired: 'present', missingPulls: 2 },
+    { desired: 'present', missingPulls: 1 },
+    { desired: 'absent', missingPulls: 1 },
   ] as const)(
     'counts as missing though its job is found, and shows something else, while the feed streams ($wanted, $missingPulls)',
-    async ({ wanted, missingPulls }) => {
+    async ({ desired, missingPulls }) => {
       const list = postings(10).map((one) => ({ ...one, description: LONG }));
       const feed = await pausingFeed(feedXml(withoutFirst(list)));
       const options = { source: feed.url, delete_guard: `{ missing_pulls: ${missingPulls} }` };
       const stage = await openStage({ feed: options });
       try {
-        const { db } = stage.books;
+        const { db } = stage.app;
         await stage.pull(list);
         await stage.acceptAll();
         feed.set(feedXml(list));
         await stage.pull(list);
         await stage.fail('p1', 'in_doubt');
         feed.set(feedXml(withoutFirst(list)));
-        if (wanted === 'absent') await stage.pull(list);
+        if (desired === 'absent') await stage.pull(list);
 
         const { middle, release } = feed.holdNext();
         const pulling = stage.pull(list);
@@ -188,7 +188,7 @@ describe('a posting that is gone', () => {
         const doubt = await findDoubt(db, acme, postingKey('p1'));
         if (doubt === undefined) throw new Error('p1 is not in doubt');
         expect(await adoptDoubt(db, doubt, siteJobId('job-p1'), undefined, { fields: {}, uncertain: ['title'] })).toBe(
-          'settled',
+          'recorded',
         );
         release();
         const { pull } = await pulling;
@@ -196,7 +196,7 @@ describe('a posting that is gone', () => {
         expect(await db.query('select seen, unchanged, gone, grace from pull where id = $1', [pull])).toEqual([
           { seen: 9, unchanged: 9, gone: 1, grace },
         ]);
-        expect(await stage.change('p1')).toMatchObject(grace > 0 ? { missing: true } : { wanted: 'absent' });
+        expect(await stage.change('p1')).toMatchObject(grace > 0 ? { missing: true } : { desired: 'absent' });
       } finally {
         await stage.close();
         await feed.close();
@@ -239,8 +239,8 @@ describe('a pull', () => {
     await installation.writeFeed(feedXml(postings(3)));
     await installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: 'pull-committed' }).ended;
     await installation.sync();
-    const books = await installation.books();
-    expect(await books.db.query('select status from pull order by id')).toEqual([
+    const app = await installation.app();
+    expect(await app.db.query('select status from pull order by id')).toEqual([
       { status: 'pending' },
       { status: 'mirrored' },
     ]);

@@ -27,7 +27,7 @@ describe('a pull that was overtaken', () => {
     const source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml`;
 
     const installation = await open({ feed: { source } });
-    const { db, log, config } = await installation.books();
+    const { db, log, config } = await installation.app();
     const [setup] = feedSetups(config, ['acme']);
     if (setup === undefined) throw new Error('no feed');
     const asked = once(server, 'request');

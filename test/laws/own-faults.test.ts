@@ -50,17 +50,17 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       const installation = await open({ queue });
       await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
       await installation.writeFeed(feedXml(FEED));
-      const books = await installation.books();
-      const [setup] = feedSetups(books.config, ['acme']);
+      const app = await installation.app();
+      const [setup] = feedSetups(app.config, ['acme']);
       const first = await installation.engine();
-      const second = await startEngine(books, undefined);
-      const desks = [first, second].flatMap(({ desks }) => [...desks.values()]);
+      const second = await startEngine(app, undefined);
+      const siteContexts = [first, second].flatMap(({ siteContexts }) => [...siteContexts.values()]);
       const unstopped = () => new AbortController().signal;
-      await pullFeed(setup as FeedSetup, { ...books, signal: unstopped() });
+      await pullFeed(setup as FeedSetup, { ...app, signal: unstopped() });
       // Beside the engines' own workers, which may have them, too.
       await Promise.all(
-        desks.flatMap((desk) =>
-          FEED.map(({ key }) => applyChange({ feed: feedName('acme'), key: postingKey(key) }, desk, unstopped())),
+        siteContexts.flatMap((siteContext) =>
+          FEED.map(({ key }) => applyChange({ feed: feedName('acme'), key: postingKey(key) }, siteContext, unstopped())),
         ),
       );
       await installation.sync();
@@ -73,7 +73,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
   it.skipIf(!available)('no connection left in the pool only takes time', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ queue });
     const { ended } = await mirroring(installation);
-    const { db } = await installation.books();
+    const { db } = await installation.app();
     const held = Array.from({ length: 10 }, () => db.transaction((tx) => tx.query('select pg_sleep(1.5)')));
     await Promise.all(held);
     expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length });
@@ -158,7 +158,7 @@ describe('Postgres', () => {
     const { ended } = await mirroring(installation);
     const taken = await takeAllConnections(server.url);
     expect(taken.length).toBeGreaterThan(5);
-    const { db } = await installation.books();
+    const { db } = await installation.app();
     // As many as the pool may open are asked for at once: those beyond what it has are refused.
     await Promise.allSettled(Array.from({ length: 10 }, () => db.query('select pg_sleep(1)')));
     await Promise.all(taken.map((client) => client.end()));
@@ -175,7 +175,7 @@ describe('Postgres', () => {
       if (!available) skip();
       const installation = await open({ queue });
       const { ended } = await mirroring(installation);
-      const { db } = await installation.books();
+      const { db } = await installation.app();
       await fillDisk(db);
       await untilStruck(db, 5);
       await freeDisk(db);
@@ -245,7 +245,7 @@ describe('a change that can not be processed', () => {
       await installation.sandbox.setFaults([{ name: '401' }]);
       await installation.writeFeed(feedXml([posting('a'), posting('b')]));
       expect(await installation.sync()).toMatchObject({ status: 'pending', pending: 2 });
-      const { db } = await installation.books();
+      const { db } = await installation.app();
       await db.query(`update change set fields = '{"no name of an element": "x"}' where key = 'b'`);
       const report = await heal(installation);
       expect(report).toMatchObject({ status: 'review', pending: 0 });

@@ -7,7 +7,7 @@ export interface ProcessWatch {
   stop(): readonly Find[];
 }
 
-const LOOK_EVERY_MS = 50;
+const CHECK_EVERY_MS = 50;
 
 /**
  * Searches the command lines of all processes, and the environments of all but those of `given()`, which were told.
@@ -19,7 +19,7 @@ export function watchProcesses(
   const finds = new Map<string, Find>();
   /** A process that is just being made still has the environment of the one that makes it: seen twice, it counts. */
   let suspects = new Set<number>();
-  const look = () => {
+  const check = () => {
     const suspectsNow = new Set<number>();
     for (const name of readdirSync('/proc')) {
       const pid = Number(name);
@@ -33,7 +33,7 @@ export function watchProcesses(
     }
     suspects = suspectsNow;
   };
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const timer = setInterval(check, CHECK_EVERY_MS);
   return {
     stop() {
       clearInterval(timer);

@@ -33,7 +33,7 @@ async function jobsOf({ sandbox, owner }: Installation): Promise<(readonly [id: 
 
 /** What each key's job holds, as far as it is known. */
 async function liveByKey(installation: Installation): Promise<Map<string, Shown>> {
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const rows = await db.query<{ key: string; fields: Record<string, string> }>(
     'select key, fields from mapping join document using (feed, key)',
   );
@@ -66,7 +66,7 @@ function expectedJobs(
 
 /** A record belongs to one posting: two keys never have one record hash. */
 async function checkRecords(installation: Installation): Promise<void> {
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const shared = await db.query(
     `select record_hash, array_agg(distinct key) as keys
      from (select feed, key, record_hash from mapping

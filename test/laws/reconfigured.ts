@@ -137,7 +137,7 @@ async function mirror(installation: Installation, list: readonly TestPosting[]):
 }
 
 const entryOfTarget = async (installation: Installation): Promise<number> => {
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const [row] = await db.query<{ id: number }>('select id from change where key = $1', [TARGET]);
   if (row === undefined) throw new Error('nothing is open for the target');
   return row.id;
@@ -188,7 +188,7 @@ export const STATES: readonly State[] = [
     name: 'discarded',
     async begin(installation) {
       const list = await mirror(installation, withTarget(BAD));
-      const { db } = await installation.books();
+      const { db } = await installation.app();
       await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
       return list;
     },
@@ -208,7 +208,7 @@ export const STATES: readonly State[] = [
     edited: 'Texas',
     async begin(installation) {
       const list = await mirror(installation, withTarget(BAD));
-      const { db, config } = await installation.books();
+      const { db, config } = await installation.app();
       const acting = { actor: 'a person', write: (words: readonly string[]) => words.join(' ') };
       await editEntry(db, config, await entryOfTarget(installation), { 'location-state': 'Texas' }, acting);
       return mirror(installation, list);
@@ -247,17 +247,17 @@ export async function allowList(installation: Installation): Promise<void> {
 }
 
 export async function discardUnreadable(installation: Installation): Promise<void> {
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const selection = { ids: [], feeds: [ACME], kinds: ['unreadable'] } as const;
   await db.transaction((tx) => discardEntries(tx, selection, 'a person'));
 }
 
 export async function approve(installation: Installation): Promise<void> {
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   await db.transaction((tx) => approveChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
 }
 
 export async function retry(installation: Installation): Promise<void> {
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   await db.transaction((tx) => retryChanges(tx, { ids: [], feeds: [ACME] }, 'a person'));
 }

@@ -1,9 +1,9 @@
 // Creates in doubt at sites that rewrite what they are sent: adopted, made once, and asked about no oftener than needed.
 import { describe, expect } from 'vitest';
 import { guardAddress } from '../../jobs/guard-address.ts';
-import type { SiteDesk } from '../../jobs/site-desk.ts';
+import type { SiteContext } from '../../jobs/site-desk.ts';
 import type { SiteName } from '../../src/posting/identifiers.ts';
-import { settleEntry } from '../../src/review/settle-entry.ts';
+import { resolveEntry } from '../../src/review/settle-entry.ts';
 import { reviewEntries } from '../../src/store/review-entries.ts';
 import { setAddress } from '../../src/store/site-address.ts';
 import { learntRewrites } from '../../src/store/value-rewrites.ts';
@@ -34,16 +34,16 @@ async function prefix(installation: Installation, text: string): Promise<void> {
   );
 }
 
-async function settleAs(installation: Installation, key: string): Promise<void> {
-  const { db } = await installation.books();
-  const desk = (await installation.engine()).desks.get('board' as SiteName);
-  const site = desk && { client: desk.client, referenceField: desk.policy.referenceField };
+async function resolveAs(installation: Installation, key: string): Promise<void> {
+  const { db } = await installation.app();
+  const siteContext = (await installation.engine()).siteContexts.get('board' as SiteName);
+  const site = siteContext && { client: siteContext.client, referenceField: siteContext.policy.referenceField };
   const job = (await own(installation)).find(({ fields }) => fields.number === `ACME-${key}`);
   for await (const entry of reviewEntries(db, { feed: undefined, kinds: ['in_doubt'] as never }, undefined)) {
     if (entry.key !== key) continue;
     const verdict = { kind: 'exists', siteJobId: job?.id as never, anyway: true } as const;
-    const settled = await settleEntry(db, entry.id, verdict, { actor: 'a person', site } as never);
-    expect(settled).toMatchObject({ kind: 'settled' });
+    const resolved = await resolveEntry(db, entry.id, verdict, { actor: 'a person', site } as never);
+    expect(resolved).toMatchObject({ kind: 'recorded' });
   }
 }
 
@@ -74,8 +74,8 @@ it('a reference that a site always prefixes is asked about once', { timeout: 900
   await prefix(installation, 'ACME-');
   await installation.writeFeed(feedXml([posting('key-a')]));
   expect(await installation.sync()).toMatchObject({ in_doubt: 1, created: 0 });
-  await settleAs(installation, 'key-a');
-  const { db } = await installation.books();
+  await resolveAs(installation, 'key-a');
+  const { db } = await installation.app();
   expect((await learntRewrites(db, 'board' as SiteName)).get('number')).toEqual([
     { kind: 'prefixed', detail: 'ACME-', seen: 1, taught: true },
   ]);
@@ -102,7 +102,7 @@ it('a site that begins to prefix references, and ceases to, is asked about once;
   await installation.writeFeed(feedXml([...many, posting('key-a')]));
   expect(await installation.sync()).toMatchObject({ in_doubt: 1, created: 0 });
   installation.sandbox.requests.clear();
-  await settleAs(installation, 'key-a');
+  await resolveAs(installation, 'key-a');
   // New jobs, changed ones from before, and one whose answer is lost.
   const changed = [posting('old-00', { title: 'Head' }), ...many.slice(1)];
   await installation.writeFeed(feedXml([...changed, posting('key-a'), posting('key-b')]));
@@ -145,19 +145,19 @@ it('what was learnt of one site is not believed of another one under its name', 
   await prefix(installation, 'ACME-');
   await installation.writeFeed(feedXml([posting('key-a')]));
   await installation.sync();
-  await settleAs(installation, 'key-a');
+  await resolveAs(installation, 'key-a');
   await installation.writeFeed(feedXml([]));
   await installation.sync();
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const known = async () => (await learntRewrites(db, 'board' as SiteName)).get('number');
-  const desk = (await installation.engine()).desks.get('board' as SiteName) as SiteDesk;
-  await guardAddress(desk);
+  const siteContext = (await installation.engine()).siteContexts.get('board' as SiteName) as SiteContext;
+  await guardAddress(siteContext);
   expect(await known()).toHaveLength(1);
   // With its jobs, it is the same site once a person says so.
-  await setAddress(db, desk.site, 'elsewhere.example.com');
+  await setAddress(db, siteContext.site, 'elsewhere.example.com');
   expect(await known()).toHaveLength(1);
   await db.query('delete from change');
   await db.query('delete from mapping');
-  await guardAddress(desk);
+  await guardAddress(siteContext);
   expect(await known()).toBeUndefined();
 });

@@ -80,7 +80,7 @@ async function writeConfig({ folder, configPath, sandbox }: Installation, site: 
     '    reference_field: number',
     '    list_path: /jobs.xml',
     '    limits: { requests_per_second: 1000, concurrency: 1, timeout_seconds: 1 }',
-    '    doubts: { settle_after_seconds: 1.2 }',
+    '    doubts: { resolve_after_seconds: 1.2 }',
     '    retry: { attempts: 2, first_delay_seconds: 0.05, max_delay_seconds: 0.1 }',
     '    canary: { requests: 0 }',
   ];

@@ -6,20 +6,20 @@ import type { Installation } from './installation.ts';
  * Goes through the creates of a feed whose outcome is open. Gives how many were resolved, and what was said of each.
  * @param isJobOf whether a job of the site is the one of the posting with this key.
  */
-export async function settleAsPeopleDo(
+export async function resolveAsPeopleDo(
   installation: Installation,
   feed: string,
   isJobOf: (job: InspectedJob, key: string) => boolean,
-): Promise<{ readonly settled: number; readonly story: readonly string[] }> {
-  const { db } = await installation.books();
-  await installation.sandbox.requests.settled();
+): Promise<{ readonly resolved: number; readonly story: readonly string[] }> {
+  const { db } = await installation.app();
+  await installation.sandbox.requests.idle();
   const open = await db.query<{ id: number; key: string; state: string; found: string | null }>(
-    `select id, key, state, found_job_id as found from change where feed = $1 and (state = 'in_doubt' or (state = 'held' and wanted = 'present'))
+    `select id, key, state, found_job_id as found from change where feed = $1 and (state = 'in_doubt' or (state = 'held' and desired = 'present'))
      order by id`,
     [feed],
   );
   const story: string[] = [];
-  let settled = 0;
+  let resolved = 0;
   for (const { id, key, state, found } of open) {
     const mappings = await db.query<{ id: string; key: string }>('select site_job_id as id, key from mapping');
     const mapped = new Map(mappings.map((row) => [row.id, row.key]));
@@ -37,7 +37,7 @@ export async function settleAsPeopleDo(
     // Asked whether it is that one all the same, a person who has looked says yes.
     if (status !== 0 && output.includes('--anyway')) ({ status, output } = await say(['--anyway']));
     story.push(`  a person: ${state} ${key} ${verdict.join(' ')}: ${status} ${status === 0 ? '' : output.trim()}`);
-    if (status === 0) settled++;
+    if (status === 0) resolved++;
   }
-  return { settled, story };
+  return { resolved, story };
 }

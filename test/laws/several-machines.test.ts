@@ -13,8 +13,8 @@ const RATES = [40, 100];
 
 /** Waits until so many requests have come to the site, and notes which workers are seen with one of them. */
 async function watch(installation: Installation, requests: number, workers: Set<number>): Promise<void> {
-  const { db } = await installation.books();
-  for (let looks = 0; installation.sandbox.requests.recent().length < requests && looks < 1_200; looks++) {
+  const { db } = await installation.app();
+  for (let listChecks = 0; installation.sandbox.requests.recent().length < requests && listChecks < 1_200; listChecks++) {
     for (const row of await db.query<{ worker: number }>(
       `select distinct attempt_worker as worker from change where state = 'sending'`,
     ))
@@ -34,7 +34,7 @@ describe.each(QUEUES)('with the queue in $queue $note', { concurrent: true }, ({
         // The sandbox shares this process: what it answers late is no doubt, and its list is read in time.
         site: {
           limits: `{ requests_per_second: ${rate}, concurrency: 4, timeout_seconds: 15 }`,
-          doubts: '{ settle_after_seconds: 16 }',
+          doubts: '{ resolve_after_seconds: 16 }',
         },
       });
       await installation.writeFeed(feedXml(feed));

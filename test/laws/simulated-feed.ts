@@ -20,12 +20,12 @@ const CITIES = ['Boston', 'Salem', 'Lynn'];
 
 export function simulateFeed(random: Random, size: number): SimulatedFeed {
   let made = 0;
-  const fresh = (): TestPosting => ({ key: `s${made++}`, title: random.pick(TITLES), city: random.pick(CITIES) });
-  let postings: readonly TestPosting[] = Array.from({ length: size }, fresh);
+  const added = (): TestPosting => ({ key: `s${made++}`, title: random.pick(TITLES), city: random.pick(CITIES) });
+  let postings: readonly TestPosting[] = Array.from({ length: size }, added);
   const versions = [postings];
 
   const moves: Readonly<Record<string, () => readonly TestPosting[]>> = {
-    'some come': () => [...postings, ...Array.from({ length: 1 + random.number(4) }, fresh)],
+    'some come': () => [...postings, ...Array.from({ length: 1 + random.number(4) }, added)],
     'some go': () => {
       const going = new Set(random.some(postings, 1 + random.number(3)));
       return postings.filter((posting) => !going.has(posting));

@@ -8,13 +8,13 @@ import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { checkCounts, checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
-import { settleAsPeopleDo } from './settle-as-people-do.ts';
+import { resolveAsPeopleDo } from './settle-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
 
 /** Waits of milliseconds where the defaults have seconds. */
 export const SIMULATED_SITE = {
   limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
-  doubts: '{ settle_after_seconds: 0.9 }',
+  doubts: '{ resolve_after_seconds: 0.9 }',
   retry: '{ attempts: 3, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }',
 } as const;
 
@@ -151,7 +151,7 @@ async function killInTheMiddle({ installation, random, story }: Life): Promise<v
 async function review({ installation, random, story }: Life): Promise<void> {
   const action = random.pick(['approve', 'retry', 'discard'] as const);
   const act = { approve: approveChanges, retry: retryChanges, discard: discardEntries }[action];
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const acted = await db.transaction((tx) => act(tx, SELECTION, 'a reviewer'));
   story.push(`  a reviewer: ${action} ${acted.length}`);
 }
@@ -167,7 +167,7 @@ async function deleteByHand({ installation, random, deletedByHand, story }: Life
 }
 
 async function end({ installation, feed, deletedByHand, story }: Life): Promise<void> {
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const discarded = await db.query<{ key: string }>(`select key from change where state = 'discarded' order by key`);
   feed.renew([...new Set([...discarded.map(({ key }) => key), ...deletedByHand])]);
   await installation.writeFeed(feed.clean());
@@ -177,7 +177,7 @@ async function end({ installation, feed, deletedByHand, story }: Life): Promise<
     if (report.status === 'mirrored') break;
     await db.transaction((tx) => approveChanges(tx, SELECTION, 'a reviewer'));
     // Postings that share a title make jobs that resemble each other: a doubt about one of them may need a person.
-    const said = await settleAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
+    const said = await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
     story.push(...said.story);
   }
   await checkLaws(installation, feed.postings);

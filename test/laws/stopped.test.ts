@@ -49,7 +49,7 @@ describe('a pull that is stopped', { concurrent: true }, () => {
       await installation.writeFeed(feedXml([...postings(2), posting('p3', { title: 'Older' }), posting('older')]));
       const stopped = installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: `${step}:stop` });
       await untilStopped(stopped.child.pid ?? 0);
-      const { db } = await installation.books();
+      const { db } = await installation.app();
       const hands = await handsOf(db);
       // At its start it has none yet.
       expect(hands.length).toBe(step === 'pull-started' ? 0 : 1);

@@ -29,7 +29,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     const feed = postings(40);
     await installation.writeFeed(feedXml(feed));
     // In this process: it leads, and stays where it is.
-    const { desks } = await installation.engine();
+    const { siteContexts } = await installation.engine();
     const { token } = await sandbox.changePassword(owner, 'another password of the mirror');
     expect(await installation.sync()).toMatchObject({ status: 'pending', created: 0, pending: 40 });
     const before = refusals(installation);
@@ -39,8 +39,8 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('"created":40') });
     // The old one was neither resumed by it, nor did it pause the site for the new one.
     expect(refusals(installation)).toBeLessThanOrEqual(before + 2);
-    const { db } = await installation.books();
-    expect((await readSiteState(db, board, desks.get(board)?.tokenDigest)).tokenRefused).toBe(true);
+    const { db } = await installation.app();
+    expect((await readSiteState(db, board, siteContexts.get(board)?.tokenDigest)).tokenRefused).toBe(true);
     expect(await statusOf(installation, token)).toMatchObject({
       state: 'sending',
       token_refused: false,
@@ -78,7 +78,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       await installation.sandbox.setFaults([{ name: '401' }]);
       expect(await installation.sync()).toMatchObject({ pending: 5 });
       await installation.sandbox.setFaults([]);
-      const { db } = await installation.books();
+      const { db } = await installation.app();
       await db.query(`update refused_token set next_probe = now()`);
       const accepted = async () => (await readSiteState(db, board)).pausedSince === undefined;
       await expect.poll(accepted, { timeout: 180_000 }).toBe(true);

@@ -8,12 +8,12 @@ import type { Installation } from './installation.ts';
 import { lawTest as it, type Open } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
-const IMPATIENT = {
+const SHORT_RETRY = {
   limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
-  doubts: '{ settle_after_seconds: 2 }',
+  doubts: '{ resolve_after_seconds: 2 }',
 };
 
-async function openMirrored(open: Open, site: Readonly<Record<string, string>> = IMPATIENT): Promise<Installation> {
+async function openMirrored(open: Open, site: Readonly<Record<string, string>> = SHORT_RETRY): Promise<Installation> {
   const installation = await open({ site });
   await installation.writeFeed(feedXml(postings(8)));
   await installation.sync();
@@ -33,12 +33,12 @@ const others = postings(8).filter(({ key }) => key !== 'p3');
 /** One pull while the fault lasts; the change stays to be sent. */
 async function syncUnder(installation: Installation, fault: Fault): Promise<void> {
   await installation.sandbox.setFaults([fault]);
-  const books = await installation.books();
+  const app = await installation.app();
   const struck = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
   const synced = installation.sync();
   await struck;
   await synced;
-  expect(await books.db.query('select key from change')).toEqual([{ key: 'p3' }]);
+  expect(await app.db.query('select key from change')).toEqual([{ key: 'p3' }]);
 }
 
 describe.each(MADE)('after %s', { concurrent: true }, (what, fault) => {
@@ -80,7 +80,7 @@ describe('a request that lands late', { concurrent: true }, () => {
   // It lands well after a newer one could have been sent, and well before the newer one may be.
   const SITE = {
     limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
-    doubts: '{ settle_after_seconds: 9 }',
+    doubts: '{ resolve_after_seconds: 9 }',
   };
   const LATE = { name: 'timeout-late', ms: 5_000, count: 1 } as const;
 

@@ -114,10 +114,10 @@ describe('config/jobmirror.compose.yaml', () => {
   });
 
   it('takes its secrets from variables that the worker has', () => {
-    const wanted = [...JSON.stringify(config).matchAll(/\$\{(\w+)\}/g)].map(([, variable]) => variable);
-    expect(wanted.sort()).toEqual(['BOARD_TOKEN', 'POSTGRES_PASSWORD', 'REDIS_PASSWORD']);
+    const desired = [...JSON.stringify(config).matchAll(/\$\{(\w+)\}/g)].map(([, variable]) => variable);
+    expect(desired.sort()).toEqual(['BOARD_TOKEN', 'POSTGRES_PASSWORD', 'REDIS_PASSWORD']);
     for (const name of ['worker', 'sandbox'])
-      expect(Object.keys(service(name).environment ?? {})).toEqual(expect.arrayContaining(wanted));
+      expect(Object.keys(service(name).environment ?? {})).toEqual(expect.arrayContaining(desired));
   });
 
   it('mirrors a feed that is in the image', () => {

@@ -38,29 +38,29 @@ describe('nextRequest', () => {
     [
       'wanted as it was, but a request without an answer may have changed or added fields',
       present(A),
-      { ...actual(A), unsure: ['city', 'state'] },
+      { ...actual(A), uncertain: ['city', 'state'] },
       { kind: 'update', siteJobId: '7', fields: { city: 'Boston', state: '' } },
     ],
     [
       'a field that was empty and is not wanted, but may have been filled',
       present(A),
-      { ...actual({ ...A, state: '' }), unsure: ['state'] },
+      { ...actual({ ...A, state: '' }), uncertain: ['state'] },
       { kind: 'update', siteJobId: '7', fields: { state: '' } },
     ],
     [
       'wanted otherwise, and unsure',
       present({ ...A, title: 'Cook' }),
-      { ...actual(A), unsure: ['city'] },
+      { ...actual(A), uncertain: ['city'] },
       { kind: 'update', siteJobId: '7', fields: { title: 'Cook', city: 'Boston' } },
     ],
     [
       'unwanted, and unsure',
       { kind: 'absent' } as const,
-      { ...actual(A), unsure: ['city'] },
+      { ...actual(A), uncertain: ['city'] },
       { kind: 'delete', siteJobId: '7' },
     ],
-  ])('%s', (_name, wanted, there, expected) => {
-    expect(nextRequest(wanted, there)).toEqual(expected);
+  ])('%s', (_name, desired, there, expected) => {
+    expect(nextRequest(desired, there)).toEqual(expected);
   });
 
   it('takes names of the object prototype for plain names', () => {

@@ -11,13 +11,13 @@ interface Scenario {
   readonly posting: { record: string; content: string; invalid?: boolean };
   readonly mapping?: { record: string; content: string; missingPulls?: number };
   readonly open?: {
-    wanted: 'present' | 'absent';
+    desired: 'present' | 'absent';
     record?: string;
     content?: string;
     invalid?: boolean;
     missing?: boolean;
   };
-  readonly expect: { kind: string; refresh?: boolean; operation?: string; resting?: string };
+  readonly expect: { kind: string; refresh?: boolean; operation?: string; target?: string };
 }
 
 const scenarios = parse(
@@ -46,7 +46,7 @@ describe('planPosting', () => {
         },
         open: open && {
           key,
-          wanted: open.wanted,
+          desired: open.desired,
           recordHash: maybeHash(open.record),
           contentHash: maybeHash(open.content),
           invalid: open.invalid ?? false,
@@ -54,10 +54,10 @@ describe('planPosting', () => {
         },
       },
     );
-    const { kind, refresh, ...wish } = scenario.expect;
-    expect(planned).toMatchObject(refresh === undefined ? { kind, wish } : { kind, refresh });
-    if (scenario.expect.resting === 'rejected') {
-      expect(planned).toMatchObject({ wish: { reason: { kind: 'rules', problems } } });
+    const { kind, refresh, ...desired } = scenario.expect;
+    expect(planned).toMatchObject(refresh === undefined ? { kind, desired } : { kind, refresh });
+    if (scenario.expect.target === 'rejected') {
+      expect(planned).toMatchObject({ desired: { reason: { kind: 'rules', problems } } });
     }
   });
 });

@@ -33,31 +33,31 @@ function ledgerWith(...records: [string, RecordMark][]): PullLedger {
 
 describe('a record that is known', () => {
   it('is unchanged if it is settled, and never parsed', () => {
-    const ledger = ledgerWith(['a1', RecordMark.settled]);
-    expect(ledger.meetRecord(bytesOf('a1'))).toBeUndefined();
-    expect(ledger).toMatchObject({ seen: 1, unchanged: 1, wished: 0, duplicates: 0 });
-    expect([...ledger.unmetRecords()]).toEqual([]);
-    expect(ledger.hasMetWish(hashOf('a1'))).toBe(false);
+    const ledger = ledgerWith(['a1', RecordMark.mapped]);
+    expect(ledger.seeRecord(bytesOf('a1'))).toBeUndefined();
+    expect(ledger).toMatchObject({ seen: 1, unchanged: 1, openRecords: 0, duplicates: 0 });
+    expect([...ledger.missingRecords()]).toEqual([]);
+    expect(ledger.hasSeenChange(hashOf('a1'))).toBe(false);
   });
 
   it('is wished if a change waits for it', () => {
-    const ledger = ledgerWith(['a1', RecordMark.wished], ['b1', RecordMark.wished]);
-    expect(ledger.meetRecord(bytesOf('a1'))).toBeUndefined();
-    expect(ledger).toMatchObject({ unchanged: 0, wished: 1 });
-    expect(ledger.hasMetWish(hashOf('a1'))).toBe(true);
-    expect(ledger.hasMetWish(hashOf('b1'))).toBe(false);
-    expect(ledger.hasMetWish(hashOf('c1'))).toBe(false);
+    const ledger = ledgerWith(['a1', RecordMark.open], ['b1', RecordMark.open]);
+    expect(ledger.seeRecord(bytesOf('a1'))).toBeUndefined();
+    expect(ledger).toMatchObject({ unchanged: 0, openRecords: 1 });
+    expect(ledger.hasSeenChange(hashOf('a1'))).toBe(true);
+    expect(ledger.hasSeenChange(hashOf('b1'))).toBe(false);
+    expect(ledger.hasSeenChange(hashOf('c1'))).toBe(false);
   });
 
   it('is parsed if a change contests it', () => {
-    const ledger = ledgerWith(['a1', RecordMark.contested]);
-    expect(ledger.meetRecord(bytesOf('a1'))).toEqual({ hash: hashOf('a1'), ordinal: 0 });
+    const ledger = ledgerWith(['a1', RecordMark.superseding]);
+    expect(ledger.seeRecord(bytesOf('a1'))).toEqual({ hash: hashOf('a1'), ordinal: 0 });
   });
 
   it('counts as a duplicate the second time', () => {
-    const ledger = ledgerWith(['a1', RecordMark.settled]);
-    ledger.meetRecord(bytesOf('a1'));
-    expect(ledger.meetRecord(bytesOf('a1'))).toBeUndefined();
+    const ledger = ledgerWith(['a1', RecordMark.mapped]);
+    ledger.seeRecord(bytesOf('a1'));
+    expect(ledger.seeRecord(bytesOf('a1'))).toBeUndefined();
     expect(ledger).toMatchObject({ seen: 2, unchanged: 1, duplicates: 1 });
   });
 });
@@ -68,71 +68,71 @@ describe('a key that stands twice', () => {
     ['other', 'c2', 'c3', 'conflicting'],
   ])('among parsed postings with the %s content', (_name, first, second, kind) => {
     const ledger = ledgerWith();
-    const [one, two] = [ledger.meetRecord(bytesOf('x1')), ledger.meetRecord(bytesOf('x2'))];
+    const [one, two] = [ledger.seeRecord(bytesOf('x1')), ledger.seeRecord(bytesOf('x2'))];
     if (one === undefined || two === undefined) throw new Error('both are to be parsed');
-    expect(ledger.meetPosting(one, hashOf('x'), hashOf(first), UNKNOWN)).toEqual({ kind: 'first' });
-    expect(ledger.meetPosting(two, hashOf('x'), hashOf(second), UNKNOWN)).toEqual({ kind });
+    expect(ledger.seePosting(one, hashOf('x'), hashOf(first), UNKNOWN)).toEqual({ kind: 'first' });
+    expect(ledger.seePosting(two, hashOf('x'), hashOf(second), UNKNOWN)).toEqual({ kind });
     expect(ledger.duplicates).toBe(1);
   });
 
   it('first as known, then changed: the known one stands', () => {
-    const ledger = ledgerWith(['a1', RecordMark.settled]);
-    ledger.meetRecord(bytesOf('a1'));
-    const later = ledger.meetRecord(bytesOf('a2'));
+    const ledger = ledgerWith(['a1', RecordMark.mapped]);
+    ledger.seeRecord(bytesOf('a1'));
+    const later = ledger.seeRecord(bytesOf('a2'));
     if (later === undefined) throw new Error('it is to be parsed');
-    expect(ledger.meetPosting(later, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'conflicting' });
+    expect(ledger.seePosting(later, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'conflicting' });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 1, duplicates: 1 });
   });
 
   it('first as changed, then as wished, before the first was parsed: the changed one stands', () => {
-    const ledger = ledgerWith(['a1', RecordMark.wished]);
-    const first = ledger.meetRecord(bytesOf('a2'));
-    ledger.meetRecord(bytesOf('a1'));
+    const ledger = ledgerWith(['a1', RecordMark.open]);
+    const first = ledger.seeRecord(bytesOf('a2'));
+    ledger.seeRecord(bytesOf('a1'));
     if (first === undefined) throw new Error('it is to be parsed');
-    expect(ledger.meetPosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
-    expect(ledger).toMatchObject({ seen: 2, wished: 0, unchanged: 0, duplicates: 1 });
+    expect(ledger.seePosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
+    expect(ledger).toMatchObject({ seen: 2, openRecords: 0, unchanged: 0, duplicates: 1 });
   });
 
   it('first as changed, then known, before the first was parsed: the changed one stands', () => {
-    const ledger = ledgerWith(['a1', RecordMark.settled]);
-    const first = ledger.meetRecord(bytesOf('a2'));
-    ledger.meetRecord(bytesOf('a1'));
+    const ledger = ledgerWith(['a1', RecordMark.mapped]);
+    const first = ledger.seeRecord(bytesOf('a2'));
+    ledger.seeRecord(bytesOf('a1'));
     if (first === undefined) throw new Error('it is to be parsed');
-    expect(ledger.meetPosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
+    expect(ledger.seePosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 0, duplicates: 1 });
-    expect([...ledger.unmetRecords()]).toEqual([]);
+    expect([...ledger.missingRecords()]).toEqual([]);
   });
 
   it('first as changed, then known, after the first was parsed: the same comes out', () => {
-    const ledger = ledgerWith(['a1', RecordMark.settled]);
-    const first = ledger.meetRecord(bytesOf('a2'));
+    const ledger = ledgerWith(['a1', RecordMark.mapped]);
+    const first = ledger.seeRecord(bytesOf('a2'));
     if (first === undefined) throw new Error('it is to be parsed');
-    expect(ledger.meetPosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first' });
-    const second = ledger.meetRecord(bytesOf('a1'));
+    expect(ledger.seePosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first' });
+    const second = ledger.seeRecord(bytesOf('a1'));
     if (second === undefined) throw new Error('it is to be parsed');
-    expect(ledger.meetPosting(second, hashOf('a'), hashOf('c1'), MAPPED)).toEqual({ kind: 'conflicting' });
+    expect(ledger.seePosting(second, hashOf('a'), hashOf('c1'), MAPPED)).toEqual({ kind: 'conflicting' });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 0, duplicates: 1 });
   });
 
   it('in other bytes with the known content collapses', () => {
-    const ledger = ledgerWith(['a1', RecordMark.settled]);
-    ledger.meetRecord(bytesOf('a1'));
-    const again = ledger.meetRecord(bytesOf('a1 with a space'));
+    const ledger = ledgerWith(['a1', RecordMark.mapped]);
+    ledger.seeRecord(bytesOf('a1'));
+    const again = ledger.seeRecord(bytesOf('a1 with a space'));
     if (again === undefined) throw new Error('it is to be parsed');
-    expect(ledger.meetPosting(again, hashOf('a'), hashOf('c1'), MAPPED)).toEqual({ kind: 'identical' });
+    expect(ledger.seePosting(again, hashOf('a'), hashOf('c1'), MAPPED)).toEqual({ kind: 'identical' });
     expect(ledger).toMatchObject({ unchanged: 1, duplicates: 1 });
   });
 });
 
 describe('what was not met', () => {
   it('are the mappings whose posting came on neither path', () => {
-    const ledger = ledgerWith(['a1', RecordMark.settled], ['b1', RecordMark.settled], ['c1', RecordMark.contested]);
-    const met = ledger.meetRecord(bytesOf('a2'));
-    if (met === undefined) throw new Error('it is to be parsed');
-    ledger.meetPosting(met, hashOf('a'), hashOf('c2'), MAPPED);
-    expect([...ledger.unmetRecords()].map(String).sort()).toEqual([hashOf('b1'), hashOf('c1')].map(String).sort());
-    expect(ledger.hasMet(hashOf('a1'))).toBe(true);
-    expect(ledger.hasMet(hashOf('b1'))).toBe(false);
+    const ledger = ledgerWith(['a1', RecordMark.mapped], ['b1', RecordMark.mapped], ['c1', RecordMark.superseding]);
+    const seenRecord = ledger.seeRecord(bytesOf('a2'));
+    if (seenRecord === undefined) throw new Error('it is to be parsed');
+    ledger.seePosting(seenRecord, hashOf('a'), hashOf('c2'), MAPPED);
+    expect([...ledger.missingRecords()].map(String).sort()).toEqual([hashOf('b1'), hashOf('c1')].map(String).sort());
+    expect(ledger.hasSeen(hashOf('a1'))).toBe(true);
+    expect(ledger.hasSeen(hashOf('b1'))).toBe(false);
   });
 });
 
@@ -140,24 +140,24 @@ describe('a record that was read in another way before', () => {
   it('is parsed, and accounts for no posting but its own', () => {
     const other = recordHash(Buffer.from('another way of reading'));
     const index = new RecordIndex(2);
-    index.add(hashOf('a1', other), RecordMark.settled);
-    index.add(hashOf('b1', other), RecordMark.wished);
+    index.add(hashOf('a1', other), RecordMark.mapped);
+    index.add(hashOf('b1', other), RecordMark.open);
     const ledger = new PullLedger(index, READING);
-    const [one, two] = [ledger.meetRecord(bytesOf('a1')), ledger.meetRecord(bytesOf('b1'))];
+    const [one, two] = [ledger.seeRecord(bytesOf('a1')), ledger.seeRecord(bytesOf('b1'))];
     expect([one?.hash, two?.hash]).toEqual([hashOf('a1'), hashOf('b1')]);
     if (one === undefined) throw new Error('it is to be parsed');
-    ledger.meetPosting(one, hashOf('z'), hashOf('c1'), UNKNOWN);
-    expect([...ledger.unmetRecords()].map(String).sort()).toEqual(
+    ledger.seePosting(one, hashOf('z'), hashOf('c1'), UNKNOWN);
+    expect([...ledger.missingRecords()].map(String).sort()).toEqual(
       [hashOf('a1', other), hashOf('b1', other)].map(String).sort(),
     );
-    expect(ledger.hasMet(hashOf('a1', other))).toBe(false);
-    expect(ledger.hasMetWish(hashOf('b1', other))).toBe(false);
+    expect(ledger.hasSeen(hashOf('a1', other))).toBe(false);
+    expect(ledger.hasSeenChange(hashOf('b1', other))).toBe(false);
   });
 
   it('is fetched and found by its stored hash', () => {
-    const ledger = ledgerWith(['a1', RecordMark.settled]);
+    const ledger = ledgerWith(['a1', RecordMark.mapped]);
     ledger.expectRecord(bytesOf('a1'), 0);
     const padded = Buffer.concat([Buffer.of(7), bytesOf('a1')]);
-    expect(ledger.meetRecord(padded, 1)).toBeUndefined();
+    expect(ledger.seeRecord(padded, 1)).toBeUndefined();
   });
 });

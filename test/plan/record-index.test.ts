@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_ORDINAL, RecordIndex, RecordMark } from '../../src/plan/record-index.ts';
 
 const hashOf = (text: string): Buffer => createHash('sha1').update(text).digest().subarray(0, 16);
-const marks = fc.constantFrom(RecordMark.settled, RecordMark.contested, RecordMark.wished);
+const marks = fc.constantFrom(RecordMark.mapped, RecordMark.superseding, RecordMark.open);
 
 describe('RecordIndex', () => {
   it('holds what a map would, however many entries come', () => {
@@ -33,7 +33,7 @@ describe('RecordIndex', () => {
       return hash;
     });
     const index = new RecordIndex(40);
-    for (const hash of alike) index.add(hash, RecordMark.settled);
+    for (const hash of alike) index.add(hash, RecordMark.mapped);
     expect(new Set(alike.map((hash) => index.find(hash))).size).toBe(40);
     expect(index.find(Buffer.alloc(16, 0xfe))).toBe(-1);
   });
@@ -45,34 +45,34 @@ describe('RecordIndex', () => {
       return hash;
     });
     const index = new RecordIndex(0);
-    for (const hash of alike) index.add(hash, RecordMark.settled);
+    for (const hash of alike) index.add(hash, RecordMark.mapped);
     expect(new Set(alike.map((hash) => index.find(hash))).size).toBe(300);
     expect(index.find(Buffer.alloc(16, 0xff))).toBe(-1);
   });
 
   it('notes where a hash was seen first', () => {
     const index = new RecordIndex(1);
-    const slot = index.add(hashOf('a'), RecordMark.settled);
+    const slot = index.add(hashOf('a'), RecordMark.mapped);
     for (const ordinal of [3, 5]) index.see(slot, ordinal);
     expect(index.seenAt(slot)).toBe(3);
   });
 
   it('notes the largest ordinal beside everything else, and refuses a larger one', () => {
     const index = new RecordIndex(2);
-    const [slot, other] = ['a', 'b'].map((text) => index.add(hashOf(text), RecordMark.wished)) as [number, number];
+    const [slot, other] = ['a', 'b'].map((text) => index.add(hashOf(text), RecordMark.open)) as [number, number];
     index.account(slot);
     index.see(slot, MAX_ORDINAL);
     expect([index.seenAt(slot), index.isAccounted(slot), index.mark(slot)]).toEqual([
       MAX_ORDINAL,
       true,
-      RecordMark.wished,
+      RecordMark.open,
     ]);
     expect(() => index.see(other, MAX_ORDINAL + 1)).toThrow('split it');
     index.unsee(slot);
     expect([index.seenAt(slot), index.isAccounted(slot), index.mark(slot)]).toEqual([
       undefined,
       true,
-      RecordMark.wished,
+      RecordMark.open,
     ]);
   });
 
@@ -80,17 +80,17 @@ describe('RecordIndex', () => {
     const index = new RecordIndex(0);
     const hashes = Array.from({ length: 200 }, (_, at) => hashOf(`r${at}`));
     for (const [at, hash] of hashes.entries()) {
-      const slot = index.add(hash, at % 2 === 0 ? RecordMark.settled : RecordMark.wished);
+      const slot = index.add(hash, at % 2 === 0 ? RecordMark.mapped : RecordMark.open);
       if (at < 50) index.see(slot, at);
       else if (at < 60) index.account(slot);
     }
     const hex = (list: Iterable<Buffer>) => [...list].map((hash) => hash.toString('hex')).sort();
     const expected = (from: number, to: number, rest: number) =>
       hex(hashes.filter((_, at) => at >= from && at < to && at % 2 === rest));
-    expect(hex(index.unmet([RecordMark.settled]))).toEqual(expected(60, 200, 0));
-    expect(hex(index.unmet([RecordMark.wished]))).toEqual(expected(60, 200, 1));
+    expect(hex(index.missing([RecordMark.mapped]))).toEqual(expected(60, 200, 0));
+    expect(hex(index.missing([RecordMark.open]))).toEqual(expected(60, 200, 1));
     expect(hashes.slice(0, 50).map((hash) => index.seenAt(index.find(hash)))).toEqual([...Array(50).keys()]);
-    expect(index.mark(index.find(hashes[54] as Buffer))).toBe(RecordMark.settled);
+    expect(index.mark(index.find(hashes[54] as Buffer))).toBe(RecordMark.mapped);
   });
 
   it('takes less than 48 bytes an entry at a million', () => {

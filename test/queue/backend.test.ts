@@ -4,7 +4,7 @@ import { siteName } from '../../src/posting/identifiers.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
 import { reportedError, reporter, secretsOf } from '../../src/queue/reported-error.ts';
 import { openSiteQueue } from '../../src/queue/site-queue.ts';
-import { freshDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { runSql } from '../support/sql.ts';
 import { redis } from './queue-backends.ts';
 
@@ -53,7 +53,7 @@ describe('opening a queue that is not there', () => {
   });
 
   test('Postgres refuses the password', async () => {
-    const database = await freshDatabase({ empty: true });
+    const database = await createTestDatabase({ empty: true });
     const url = new URL(database.url);
     url.password = SECRET;
     const error = await failureOf(open('database', url.href));
@@ -64,13 +64,13 @@ describe('opening a queue that is not there', () => {
 });
 
 test('several processes may open the queue in one new database at once', async () => {
-  const database = await freshDatabase({ empty: true });
+  const database = await createTestDatabase({ empty: true });
   await Promise.all(Array.from({ length: 4 }, () => open('database', database.url)));
   await database.drop();
 });
 
 test('options in the database’s URL are kept, beside those that the queue needs', async () => {
-  const database = await freshDatabase({ empty: true });
+  const database = await createTestDatabase({ empty: true });
   const url = new URL(database.url);
   url.searchParams.set('options', '-c lock_timeout=7s');
   const queue = await openSiteQueue(await open('database', url.href), siteName('board'));

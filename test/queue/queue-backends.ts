@@ -2,7 +2,7 @@
 
 import { Redis } from 'ioredis';
 import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
-import { freshDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { redisForTests } from '../support/redis.ts';
 import { runSql } from '../support/sql.ts';
 
@@ -30,7 +30,7 @@ const noErrors = (error: Error) => {
 };
 
 async function openDatabase(): Promise<TestBackend> {
-  const database = await freshDatabase({ empty: true });
+  const database = await createTestDatabase({ empty: true });
   const address = { queue: 'database', databaseUrl: database.url };
   return {
     address,

@@ -146,16 +146,16 @@ describe.each(backends)('worker on $title', ({ start, missing }) => {
     await openQueue(3);
     await queue.addMany(['a', 'b', 'c', 'd', 'e', 'f'].map(posting));
     await home.setDeaths('b', 1);
-    const inWork = new Set<string>();
+    const inFlight = new Set<string>();
     const together: string[] = [];
     const worker = await work({
       concurrency: 1,
       process: async ({ key }) => {
-        inWork.add(key);
+        inFlight.add(key);
         await new Promise(setImmediate);
-        together.push([...inWork].toSorted().join(''));
+        together.push([...inFlight].toSorted().join(''));
         await new Promise(setImmediate);
-        inWork.delete(key);
+        inFlight.delete(key);
       },
     });
     await vi.waitUntil(() => together.length === 6, 5000);

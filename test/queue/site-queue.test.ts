@@ -75,14 +75,14 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     await openQueue();
     const seen = collector<string>();
     const finish = gate();
-    let inWork = 0;
+    let inFlight = 0;
     await work({
       concurrency: 4,
       process: async ({ key }) => {
-        expect(++inWork).toBe(1);
+        expect(++inFlight).toBe(1);
         seen.add(key);
         await finish.passed;
-        inWork--;
+        inFlight--;
       },
     });
     await queue.addMany([posting('a')]);
@@ -127,13 +127,13 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
       'x'.repeat(5000),
       'repeat:a:1',
     );
-    const wanted = [...keys.map((key) => posting(key)), posting('a', feedName('other')), posting('a', feedName('a'))];
-    await queue.addMany(wanted);
+    const desired = [...keys.map((key) => posting(key)), posting('a', feedName('other')), posting('a', feedName('a'))];
+    await queue.addMany(desired);
     const seen = collector<QueuedPosting>();
     await work({ process: async (item) => seen.add(item) });
-    await seen.reached(wanted.length);
+    await seen.reached(desired.length);
     await idle();
-    expect(seen.values).toEqual(wanted);
+    expect(seen.values).toEqual(desired);
   });
 
   test.skipIf(missing)(

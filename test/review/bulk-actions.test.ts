@@ -16,11 +16,11 @@ afterEach(() => stage.close());
 type Acted = Extract<ActionReport, { kind: 'acted' }>;
 
 const onEntries = (action: BulkAction, ids: readonly number[]) =>
-  actOnEntries(stage.books.db, action, { ids, feeds: [] }, acting) as Promise<Acted>;
+  actOnEntries(stage.app.db, action, { ids, feeds: [] }, acting) as Promise<Acted>;
 const onFeed = (action: BulkAction, expectHeld?: number) =>
-  actOnEntries(stage.books.db, action, { ids: [], feeds: [acme] }, { ...acting, expectHeld });
+  actOnEntries(stage.app.db, action, { ids: [], feeds: [acme] }, { ...acting, expectHeld });
 const audit = () =>
-  stage.books.db.query<{ actor: string; action: string; key: string }>(
+  stage.app.db.query<{ actor: string; action: string; key: string }>(
     'select actor, action, key from audit order by key',
   );
 const stateOf = async (key: string) => (await stage.change(key))?.state;
@@ -37,13 +37,13 @@ describe('retry', () => {
     await stage.pull(postings(3));
     await stage.fail('p1', 'rejected');
     await stage.fail('p2', 'failed');
-    const before = await stage.books.db.query('select key, revision from change order by key');
+    const before = await stage.app.db.query('select key, revision from change order by key');
     const report = await onEntries('retry', [await stage.entry('p1'), await stage.entry('p2')]);
     expect(report.entries.map(({ key, result }) => [key, result])).toEqual([
       ['p1', 'done'],
       ['p2', 'done'],
     ]);
-    const after = await stage.books.db.query('select key, revision from change order by key');
+    const after = await stage.app.db.query('select key, revision from change order by key');
     expect(after.slice(0, 2).every((row, at) => row.revision > before[at]?.revision)).toBe(true);
     expect(await stage.change('p1')).toMatchObject({ state: 'ready', attempts: 0, reason: undefined });
     expect((await stage.claim('p1')).number).toBe(1);
@@ -100,7 +100,7 @@ describe('approve', () => {
     expect(await stage.change('p3')).toMatchObject({ state: 'ready', approved: true });
     expect((await audit()).length).toBe(8);
     await stage.acceptAll();
-    const [counts] = await stage.books.db.query(
+    const [counts] = await stage.app.db.query(
       'select (select count(*) from mapping) as live, (select count(*) from deletion) as counted',
     );
     expect(counts).toEqual({ live: 2, counted: 0 });
@@ -108,7 +108,7 @@ describe('approve', () => {
 
   it('lifts the hold of the feed once nothing is held any more', async () => {
     await holdEight();
-    const holds = () => stage.books.db.query('select hold_reason is not null as held from feed_state');
+    const holds = () => stage.app.db.query('select hold_reason is not null as held from feed_state');
     await onEntries('approve', [await stage.entry('p3')]);
     expect(await holds()).toEqual([{ held: true }]);
     await onFeed('approve');
@@ -149,7 +149,7 @@ describe('approve', () => {
     expect(await onEntries('approve', [id])).toMatchObject({
       entries: [{ key: 'p3', result: 'not_applicable', message: 'it is waiting to be sent' }],
     });
-    expect(await stage.change('p3')).toMatchObject({ wanted: 'present', approved: false });
+    expect(await stage.change('p3')).toMatchObject({ desired: 'present', approved: false });
   });
 });
 
@@ -162,7 +162,7 @@ describe('discard', () => {
     expect((await stage.entries()).some((entry) => entry.key === 'p3')).toBe(false);
     expect(pull).toBeGreaterThan(0);
     await stage.pull([...postings(2), posting('p3', { title: 'Back' })]);
-    expect(await stage.change('p3')).toMatchObject({ state: 'ready', wanted: 'present', operation: 'update' });
+    expect(await stage.change('p3')).toMatchObject({ state: 'ready', desired: 'present', operation: 'update' });
   });
 
   it('lets a rejection rest until the posting changes', async () => {
@@ -201,7 +201,7 @@ describe('discard', () => {
 
 describe('selectEntries', () => {
   it('names everything that is unknown, entries and feeds', async () => {
-    expect(await selectEntries(stage.books.db, stage.books.config, ['99', 'acme', 'nobody'])).toEqual({
+    expect(await selectEntries(stage.app.db, stage.app.config, ['99', 'acme', 'nobody'])).toEqual({
       kind: 'unknown',
       message: 'there is no open review entry 99; there is no feed nobody; feeds: acme. Nothing was done.',
     });
@@ -210,7 +210,7 @@ describe('selectEntries', () => {
   it('takes each thing once', async () => {
     await stage.pull(postings(1));
     const id = String(await stage.entry('p1'));
-    expect(await selectEntries(stage.books.db, stage.books.config, [id, 'acme', id, 'acme'])).toEqual({
+    expect(await selectEntries(stage.app.db, stage.app.config, [id, 'acme', id, 'acme'])).toEqual({
       kind: 'selected',
       selection: { ids: [Number(id)], feeds: ['acme'] },
     });
@@ -224,17 +224,17 @@ describe('what became of entries', () => {
     const ids = await Promise.all(['p1', 'p2', 'p3'].map((key) => stage.entry(key)));
     const { acted, entries } = await onEntries('retry', ids);
     await stage.fail('p1', 'rejected', 'still odd');
-    const [waiting] = await stage.books.db.query(
+    const [waiting] = await stage.app.db.query(
       `update change set not_before = now() + interval '1 hour' where key = 'p2' returning id`,
     );
     await stage.acceptAll();
-    expect(await Promise.all(entries.map((entry) => outcomeOf(stage.books.db, entry)))).toEqual([
+    expect(await Promise.all(entries.map((entry) => outcomeOf(stage.app.db, entry)))).toEqual([
       { outcome: 'rejected', message: 'rejected: still odd' },
       { outcome: 'ready', message: 'still to be sent' },
       { outcome: 'done', message: 'done: job job-p3 on site board is up to date' },
     ]);
     expect(waiting?.id).toBe(ids[1]);
-    expect(Object.fromEntries((await outcomesOf(stage.books.db, acted)).get(acme) ?? [])).toEqual({
+    expect(Object.fromEntries((await outcomesOf(stage.app.db, acted)).get(acme) ?? [])).toEqual({
       done: 1,
       rejected: 1,
       ready: 1,

@@ -14,8 +14,8 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 const edit = async (key: string, edits: Readonly<Record<string, string>>) =>
-  editEntry(stage.books.db, stage.books.config, await stage.entry(key), edits, acting);
-const edits = (key: string) => editsOfPosting(stage.books.db, acme, postingKey(key));
+  editEntry(stage.app.db, stage.app.config, await stage.entry(key), edits, acting);
+const edits = (key: string) => editsOfPosting(stage.app.db, acme, postingKey(key));
 const odd = (fields: Parameters<typeof posting>[1] = {}) => posting('odd', { state: 'Jalisco', ...fields });
 
 describe('an edit', () => {
@@ -34,7 +34,7 @@ describe('an edit', () => {
       fields: { 'location-state': 'Massachusetts' },
     });
     expect(await edits('odd')).toEqual([{ field: 'location-state', sourceValue: 'Jalisco', value: 'Mass.' }]);
-    expect(await stage.books.db.query('select actor, action, feed, key, detail from audit')).toEqual([
+    expect(await stage.app.db.query('select actor, action, feed, key, detail from audit')).toEqual([
       {
         actor: 'tester',
         action: 'edit',
@@ -140,7 +140,7 @@ describe('refused', () => {
   });
 
   it('an entry that there is not', async () => {
-    expect(await editEntry(stage.books.db, stage.books.config, 99, { title: 'x' }, acting)).toEqual({
+    expect(await editEntry(stage.app.db, stage.app.config, 99, { title: 'x' }, acting)).toEqual({
       kind: 'refused',
       message: 'there is no open review entry 99',
     });
@@ -149,11 +149,11 @@ describe('refused', () => {
 
 it('an edit waits for a pull that has begun, which would undo it', async () => {
   await stage.pull([odd()]);
-  const lock = await tryLock(stage.books.db, lockKey('pull', acme));
+  const lock = await tryLock(stage.app.db, lockKey('pull', acme));
   const editing = edit('odd', { 'location-state': 'Ohio' });
   // The edit stands in the queue for the lock before it is given back.
   for (;;) {
-    const [row] = await stage.books.db.query(
+    const [row] = await stage.app.db.query(
       `select count(*) as n from pg_locks where locktype = 'advisory' and not granted
          and database = (select oid from pg_database where datname = current_database())`,
     );

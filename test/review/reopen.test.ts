@@ -16,14 +16,14 @@ afterEach(() => stage.close());
 type Acted = Extract<ActionReport, { kind: 'acted' }>;
 
 const onFeed = (action: BulkAction, kinds?: readonly EntryKind[]) =>
-  actOnEntries(stage.books.db, action, { ids: [], feeds: [acme], ...(kinds && { kinds }) }, acting) as Promise<Acted>;
+  actOnEntries(stage.app.db, action, { ids: [], feeds: [acme], ...(kinds && { kinds }) }, acting) as Promise<Acted>;
 const onEntry = (action: BulkAction, id: number) =>
-  actOnEntries(stage.books.db, action, { ids: [id], feeds: [] }, acting) as Promise<Acted>;
+  actOnEntries(stage.app.db, action, { ids: [id], feeds: [] }, acting) as Promise<Acted>;
 
 async function discarded(): Promise<string[]> {
   const found: ReviewEntry[] = [];
   const filter = { feed: undefined, kinds: ENTRY_KINDS, discarded: true };
-  for await (const entry of reviewEntries(stage.books.db, filter, undefined)) found.push(entry);
+  for await (const entry of reviewEntries(stage.app.db, filter, undefined)) found.push(entry);
   return found.map(({ key, kind }) => `${key ?? '-'} ${kind}`).sort();
 }
 const waiting = async () => (await stage.entries()).map(({ key, kind }) => `${key ?? '-'} ${kind}`).sort();
@@ -59,7 +59,7 @@ it('takes each entry back to what it was, and counts by kind', async () => {
   expect(back).toMatchObject({ done: 13, kinds: { held: 9, unreadable: 1 } });
   expect(await waiting()).toEqual(ALL);
   expect(await discarded()).toEqual([]);
-  const acts = await stage.books.db.query(
+  const acts = await stage.app.db.query(
     `select action, detail->>'kind' as kind, count(*) as n from audit group by 1, 2 order by 1, 2`,
   );
   expect(acts.filter(({ action }) => action === 'reopen')).toEqual([
@@ -79,7 +79,7 @@ it('of the kinds that are named, and of no others', async () => {
   expect((await onFeed('reopen', ['failed'])).feeds[0]).toMatchObject({ done: 1, kinds: { failed: 1 } });
   expect(await discarded()).toEqual(['odd rejected', 'p4 held']);
   const report = await actOnEntries(
-    stage.books.db,
+    stage.app.db,
     'discard',
     { ids: [await stage.entry('p5')], feeds: [], kinds: ['rejected'] },
     acting,
@@ -90,16 +90,16 @@ it('of the kinds that are named, and of no others', async () => {
 describe('a delete that was held', () => {
   it('is held again, counted by the guard again, and deletes nothing by itself', async () => {
     await oneOfEach();
-    const holds = () => stage.books.db.query('select hold_reason is not null as held from feed_state');
+    const holds = () => stage.app.db.query('select hold_reason is not null as held from feed_state');
     await onFeed('discard', ['held']);
     expect(await holds()).toEqual([{ held: false }]);
     await onFeed('reopen');
     expect(await holds()).toEqual([{ held: true }]);
     await stage.pull([...postings(3), ODD, posting('bad')]);
     await stage.acceptAll();
-    expect(await stage.change('p9')).toMatchObject({ state: 'held', wanted: 'absent' });
-    expect(await stage.books.db.query('select count(*) as n from mapping')).toEqual([{ n: 12 }]);
-    expect(await actOnEntries(stage.books.db, 'approve', { ids: [], feeds: [acme] }, acting)).toMatchObject({
+    expect(await stage.change('p9')).toMatchObject({ state: 'held', desired: 'absent' });
+    expect(await stage.app.db.query('select count(*) as n from mapping')).toEqual([{ n: 12 }]);
+    expect(await actOnEntries(stage.app.db, 'approve', { ids: [], feeds: [acme] }, acting)).toMatchObject({
       feeds: [{ done: 9 }],
     });
   });
@@ -112,7 +112,7 @@ describe('a delete that was held', () => {
     expect(await onEntry('reopen', id)).toMatchObject({
       entries: [{ result: 'not_applicable', message: 'it is not discarded, but ready' }],
     });
-    expect(await stage.change('p9')).toMatchObject({ state: 'ready', wanted: 'present' });
+    expect(await stage.change('p9')).toMatchObject({ state: 'ready', desired: 'present' });
   });
 });
 
@@ -139,9 +139,9 @@ describe('an unreadable record', () => {
     await stage.pull(withNobody(feedXml(postings(2))));
     await onFeed('discard');
     await stage.pull(withNobody(feedXml(postings(2))));
-    await stage.books.db.query(`update feed_state set etag = '"1"', last_modified = 'then'`);
+    await stage.app.db.query(`update feed_state set etag = '"1"', last_modified = 'then'`);
     await onFeed('reopen');
-    expect(await stage.books.db.query('select etag, last_modified from feed_state')).toEqual([
+    expect(await stage.app.db.query('select etag, last_modified from feed_state')).toEqual([
       { etag: null, last_modified: null },
     ]);
     expect(await stage.pull(withNobody(feedXml(postings(1))))).toMatchObject({ complete: false });
@@ -150,7 +150,7 @@ describe('an unreadable record', () => {
   it('is not reopened in the middle of a pull that took it for dealt with', async () => {
     await stage.pull(withNobody(feedXml(postings(2))));
     await onFeed('discard');
-    const lock = await tryLock(stage.books.db, lockKey('pull', acme));
+    const lock = await tryLock(stage.app.db, lockKey('pull', acme));
     expect(await onFeed('reopen')).toEqual({
       kind: 'refused',
       message: 'feed acme is being pulled right now; try again when that has ended. Nothing was reopened.',

@@ -1,13 +1,13 @@
 // Brings an installation into states that need a person, step by step and without a worker: pulled, claimed, settled.
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import type { Books } from '../../src/cli/books.ts';
+import type { App } from '../../src/cli/books.ts';
 import { feedSetups } from '../../src/cli/feed-setups.ts';
 import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import type { Attempt } from '../../src/store/attempt.ts';
 import { claimer } from '../../src/store/claim.ts';
 import { findChangeOf, type OpenChangeRow } from '../../src/store/open-change.ts';
 import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../src/store/review-entries.ts';
-import { settler } from '../../src/store/settle.ts';
+import { outcomeRecorder } from '../../src/store/settle.ts';
 import type { Return } from '../../src/store/settlement.ts';
 import { feedXml, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
@@ -16,7 +16,7 @@ export const acme: FeedName = feedName('acme');
 
 export interface Stage {
   readonly mirror: Mirror;
-  readonly books: Books;
+  readonly app: App;
   /** Writes the feed and pulls it once; nothing is sent. Gives the pull's number and whether the feed was complete. */
   pull(feed: readonly TestPosting[] | string): Promise<{ readonly pull: number; readonly complete: boolean }>;
   /** Takes a posting's change as a worker does. */
@@ -34,32 +34,32 @@ export interface Stage {
 
 export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
   const mirror = await openMirror(options);
-  const books = await mirror.books();
-  const claims = claimer(books.db, 1, new Map());
-  const settle = settler(books.db);
+  const app = await mirror.app();
+  const claims = claimer(app.db, 1, new Map());
+  const recordOutcome = outcomeRecorder(app.db);
 
   async function claim(key: string): Promise<Attempt> {
     const claimed = await claims({ feed: acme, key: postingKey(key) });
     if (claimed.kind !== 'attempt') throw new Error(`${key} is not ready to be sent`);
     return claimed.attempt;
   }
-  const change = (key: string) => findChangeOf(books.db, acme, postingKey(key));
+  const change = (key: string) => findChangeOf(app.db, acme, postingKey(key));
 
   return {
     mirror,
-    books,
+    app,
     claim,
     change,
     async pull(feed) {
       await mirror.writeFeed(typeof feed === 'string' ? feed : feedXml(feed));
-      const [setup] = feedSetups(books.config, ['acme']);
+      const [setup] = feedSetups(app.config, ['acme']);
       if (setup === undefined) throw new Error('no feed');
-      const end = await pullFeed(setup, { db: books.db, log: books.log, signal: new AbortController().signal });
+      const end = await pullFeed(setup, { db: app.db, log: app.log, signal: new AbortController().signal });
       if (end.kind !== 'committed') throw new Error(`the pull ended ${end.kind}`);
       return end;
     },
     async acceptAll() {
-      const ready = await books.db.query<{ key: PostingKey }>(
+      const ready = await app.db.query<{ key: PostingKey }>(
         `select key from change where state = 'ready' order by id`,
       );
       for (const { key } of ready) {
@@ -68,7 +68,7 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
         const { attempt } = claimed;
         const kind = ({ create: 'created', update: 'updated', delete: 'deleted' } as const)[attempt.request.kind];
         const result = kind === 'created' ? { kind, siteJobId: siteJobId(`job-${key}`), url: undefined } : { kind };
-        await settle({ attempt, result, record: undefined });
+        await recordOutcome({ attempt, result, record: undefined });
       }
     },
     async fail(key, to, message = `it ${to}`) {
@@ -81,7 +81,7 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
         request: { method: 'POST', url: 'https://jobs.example.com/jobs.xml', body: '<job/>' },
         response: { status: 422, body: `<errors><error>${message}</error></errors>` },
       };
-      await settle({ attempt, result: { kind: 'returned', back }, record });
+      await recordOutcome({ attempt, result: { kind: 'returned', back }, record });
     },
     async entry(key) {
       const found = await change(key);
@@ -91,7 +91,7 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
     async entries() {
       const found: ReviewEntry[] = [];
       const filter = { feed: undefined, kinds: ENTRY_KINDS };
-      for await (const entry of reviewEntries(books.db, filter, undefined)) found.push(entry);
+      for await (const entry of reviewEntries(app.db, filter, undefined)) found.push(entry);
       return found;
     },
     close: () => mirror.close(),

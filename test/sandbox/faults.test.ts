@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await site.sandbox.setFaults([]);
-  await site.sandbox.requests.settled();
+  await site.sandbox.requests.idle();
   for (const job of await site.sandbox.inspect.jobs()) await site.sandbox.inspect.removeJob(job.id);
 });
 afterAll(() => site.end());
@@ -31,7 +31,7 @@ const create = (timeoutMs?: number): Promise<Answer | string> =>
 
 /** Jobs on the site once no request is under way any more. */
 async function made(): Promise<number> {
-  await site.sandbox.requests.settled();
+  await site.sandbox.requests.idle();
   return site.sandbox.inspect.count();
 }
 
@@ -128,7 +128,7 @@ describe('connections', () => {
     await set('refuse=after:1');
     expect(await create()).toMatchObject({ status: 201 });
     expect(await create()).toMatchObject({ status: 201 });
-    await site.sandbox.requests.settled();
+    await site.sandbox.requests.idle();
     expect(await create()).toMatch(/^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET)$/);
     expect(await create()).toBe('ECONNREFUSED');
   });
@@ -140,7 +140,7 @@ describe('connections', () => {
     await arrived(site, before + 1);
     await set('refuse');
     expect(await underWay).toMatchObject({ status: 201 });
-    await site.sandbox.requests.settled();
+    await site.sandbox.requests.idle();
     expect(await create()).toMatch(/^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET)$/);
   });
 
@@ -229,7 +229,7 @@ describe('bodies', () => {
     socket.write('GET /jobs.xml HTTP/1.1\r\nHost: a\r\n\r\n');
     await once(socket, 'data');
     socket.destroy();
-    await site.sandbox.requests.settled();
+    await site.sandbox.requests.idle();
     const last = site.sandbox.requests.recent().at(-1);
     expect([last?.faults, last?.status]).toEqual([['huge'], undefined]);
   });

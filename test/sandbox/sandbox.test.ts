@@ -5,7 +5,7 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { openAccounts } from '../../src/sandbox/store/accounts.ts';
-import { freshDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { jobOf, nurse, openTestSandbox, type TestSandbox } from './test-sandbox.ts';
 
 let site: TestSandbox;
@@ -28,7 +28,7 @@ describe('a restart', () => {
   });
 
   it('of several at once on a new database makes the tables once', async () => {
-    const database = await freshDatabase({ empty: true });
+    const database = await createTestDatabase({ empty: true });
     const starts = [0, 1, 2].map(() => startSandbox({ databaseUrl: database.url, connections: 2 }));
     const started = await Promise.allSettled(starts);
     for (const start of started) if (start.status === 'fulfilled') await start.value.close();

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { parseXml, type XmlElement } from '../../src/sandbox/xml/parse-xml.ts';
-import { freshDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 
 export interface Answer {
   readonly status: number;
@@ -53,7 +53,7 @@ export const textOf = (parent: XmlElement, name: string): string | undefined =>
 export const rootOf = (answer: Answer): XmlElement => parseXml(answer.text);
 
 export async function openTestSandbox(options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
-  const database = await freshDatabase({ empty: true });
+  const database = await createTestDatabase({ empty: true });
   const sandbox = await startSandbox({ databaseUrl: database.url, connections: 4, ...options });
   const { token } = await sandbox.ensureUser('ann@example.com', 'correct horse');
   const dispatcher = new Agent();

@@ -13,7 +13,7 @@ afterEach(() => mirror?.close());
 
 const SHORT = {
   limits: '{ requests_per_second: 5000, concurrency: 1, timeout_seconds: 2 }',
-  doubts: '{ settle_after_seconds: 2.5 }',
+  doubts: '{ resolve_after_seconds: 2.5 }',
 };
 
 /** An installation that has mirrored `p1` to `p4`, and that knows of the last two no more. */
@@ -25,7 +25,7 @@ async function openBehind(site: Readonly<Record<string, string | undefined>> = {
 }
 
 async function forget(...keys: readonly string[]): Promise<void> {
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query('delete from mapping where key = any($1::text[])', [keys]);
   await db.query('delete from document where key = any($1::text[])', [keys]);
 }
@@ -80,7 +80,7 @@ describe('after a sign the site is searched once, and nothing that it has is mad
 
   it('a create is answered with the ID of an older posting', async () => {
     await openBehind();
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     // The next ID that the site gives.
     const last = Math.max(...(await mirror.sandbox.inspect.jobs()).map(({ id }) => Number(id)));
     await db.query(`update mapping set site_job_id = $1 where key = 'p2'`, [String(last + 1)]);
@@ -91,7 +91,7 @@ describe('after a sign the site is searched once, and nothing that it has is mad
 
   it('a job that the database takes for another posting is not made again for the one that it shows', async () => {
     await openBehind();
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     // ID and all, as if the site had used it again: the database knows p1 under the job of p3.
     await db.query(`update mapping set site_job_id = $1 where key = 'p1'`, [await idOf('p3')]);
     await db.query('update feed_state set site_checked_at = null');
@@ -127,7 +127,7 @@ it('many signs do not have the site searched again and again', async () => {
 
 it('a posting that a person said is not the found job is not asked about again', async () => {
   await openBehind();
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query('update feed_state set site_checked_at = null');
   expect(await sync(postings(4))).toMatchObject({ in_doubt: 2 });
   const doubt = await findDoubt(db, feedName('acme'), postingKey('p3'));
@@ -140,7 +140,7 @@ it('a posting that a person said is not the found job is not asked about again',
 describe('the data of an older dump in the same tables', () => {
   /** Deletes all rows and copies the former ones into their place, as pg_restore --data-only into emptied tables does. */
   async function restore(): Promise<void> {
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     const tables = await db.query<{ name: string }>(
       `select tablename as name from pg_tables where schemaname = 'backup' order by 1`,
     );
@@ -160,7 +160,7 @@ describe('the data of an older dump in the same tables', () => {
   }
 
   async function dump(): Promise<void> {
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query('create schema backup');
     const ours = ['feed_state', 'installation', 'mapping', 'document', 'change', 'pull', 'data_stamp', 'site_state'];
     const kept = await db.query<{ name: string }>(

@@ -47,8 +47,8 @@ async function leaveDoubts(installation: Installation): Promise<void> {
   await installation.writeFeed(feedXml(list));
 }
 
-const notes = async ({ books }: Installation): Promise<readonly string[]> => {
-  const { db } = await books();
+const notes = async ({ app }: Installation): Promise<readonly string[]> => {
+  const { db } = await app();
   const rows = await db.query<{ note: string | null }>(
     `select reason->>'note' as note from change where state = 'in_doubt'`,
   );
@@ -65,8 +65,8 @@ const references = async ({ sandbox, owner }: Installation): Promise<readonly (s
 const keys = list.map(({ key }) => key).sort();
 
 /** As if the creates in doubt had been sent, and what the site made of them been made, so long ago. */
-async function age({ books, env }: Installation, seconds: number, key = 'p%'): Promise<void> {
-  const { db } = await books();
+async function age({ app, env }: Installation, seconds: number, key = 'p%'): Promise<void> {
+  const { db } = await app();
   await runSql(
     env.DATABASE_URL ?? '',
     `update sandbox.job set created_at = created_at - interval '${seconds} s' where fields->>'number' like '${key}'`,

@@ -134,7 +134,7 @@ it('keeps no address and no header in the database', async () => {
   const location = `${source.origin}/feed.xml?key=k3y-of-the-address`;
   mirror = await openMirror({ feed: { source: location, headers: '{ X-Tenant: two }' } });
   await mirror.sync();
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   const [state] = await db.query('select * from feed_state');
   expect(state).toMatchObject({ fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) });
   expect(JSON.stringify(state)).not.toMatch(/k3y|feed\.xml|two/);

@@ -18,7 +18,7 @@ afterEach(async () => {
 const REASON = 'The site answered 500: database is down';
 const SHORT = {
   limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
-  doubts: '{ settle_after_seconds: 0.6 }',
+  doubts: '{ resolve_after_seconds: 0.6 }',
 };
 
 /** A site that fails at each create, and whose list and jobs are as `get` says. */
@@ -29,7 +29,7 @@ async function openDoubtful(get: (got: Got) => Reply | undefined, more: Fields =
 }
 
 async function doubts() {
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   return db.query(`select state, reason->>'message' as message, reason->>'note' as note from change`);
 }
 
@@ -44,7 +44,7 @@ it('beside jobs that a person has to tell apart, until a look finds none of them
   const job = '<job><id>7</id><number>a</number><created-at>2020-01-01T00:00:00Z</created-at></job>';
   let listed = `<jobs>${job}</jobs>`;
   await openDoubtful((got) => [200, {}, got.url.startsWith('/jobs.xml') ? listed : job], {
-    doubts: '{ settle_after_seconds: 0.6, looks: 4 }',
+    doubts: '{ resolve_after_seconds: 0.6, looks: 4 }',
   });
   expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
   expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note: expect.stringContaining(': 7; say') }]);
@@ -54,15 +54,15 @@ it('beside jobs that a person has to tell apart, until a look finds none of them
 
 it('where the look is called off, as at the end of a process', async () => {
   const arrivals = new EventEmitter();
-  const patient = {
+  const slow = {
     limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 30 }',
-    doubts: '{ settle_after_seconds: 31 }',
+    doubts: '{ resolve_after_seconds: 31 }',
   };
   await openDoubtful(() => {
     arrivals.emit('list');
     return undefined;
-  }, patient);
-  const { db, config, log } = await mirror.books();
+  }, slow);
+  const { db, config, log } = await mirror.app();
   const [setup] = feedSetups(config, ['acme']);
   if (setup === undefined) throw new Error('the configuration has no feed acme');
   await pullFeed(setup, { db, log, signal: new AbortController().signal });

@@ -81,10 +81,10 @@ const ANSWERS: Readonly<Record<string, Reply>> = {
 
 /** Decodes whatever a reader could decode, again and again, and searches it; another judge than what removes the token. */
 function shows(text: string): boolean {
-  const wanted = [TOKEN, TOKEN.toUpperCase()];
+  const desired = [TOKEN, TOKEN.toUpperCase()];
   let decoded = text;
   for (let round = 0; round < 6; round++) {
-    if (wanted.some((token) => decoded.includes(token))) return true;
+    if (desired.some((token) => decoded.includes(token))) return true;
     const runs = decoded.replace(/\\n|\s/g, '').match(/[A-Za-z0-9+/_-]{20,}/g) ?? [];
     if (
       runs.some((run) =>

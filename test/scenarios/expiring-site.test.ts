@@ -10,7 +10,7 @@ afterEach(() => mirror.close());
 
 const edited = (feed: readonly TestPosting[]) => feed.map((one) => ({ ...one, title: `${one.title}, edited` }));
 const isPaused = async () =>
-  (await readSiteState((await mirror.books()).db, siteName('board'))).pausedSince !== undefined;
+  (await readSiteState((await mirror.app()).db, siteName('board'))).pausedSince !== undefined;
 
 /** Mirrors `count` postings, made so long ago, and has the site expire the oldest `expired` of them. */
 async function openExpired(count: number, expired: number, site: Record<string, string | undefined> = {}) {
@@ -18,7 +18,7 @@ async function openExpired(count: number, expired: number, site: Record<string, 
   const feed = postings(count);
   await mirror.writeFeed(feedXml(feed));
   await mirror.sync();
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query(`update mapping set mapped_at = now() - interval '90 days' + site_job_id::int * interval '1 second'`);
   await db.query(`update request set at = now() - interval '40 days'`);
   const ids = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort((a, b) => Number(a) - Number(b));

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { adoptDoubt, findDoubt, refuteDoubt } from '../../src/store/doubt.ts';
-import { settler } from '../../src/store/settle.ts';
+import { outcomeRecorder } from '../../src/store/settle.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -20,7 +20,7 @@ async function openDoubtful(count: number, made: boolean, missingPulls: number):
     feed: guard(missingPulls),
     site: {
       limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
-      doubts: '{ settle_after_seconds: 0.6 }',
+      doubts: '{ resolve_after_seconds: 0.6 }',
       canary: '{ requests: 0 }',
     },
   });
@@ -77,7 +77,7 @@ describe('a posting that is missing while its create is in doubt', () => {
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, created: 8 });
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, grace: 0, unchanged: 8, requests: 0 });
     expect((await mirror.siteJobs()).size).toBe(8);
-    expect(await (await mirror.books()).db.query('select key from change')).toEqual([]);
+    expect(await (await mirror.app()).db.query('select key from change')).toEqual([]);
   });
 
   it('with more than the guard lets go: nothing is held within the grace, and all of them after it', async () => {
@@ -106,16 +106,16 @@ describe('the grace of a posting without a mapping', () => {
     return stage;
   }
   const row = async (stage: Stage, pull: number) =>
-    (await stage.books.db.query('select gone, grace from pull where id = $1', [pull]))[0];
-  const deletes = (stage: Stage) => stage.books.db.query(`select key from change where wanted = 'absent'`);
+    (await stage.app.db.query('select gone, grace from pull where id = $1', [pull]))[0];
+  const deletes = (stage: Stage) => stage.app.db.query(`select key from change where desired = 'absent'`);
   const mapped = (stage: Stage) =>
-    stage.books.db.query<{ missing_pulls: number }>(`select missing_pulls from mapping where key = 'late'`);
+    stage.app.db.query<{ missing_pulls: number }>(`select missing_pulls from mapping where key = 'late'`);
 
   const ENDS = {
     'in flight, and is accepted': async (stage: Stage) => {
       const attempt = await stage.claim('late');
       return () =>
-        settler(stage.books.db)({
+        outcomeRecorder(stage.app.db)({
           attempt,
           result: { kind: 'created', siteJobId: siteJobId('job-late'), url: undefined },
           record: undefined,
@@ -131,9 +131,9 @@ describe('the grace of a posting without a mapping', () => {
     },
   };
   async function adopt(stage: Stage, shown: typeof differing) {
-    const doubt = await findDoubt(stage.books.db, acme, late);
+    const doubt = await findDoubt(stage.app.db, acme, late);
     if (doubt === undefined) throw new Error('not in doubt');
-    await adoptDoubt(stage.books.db, doubt, siteJobId('job-late'), undefined, shown);
+    await adoptDoubt(stage.app.db, doubt, siteJobId('job-late'), undefined, shown);
   }
 
   it.each(Object.entries(ENDS))('is that of its job where its create is %s', async (_, begin) => {
@@ -155,7 +155,7 @@ describe('the grace of a posting without a mapping', () => {
     await stage.pull(list);
     expect(await mapped(stage)).toEqual([{ missing_pulls: 0 }]);
     await stage.acceptAll();
-    expect(await stage.books.db.query('select key from change')).toEqual([]);
+    expect(await stage.app.db.query('select key from change')).toEqual([]);
     expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 1 });
     expect(await deletes(stage)).toEqual([]);
   });
@@ -175,9 +175,9 @@ describe('the grace of a posting without a mapping', () => {
     await stage.fail('late', 'in_doubt');
     await stage.pull(missing);
     await stage.pull(feedXml(list).replace('Nurse late', 'Nurse late]]>&<![CDATA['));
-    expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', wanted: 'present', missing: false });
+    expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', desired: 'present', missing: false });
     await stage.pull(missing);
-    expect(await stage.change('late')).toMatchObject({ wanted: 'present', missing: true });
+    expect(await stage.change('late')).toMatchObject({ desired: 'present', missing: true });
   });
 
   it('does not count a pull that is not complete', async () => {
@@ -186,9 +186,9 @@ describe('the grace of a posting without a mapping', () => {
     await stage.pull(missing);
     const cut = feedXml(missing).replace('</source>', '');
     expect((await stage.pull(cut)).complete).toBe(false);
-    expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', wanted: 'present', missing: true });
+    expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', desired: 'present', missing: true });
     await stage.pull(missing);
-    expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', wanted: 'absent' });
+    expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', desired: 'absent' });
   });
 
   it.each(['rejected', 'failed'] as const)('protects nothing where its create is %s', async (to) => {
@@ -196,7 +196,7 @@ describe('the grace of a posting without a mapping', () => {
     const attempt = await stage.claim('late');
     await stage.pull(missing);
     const back = { to, reason: { kind: to, message: `it ${to}`, problems: [] } };
-    await settler(stage.books.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+    await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
     expect(await stage.change('late')).toMatchObject({ state: to });
     expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 0, grace: 0 });
     expect(await stage.change('late')).toBeUndefined();
@@ -208,9 +208,9 @@ describe('the grace of a posting without a mapping', () => {
       const stage = await openWith();
       await stage.fail('late', 'in_doubt');
       await stage.pull(missing);
-      const doubt = await findDoubt(stage.books.db, acme, late);
+      const doubt = await findDoubt(stage.app.db, acme, late);
       if (doubt === undefined) throw new Error('not in doubt');
-      expect(await refuteDoubt(stage.books.db, doubt, tries)).toBe(true);
+      expect(await refuteDoubt(stage.app.db, doubt, tries)).toBe(true);
       await expect(stage.claim('late')).rejects.toThrow('not ready');
       expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 0, grace: 0 });
       expect(await stage.change('late')).toBeUndefined();

@@ -11,7 +11,7 @@ async function openDoubtful(count: number, made: boolean): Promise<void> {
   mirror = await openMirror({
     site: {
       limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
-      doubts: '{ settle_after_seconds: 0.6 }',
+      doubts: '{ resolve_after_seconds: 0.6 }',
       canary: '{ requests: 0 }',
     },
   });
@@ -69,7 +69,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     await mirror.writeFeed(feedXml([]));
     await mirror.sync();
     expect((await mirror.siteJobs()).size).toBe(0);
-    expect(await (await mirror.books()).db.query('select key, state from change')).toEqual([]);
+    expect(await (await mirror.app()).db.query('select key, state from change')).toEqual([]);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, held: 0 });
   });
 });

@@ -33,7 +33,7 @@ async function open(site: Readonly<Record<string, string | undefined>> = {}): Pr
 
 const run = (...args: readonly string[]) => runProgram(mirror, ...args);
 const entries = async () =>
-  (await mirror.books()).db.query<{ id: number; key: string; found: string }>(
+  (await mirror.app()).db.query<{ id: number; key: string; found: string }>(
     'select id, key, found_job_id as found from change where found_job_id is not null order by key',
   );
 
@@ -122,7 +122,7 @@ describe('jobs with references of the feed', () => {
     await make('p4');
     await mirror.writeFeed(feedXml([...postings(3), posting('p4', { state: 'Jalisco' })]));
     expect(await mirror.sync()).toMatchObject({ created: 3, rejected: 1 });
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     const [rejected] = await db.query<{ id: number }>(`select id from change where key = 'p4'`);
     await mirror.stopEngine();
     await run('review', 'edit', String(rejected?.id), '--set', 'location-state=Ohio');
@@ -154,7 +154,7 @@ describe('jobs with references of the feed', () => {
   it('are looked for again in a database that was restored', async () => {
     await open();
     await mirror.sync();
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query('delete from mapping');
     await db.query('delete from document');
     await db.query(`update installation set place = 'another'`);

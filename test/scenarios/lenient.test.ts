@@ -27,7 +27,7 @@ it('mirrors what it repairs, and tells', async () => {
   expect(report).toMatchObject({ status: 'mirrored', created: 8, unreadable: 0, repaired: 1, cleaned: 0 });
   expect(report.repaired_example).toBe('p1');
   expect((await mirror.siteJobs()).get('p1')?.title).toBe('R & D, 1 < 2');
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   expect((await readStory(db, acme, postingKey('p1'))).notes).toEqual([
     { repaired: true, message: 'the record is not well-formed XML, and was repaired: 1 bare "&", 1 bare "<"' },
   ]);

@@ -9,23 +9,23 @@ let mirror: Mirror;
 afterEach(() => mirror?.close());
 
 it.each([
-  { wished: 'nothing', missingPulls: 1 },
-  { wished: 'an update', missingPulls: 1 },
-  { wished: 'an update', missingPulls: 2 },
-])('with $wished open for them, due after $missingPulls', { timeout: 180_000 }, async ({ wished, missingPulls }) => {
+  { desired: 'nothing', missingPulls: 1 },
+  { desired: 'an update', missingPulls: 1 },
+  { desired: 'an update', missingPulls: 2 },
+])('with $wished open for them, due after $missingPulls', { timeout: 180_000 }, async ({ desired, missingPulls }) => {
   mirror = await openMirror({ feed: { delete_guard: `{ missing_pulls: ${missingPulls} }` } });
   await mirror.writeFeed(feedXml(postings(3)));
   await mirror.sync();
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query(
     `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
      select 'acme', 'gone ' || n, 'board', 'x' || n, decode(md5('record ' || n), 'hex'), decode(md5('content ' || n), 'hex')
      from generate_series(1, $1::int) n`,
     [MANY],
   );
-  if (wished === 'an update') {
+  if (desired === 'an update') {
     await db.query(
-      `insert into change (feed, key, site, wanted, operation, fields, record_hash, content_hash, pull, state)
+      `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, pull, state)
        select 'acme', key, 'board', 'present', 'update', '{}', decode(md5('newer ' || key), 'hex'), content_hash, 1, 'failed'
        from mapping where key like 'gone %'`,
     );

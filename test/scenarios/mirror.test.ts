@@ -126,8 +126,8 @@ describe('postings that break a rule', () => {
     });
     await mirror.writeFeed(feedXml([posting('a'), posting('b', { state: 'DC' })]));
     expect(await mirror.sync()).toMatchObject({ created: 1, rejected: 1, requests: 2 });
-    const books = await mirror.books();
-    const [failure] = await books.db.query('select kind, problems, request, response from failure');
+    const app = await mirror.app();
+    const [failure] = await app.db.query('select kind, problems, request, response from failure');
     expect(failure).toMatchObject({ kind: 'rejected', response: { status: 422 } });
     expect(JSON.stringify(failure)).not.toContain(mirror.env.BOARD_TOKEN);
   });

@@ -2,14 +2,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SiteDesk } from '../../jobs/site-desk.ts';
-import { tendBacklog } from '../../jobs/tend-backlog.ts';
+import type { SiteContext } from '../../jobs/site-desk.ts';
+import { maintainBacklog } from '../../jobs/tend-backlog.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { addressOf } from '../../src/site/site-address.ts';
 import { setAddress } from '../../src/store/site-address.ts';
 import { readSiteState, resumeSite } from '../../src/store/site-state.ts';
-import { freshDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -17,7 +17,7 @@ const board = siteName('board');
 let mirror: Mirror;
 afterEach(() => mirror?.close());
 
-const state = async () => readSiteState((await mirror.books()).db, board);
+const state = async () => readSiteState((await mirror.app()).db, board);
 const changed = postings(4).map((one) => ({ ...one, title: 'Changed' }));
 
 /** The same sandbox under another name is another address. */
@@ -42,7 +42,7 @@ it('is noted before anything is sent, and another one is taken for as long as no
   expect((await state()).address).toBe(new URL(mirror.sandbox.url).host);
   await moveTo('localhost');
   await mirror.sandbox.setFaults([]);
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await resumeSite(db, board);
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 1 });
   expect((await state()).address).toBe(`localhost:${mirror.sandbox.port}`);
@@ -65,7 +65,7 @@ it('is searched at another address, whatever was said of the one before', async 
   await answer.body.dump();
   expect(answer.statusCode).toBe(201);
   await moveTo('localhost');
-  await resumeSite((await mirror.books()).db, board);
+  await resumeSite((await mirror.app()).db, board);
   expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 1 });
   expect(await mirror.sandbox.inspect.count()).toBe(1);
 });
@@ -112,7 +112,7 @@ describe('a site that has jobs', () => {
     await openMirrored();
     await moveTo('localhost');
     await mirror.sync();
-    const { db, config } = await mirror.books();
+    const { db, config } = await mirror.app();
     const options = config.sites.get(board)?.options;
     await setAddress(db, board, addressOf(options?.baseUrl ?? new URL(mirror.sandbox.url)));
     await resumeSite(db, board);
@@ -131,17 +131,17 @@ describe('a site that has jobs', () => {
 
   it('is not sent to by a process that was configured for another place while it ran', async () => {
     await openMirrored();
-    const desk = (await mirror.engine()).desks.get(board);
-    const { db } = await mirror.books();
+    const siteContext = (await mirror.engine()).siteContexts.get(board);
+    const { db } = await mirror.app();
     await setAddress(db, board, 'elsewhere.example.com');
     await db.query(
-      `insert into change (feed, key, site, wanted, operation, state) values ('acme', 'p1', 'board', 'absent', 'delete', 'ready')`,
+      `insert into change (feed, key, site, desired, operation, state) values ('acme', 'p1', 'board', 'absent', 'delete', 'ready')`,
     );
-    const claim = () => desk?.claim({ feed: feedName('acme'), key: postingKey('p1') });
+    const claim = () => siteContext?.claim({ feed: feedName('acme'), key: postingKey('p1') });
     expect(await claim()).toEqual({ kind: 'not_due' });
     const total = mirror.sandbox.requests.total();
-    await db.query(`insert into stray (site, site_job_id, feed, key) values ('board', '77', 'acme', 'gone')`);
-    expect(await tendBacklog(desk as SiteDesk, new AbortController().signal)).toMatchObject({ resumed: false });
+    await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '77', 'acme', 'gone')`);
+    expect(await maintainBacklog(siteContext as SiteContext, new AbortController().signal)).toMatchObject({ resumed: false });
     expect(mirror.sandbox.requests.total()).toBe(total);
   });
 });
@@ -149,7 +149,7 @@ describe('a site that has jobs', () => {
 describe('another port of this machine', () => {
   /** Another sandbox, with a job of somebody else at each ID that the mirror knows. */
   async function openOther(): Promise<Sandbox> {
-    const database = await freshDatabase();
+    const database = await createTestDatabase();
     const other = await startSandbox({ databaseUrl: database.url });
     const close = mirror.close;
     mirror = {
@@ -208,7 +208,7 @@ describe('another port of this machine', () => {
 
   it('is asked about where an earlier version noted no port', async () => {
     await openMirrored();
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     await db.query(`update site_state set address = '127.0.0.1'`);
     await db.query(await readFile('src/store/migrations/0110_known_addresses.sql', 'utf8'));
     await mirror.stopEngine();
@@ -220,7 +220,7 @@ describe('another port of this machine', () => {
 
 it('a site that has no job yet may move', async () => {
   await openMirrored();
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query('delete from mapping');
   await db.query('delete from document');
   await moveTo('localhost');

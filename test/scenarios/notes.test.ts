@@ -10,7 +10,7 @@ const acme = feedName('acme');
 let mirror: Mirror;
 afterEach(() => mirror?.close());
 
-const noted = async (key: string) => notesOf((await mirror.books()).db, acme, postingKey(key));
+const noted = async (key: string) => notesOf((await mirror.app()).db, acme, postingKey(key));
 
 it('characters that XML can not carry are noted until the feed has them no more', async () => {
   mirror = await openMirror();
@@ -30,11 +30,11 @@ it('characters that XML can not carry are noted until the feed has them no more'
   await mirror.writeFeed(`${odd}\n`);
   await mirror.sync();
   expect(await noted('odd')).toMatchObject(notes);
-  expect(await countNoted((await mirror.books()).db, acme)).toEqual({ count: 1, example: 'odd' });
+  expect(await countNoted((await mirror.app()).db, acme)).toEqual({ count: 1, example: 'odd' });
 
   await mirror.writeFeed(feedXml([...postings(2), posting('odd', { title: 'Nurse' })]));
   await mirror.sync();
-  expect(await countNoted((await mirror.books()).db, acme)).toEqual({ count: 0, example: undefined });
+  expect(await countNoted((await mirror.app()).db, acme)).toEqual({ count: 0, example: undefined });
 });
 
 it('the notes of a posting that is gone are gone too', async () => {
@@ -53,7 +53,7 @@ it('problems beyond those with an entry are said, and those with an entry stay',
   const twice = Array.from({ length: 5_010 }, (_, at) => posting('p1', { title: `Another ${at}` }));
   await mirror.writeFeed(feedXml([...postings(1), ...twice]));
   expect(await mirror.sync()).toMatchObject({ status: 'review', duplicates: 5_010, review: 5_001 });
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   const entries = () =>
     db.query<{ id: number; problems: { message: string }[] }>('select id, problems from record_problem order by id');
   const before = await entries();

@@ -27,7 +27,7 @@ async function openOdd(answer: (got: Got) => Reply | undefined): Promise<Mirror>
 }
 
 async function review(open: Mirror) {
-  const { db } = await open.books();
+  const { db } = await open.app();
   return db.query<{ state: string; message: string }>(
     `select key, state, reason->>'message' as message from change order by key`,
   );
@@ -70,7 +70,7 @@ describe('a create whose answer contradicts it', () => {
     await mirror.writeFeed(feedXml([posting('a')]));
     expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1, created: 0 });
     expect(await review(mirror)).toEqual([{ key: 'a', state: 'in_doubt', message: expect.stringContaining(told) }]);
-    expect(await (await mirror.books()).db.query('select from mapping')).toEqual([]);
+    expect(await (await mirror.app()).db.query('select from mapping')).toEqual([]);
   });
 });
 

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 /** 20 a second: a turn each 50 ms, one of them ahead; a clock and timers of whole milliseconds may be a little early. */
 const LIMITS = '{ requests_per_second: 20, concurrency: 4, timeout_seconds: 0.5 }';
-const leastMs = (turns: number) => (turns - 2) * 50 - 10;
+const leastMs = (loopTurns: number) => (loopTurns - 2) * 50 - 10;
 const timesOf = (method: string) => leftAt.filter((request) => request.method === method).map(({ at }) => at);
 const msOfTwelve = (method: string) => (timesOf(method)[11] ?? 0) - (timesOf(method)[0] ?? 0);
 
@@ -40,7 +40,7 @@ it('the pages of a list', async () => {
     ];
   });
   mirror = await openMirror({
-    site: { base_url: site.url.href, limits: LIMITS, doubts: '{ settle_after_seconds: 0.6, looks: 1 }' },
+    site: { base_url: site.url.href, limits: LIMITS, doubts: '{ resolve_after_seconds: 0.6, looks: 1 }' },
   });
   await mirror.writeFeed(feedXml([posting('a')]));
   await mirror.sync();
@@ -51,9 +51,9 @@ it('the pages of a list', async () => {
 it('surplus jobs', async () => {
   site = await openSite(() => [204]);
   mirror = await openMirror({ site: { base_url: site.url.href, limits: LIMITS, list_path: undefined } });
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query(
-    `insert into stray (site, site_job_id, feed, key) select 'board', n, 'acme', n from generate_series(1, 12) n`,
+    `insert into orphan_site_job (site, site_job_id, feed, key) select 'board', n, 'acme', n from generate_series(1, 12) n`,
   );
   await mirror.engine();
   await expect.poll(() => timesOf('DELETE').length, { timeout: 10_000 }).toBe(12);

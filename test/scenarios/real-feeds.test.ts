@@ -58,8 +58,8 @@ describe.skipIf(!hasSharedFeeds)(`a real feed${sharedFeedsNote}`, () => {
     const report = await mirror.sync();
     expect(report).toMatchObject({ seen: 344, complete: true, duplicates: 0, unreadable: 0, failed: 0, pending: 0 });
     const jobs = await mirror.siteJobs();
-    const books = await mirror.books();
-    const rejected = await books.db.query<{ key: string; reason: { message: string } }>(
+    const app = await mirror.app();
+    const rejected = await app.db.query<{ key: string; reason: { message: string } }>(
       `select key, reason from change where state = 'rejected'`,
     );
     expect(jobs.size + rejected.length).toBe(344);
@@ -107,9 +107,9 @@ describe.skipIf(!hasSharedFeeds)(`a real feed${sharedFeedsNote}`, () => {
     expect(step.held).toBeGreaterThan(140);
     expect((await mirror.siteJobs()).size).toBe(live + step.created);
 
-    const books = await mirror.books();
+    const app = await mirror.app();
     const approved = await actOnEntries(
-      books.db,
+      app.db,
       'approve',
       { ids: [], feeds: [feedName('acme')] },
       { actor: 'test', write: (words) => words.join(' ') },
@@ -117,11 +117,11 @@ describe.skipIf(!hasSharedFeeds)(`a real feed${sharedFeedsNote}`, () => {
     expect(approved).toMatchObject({ kind: 'acted', feeds: [{ done: step.held }] });
     const after = await mirror.sync();
     expect(after).toMatchObject({ held: 0, created: 0, pending_deletes: 0 });
-    const wanted = new Set(
+    const expected = new Set(
       recordsOf(await readFile(sharedFeed('indeed/staffing-2026-03-20.xml'), 'utf8')).map((r) =>
         r.referencenumber?.trim(),
       ),
     );
-    for (const key of (await mirror.siteJobs()).keys()) expect(wanted.has(key)).toBe(true);
+    for (const key of (await mirror.siteJobs()).keys()) expect(expected.has(key)).toBe(true);
   });
 });

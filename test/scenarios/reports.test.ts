@@ -40,7 +40,7 @@ describe('a pull that a later one takes over', () => {
     expect(report.message).toMatch(/^pull 2 of the feed took over while \d+ changes of this one were open, and counts/);
     expect(second).toMatchObject({ pull: 2, status: 'mirrored', pending: 0 });
     expect(placed(second)).toBe(60);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     expect(await db.query('select status, message from pull where id = 1')).toEqual([
       { status: 'mirrored', message: report.message },
     ]);
@@ -49,7 +49,7 @@ describe('a pull that a later one takes over', () => {
   it('says nothing of it where nothing was left', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(3)));
-    const { db, log, config } = await mirror.books();
+    const { db, log, config } = await mirror.app();
     const [setup] = feedSetups(config, []);
     if (setup === undefined) throw new Error('no feed');
     const end = await pullFeed(setup, { db, log, signal: new AbortController().signal });
@@ -97,7 +97,7 @@ it('a doubt whose posting is gone waits for review, and for nothing else', async
   await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
   await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
   expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1, created: 1 });
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   const [doubt] = await db.query(`select key from change where state = 'in_doubt'`);
   await mirror.writeFeed(feedXml([posting('a'), posting('b')].filter(({ key }) => key !== doubt?.key)));
   const report = await mirror.sync();

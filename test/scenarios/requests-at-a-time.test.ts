@@ -19,7 +19,7 @@ afterEach(async () => {
 const LIMITS = '{ requests_per_second: 5000, concurrency: 2, timeout_seconds: 20 }';
 
 /** A site that answers only when `answer` says so; what waits for an answer stands in `open`. */
-async function openPatientSite(): Promise<{ open: ServerResponse[]; answer: () => void }> {
+async function openSlowSite(): Promise<{ open: ServerResponse[]; answer: () => void }> {
   const open: ServerResponse[] = [];
   let made = 0;
   site = await openSite((_got, response) => {
@@ -37,7 +37,7 @@ async function openPatientSite(): Promise<{ open: ServerResponse[]; answer: () =
 }
 
 it('is as much as configured, though the next changes are ready while outcomes are noted', async () => {
-  const { open, answer } = await openPatientSite();
+  const { open, answer } = await openSlowSite();
   mirror = await openMirror({ site: { base_url: site.url.href, limits: LIMITS } });
   await mirror.writeFeed(feedXml(postings(30)));
   const report = mirror.sync();
@@ -52,10 +52,10 @@ it('is as much as configured, though the next changes are ready while outcomes a
 });
 
 it('is nothing new once the process stops: what has no place is left to the next one', async () => {
-  const { open, answer } = await openPatientSite();
+  const { open, answer } = await openSlowSite();
   mirror = await openMirror({ site: { base_url: site.url.href, limits: LIMITS } });
   await mirror.writeFeed(feedXml(postings(10)));
-  const { db, log, config } = await mirror.books();
+  const { db, log, config } = await mirror.app();
   const [setup] = feedSetups(config, ['acme']);
   if (setup === undefined) throw new Error('the configuration has no feed acme');
   await pullFeed(setup, { db, log, signal: new AbortController().signal });
@@ -72,7 +72,7 @@ it('is nothing new once the process stops: what has no place is left to the next
   answer();
   await stopped;
   expect(site.got).toHaveLength(2);
-  const reopened = await mirror.books();
+  const reopened = await mirror.app();
   expect(await reopened.db.query('select state, count(*) as n from change group by 1')).toEqual([
     { state: 'ready', n: 8 },
   ]);

@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 const isPaused = async () => {
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   return (await readSiteState(db, siteName('board'))).pausedSince !== undefined;
 };
 

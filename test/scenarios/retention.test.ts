@@ -14,7 +14,7 @@ afterEach(() => mirror.close());
 async function open(): Promise<void> {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(2)));
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   await db.query(
     `insert into request (feed, key, at, operation, outcome, duration_ms)
      select 'acme', 'old ' || n, now() - interval '400 days', 'create', 'created', 1 from generate_series(1, 50) n`,
@@ -22,7 +22,7 @@ async function open(): Promise<void> {
 }
 
 const oldRows = async () => {
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   return (await db.query(`select from request where key like 'old %'`)).length;
 };
 
@@ -30,7 +30,7 @@ it('with sync, once an hour, and without another word', async () => {
   await open();
   expect(await runProgram(mirror, 'sync')).toMatchObject({ status: 0, errors: '' });
   expect(await oldRows()).toBe(0);
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   const [first] = await db.query('select retention_at from installation');
   await runProgram(mirror, 'sync');
   expect(await db.query('select retention_at from installation')).toEqual([first]);

@@ -40,7 +40,7 @@ async function openReusing(idOf: (number: string) => string, bodies: boolean) {
 }
 
 const mapped = async (open: Mirror) =>
-  (await open.books()).db.query('select key, site_job_id as id from mapping order by key');
+  (await open.app()).db.query('select key, site_job_id as id from mapping order by key');
 
 describe.each([
   ['shows the new job in its answer', true],
@@ -61,7 +61,7 @@ describe.each([
       { key: 'new', id: 'id-old' },
       { key: 'stays', id: 'id-stays' },
     ]);
-    const { db } = await open.books();
+    const { db } = await open.app();
     const acts = await db.query('select key, action from audit order by id');
     expect(acts).toEqual([
       { key: 'old', action: expect.stringContaining('end the claim to job id-old') },
@@ -109,11 +109,11 @@ it('a site that holds two postings for one job does not pass it to and fro', asy
 
 it('an orphan site job whose ID a create was answered with is not deleted', async () => {
   const { mirror: open } = await openReusing((key) => `id-${key}`, true);
-  const { db } = await open.books();
-  await db.query(`insert into stray (site, site_job_id, feed, key) values ('board', 'id-a', 'acme', 'gone')`);
+  const { db } = await open.app();
+  await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', 'id-a', 'acme', 'gone')`);
   await open.writeFeed(feedXml([posting('a')]));
   await open.sync();
-  expect(await db.query('select site_job_id from stray')).toEqual([]);
+  expect(await db.query('select site_job_id from orphan_site_job')).toEqual([]);
 });
 
 it('an update whose answer shows the reference of another posting ends in review, and the job is left alone', async () => {
@@ -165,7 +165,7 @@ it('a mapped job that the list shows as that of a create in doubt is not the old
   jobs.delete('old');
   await mirror.writeFeed(feedXml([posting('old'), posting('stays'), posting('new', { title: 'Cook' })]));
   await mirror.sync();
-  const { db } = await mirror.books();
+  const { db } = await mirror.app();
   expect(await mapped(mirror)).toContainEqual({ key: 'new', id: 'old' });
   expect(
     await db.query(`select from audit where key = 'old' and action like 'end the claim to job old%'`),

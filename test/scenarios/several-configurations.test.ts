@@ -27,7 +27,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       await configure(installation, 'one', everySecond),
       await configure(installation, 'two', everySecond),
     ];
-    const { db } = await installation.books();
+    const { db } = await installation.app();
     const pullsOf = async (feed: string) =>
       (
         await db.query<{ n: number }>('select count(*) as n from pull where feed = $1 and committed_at is not null', [
@@ -52,7 +52,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       const [leading, other] = [await configure(installation, 'one'), await configure(installation, 'two')];
       const process = start(installation, leading);
       await process.started;
-      const { db } = await installation.books();
+      const { db } = await installation.app();
       await vi.waitUntil(async () => (await db.query('select from process')).length === 1, { timeout: 20_000 });
       const synced = installation.spawn(['sync', '--config', other]);
       const { status, output } = await synced.ended;
@@ -68,7 +68,7 @@ it('says so, in the log and in the status', { timeout: 180_000 }, async ({ open 
   const first = start(installation, one);
   await first.started;
   const second = start(installation, two);
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   await vi.waitUntil(async () => (await db.query('select from process')).length === 2, { timeout: 20_000 });
   const { output } = await installation.spawn(['status', '--config', one]).ended;
   expect(output).toMatch(/different configurations.*feed one is missing from that of start \(process \d+/);
@@ -89,7 +89,7 @@ it('a stored schedule that can not be read keeps no other feed from being pulled
     (await readFile(path, 'utf8')).replace(one, one + one.replace('one:', 'two:').replace('one.xml', 'two.xml')),
   );
   await writeFile(join(installation.folder, 'two.xml'), feedXml(postings(3)));
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const process = start(installation, path);
   const pulls = async (feed: string) => {
     const rows = await db.query('select from pull where feed = $1 and committed_at is not null', [feed]);

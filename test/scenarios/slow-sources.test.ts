@@ -50,7 +50,7 @@ it('a small feed is pulled each second beside sources that do not come to an end
   await appendFile(installation.configPath, `${slow.join('\n')}\nlisten: { port: 0 }\n`);
   await installation.writeFeed(feedXml(postings(3)));
   installation.spawn(['start']);
-  const { db } = await installation.books();
+  const { db } = await installation.app();
   const committed = async () =>
     (
       await db.query<{ n: number }>(`select count(*) as n from pull where feed = 'acme' and committed_at is not null`)

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startEngine } from '../../src/cli/engine.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import type { Database } from '../../src/store/database.ts';
-import { takeSiteTurn, throttleSite } from '../../src/store/site-rate.ts';
+import { takeSiteSlot, throttleSite } from '../../src/store/site-rate.ts';
 import { readSiteState } from '../../src/store/site-state.ts';
 import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
@@ -45,10 +45,10 @@ const grow = async (db: Database, ageSeconds: number) => {
        throttled_at = now() - make_interval(secs => $1), next_turn = '-infinity'`,
     [ageSeconds],
   );
-  await takeSiteTurn(db, siteName('board'), CONFIGURED, 2_000);
+  await takeSiteSlot(db, siteName('board'), CONFIGURED, 2_000);
 };
 
-const state = async () => readSiteState((await mirror.books()).db, siteName('board'));
+const state = async () => readSiteState((await mirror.app()).db, siteName('board'));
 const learnt = async () => (await state()).learntRate;
 
 describe('a site that asks to wait', () => {
@@ -65,8 +65,8 @@ describe('a site that asks to wait', () => {
     await openThrottling(100, () => [429, { 'retry-after': '1' }]);
     await mirror.writeFeed(feedXml(postings(60)));
     const others = [
-      await startEngine(await mirror.books(), undefined),
-      await startEngine(await mirror.books(), undefined),
+      await startEngine(await mirror.app(), undefined),
+      await startEngine(await mirror.app(), undefined),
     ];
     expect(await mirror.sync()).toMatchObject({ created: 59, rejected: 1, failed: 0, pending: 0 });
     expect(refusals).toBeLessThan(25);
@@ -81,7 +81,7 @@ describe('a site that asks to wait', () => {
 
   it('is not slowed down twice by requests that were under way together', async () => {
     await openThrottling(100, () => [429]);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     const board = siteName('board');
     const throttled = async (sentMsAgo: number, requestsPerSecond = CONFIGURED) => {
       await throttleSite(db, board, { status: 429, waitMs: 0, sentMsAgo, requestsPerSecond });
@@ -100,7 +100,7 @@ describe('a site that asks to wait', () => {
 
   it('is sent to at the configured rate again, step by step, where it does not ask any more', async () => {
     await openThrottling(100, () => [429]);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     const board = siteName('board');
     await throttleSite(db, board, { status: 429, waitMs: 0, sentMsAgo: 0, requestsPerSecond: CONFIGURED });
     await grow(db, 60);
@@ -109,6 +109,6 @@ describe('a site that asks to wait', () => {
     expect(await learnt()).toBeCloseTo(33);
     await grow(db, 400);
     expect(await learnt()).toBeUndefined();
-    expect(await takeSiteTurn(db, board, CONFIGURED, 2_000)).toBeUndefined();
+    expect(await takeSiteSlot(db, board, CONFIGURED, 2_000)).toBeUndefined();
   });
 });

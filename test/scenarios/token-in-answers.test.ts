@@ -51,9 +51,9 @@ async function openStage(play: Play): Promise<Jobs> {
     }
     if (got.method === 'POST') {
       made++;
-      const fresh = idOf(made);
-      jobs.set(fresh, new Map(readFields(got.body).map(([name, value]) => [name, store(name, value)])));
-      return play.answer?.(got, fresh) ?? [201, { location: `/jobs/${fresh}?user=${token}` }, xmlOf(fresh)];
+      const added = idOf(made);
+      jobs.set(added, new Map(readFields(got.body).map(([name, value]) => [name, store(name, value)])));
+      return play.answer?.(got, added) ?? [201, { location: `/jobs/${added}?user=${token}` }, xmlOf(added)];
     }
     const job = jobs.get(id);
     if (job === undefined) return [404];
@@ -67,7 +67,7 @@ async function openStage(play: Play): Promise<Jobs> {
     site: {
       base_url: site.url.href,
       limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 2 }',
-      doubts: '{ settle_after_seconds: 2.5 }',
+      doubts: '{ resolve_after_seconds: 2.5 }',
       ...play.siteLines,
     },
   });
@@ -90,7 +90,7 @@ describe.each([
     const jobs = await openStage({ token, idOf });
     await feed(posting('a'), posting('b'), posting('c'));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
-    const mapped = await (await mirror.books()).db.query<{ key: string; id: string }>(
+    const mapped = await (await mirror.app()).db.query<{ key: string; id: string }>(
       'select key, site_job_id as id from mapping order by key',
     );
     for (const { key, id } of mapped) expect(jobs.get(id)?.get('number')).toBe(key);
@@ -142,7 +142,7 @@ describe('a long token that is a word of the feed as well', () => {
     expect(titles(jobs)).toEqual(['Senior frontend-developer a', 'Senior frontend-developer b']);
     expect(requests('POST')).toHaveLength(2);
     expect(requests('PUT')).toEqual([]);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     const kept = await db.query<{ title: string }>(`select fields->>'title' as title from document order by 1`);
     expect(kept.map(({ title }) => title)).toEqual(titles(jobs));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
@@ -170,7 +170,7 @@ describe('a long token that is a word of the feed as well', () => {
     await feed(wordy(`${token}-1`), wordy(`${token}-3`));
     expect(await mirror.sync()).toMatchObject({ status: 'review', created: 1, in_doubt: 1 });
     expect(requests('POST')).toHaveLength(1);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     expect(JSON.stringify(await db.query('select * from site_reference'))).not.toMatch(/frontend/i);
     await feed(wordy(`${token}-1`), wordy(`${token}-2`), wordy(`${token}-3`));
     expect(await mirror.sync()).toMatchObject({ created: 0, in_doubt: 2 });
@@ -181,7 +181,7 @@ describe('a long token that is a word of the feed as well', () => {
     const jobs = await openStage({ token });
     await feed(wordy('a'), wordy('b'));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     expect(await db.query(`select distinct kind, detail from value_rewrite`)).toEqual([{ kind: 'exact', detail: '' }]);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
     expect(jobs.size).toBe(2);
@@ -200,7 +200,7 @@ describe('a long token that is a word of the feed as well', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
     expect(requests('PUT')).toHaveLength(puts);
     expect(jobs.size).toBe(2);
-    const { db } = await mirror.books();
+    const { db } = await mirror.app();
     for (const table of ['document', 'change', 'value_rewrite', 'failure', 'request', 'mapping', 'site_reference']) {
       expect(JSON.stringify(await db.query(`select * from ${table}`))).not.toContain(token);
     }

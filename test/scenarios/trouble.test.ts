@@ -33,14 +33,14 @@ describe('a site that refuses', () => {
     expect(report.status).toBe('pending');
     expect(report.failed).toBeGreaterThanOrEqual(10);
     expect(report.failed).toBeLessThanOrEqual(30);
-    const books = await mirror.books();
-    expect(await readSiteState(books.db, board)).toMatchObject({ probeInMs: undefined });
-    expect((await readSiteState(books.db, board)).pauseCause).toContain('first');
+    const app = await mirror.app();
+    expect(await readSiteState(app.db, board)).toMatchObject({ probeInMs: undefined });
+    expect((await readSiteState(app.db, board)).pauseCause).toContain('first');
 
     await mirror.stopEngine();
     await mirror.sandbox.setFaults([]);
     expect(await mirror.sync()).toMatchObject({ status: 'pending', created: 0 });
-    const reopened = await mirror.books();
+    const reopened = await mirror.app();
     await resumeSite(reopened.db, board);
     const resumed = await mirror.sync();
     // What was sent between the resume and the pull counts as unchanged.
@@ -59,7 +59,7 @@ describe('a site that refuses all, with many requests at a time', () => {
     const report = await mirror.sync();
     expect(report).toMatchObject({ status: 'pending', created: 0 });
     expect(report.failed).toBeLessThanOrEqual(10 + 4 * 64);
-    expect((await readSiteState((await mirror.books()).db, board)).pauseCause).toContain('first');
+    expect((await readSiteState((await mirror.app()).db, board)).pauseCause).toContain('first');
   });
 
   it('is not paused where nobody is to look', async () => {
@@ -104,8 +104,8 @@ describe('a site that says "no such job"', () => {
     await mirror.sync();
     for (const { id } of await mirror.sandbox.inspect.jobs()) await mirror.sandbox.inspect.removeJob(id);
     await mirror.writeFeed(feedXml([...changedTitles(3), posting('new')]));
-    const books = await mirror.books();
-    await trustGone(books.db, board);
+    const app = await mirror.app();
+    await trustGone(app.db, board);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 4 });
   });
 });

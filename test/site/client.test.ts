@@ -267,8 +267,8 @@ describe('probe', () => {
     ['a refused connection', 'ECONNREFUSED', async () => closedUrl()],
     ['an unknown host', 'host name', async () => new URL('http://no-such-host.invalid')],
     ['a certificate that nobody signed', 'self-signed', async () => tls.url],
-    ['a handshake that never ends', '300 ms', async () => new URL(silent.url.href.replace('http:', 'https:'))],
-    ['no answer', '300 ms', async () => silent.url],
+    ['a handshake that never ends', '300 ms', async () => new URL(mute.url.href.replace('http:', 'https:'))],
+    ['no answer', '300 ms', async () => mute.url],
   ])('says the cause in the words of a request: %s', async (_name, words, place) => {
     await using client = openClient(await place(), { timeoutMs: 300 });
     const { outcome } = await client.send(create, anyTime);
@@ -278,14 +278,14 @@ describe('probe', () => {
   });
 
   let tls: RawSite;
-  let silent: RawSite;
+  let mute: RawSite;
   beforeAll(async () => {
     tls = await openTlsSite();
-    silent = await openRawSite(() => {});
+    mute = await openRawSite(() => {});
   });
   afterAll(async () => {
     await tls[Symbol.asyncDispose]();
-    await silent[Symbol.asyncDispose]();
+    await mute[Symbol.asyncDispose]();
   });
 });
 

@@ -72,7 +72,7 @@ interface Told {
   readonly listing: { readonly kind: string; readonly message?: string };
   readonly jobs: number;
   /** How often a timer fired meanwhile, and how many jobs came between two times at most. */
-  readonly turns: number;
+  readonly loopTurns: number;
   readonly most: number;
   /** MiB. */
   readonly peak: number;
@@ -101,7 +101,7 @@ describe('a list that is larger than the memory', { timeout: 300_000 }, () => {
     const told = await readInSmallMemory(site);
     expect(told).toMatchObject({ listing: { kind: 'listed', pages: 1 }, jobs: 110_000 });
     expect(told.peak).toBeLessThan(400);
-    expect(told.turns).toBeGreaterThan(100);
+    expect(told.loopTurns).toBeGreaterThan(100);
     expect(told.most).toBeLessThan(20_000);
   });
 
@@ -111,7 +111,7 @@ describe('a list that is larger than the memory', { timeout: 300_000 }, () => {
     const told = await readInSmallMemory(site);
     expect(told).toMatchObject({ listing: { kind: 'listed' }, jobs: 1_500_000 });
     expect(told.peak).toBeLessThan(500);
-    expect(told.turns).toBeGreaterThan(100);
+    expect(told.loopTurns).toBeGreaterThan(100);
   });
 
   it.each([

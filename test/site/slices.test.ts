@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { tellOtherContent } from '../../src/site/contradiction.ts';
-import { readObjection } from '../../src/site/objection.ts';
+import { readFailureIndicator } from '../../src/site/objection.ts';
 import { readErrors } from '../../src/site/problems.ts';
 import { createCleaner, createScrubber, REMOVED } from '../../src/site/scrub.ts';
 import { openXml } from '../../src/site/xml-events.ts';
@@ -50,17 +50,17 @@ describe('an answer is worked on in parts, with a pause after each', () => {
   it('and the event loop goes on while the client reads one', async () => {
     await using site = await openSite([422, {}, `<errors>${`<error>${TOKEN}</error>`.repeat(40_000)}</errors>`]);
     await using client = openClient(site.url);
-    let turns = 0;
+    let loopTurns = 0;
     let done = false;
     const sent = Promise.all(Array.from({ length: 5 }, () => client.send(create, anyTime))).finally(() => {
       done = true;
     });
     while (!done) {
       await nextTurn();
-      turns++;
+      loopTurns++;
     }
     expect(new Set((await sent).map(({ outcome }) => outcome.kind))).toEqual(new Set(['rejected']));
-    expect(turns).toBeGreaterThan(10);
+    expect(loopTurns).toBeGreaterThan(10);
   });
 });
 
@@ -165,7 +165,7 @@ describe('the work grows with the size of an answer, not with its square', () =>
     ],
     [
       'failures',
-      readObjection,
+      readFailureIndicator,
       () =>
         element(
           'r',

@@ -1,6 +1,6 @@
 // Turns: how many are given in any stretch of time, in which order, and who need not wait.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { turnsOf } from '../../src/site/turns.ts';
+import { rateLimiterFor } from '../../src/site/turns.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
@@ -10,11 +10,11 @@ afterEach(() => {
 });
 
 /** Asks for turns at once, and gives when each came, in milliseconds. */
-async function takeAll(turns: ReturnType<typeof turnsOf>, count: number, signal?: AbortSignal): Promise<number[]> {
+async function takeAll(rateLimiter: ReturnType<typeof rateLimiterFor>, count: number, signal?: AbortSignal): Promise<number[]> {
   const from = performance.now();
   const came: number[] = [];
   const all = Array.from({ length: count }, () =>
-    turns.take(signal).then(() => came.push(Math.round(performance.now() - from))),
+    rateLimiter.take(signal).then(() => came.push(Math.round(performance.now() - from))),
   );
   await vi.advanceTimersByTimeAsync(60_000);
   await Promise.all(all);
@@ -29,28 +29,28 @@ describe('turns', () => {
     [1000, [0, 0, 0, 0]],
     [Number.POSITIVE_INFINITY, [0, 0, 0, 0]],
   ])('at %d a second come at %j', async (rate, times) => {
-    expect(await takeAll(turnsOf(rate), 4)).toEqual(times);
+    expect(await takeAll(rateLimiterFor(rate), 4)).toEqual(times);
   });
 
   it('never come faster than the rate for long, whenever they are asked for', async () => {
-    const turns = turnsOf(1000);
-    const came = await takeAll(turns, 2_500);
+    const rateLimiter = rateLimiterFor(1000);
+    const came = await takeAll(rateLimiter, 2_500);
     expect(came.filter((ms) => ms < 1000)).toHaveLength(1099);
     expect(came.at(-1)).toBe(2400);
   });
 
   it('that are spent without waiting put off those that follow', async () => {
-    const turns = turnsOf(10);
-    turns.spend();
-    turns.spend();
-    expect(await takeAll(turns, 2)).toEqual([200, 300]);
+    const rateLimiter = rateLimiterFor(10);
+    rateLimiter.spend();
+    rateLimiter.spend();
+    expect(await takeAll(rateLimiter, 2)).toEqual([200, 300]);
   });
 
   it('are not waited for any more once that is called off', async () => {
-    const turns = turnsOf(0.5);
+    const rateLimiter = rateLimiterFor(0.5);
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 10);
-    expect(await takeAll(turns, 3, stop.signal)).toEqual([0, 10, 10]);
-    expect(await takeAll(turns, 1, AbortSignal.abort())).toEqual([0]);
+    expect(await takeAll(rateLimiter, 3, stop.signal)).toEqual([0, 10, 10]);
+    expect(await takeAll(rateLimiter, 1, AbortSignal.abort())).toEqual([0]);
   });
 });

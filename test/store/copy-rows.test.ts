@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RowCopier } from '../../src/store/copy-rows.ts';
 import { type Database, openDatabase, type Session } from '../../src/store/database.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type TestDatabase, createTestDatabase } from '../support/database.ts';
 
-let database: FreshDatabase;
+let database: TestDatabase;
 let db: Database;
 let session: Session;
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await createTestDatabase();
   db = openDatabase(database.url, { max: 1 });
   session = await db.session();
 });

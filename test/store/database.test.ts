@@ -1,11 +1,11 @@
 import { expect, it, vi } from 'vitest';
 import { openDatabase, type Transaction } from '../../src/store/database.ts';
 import { isPassing } from '../../src/store/passing-error.ts';
-import { freshDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 
 // Comes first: the driver warns once in the life of a process.
 it('statements that many send on one session at a time reach the driver one by one', async () => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const db = openDatabase(database.url);
   const warnings = vi.spyOn(process, 'emitWarning');
   for (const session of [await db.session(), await db.lend()]) {
@@ -21,7 +21,7 @@ it('statements that many send on one session at a time reach the driver one by o
 });
 
 it('an idle connection that is lost is reported without the connection itself', async () => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const errors: Error[] = [];
   const db = openDatabase(database.url, { max: 1, onError: (error) => errors.push(error) });
   const other = openDatabase(database.url, { max: 1 });
@@ -37,7 +37,7 @@ it.each([
   ['deallocated', 'deallocate all'],
   ['made for a table as it was', 'alter table thing add column more text'],
 ])('a prepared statement that was %s fails once, for the moment', async (_what, trouble) => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   await db.query('create table thing (id integer)');
   const statement = `select *, $1::text as what from thing -- ${trouble}`;
@@ -51,7 +51,7 @@ it.each([
 });
 
 it('statements of a transaction that do not wait for one another are done in their order', async () => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const db = openDatabase(database.url);
   await db.query('create table thing (id integer, said text)');
   const sum = await db.transaction(async (tx) => {
@@ -77,7 +77,7 @@ it.each([
   ['that was left', (tx: Transaction) => tx.leave(tx.query(failing)), 'division by zero'],
   ['that nobody heard of', (tx: Transaction) => tx.query(failing).catch(() => undefined), 'ROLLBACK instead of COMMIT'],
 ])('a statement %s that fails undoes its transaction, and the connection goes on', async (_which, fail, message) => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   await db.query('create table thing (id integer)');
   for (const opensWithLocks of [false, true]) {
@@ -98,7 +98,7 @@ const deeply = async <T>(depth: number, promise: Promise<T>): Promise<T> =>
   depth === 0 ? promise : deeply(depth - 1, promise).then((value) => value);
 
 it.each([0, 1, 2, 4, 8, 16, 32])('what follows an undone transaction is refused, %i turns later too', async (depth) => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   await db.query('create table thing (id integer)');
   const later: Promise<unknown>[] = [];
@@ -118,7 +118,7 @@ it.each([0, 1, 2, 4, 8, 16, 32])('what follows an undone transaction is refused,
 });
 
 it.each([0, 1, 2, 4, 8])('a transaction fails with what failed first, heard of %i turns late', async (depth) => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   const work = (tx: Transaction) => Promise.all([deeply(depth, tx.query(failing)), tx.query('select 1')]);
   await expect(db.transaction(work)).rejects.toThrow('division by zero');
@@ -127,7 +127,7 @@ it.each([0, 1, 2, 4, 8])('a transaction fails with what failed first, heard of %
 });
 
 it('a connection that ends in the middle of a transaction fails all that was sent, and the next one is sound', async () => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   await db.query('create table thing (id integer)');
   const work = (tx: Transaction) =>

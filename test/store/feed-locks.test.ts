@@ -3,19 +3,19 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type FeedName, feedName } from '../../src/posting/identifiers.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { lockFeed } from '../../src/store/feed-locks.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type TestDatabase, createTestDatabase } from '../support/database.ts';
 
-let fresh: FreshDatabase;
+let testDatabase: TestDatabase;
 let one: Database;
 let other: Database;
 beforeEach(async () => {
-  fresh = await freshDatabase();
+  testDatabase = await createTestDatabase();
   // Errors of connections that a test breaks on purpose.
-  [one, other] = [openDatabase(fresh.url, { onError: () => undefined }), openDatabase(fresh.url)];
+  [one, other] = [openDatabase(testDatabase.url, { onError: () => undefined }), openDatabase(testDatabase.url)];
 });
 afterEach(async () => {
   await Promise.all([one.close(), other.close()]);
-  await fresh.drop();
+  await testDatabase.drop();
 });
 
 const acme = feedName('acme');

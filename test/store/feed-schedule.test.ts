@@ -13,17 +13,17 @@ import {
   setSchedules,
   takeDueRuns,
 } from '../../src/store/feed-schedule.ts';
-import { enterAsWorker, type WorkerPresence } from '../../src/store/worker-presence.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { enterAsWorker, type WorkerLease } from '../../src/store/worker-presence.ts';
+import { type TestDatabase, createTestDatabase } from '../support/database.ts';
 
 const [acme, globex] = [feedName('acme'), feedName('globex')];
 const noon = (feed = acme, digest = 'one'): FeedSchedule => ({ feed, pattern: '0 12 * * *', timeZone: 'UTC', digest });
 const atOne = (feed = acme): FeedSchedule => ({ feed, pattern: '0 13 * * *', timeZone: 'UTC', digest: 'two' });
 
-let fresh: FreshDatabase;
+let testDatabase: TestDatabase;
 let db: Database;
-let first: WorkerPresence;
-let second: WorkerPresence;
+let first: WorkerLease;
+let second: WorkerLease;
 
 const enter = () => {
   const feeds = new Map([
@@ -32,15 +32,15 @@ const enter = () => {
   ]);
   return enterAsWorker(db, { command: 'start', host: 'here', pid: 1, parts: {}, feeds }, () => undefined);
 };
-const set = (who: WorkerPresence, ...schedules: FeedSchedule[]) => setSchedules(db, who, schedules, [], nextRun);
-const take = async (who: WorkerPresence, ...schedules: FeedSchedule[]) =>
+const set = (who: WorkerLease, ...schedules: FeedSchedule[]) => setSchedules(db, who, schedules, [], nextRun);
+const take = async (who: WorkerLease, ...schedules: FeedSchedule[]) =>
   (await takeDueRuns(db, who.worker, schedules, 10, nextRun)).map(({ feed }) => feed).sort();
 const makeDue = () => db.query(`update feed_schedule set due_at = now() - interval '1 minute'`);
 const patterns = async () => (await readSchedules(db)).map(({ feed, pattern }) => `${feed} ${pattern}`);
 
 beforeEach(async () => {
-  fresh = await freshDatabase();
-  db = openDatabase(fresh.url, { max: 2 });
+  testDatabase = await createTestDatabase();
+  db = openDatabase(testDatabase.url, { max: 2 });
   first = await enter();
   second = await enter();
 });
@@ -48,7 +48,7 @@ afterEach(async () => {
   await first.leave();
   await second.leave();
   await db.close();
-  await fresh.drop();
+  await testDatabase.drop();
 });
 
 describe('schedules', () => {

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../../src/store/retention.ts';
-import { freshDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 
 const DAYS = { requests: 30, failures: 30, audit: 30, pulls: 30 };
 
 describe('old rows', async () => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   afterAll(async () => {
     await db.close();
@@ -61,16 +61,16 @@ describe('old rows', async () => {
       `insert into pull (feed, site, started_at) values ('acme', 'board', now() - make_interval(days => 40)) returning id`,
     );
     await db.query(
-      `insert into tally (pull, outcome, shard, n) select $1, 'requests', n, 1 from generate_series(1, 16) n`,
+      `insert into outcome_count (pull, outcome, shard, n) select $1, 'requests', n, 1 from generate_series(1, 16) n`,
       [old?.id],
     );
     await forgetOldRows(db, DAYS, new AbortController().signal);
-    expect(await db.query('select from tally')).toEqual([]);
+    expect(await db.query('select from outcome_count')).toEqual([]);
   });
 
   it('that say nothing any more go: updates that are certain again, and tokens that nobody tries', async () => {
     await db.query(
-      `insert into unanswered (feed, key, revision, fields, until) values
+      `insert into uncertain_write (feed, key, revision, fields, until) values
          ('acme', 'certain', 1, null, now() - interval '2 days'), ('acme', 'fresh', 1, null, now()),
          ('acme', 'uncertain', 1, '{title}', now() - interval '2 days')`,
     );
@@ -79,7 +79,7 @@ describe('old rows', async () => {
          ('board', 'old', '401', 'gone', now() - interval '8 days'), ('board', 'tried', '401', 'here', now())`,
     );
     await forgetOldRows(db, DAYS, new AbortController().signal);
-    expect((await db.query('select key from unanswered order by key')).map((row) => row.key)).toEqual([
+    expect((await db.query('select key from uncertain_write order by key')).map((row) => row.key)).toEqual([
       'fresh',
       'uncertain',
     ]);

@@ -4,16 +4,16 @@ import { RecordMark } from '../../src/plan/record-index.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { loadRecordIndex } from '../../src/store/index-loader.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type TestDatabase, createTestDatabase } from '../support/database.ts';
 
 /** More than one chunk of COPY's stream holds. */
 const POSTINGS = 5_000;
-const { settled, contested, wished } = RecordMark;
+const { mapped, superseding, open } = RecordMark;
 
-let database: FreshDatabase;
+let database: TestDatabase;
 let db: Database;
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await createTestDatabase();
   db = openDatabase(database.url, { max: 2 });
   // Of every ten postings one was missing of late, one has a change, and one a change that replaced
   // what is in flight, half of which went missing since.
@@ -23,7 +23,7 @@ beforeAll(async () => {
      from generate_series(1, ${POSTINGS}) n, unnest(array['acme', 'globex']) f`,
   );
   await db.query(
-    `insert into change (feed, key, site, wanted, operation, fields, state, record_hash, attempt_token, sent_record_hash, gone)
+    `insert into change (feed, key, site, desired, operation, fields, state, record_hash, attempt_token, sent_record_hash, gone)
      select 'acme', n, 'board', 'present', 'update', '{}', case n % 10 when 1 then 'ready' else 'sending' end,
        decode(md5('acme wished ' || n), 'hex'), case n % 10 when 1 then null else gen_random_uuid() end,
        case n % 10 when 1 then null else decode(md5('acme sent ' || n), 'hex') end, n % 20 = 2
@@ -50,9 +50,9 @@ it('holds every record of the feed, whatever way it was read in', async () => {
     });
   };
   const all = Array.from({ length: POSTINGS }, (_, at) => at + 1);
-  expect(await found('mapped')).toEqual(all.map((n) => ({ n, mark: n % 10 <= 2 ? contested : settled })));
+  expect(await found('mapped')).toEqual(all.map((n) => ({ n, mark: n % 10 <= 2 ? superseding : mapped })));
   expect(await found('wished')).toEqual(
-    all.map((n) => ({ n, mark: [1, 2].includes(n % 10) ? (n % 20 === 2 ? contested : wished) : undefined })),
+    all.map((n) => ({ n, mark: [1, 2].includes(n % 10) ? (n % 20 === 2 ? superseding : open) : undefined })),
   );
-  expect(await found('sent')).toEqual(all.map((n) => ({ n, mark: n % 10 === 2 ? contested : undefined })));
+  expect(await found('sent')).toEqual(all.map((n) => ({ n, mark: n % 10 === 2 ? superseding : undefined })));
 });

@@ -5,18 +5,18 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { standForLead } from '../../src/store/leadership.ts';
 import { lockKey } from '../../src/store/locks.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type TestDatabase, createTestDatabase } from '../support/database.ts';
 
 const KEY = lockKey('lead', 'board');
-let fresh: FreshDatabase;
+let testDatabase: TestDatabase;
 let direct: Database;
 beforeEach(async () => {
-  fresh = await freshDatabase();
-  direct = openDatabase(fresh.url);
+  testDatabase = await createTestDatabase();
+  direct = openDatabase(testDatabase.url);
 });
 afterEach(async () => {
   await direct.close();
-  await fresh.drop();
+  await testDatabase.drop();
 });
 
 /** A way to the server on which everything can be held up, without a word, as a network does that drops packets. */
@@ -63,7 +63,7 @@ it('is for one at a time, and free once that one resigns', async () => {
 });
 
 it('ends where the server does not answer, and may be won again', { timeout: 30_000 }, async () => {
-  const way = await openWay(fresh.url);
+  const way = await openWay(testDatabase.url);
   const db = openDatabase(way.url);
   const lead = standForLead(db, KEY);
   const other = standForLead(direct, KEY);

@@ -29,10 +29,10 @@ async function importLines(...lines: readonly ImportLine[]) {
     yield* lines;
   }
   // What the site says is tested with a site, in test/scenarios/known-less.test.ts.
-  return importMappings(stage.books.db, stream(), 'tester', undefined);
+  return importMappings(stage.app.db, stream(), 'tester', undefined);
 }
 
-const rows = () => stage.books.db.query('select key, site_job_id from mapping order by key');
+const rows = () => stage.app.db.query('select key, site_job_id from mapping order by key');
 
 it('writes all lines; the next pull sends all fields, and deletes what the feed has not', async () => {
   await stage.pull([posting('other')]);
@@ -44,7 +44,7 @@ it('writes all lines; the next pull sends all fields, and deletes what the feed 
     fields: { number: 'a', title: 'Nurse a', 'location-state': 'Massachusetts' },
   });
   expect((await stage.claim('b')).request).toEqual({ kind: 'delete', siteJobId: '2' });
-  expect(await stage.books.db.query('select actor, action, feed, detail from audit')).toEqual([
+  expect(await stage.app.db.query('select actor, action, feed, detail from audit')).toEqual([
     { actor: 'tester', action: 'import mappings', feed: 'acme', detail: { added: 2, unchecked: true } },
   ]);
 });
@@ -60,8 +60,8 @@ it('is the same the second time', async () => {
 
 it('turns a create that waits into an update, also one that a worker has just looked at', async () => {
   await stage.pull([posting('a')]);
-  const claims = claimer(stage.books.db, 1, new Map());
-  const session = await stage.books.db.session();
+  const claims = claimer(stage.app.db, 1, new Map());
+  const session = await stage.app.db.session();
   await session.query('begin');
   await session.query(`select from change where key = 'a' for update`);
   const importing = importLines(line(1, 'a', '1'));
@@ -78,7 +78,7 @@ it('turns a create that waits into an update, also one that a worker has just lo
 
 async function waitForLocks(waiting: number): Promise<void> {
   for (;;) {
-    const [row] = await stage.books.db.query(
+    const [row] = await stage.app.db.query(
       `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
     if (row?.n >= waiting) return;
@@ -145,7 +145,7 @@ describe('refuses', () => {
   });
 
   it('while the feed is pulled', async () => {
-    const lock = await tryLock(stage.books.db, lockKey('pull', acme));
+    const lock = await tryLock(stage.app.db, lockKey('pull', acme));
     expect(await importLines(line(1, 'a', '1'))).toEqual({ kind: 'busy', feed: 'acme' });
     await lock?.release();
     expect(await importLines(line(1, 'a', '1'))).toMatchObject({ kind: 'imported' });
@@ -156,10 +156,10 @@ it('lists more mappings than are read at once, each once, and up to a limit', as
   await importLines(...Array.from({ length: 2_345 }, (_, at) => line(at + 1, `k${at}`, String(at))));
   const list = async (limit?: number) => {
     const keys: string[] = [];
-    for await (const row of listMappings(stage.books.db, acme, limit)) keys.push(row.key);
+    for await (const row of listMappings(stage.app.db, acme, limit)) keys.push(row.key);
     return keys;
   };
   expect(new Set(await list()).size).toBe(2_345);
   expect(await list(1_500)).toHaveLength(1_500);
-  expect(await countMappings(stage.books.db, acme)).toBe(2_345);
+  expect(await countMappings(stage.app.db, acme)).toBe(2_345);
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type TestDatabase, createTestDatabase } from '../support/database.ts';
 
 /** What there was before fields became text. */
 const EARLIER = [
@@ -17,10 +17,10 @@ const EARLIER = [
   '0040_absent_changes.sql',
 ];
 
-let database: FreshDatabase;
+let database: TestDatabase;
 let db: Database;
 beforeEach(async () => {
-  database = await freshDatabase({ empty: true });
+  database = await createTestDatabase({ empty: true });
   db = openDatabase(database.url, { max: 2 });
   await db.query('create table migration (name text primary key, applied_at timestamptz not null default now())');
   for (const name of EARLIER) {
@@ -38,7 +38,7 @@ it('keeps the fields of changes and documents, short and long, and stores them n
   const json = JSON.stringify(fields);
   await db.query(`insert into document (feed, key, fields) values ('acme', 'a', $1), ('acme', 'b', '{}')`, [json]);
   await db.query(
-    `insert into change (feed, key, site, wanted, operation, fields, state, attempt_token, sent_fields) values
+    `insert into change (feed, key, site, desired, operation, fields, state, attempt_token, sent_fields) values
        ('acme', 'a', 'board', 'present', 'create', $1, 'sending', gen_random_uuid(), $1),
        ('acme', 'b', 'board', 'absent', 'delete', null, 'ready', null, null)`,
     [json],
@@ -68,7 +68,7 @@ it('gives each key record hashes of its own, and leaves those that are', async (
        ('globex', 'b', 'board', '5', ${hash('b')}, '')`,
   );
   await db.query(
-    `insert into change (feed, key, site, wanted, operation, fields, state, record_hash, attempt_token, sent_record_hash) values
+    `insert into change (feed, key, site, desired, operation, fields, state, record_hash, attempt_token, sent_record_hash) values
        ('acme', 'b', 'board', 'present', 'update', '{}', 'rejected', ${hash('b')}, null, null),
        ('acme', 'old c', 'board', 'present', 'create', '{}', 'rejected', ${hash('c')}, null, null),
        ('acme', 'd', 'board', 'present', 'create', '{}', 'sending', ${hash('d')}, gen_random_uuid(), ${hash('a')}),

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { adoptDoubt, type Doubt, findDoubt, refuteDoubt } from '../../src/store/doubt.ts';
 import { renameFeed } from '../../src/store/rename-feed.ts';
-import { settler } from '../../src/store/settle.ts';
+import { outcomeRecorder } from '../../src/store/settle.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
 
@@ -13,42 +13,42 @@ beforeEach(async () => {
   stage = await openStage();
   await stage.pull([posting('a')]);
   await stage.fail('a', 'in_doubt');
-  doubt = (await findDoubt(stage.books.db, acme, postingKey('a'))) as Doubt;
+  doubt = (await findDoubt(stage.app.db, acme, postingKey('a'))) as Doubt;
 });
 afterEach(() => stage.close());
 
 const job = siteJobId('7');
 const adopt = () =>
-  adoptDoubt(stage.books.db, doubt, job, undefined, { fields: doubt.attempt.result.fields, uncertain: [] });
+  adoptDoubt(stage.app.db, doubt, job, undefined, { fields: doubt.attempt.result.fields, uncertain: [] });
 const rename = async () => {
   const to = { feed: feedName('globex'), site: siteName('board') };
-  expect(await renameFeed(stage.books.db, acme, to, 'tester')).toMatchObject({ kind: 'renamed', changes: 1 });
+  expect(await renameFeed(stage.app.db, acme, to, 'tester')).toMatchObject({ kind: 'renamed', changes: 1 });
 };
 
 async function expectMapped(): Promise<void> {
-  const { db } = stage.books;
+  const { db } = stage.app;
   expect(await db.query('select feed, key, site_job_id from mapping')).toEqual([
     { feed: 'globex', key: 'a', site_job_id: '7' },
   ]);
-  expect(await db.query('select from stray')).toEqual([]);
+  expect(await db.query('select from orphan_site_job')).toEqual([]);
   expect(await db.query('select from change')).toEqual([]);
 }
 
 it('a doubt that was read before is adopted, and its job is no orphan site job', async () => {
   await rename();
-  expect(await adopt()).toBe('settled');
+  expect(await adopt()).toBe('recorded');
   await expectMapped();
 });
 
 it('an answer that comes late is recorded', async () => {
   await rename();
   const result = { kind: 'created', siteJobId: job, url: undefined } as const;
-  expect(await settler(stage.books.db)({ attempt: doubt.attempt, result, record: undefined })).toBe('settled');
+  expect(await outcomeRecorder(stage.app.db)({ attempt: doubt.attempt, result, record: undefined })).toBe('recorded');
   await expectMapped();
 });
 
 it('a job that was found for a doubt which was resolved otherwise meanwhile is not deleted', async () => {
-  expect(await refuteDoubt(stage.books.db, doubt, Number.POSITIVE_INFINITY)).toBe(true);
+  expect(await refuteDoubt(stage.app.db, doubt, Number.POSITIVE_INFINITY)).toBe(true);
   expect(await adopt()).toBe('superseded');
-  expect(await stage.books.db.query('select from stray')).toEqual([]);
+  expect(await stage.app.db.query('select from orphan_site_job')).toEqual([]);
 });

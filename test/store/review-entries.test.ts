@@ -68,13 +68,13 @@ describe('reviewEntries', () => {
     await fillReview();
     const found: unknown[] = [];
     const filter = { feed: feed as typeof acme | undefined, kinds };
-    for await (const entry of reviewEntries(stage.books.db, filter, limit)) found.push(entry.key);
+    for await (const entry of reviewEntries(stage.app.db, filter, limit)) found.push(entry.key);
     expect(found).toEqual(keys);
   });
 
   it('counts by kind', async () => {
     await fillReview();
-    const counts = await countEntries(stage.books.db, { feed: acme, kinds: ENTRY_KINDS });
+    const counts = await countEntries(stage.app.db, { feed: acme, kinds: ENTRY_KINDS });
     expect(Object.fromEntries(counts)).toEqual({ in_doubt: 1, failed: 1, rejected: 2, unreadable: 1, duplicate: 1 });
   });
 
@@ -91,7 +91,7 @@ describe('heldGroups', () => {
     await stage.pull(postings(20));
     await stage.acceptAll();
     await stage.pull(postings(2));
-    expect(await heldGroups(stage.books.db, undefined)).toEqual([
+    expect(await heldGroups(stage.app.db, undefined)).toEqual([
       {
         feed: 'acme',
         site: 'board',
@@ -102,7 +102,7 @@ describe('heldGroups', () => {
       },
     ]);
     expect((await stage.entries()).map((entry) => entry.kind)).toEqual(Array(18).fill('held'));
-    expect(await heldGroups(stage.books.db, 'globex' as typeof acme)).toEqual([]);
+    expect(await heldGroups(stage.app.db, 'globex' as typeof acme)).toEqual([]);
   });
 });
 
@@ -112,7 +112,7 @@ describe('readEntry', () => {
     await stage.acceptAll();
     await stage.pull([posting('p1', { title: 'New title' })]);
     await stage.fail('p1', 'rejected', 'title is odd');
-    expect(await readEntry(stage.books.db, await stage.entry('p1'))).toMatchObject({
+    expect(await readEntry(stage.app.db, await stage.entry('p1'))).toMatchObject({
       kind: 'change',
       change: {
         state: 'rejected',
@@ -128,12 +128,12 @@ describe('readEntry', () => {
   it('has the excerpt of a record that could not be read', async () => {
     await stage.pull(withRecords(WITHOUT_KEY));
     const [entry] = await stage.entries();
-    const record = await readEntry(stage.books.db, entry?.id ?? 0);
+    const record = await readEntry(stage.app.db, entry?.id ?? 0);
     expect(record).toMatchObject({ kind: 'record', record: { kind: 'unreadable', excerpt: WITHOUT_KEY } });
     expect(record?.kind === 'record' && record.record.problems[0]?.message).toContain('no key');
   });
 
   it('says of an unknown number that there is none', async () => {
-    expect(await readEntry(stage.books.db, 4711)).toBeUndefined();
+    expect(await readEntry(stage.app.db, 4711)).toBeUndefined();
   });
 });

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { giveBackOrphans } from '../../src/store/worker-presence.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type TestDatabase, createTestDatabase } from '../support/database.ts';
 
-let database: FreshDatabase;
+let database: TestDatabase;
 let db: Database;
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await createTestDatabase();
   db = openDatabase(database.url, { max: 2 });
 });
 afterAll(async () => {
@@ -25,12 +25,12 @@ it('gives attempts of the dead back, and ends what was tried too often', async (
     ['update, 11 times, with a newer wish', 'present', 'update', 11, 1],
     ['create, 11 times', 'present', 'create', 11, null],
   ] as const;
-  for (const [key, wanted, operation, attempts, sentRevision] of changes) {
+  for (const [key, desired, operation, attempts, sentRevision] of changes) {
     await db.query(
-      `insert into change (feed, key, site, wanted, operation, fields, state, attempts, sent_revision,
+      `insert into change (feed, key, site, desired, operation, fields, state, attempts, sent_revision,
          attempt_token, attempt_operation, attempt_started, attempt_worker)
        values ('acme', $1, 'board', $2, $3, $4, 'sending', $5, $6, gen_random_uuid(), $3, now(), 1)`,
-      [key, wanted, operation, wanted === 'present' ? '{}' : null, attempts, sentRevision],
+      [key, desired, operation, desired === 'present' ? '{}' : null, attempts, sentRevision],
     );
   }
   const limits = { deadlineMs: 60_000, mayLandMs: 60_000, mostTries: 10 };

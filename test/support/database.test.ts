@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { freshDatabase } from './database.ts';
+import { createTestDatabase } from './database.ts';
 import { runSql } from './sql.ts';
 
-describe('freshDatabase', () => {
+describe('createTestDatabase', () => {
   it('keeps databases apart', async () => {
-    const one = await freshDatabase({ empty: true });
-    const two = await freshDatabase();
+    const one = await createTestDatabase({ empty: true });
+    const two = await createTestDatabase();
     afterAll(() => Promise.all([one.drop(), two.drop()]));
     await runSql(one.url, 'create table mark (id int)');
     await expect(runSql(two.url, 'select * from mark')).rejects.toThrow('does not exist');

@@ -4,13 +4,13 @@ import { inject } from 'vitest';
 import { runSql, withDatabase } from './sql.ts';
 
 /** A database that nobody else uses; `drop` ends what is still connected to it. */
-export interface FreshDatabase {
+export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;
 }
 
 /** Copies the migrated template to a new database, or makes one without tables where `empty` is set. */
-export async function freshDatabase(options: { readonly empty?: boolean } = {}): Promise<FreshDatabase> {
+export async function createTestDatabase(options: { readonly empty?: boolean } = {}): Promise<TestDatabase> {
   const server = inject('postgresUrl');
   const name = `test_${randomBytes(8).toString('hex')}`;
   const template = options.empty ? 'template0' : inject('postgresTemplate');

@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Books, openBooksFor } from '../../src/cli/books.ts';
+import { type App, openAppFor } from '../../src/cli/books.ts';
 import { type Engine, startEngine } from '../../src/cli/engine.ts';
 import { feedSetups } from '../../src/cli/feed-setups.ts';
 import { mirrorFeed } from '../../src/cli/mirror-feed.ts';
@@ -12,7 +12,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { Database } from '../../src/store/database.ts';
-import { freshDatabase } from './database.ts';
+import { createTestDatabase } from './database.ts';
 
 export interface MirrorOptions {
   /** `database`, or a Redis URL. */
@@ -35,7 +35,7 @@ export interface Mirror {
   readonly env: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
   /** Opens the books, if that has not been done. */
-  books(): Promise<Books>;
+  app(): Promise<App>;
   /** Starts sending, if that has not been done. */
   engine(): Promise<Engine>;
   /** Ends both, as a stop of the process would; with 0 ms what is in flight is cut off. */
@@ -58,29 +58,29 @@ const DEFAULT_SITE = {
 const DEFAULT_FEED = { source: 'feed.xml', format: 'indeed' };
 
 export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const sandbox = await startSandbox({ databaseUrl: database.url, settings: options.sandbox });
   const { token } = await sandbox.ensureUser('mirror@example.com', 'a password of the mirror');
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-mirror-'));
   const configPath = join(folder, 'jobmirror.yaml');
   const env = { BOARD_TOKEN: token, DATABASE_URL: options.databaseUrl ?? database.url };
   await writeFile(configPath, configText(sandbox.url, options));
-  let opened: Promise<Books> | undefined;
+  let opened: Promise<App> | undefined;
   let started: Promise<Engine> | undefined;
 
-  async function openTheBooks(): Promise<Books> {
+  async function openTheApp(): Promise<App> {
     const config = await loadConfig({ path: configPath, env, cwd: folder });
-    const books = await openBooksFor({ ...config, log: { level: 'error' } }, { quiet: true });
-    books.log.level = process.env.TEST_LOG ?? 'silent';
-    if (options.searched !== true) await declareNew(books.db);
-    return books;
+    const app = await openAppFor({ ...config, log: { level: 'error' } }, { quiet: true });
+    app.log.level = process.env.TEST_LOG ?? 'silent';
+    if (options.searched !== true) await declareNew(app.db);
+    return app;
   }
-  function books(): Promise<Books> {
-    opened ??= openTheBooks();
+  function app(): Promise<App> {
+    opened ??= openTheApp();
     return opened;
   }
   function engine(): Promise<Engine> {
-    started ??= books().then((open) => startEngine(open, undefined));
+    started ??= app().then((open) => startEngine(open, undefined));
     return started;
   }
   async function stopEngine(graceMs = 5_000): Promise<void> {
@@ -94,12 +94,12 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
     configPath,
     env,
     sandbox,
-    books,
+    app,
     engine,
     stopEngine,
     writeFeed: (content) => writeFile(join(folder, 'feed.xml'), content),
     async sync(feed = 'acme') {
-      const open = await books();
+      const open = await app();
       const [setup] = feedSetups(open.config, [feed]);
       if (setup === undefined) throw new Error(`the configuration has no feed ${feed}`);
       return mirrorFeed(open, engine, setup, { signal: new AbortController().signal });

@@ -12,7 +12,7 @@ import type { SiteName } from '../../posting/identifiers.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
 import { createSiteClient } from '../../site/client.ts';
 import type { Probe } from '../../site/exchange.ts';
-import { type BooksCheck, checkBooks } from '../check-books.ts';
+import { type DatabaseCheck, checkDatabase } from '../check-books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { ExitStatus } from '../exit-status.ts';
 import { chooseFeeds } from '../feed-setups.ts';
@@ -30,19 +30,19 @@ export function checkCommand(): Command {
     .action(async (options: CheckOptions) => {
       const config = await readThoroughly(options);
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
-      const books = completed(await checkBooks(config), commandWriter(options.config));
+      const databaseCheck = completed(await checkDatabase(config), commandWriter(options.config));
       const mistakes = mistakesOf(config);
-      const problems = [...books.problems, ...refusalsOf(answers)];
-      if (options.json === true) await printJson(toJson(config, answers, books, [...mistakes, ...problems]));
+      const problems = [...databaseCheck.problems, ...refusalsOf(answers)];
+      if (options.json === true) await printJson(toJson(config, answers, databaseCheck, [...mistakes, ...problems]));
       else {
         const isRight = mistakes.length + problems.length === 0;
         // Nothing else is printed with problems, which nobody would find below a hundred feeds.
-        await printLines(isRight ? describe(config, answers, books) : warningLines(config, books));
+        await printLines(isRight ? describe(config, answers, databaseCheck) : warningLines(config, databaseCheck));
         for (const mistake of mistakes) printNotice(`jobmirror: ${mistake}`);
         // Last of all: whatever is wrong has been said before it.
         await printLines([
           ...problems.map((problem) => `problem: ${problem}`),
-          verdict(config, mistakes, problems, books),
+          verdict(config, mistakes, problems, databaseCheck),
         ]);
       }
       process.exitCode = mistakes.length + problems.length > 0 ? ExitStatus.failed : ExitStatus.done;
@@ -105,7 +105,7 @@ function verdict(
   { path }: Config,
   mistakes: readonly string[],
   problems: readonly string[],
-  { unseen }: BooksCheck,
+  { unseen }: DatabaseCheck,
 ): string {
   const count = mistakes.length + problems.length;
   if (count > 0) return `${path} is not usable as it is: ${plural(count, 'problem')}.`;
@@ -126,13 +126,13 @@ async function probeSites({ sites }: Config): Promise<Answers> {
   return answers;
 }
 
-const completed = ({ problems, warnings, unseen }: BooksCheck, write: WriteCommand): BooksCheck => ({
+const completed = ({ problems, warnings, unseen }: DatabaseCheck, write: WriteCommand): DatabaseCheck => ({
   unseen,
   problems: problems.map((text) => completeCommands(text, write)),
   warnings: warnings.map((text) => completeCommands(text, write)),
 });
 
-const warningsOf = ({ warnings, unseen }: BooksCheck): readonly string[] =>
+const warningsOf = ({ warnings, unseen }: DatabaseCheck): readonly string[] =>
   unseen === undefined ? warnings : [...warnings, unseen];
 
 /** Sites with feeds whose jobs can't be looked for before the first create. */
@@ -143,7 +143,7 @@ const unsearchedSites = ({ feeds, sites }: Config): string[] => {
     .map(({ name }) => `site ${name}: ${UNSEARCHED}`);
 };
 
-function describe(config: Config, answers: Answers, books: BooksCheck): string[] {
+function describe(config: Config, answers: Answers, databaseCheck: DatabaseCheck): string[] {
   return [
     `configuration: ${config.path}`,
     `database: ${config.database.kind === 'embedded' ? `embedded, in ${config.dataDir}` : 'Postgres'}`,
@@ -151,12 +151,12 @@ function describe(config: Config, answers: Answers, books: BooksCheck): string[]
     ...[...config.sites.values()].flatMap((site) => describeSite(site, answers.get(site.name))),
     ...[...config.feeds.values()].flatMap(describeFeed),
     '',
-    ...warningLines(config, books),
+    ...warningLines(config, databaseCheck),
   ];
 }
 
-const warningLines = (config: Config, books: BooksCheck): string[] =>
-  [...config.warnings, ...unsearchedSites(config), ...warningsOf(books)].map((warning) => `warning: ${warning}`);
+const warningLines = (config: Config, databaseCheck: DatabaseCheck): string[] =>
+  [...config.warnings, ...unsearchedSites(config), ...warningsOf(databaseCheck)].map((warning) => `warning: ${warning}`);
 
 function describeSite({ name, options, requestsPerSecond, stateField }: SiteConfig, answer?: Probe): string[] {
   const doubts =
@@ -208,10 +208,10 @@ function placeOf({ source: { location } }: FeedConfig): string {
 const nextRun = ({ schedule, timeZone }: FeedConfig): Date | undefined =>
   schedule === undefined ? undefined : CronExpressionParser.parse(schedule, { tz: timeZone }).next().toDate();
 
-function toJson(config: Config, answers: Answers, books: BooksCheck, problems: readonly string[]): object {
+function toJson(config: Config, answers: Answers, databaseCheck: DatabaseCheck, problems: readonly string[]): object {
   return {
     path: config.path,
-    right: problems.length === 0 && books.unseen === undefined,
+    right: problems.length === 0 && databaseCheck.unseen === undefined,
     database: config.database.kind,
     queue: config.queue.kind,
     sites: [...config.sites.values()].map(({ name, options }) => ({
@@ -231,7 +231,7 @@ function toJson(config: Config, answers: Answers, books: BooksCheck, problems: r
       next_run: nextRun(feed) ?? null,
       fields: Object.keys(feed.mapping.fields),
     })),
-    warnings: [...config.warnings, ...warningsOf(books)],
+    warnings: [...config.warnings, ...warningsOf(databaseCheck)],
     problems,
   };
 }

@@ -34,7 +34,7 @@ async function play(folder: string, page: Page, stopping: StopSignal, once: bool
     page.say(`the site    ${stage.sandbox.url}, a sandbox that speaks the XML interface of the real one`);
     const ending = await tellStory(stage, page, stopping.signal);
     if (!once) {
-      inviteToLook(page, stage, ending);
+      inviteToBrowse(page, stage, ending);
       await stopping.stopped;
     }
     return ending.proven ? ExitStatus.done : ExitStatus.failed;
@@ -63,7 +63,7 @@ function introduce(page: Page, folder: string): void {
 /** The posting of the bundled feed that came without a title, and one for it. */
 const MENDABLE = { key: 'CH-20679', edit: 'title=Patient Registrar, Weekends' };
 
-function inviteToLook(page: Page, { sandbox, password, configPath, setup }: Stage, { review }: Ending): void {
+function inviteToBrowse(page: Page, { sandbox, password, configPath, setup }: Stage, { review }: Ending): void {
   const write = commandWriter(pathFromHere(configPath));
   const id = String(review.find(({ key }) => key === MENDABLE.key)?.id);
   page.heading('Look around');

@@ -14,7 +14,7 @@ import { commandWriter, completeCommands } from '../command-line.ts';
 import { UserError } from '../exit-status.ts';
 import { knownFeed } from '../feed-name.ts';
 import { printJson, printLine } from '../print.ts';
-import { withBooks } from '../with-books.ts';
+import { withApp } from '../with-books.ts';
 
 interface FeedsOptions {
   readonly config?: string;
@@ -43,7 +43,7 @@ function renameCommand(): Command {
     .argument('<old>', 'the name that it had')
     .argument('<new>', 'the name that it has in the configuration now')
     .action((old: string, name: string, options: FeedsOptions) =>
-      withBooks(options, async ({ db, config }) => {
+      withApp(options, async ({ db, config }) => {
         const from = await knownFeed(db, config, old);
         refuseConfigured(namedFeeds(config).has(from), from);
         const to = config.feeds.get(name as FeedName);
@@ -72,7 +72,7 @@ function newCommand(): Command {
     .description('before the first sync of a feed: the site has none of its jobs, so that nothing is looked for there')
     .argument('<feed>', 'name of the feed, as in the configuration')
     .action((name: string, options: FeedsOptions) =>
-      withBooks(options, async ({ db, config }) => {
+      withApp(options, async ({ db, config }) => {
         const configured = config.feeds.get(name as FeedName);
         if (configured === undefined)
           throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
@@ -124,7 +124,7 @@ function retireCommand(): Command {
     )
     .argument('<feed>', 'name of the feed')
     .action((name: string, options: FeedsOptions) =>
-      withBooks(options, async ({ db, config }) => {
+      withApp(options, async ({ db, config }) => {
         const feed = await knownFeed(db, config, name);
         refuseConfigured(namedFeeds(config).has(feed), feed);
         const retired = await retireFeed(db, feed, actorName(options.as));

@@ -15,7 +15,7 @@ import { printData, printJson, printLine, printLines, printNotice } from '../pri
 import { startProgress } from '../progress.ts';
 import { formatTable } from '../table.ts';
 import { formatTime } from '../times.ts';
-import { withBooks } from '../with-books.ts';
+import { withApp } from '../with-books.ts';
 
 interface MappingOptions {
   readonly config?: string;
@@ -44,18 +44,18 @@ function listCommand(): Command {
     .option('--limit <n>', `mappings at most (default: ${SHOWN_MAPPINGS}; with --json all)`, positiveNumber)
     .option('--json', 'print one JSON object per mapping')
     .action((name: string | undefined, options: MappingOptions & { limit?: number }) =>
-      withBooks(options, async (books) => {
-        const feed = name === undefined ? undefined : await knownFeed(books.db, books.config, name);
+      withApp(options, async (app) => {
+        const feed = name === undefined ? undefined : await knownFeed(app.db, app.config, name);
         if (options.json === true) {
-          for await (const row of listMappings(books.db, feed, options.limit))
+          for await (const row of listMappings(app.db, feed, options.limit))
             await printLine(mappingLine(row, 'jsonl'));
           return;
         }
         const rows: MappingRow[] = [];
-        for await (const row of listMappings(books.db, feed, options.limit ?? SHOWN_MAPPINGS)) rows.push(row);
+        for await (const row of listMappings(app.db, feed, options.limit ?? SHOWN_MAPPINGS)) rows.push(row);
         if (rows.length === 0) return printLine('There are no mappings.');
         await printLines(formatTable(COLUMNS, rows.map(rowOf)));
-        const total = await countMappings(books.db, feed);
+        const total = await countMappings(app.db, feed);
         if (total > rows.length) await printLine(`… and ${total - rows.length} more (--limit, --json)`);
       }),
     );
@@ -71,7 +71,7 @@ function exportCommand(): Command {
     .argument('[feed]', 'only of this feed')
     .addOption(new Option('--format <format>', 'how to write them').choices(['csv', 'jsonl']).default('csv'))
     .action((name: string | undefined, options: MappingOptions & { format: MappingFormat }) =>
-      withBooks(options, async ({ db, config }) => {
+      withApp(options, async ({ db, config }) => {
         const feed = name === undefined ? undefined : await knownFeed(db, config, name);
         const header = headerLine(options.format);
         if (header !== undefined) await printData(header);
@@ -88,13 +88,13 @@ function importCommand(): Command {
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: MappingOptions & { as?: string; unchecked?: boolean }) => {
-      await withBooks(options, async (books, signal) => {
+      await withApp(options, async (app, signal) => {
         const around = { progress: startProgress(), signal, config: options.config };
         const end = await importMappings(
-          books.db,
-          readMappingLines(linesOf(file), books.config),
+          app.db,
+          readMappingLines(linesOf(file), app.config),
           actorName(options.as),
-          options.unchecked === true ? undefined : (lines) => askSites(books, lines, around),
+          options.unchecked === true ? undefined : (lines) => askSites(app, lines, around),
         );
         const { added, known } = judge(end, file);
         if (options.json === true) return printJson({ added, known, checked: options.unchecked !== true });

@@ -6,7 +6,7 @@ import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '.
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
-import { type Books, openBooksFor, readConfig } from '../books.ts';
+import { type App, openAppFor, readConfig } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { describeChange, describeUnsent } from '../describe-change.ts';
 import { ExitStatus, worst } from '../exit-status.ts';
@@ -31,12 +31,12 @@ export function planCommand(): Command {
       const write = commandWriter(options.config);
       try {
         if (setups.length > 0) {
-          const books = await openBooksFor(config, { quiet: true, json: options.json, signal: stopping.signal });
+          const app = await openAppFor(config, { quiet: true, json: options.json, signal: stopping.signal });
           try {
             for (const setup of setups)
-              statuses.push(await planOne(books, setup, stopping.signal, options.json === true, write));
+              statuses.push(await planOne(app, setup, stopping.signal, options.json === true, write));
           } finally {
-            await books.close();
+            await app.close();
           }
         }
         process.exitCode = worst(statuses);
@@ -48,7 +48,7 @@ export function planCommand(): Command {
 
 /** Prints the plan of one feed. Each feed fails alone. */
 async function planOne(
-  books: Books,
+  app: App,
   setup: FeedSetup,
   signal: AbortSignal,
   json: boolean,
@@ -59,7 +59,7 @@ async function planOne(
   const onProgress = ({ records, bytes }: { records: number; bytes: number }) =>
     progress.show(`${setup.feed}: reading, ${records} records, ${formatBytes(bytes)}`);
   try {
-    const end = await planFeed(setup, { db: books.db, log: books.log, signal, onProgress }, async (line) => {
+    const end = await planFeed(setup, { db: app.db, log: app.log, signal, onProgress }, async (line) => {
       progress.clear();
       if (line.operation !== 'none') counts[line.operation]++;
       if (json) await printJson(line);

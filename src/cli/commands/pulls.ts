@@ -11,7 +11,7 @@ import { formatBytes } from '../progress.ts';
 import { pullJson } from '../pull-json.ts';
 import { formatTable } from '../table.ts';
 import { formatTime } from '../times.ts';
-import { withBooks } from '../with-books.ts';
+import { withApp } from '../with-books.ts';
 
 const SHOWN_PULLS = 20;
 
@@ -23,7 +23,7 @@ export function pullsCommand(): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object per pull')
     .action((name: string | undefined, options: { config?: string; json?: boolean; limit: number }) =>
-      withBooks(options, async ({ db, config }) => {
+      withApp(options, async ({ db, config }) => {
         const feed = name === undefined ? undefined : await knownFeed(db, config, name);
         const pulls = await countedPulls(db, feed, options.limit);
         const write = commandWriter(options.config);

@@ -10,7 +10,7 @@ import { confirmMoved } from '../confirm-moved.ts';
 import { UserError } from '../exit-status.ts';
 import { printJson, printLine } from '../print.ts';
 import { refuseMove } from '../refuse-move.ts';
-import { withBooks } from '../with-books.ts';
+import { withApp } from '../with-books.ts';
 
 interface ResumeOptions {
   readonly config?: string;
@@ -30,8 +30,8 @@ export function resumeCommand(): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action((name: string, options: ResumeOptions) =>
-      withBooks(options, async (books, signal) => {
-        const { db, config } = books;
+      withApp(options, async (app, signal) => {
+        const { db, config } = app;
         const configured = config.sites.get(name as SiteName);
         if (configured === undefined) {
           throw new UserError(`there is no site ${name}; sites: ${[...config.sites.keys()].join(', ') || 'none'}`);
@@ -40,7 +40,7 @@ export function resumeCommand(): Command {
         const address = addressOf(configured.options.baseUrl);
         const moved = options.moved === true;
         if (!moved) await refuseMove({ db }, configured, options.config);
-        const compared = moved ? await confirmMoved(books, configured, { config: options.config, signal }) : undefined;
+        const compared = moved ? await confirmMoved(app, configured, { config: options.config, signal }) : undefined;
         const wasPaused = await db.transaction(async (tx) => {
           const paused = await resumeSite(tx, site);
           const emptied = options.emptied === true;

@@ -11,7 +11,7 @@ import { UserError } from '../exit-status.ts';
 import { wholeNumber } from '../option-values.ts';
 import { printNotice } from '../print.ts';
 import { reportAct } from '../report-actions.ts';
-import { withBooks } from '../with-books.ts';
+import { withApp } from '../with-books.ts';
 
 interface BulkOptions {
   readonly config?: string;
@@ -73,14 +73,14 @@ function bulkCommand(action: BulkAction, description: string): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object per entry and feed')
     .action((names: string[], options: BulkOptions) =>
-      withBooks(options, async (books) => {
-        const selected = await selectEntries(books.db, books.config, names);
+      withApp(options, async (app) => {
+        const selected = await selectEntries(app.db, app.config, names);
         if (selected.kind === 'unknown') throw new UserError(selected.message);
         const selection = { ...selected.selection, ...(options.kind === undefined ? {} : { kinds: options.kind }) };
         const write = commandWriter(options.config);
-        const asked = action === 'discard' ? await askToDiscard(books.db, selection, options.yes === true, write) : {};
+        const asked = action === 'discard' ? await askToDiscard(app.db, selection, options.yes === true, write) : {};
         const actor = actorName(options.as);
-        const report = await actOnEntries(books.db, action, selection, {
+        const report = await actOnEntries(app.db, action, selection, {
           actor,
           write,
           expectHeld: options.count,
@@ -88,7 +88,7 @@ function bulkCommand(action: BulkAction, description: string): Command {
         });
         if (report.kind === 'refused') throw new UserError(report.message);
         const send = options.send === true;
-        process.exitCode = await reportAct(books, { action, ...report }, { json: options.json === true, send });
+        process.exitCode = await reportAct(app, { action, ...report }, { json: options.json === true, send });
         if (action !== 'discard') return;
         for (const line of afterDiscard(report.acted, write)) printNotice(line);
       }),

@@ -6,7 +6,7 @@ import { commandWriter } from '../command-line.ts';
 import { ExitStatus, UserError, worst } from '../exit-status.ts';
 import { entryNumber } from '../option-values.ts';
 import { reportAct } from '../report-actions.ts';
-import { withBooks } from '../with-books.ts';
+import { withApp } from '../with-books.ts';
 
 interface EditOptions {
   readonly config?: string;
@@ -26,8 +26,8 @@ export function reviewEditCommand(): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action((id: number, options: EditOptions) =>
-      withBooks(options, async (books) => {
-        const report = await editEntry(books.db, books.config, id, Object.fromEntries(options.set), {
+      withApp(options, async (app) => {
+        const report = await editEntry(app.db, app.config, id, Object.fromEntries(options.set), {
           actor: actorName(options.as),
           write: commandWriter(options.config),
         });
@@ -37,7 +37,7 @@ export function reviewEditCommand(): Command {
         const entries = [{ entry: id, feed, key, result: 'done', message }] as const;
         const act = { action: 'edit', entries, feeds: [], acted: [{ id, feed }] };
         const send = options.send && remaining === undefined;
-        const status = await reportAct(books, act, { json: options.json === true, send });
+        const status = await reportAct(app, act, { json: options.json === true, send });
         process.exitCode = worst([status, remaining === undefined ? ExitStatus.done : ExitStatus.review]);
       }),
     );

@@ -14,14 +14,14 @@ import {
   type ReviewEntry,
   reviewEntries,
 } from '../../store/review-entries.ts';
-import type { Books } from '../books.ts';
+import type { App } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { oneLine, printJson, printLine, printLines } from '../print.ts';
 import { formatTable } from '../table.ts';
 import { formatSpan, formatTime } from '../times.ts';
-import { withBooks } from '../with-books.ts';
+import { withApp } from '../with-books.ts';
 
 interface ListOptions {
   readonly config?: string;
@@ -43,17 +43,17 @@ export function reviewListCommand(): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object per entry')
     .action((name: string | undefined, options: ListOptions) =>
-      withBooks(options, async (books) => {
-        const feed = name === undefined ? undefined : await knownFeed(books.db, books.config, name);
+      withApp(options, async (app) => {
+        const feed = name === undefined ? undefined : await knownFeed(app.db, app.config, name);
         const kinds = options.kind === undefined ? ENTRY_KINDS : [options.kind];
         const filter = { feed, kinds, discarded: options.discarded === true };
-        if (options.json === true) return printEntries(books, filter, options.limit);
-        return printTables(books, filter, options);
+        if (options.json === true) return printEntries(app, filter, options.limit);
+        return printTables(app, filter, options);
       }),
     );
 }
 
-async function printEntries({ db, config }: Books, filter: EntryFilter, limit: number | undefined): Promise<void> {
+async function printEntries({ db, config }: App, filter: EntryFilter, limit: number | undefined): Promise<void> {
   for await (const entry of reviewEntries(db, filter, limit)) {
     await printJson({
       id: entry.id,
@@ -72,7 +72,7 @@ async function printEntries({ db, config }: Books, filter: EntryFilter, limit: n
 }
 
 /** Held deletes stand together at the end, unless they are what was asked for: one decision is about all of them. */
-async function printTables({ db, config }: Books, filter: EntryFilter, options: ListOptions): Promise<void> {
+async function printTables({ db, config }: App, filter: EntryFilter, options: ListOptions): Promise<void> {
   const write = commandWriter(options.config);
   const discarded = filter.discarded === true;
   const together = options.kind === undefined && !discarded;

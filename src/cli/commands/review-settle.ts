@@ -3,21 +3,21 @@
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
-import { type PersonsVerdict, settleEntry } from '../../review/settle-entry.ts';
+import { type PersonsVerdict, resolveEntry } from '../../review/settle-entry.ts';
 import { createSiteClient } from '../../site/client.ts';
 import { readJobId, readJobUrl } from '../../site/job-address.ts';
 import { findChange } from '../../store/open-change.ts';
 import { actorName } from '../actor.ts';
-import type { Books } from '../books.ts';
+import type { App } from '../books.ts';
 import { UserError } from '../exit-status.ts';
 import { knownFeed } from '../feed-name.ts';
 import { printNotice } from '../print.ts';
 import { refuseMove } from '../refuse-move.ts';
 import { reportAct } from '../report-actions.ts';
-import { settleFound } from '../settle-found.ts';
-import { withBooks } from '../with-books.ts';
+import { adoptFound } from '../settle-found.ts';
+import { withApp } from '../with-books.ts';
 
-interface SettleOptions {
+interface ResolveOptions {
   readonly config?: string;
   readonly json?: boolean;
   readonly as?: string;
@@ -44,11 +44,11 @@ export function reviewSettleCommand(): Command {
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object, with --found one for the feed and for each job that is left')
-    .action((name: string, options: SettleOptions) => {
-      if (options.found === true) return settleAllFound(name, options);
+    .action((name: string, options: ResolveOptions) => {
+      if (options.found === true) return adoptAllFound(name, options);
       const id = entryNumbered(name);
       const verdict = verdictOf(options);
-      return withBooks(options, (books) => settle(books, id, verdict, options));
+      return withApp(options, (app) => resolve(app, id, verdict, options));
     });
 }
 
@@ -59,17 +59,17 @@ function entryNumbered(name: string): number {
   );
 }
 
-function settleAllFound(name: string, options: SettleOptions): Promise<void> {
+function adoptAllFound(name: string, options: ResolveOptions): Promise<void> {
   if (options.exists !== undefined || options.missing === true || options.anyway === true) {
     throw new UserError('--found goes without --exists, --missing and --anyway');
   }
   if (/^\d+$/.test(name)) throw new UserError('with --found, name a feed: it is for all jobs that were found for it');
-  return withBooks(options, async (books, signal) =>
-    settleFound(books, await knownFeed(books.db, books.config, name), options, signal),
+  return withApp(options, async (app, signal) =>
+    adoptFound(app, await knownFeed(app.db, app.config, name), options, signal),
   );
 }
 
-function verdictOf({ exists, missing, anyway = false }: SettleOptions): PersonsVerdict {
+function verdictOf({ exists, missing, anyway = false }: ResolveOptions): PersonsVerdict {
   if ((exists === undefined) === (missing !== true)) {
     throw new UserError('say either --exists JOBID or --missing');
   }
@@ -79,21 +79,21 @@ function verdictOf({ exists, missing, anyway = false }: SettleOptions): PersonsV
   return { kind: 'exists', siteJobId, anyway };
 }
 
-async function settle(books: Books, id: number, verdict: PersonsVerdict, options: SettleOptions): Promise<void> {
-  const change = await findChange(books.db, id);
-  const configured = change === undefined ? undefined : books.config.sites.get(change.site);
+async function resolve(app: App, id: number, verdict: PersonsVerdict, options: ResolveOptions): Promise<void> {
+  const change = await findChange(app.db, id);
+  const configured = change === undefined ? undefined : app.config.sites.get(change.site);
   // What is looked for at another place proves nothing.
-  if (configured !== undefined) await refuseMove(books, configured, options.config);
+  if (configured !== undefined) await refuseMove(app, configured, options.config);
   const site = configured && openSite(configured);
   try {
-    const report = await settleEntry(books.db, id, verdict, { actor: actorName(options.as), site });
+    const report = await resolveEntry(app.db, id, verdict, { actor: actorName(options.as), site });
     if (report.kind === 'refused') throw new UserError(`entry ${id}: ${report.message}`);
     if (report.warning !== undefined) printNotice(`warning: ${report.warning}`);
     const { feed, key } = report;
     const message = verdict.kind === 'missing' ? 'to be sent again' : `job ${verdict.siteJobId} is taken for it`;
     const entries = [{ entry: id, feed, key, result: 'done', message }] as const;
     const act = { action: 'settle', entries, feeds: [], acted: [{ id, feed }] };
-    process.exitCode = await reportAct(books, act, { json: options.json === true, send: options.send });
+    process.exitCode = await reportAct(app, act, { json: options.json === true, send: options.send });
   } finally {
     await site?.client.close();
   }

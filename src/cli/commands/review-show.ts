@@ -9,7 +9,7 @@ import { describeEntry } from '../describe-entry.ts';
 import { UserError } from '../exit-status.ts';
 import { entryNumber } from '../option-values.ts';
 import { printJson, printLines } from '../print.ts';
-import { withBooks } from '../with-books.ts';
+import { withApp } from '../with-books.ts';
 
 export function reviewShowCommand(): Command {
   return new Command('show')
@@ -18,7 +18,7 @@ export function reviewShowCommand(): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action((id: number, options: { config?: string; json?: boolean }) =>
-      withBooks(options, async ({ db, config }) => {
+      withApp(options, async ({ db, config }) => {
         const entry = await readEntry(db, id);
         if (entry === undefined) throw new UserError(`there is no open review entry ${id}`);
         const escalated = entry.kind === 'change' && escalates({ ...entry.change, kind: entry.change.state }, config);
@@ -33,7 +33,7 @@ export function reviewShowCommand(): Command {
 function actionable(entry: EntryDetails): ActionableEntry {
   if (entry.kind === 'change') return entry.change;
   const { id, kind, discarded } = entry.record;
-  return { id, state: discarded ? 'discarded' : kind, wanted: undefined, invalid: false };
+  return { id, state: discarded ? 'discarded' : kind, desired: undefined, invalid: false };
 }
 
 function toJson(entry: EntryDetails, escalated: boolean, actions: readonly PossibleAction[]): object {
@@ -74,7 +74,7 @@ function toJson(entry: EntryDetails, escalated: boolean, actions: readonly Possi
     attempts: change.attempts,
     sent_at: change.attempt?.startedAt ?? null,
     sent_fields: change.attempt?.fields ?? null,
-    wanted_fields: change.fields ?? null,
+    desired_fields: change.fields ?? null,
     site_job_id: live?.siteJobId ?? null,
     site_job_url: live?.url ?? null,
     site_fields: live?.fields ?? null,

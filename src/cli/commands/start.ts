@@ -1,7 +1,7 @@
 // `jobmirror start`: runs the schedules and the workers, and answers /healthz, until stopped.
 import { Command } from 'commander';
 import type { FeedSetup } from '../../../jobs/feed-setup.ts';
-import { type Books, openBooksFor, readConfig } from '../books.ts';
+import { type App, openAppFor, readConfig } from '../books.ts';
 import { startEngine } from '../engine.ts';
 import { UserError } from '../exit-status.ts';
 import { chooseFeeds } from '../feed-setups.ts';
@@ -21,35 +21,35 @@ export function startCommand(): Command {
       if (setups.length === 0)
         throw new UserError(broken.map(({ feed, message }) => `feed ${feed}: ${message}`).join('\n'));
       const stopping = stopSignal();
-      const opening = openBooksFor(config, { waitUntil: stopping.signal, json: true });
-      const books = await unlessStopped(stopping, opening);
-      if (books === undefined) return stopping.release();
+      const opening = openAppFor(config, { waitUntil: stopping.signal, json: true });
+      const app = await unlessStopped(stopping, opening);
+      if (app === undefined) return stopping.release();
       for (const { feed, message } of broken)
-        books.log.error({ feed, reason: message }, 'feed left out, the others go on');
+        app.log.error({ feed, reason: message }, 'feed left out, the others go on');
       try {
-        await runUntilStopped(books, setups, stopping);
+        await runUntilStopped(app, setups, stopping);
       } finally {
-        await books.close();
+        await app.close();
         stopping.release();
       }
     });
 }
 
 /** Whatever was begun is ended, also where the rest can't begin: a process that does nothing must not stay. */
-async function runUntilStopped(books: Books, setups: readonly FeedSetup[], stopping: StopSignal): Promise<void> {
+async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping: StopSignal): Promise<void> {
   if (stopping.signal.aborted) return;
   const ends: (() => Promise<void>)[] = [];
   try {
-    const health = await startHealth(books);
+    const health = await startHealth(app);
     ends.push(() => health.close());
-    const engine = await startEngine(books, undefined, 'start');
+    const engine = await startEngine(app, undefined, 'start');
     ends.push(() => engine.stop(STOP_WITHIN_MS));
-    const schedules = await runSchedules(books, engine, setups, stopping.signal);
+    const schedules = await runSchedules(app, engine, setups, stopping.signal);
     ends.push(() => schedules.stop(STOP_WITHIN_MS));
-    const retention = startRetention(books);
+    const retention = startRetention(app);
     ends.push(() => retention.stop());
-    for (const text of await leftBehind(books)) books.log.warn(text);
-    books.log.info({ feeds: setups.length, sites: [...engine.desks.keys()], health: health.url }, 'started');
+    for (const text of await leftBehind(app)) app.log.warn(text);
+    app.log.info({ feeds: setups.length, sites: [...engine.siteContexts.keys()], health: health.url }, 'started');
     await stopping.stopped;
   } finally {
     // All at once: together they may take no longer than each of them.

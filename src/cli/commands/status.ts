@@ -5,7 +5,7 @@ import { siteName } from '../../posting/identifiers.ts';
 import { type Assessment, assessHealth, type Condition } from '../../review/assess-health.ts';
 import { escalates } from '../../review/escalation.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
-import { standingOf } from '../../review/site-standing.ts';
+import { siteStatusOf } from '../../review/site-standing.ts';
 import { addressOf } from '../../site/site-address.ts';
 import { readSchedules } from '../../store/feed-schedule.ts';
 import { type FeedOverview, readOverview } from '../../store/overview.ts';
@@ -14,9 +14,9 @@ import { readPullHistories } from '../../store/pull-history.ts';
 import { refusedTokens } from '../../store/refused-token.ts';
 import { findMove } from '../../store/site-address.ts';
 import { readSiteState, stateAt } from '../../store/site-state.ts';
-import { countStrays } from '../../store/stray.ts';
+import { countOrphans } from '../../store/stray.ts';
 import { countWorkers } from '../../store/worker-presence.ts';
-import type { Books } from '../books.ts';
+import type { App } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { describeDifferences, differencesOf } from '../configurations.ts';
 import { describeFeeds, describeSite, type MarkedFeed, type SiteOverview } from '../describe-status.ts';
@@ -26,7 +26,7 @@ import { oneLine, printJson, printLines } from '../print.ts';
 import { pullJson } from '../pull-json.ts';
 import { feedFacts, siteFacts } from '../read-health.ts';
 import { tokenDigests } from '../token-digests.ts';
-import { withBooks } from '../with-books.ts';
+import { withApp } from '../with-books.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
@@ -35,14 +35,14 @@ export function statusCommand(): Command {
     .option('--check', 'report by the exit status: 0 all is well, 1 something fails, 2 something waits for review')
     .option('--json', 'print one JSON object per site and feed, and with --check one more with what fails or waits')
     .action((options: { config?: string; json?: boolean; check?: boolean }) =>
-      withBooks(options, async (books) => {
-        const workers = await countWorkers(books.db);
-        const processes = await liveProcesses(books.db);
-        const sites = await readSites(books, processes);
+      withApp(options, async (app) => {
+        const workers = await countWorkers(app.db);
+        const processes = await liveProcesses(app.db);
+        const sites = await readSites(app, processes);
         const differences = describeDifferences(differencesOf(processes));
-        const feeds = await readFeeds(books, processes);
+        const feeds = await readFeeds(app, processes);
         const write = commandWriter(options.config);
-        const assessment = assess(books.config, sites, feeds, workers);
+        const assessment = assess(app.config, sites, feeds, workers);
         if (options.check === true) process.exitCode = statusOf(assessment);
         if (options.json === true) {
           const { failing } = assessment;
@@ -115,7 +115,7 @@ const checkJson = ({ failing, review }: Assessment, write: WriteCommand): object
   review: review.map((condition) => conditionJson(condition, write)),
 });
 
-async function readSites({ db, config }: Books, processes: readonly LiveProcess[]): Promise<SiteOverview[]> {
+async function readSites({ db, config }: App, processes: readonly LiveProcess[]): Promise<SiteOverview[]> {
   const sites: SiteOverview[] = [];
   const tokens = await tokenDigests(db, config);
   for (const { name, options } of config.sites.values()) {
@@ -127,7 +127,7 @@ async function readSites({ db, config }: Books, processes: readonly LiveProcess[
       refusedProcesses: processes.filter(({ parts }) =>
         otherRefused.some(({ digest }) => digest === parts[tokenPart(name)]),
       ),
-      strays: await countStrays(db, name),
+      orphans: await countOrphans(db, name),
       move: await findMove(db, name, address),
     });
   }
@@ -138,7 +138,7 @@ async function readSites({ db, config }: Books, processes: readonly LiveProcess[
 const UNKNOWN_SITE = siteName('-');
 
 /** What has waited too long comes first. */
-async function readFeeds({ db, config }: Books, processes: readonly LiveProcess[]): Promise<MarkedFeed[]> {
+async function readFeeds({ db, config }: App, processes: readonly LiveProcess[]): Promise<MarkedFeed[]> {
   const schedules = new Map((await readSchedules(db)).map((schedule) => [schedule.feed, schedule]));
   const broken = [...config.brokenFeeds].map(([feed, { siteName: site }]) => [feed, site ?? UNKNOWN_SITE] as const);
   const configured = new Map([
@@ -173,7 +173,7 @@ function hasEscalated({ site, heldForMs, inDoubtForMs }: FeedOverview, config: C
 }
 
 function siteJson(
-  { state, strays, move, otherRefused }: SiteOverview,
+  { state, orphans, move, otherRefused }: SiteOverview,
   workers: number,
   differences: string | undefined,
   failing: readonly Condition[],
@@ -183,7 +183,7 @@ function siteJson(
   return {
     kind: 'site',
     site: state.site,
-    state: standingOf(state),
+    state: siteStatusOf(state),
     paused_since: state.pausedSince ?? null,
     pause_cause: state.pauseCause === undefined ? null : completeCommands(state.pauseCause, write),
     next_probe: from(state.probeInMs),
@@ -195,7 +195,7 @@ function siteJson(
     last_message: state.lastMessage ?? null,
     address: state.address ?? null,
     moved_to: move?.to ?? null,
-    strays,
+    orphans,
     workers,
     configurations_differ: differences ?? null,
     failing: failing.filter(({ site }) => site === state.site).map(({ message }) => completeCommands(message, write)),

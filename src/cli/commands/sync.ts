@@ -4,7 +4,7 @@ import type { FeedSetup } from '../../../jobs/feed-setup.ts';
 import type { Config } from '../../config/config.ts';
 import { describePassing } from '../../store/passing-error.ts';
 import { giveUpPull } from '../../store/pull.ts';
-import { type Books, openBooksFor, readConfig } from '../books.ts';
+import { type App, openAppFor, readConfig } from '../books.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { type Engine, startEngine } from '../engine.ts';
 import { ExitStatus, UserError, worst } from '../exit-status.ts';
@@ -61,19 +61,19 @@ async function mirrorAll(
 ): Promise<ExitStatus[]> {
   let statuses: ExitStatus[] = [];
   try {
-    const books = await openBooksFor(config, {
+    const app = await openAppFor(config, {
       quiet: options.verbose !== true,
       json: options.json,
       waitUntil: signal,
     });
     try {
-      statuses = await syncAll(books, setups, signal, options);
-      await removeOldRowsBriefly(books, signal);
-      for (const text of await leftBehind(books)) {
+      statuses = await syncAll(app, setups, signal, options);
+      await removeOldRowsBriefly(app, signal);
+      for (const text of await leftBehind(app)) {
         printNotice(completeCommands(text, commandWriter(options.config)));
       }
     } finally {
-      await books.close();
+      await app.close();
     }
     return statuses;
   } catch (error) {
@@ -85,16 +85,16 @@ async function mirrorAll(
 }
 
 async function syncAll(
-  books: Books,
+  app: App,
   setups: readonly FeedSetup[],
   signal: AbortSignal,
   options: SyncOptions,
 ): Promise<ExitStatus[]> {
   const progress = startProgress();
-  const sending = sender(books, setups);
+  const sending = sender(app, setups);
   try {
     return await eachFeed(setups, async (setup) => {
-      const report = await syncFeed(books, sending, setup, signal, progress);
+      const report = await syncFeed(app, sending, setup, signal, progress);
       progress.clear();
       await print(report, options).catch(unlessUnread);
       return exitStatusOf(report);
@@ -111,7 +111,7 @@ interface Sender {
   stop(): Promise<void>;
 }
 
-function sender(books: Books, setups: readonly FeedSetup[]): Sender {
+function sender(app: App, setups: readonly FeedSetup[]): Sender {
   let engine: Promise<Engine> | undefined;
   let stopped: Promise<void> | undefined;
   const stop = async () => {
@@ -121,7 +121,7 @@ function sender(books: Books, setups: readonly FeedSetup[]): Sender {
   };
   return {
     start() {
-      engine ??= startEngine(books, new Set(setups.map((setup) => setup.site)));
+      engine ??= startEngine(app, new Set(setups.map((setup) => setup.site)));
       return engine;
     },
     stop() {
@@ -133,7 +133,7 @@ function sender(books: Books, setups: readonly FeedSetup[]): Sender {
 
 /** Mirrors one feed. Each feed fails alone: whatever one throws becomes its report, and the others go on. */
 async function syncFeed(
-  books: Books,
+  app: App,
   sending: Sender,
   setup: FeedSetup,
   signal: AbortSignal,
@@ -147,14 +147,14 @@ async function syncFeed(
   try {
     signal.throwIfAborted();
     const options = { signal, progress, onPull, stopSending: () => sending.stop() };
-    return await mirrorFeed(books, () => sending.start(), setup, options);
+    return await mirrorFeed(app, () => sending.start(), setup, options);
   } catch (error) {
     const passing = describePassing(error);
     const message = passing ?? (error instanceof Error ? error.message : String(error));
     if (!(error instanceof UserError || signal.aborted || passing !== undefined))
-      books.log.error({ err: error, feed: setup.feed }, 'sync failed');
+      app.log.error({ err: error, feed: setup.feed }, 'sync failed');
     // The database may be what fails; the next pull of the feed then ends this one's row.
-    if (pull !== null) await giveUpPull(books.db, pull, message).catch(() => undefined);
+    if (pull !== null) await giveUpPull(app.db, pull, message).catch(() => undefined);
     return failedReport(setup.feed, pull, message, performance.now() - startedAt);
   }
 }

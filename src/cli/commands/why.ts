@@ -9,7 +9,7 @@ import { knownFeed } from '../feed-name.ts';
 import { printJson, printLines } from '../print.ts';
 import { pullJson } from '../pull-json.ts';
 import { formatSpan, formatTime } from '../times.ts';
-import { withBooks } from '../with-books.ts';
+import { withApp } from '../with-books.ts';
 
 export function whyCommand(): Command {
   return new Command('why')
@@ -19,7 +19,7 @@ export function whyCommand(): Command {
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action((name: string, key: string, options: { config?: string; json?: boolean }) =>
-      withBooks(options, async ({ db, config }) => {
+      withApp(options, async ({ db, config }) => {
         const feed = await knownFeed(db, config, name);
         const story = await readStory(db, feed, postingKey(key.trim()));
         const write = commandWriter(options.config);
@@ -52,7 +52,7 @@ function toJson({ live, change, lastPull, ...story }: PostingStory, write: Write
             id: change.id,
             state: change.state,
             operation: change.operation,
-            wanted_fields: change.fields ?? null,
+            desired_fields: change.fields ?? null,
             since: change.since,
             attempts: change.attempts,
             reason: change.reason?.message ?? null,

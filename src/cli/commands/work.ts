@@ -1,6 +1,6 @@
 // `jobmirror work`: workers only, to add machines to what `start` or `sync` runs elsewhere.
 import { Command } from 'commander';
-import { openBooksFor, readConfig } from '../books.ts';
+import { openAppFor, readConfig } from '../books.ts';
 import { startEngine } from '../engine.ts';
 import { startRetention } from '../retention.ts';
 import { STOP_WITHIN_MS, stopSignal, unlessStopped } from '../stop-signal.ts';
@@ -12,18 +12,18 @@ export function workCommand(): Command {
     .action(async (options: { config?: string }) => {
       const config = await readConfig(options);
       const stopping = stopSignal();
-      const opening = openBooksFor(config, { waitUntil: stopping.signal, json: true });
-      const books = await unlessStopped(stopping, opening);
-      if (books === undefined) return stopping.release();
+      const opening = openAppFor(config, { waitUntil: stopping.signal, json: true });
+      const app = await unlessStopped(stopping, opening);
+      if (app === undefined) return stopping.release();
       try {
         if (stopping.signal.aborted) return;
-        const engine = await startEngine(books, undefined, 'work');
-        books.log.info({ sites: [...engine.desks.keys()] }, 'working');
-        const retention = startRetention(books);
+        const engine = await startEngine(app, undefined, 'work');
+        app.log.info({ sites: [...engine.siteContexts.keys()] }, 'working');
+        const retention = startRetention(app);
         await stopping.stopped;
         await Promise.all([engine.stop(STOP_WITHIN_MS), retention.stop()]);
       } finally {
-        await books.close();
+        await app.close();
         stopping.release();
       }
     });

@@ -46,7 +46,7 @@ export async function proveSite(client: SiteClient, evidence: Evidence, signal: 
   const listed = await listJobs(client, signal);
   const live = await compareLive(client, expected, listed, signal);
   const gone = await checkGone(client, evidence, signal);
-  const strays = [...listed.keys()].filter((key) => !expected.live.has(key as PostingKey));
+  const orphans = [...listed.keys()].filter((key) => !expected.live.has(key as PostingKey));
   const review = checkReview(evidence);
 
   const untouched = [...expected.invalid].filter((key) => expected.live.has(key));
@@ -63,7 +63,7 @@ export async function proveSite(client: SiteClient, evidence: Evidence, signal: 
     differences: [
       ...live.differences,
       ...gone,
-      ...strays.map((key) => `the site has a job that no posting asked for: ${KEY_FIELD} "${key}"`),
+      ...orphans.map((key) => `the site has a job that no posting asked for: ${KEY_FIELD} "${key}"`),
       ...review,
       ...(surplusRequests === 0 ? [] : [`the pull of the unchanged feed sent the site ${surplusRequests} requests`]),
     ],
@@ -91,12 +91,12 @@ async function compareLive(
   return { same, differences };
 }
 
-function compareFields(key: PostingKey, wanted: Fields, found: Fields): string[] {
-  const names = new Set([...Object.keys(wanted), ...Object.keys(found)].filter((name) => !SITE_FIELDS.includes(name)));
+function compareFields(key: PostingKey, desired: Fields, found: Fields): string[] {
+  const names = new Set([...Object.keys(desired), ...Object.keys(found)].filter((name) => !SITE_FIELDS.includes(name)));
   // To have no text and not to be there are the same to the interface: a field is taken away by setting it to nothing.
   return [...names]
-    .filter((name) => (wanted[name] ?? '') !== (found[name] ?? ''))
-    .map((name) => `${key}: ${name} is ${shown(found[name])} on the site, and ${shown(wanted[name])} in the feed`);
+    .filter((name) => (desired[name] ?? '') !== (found[name] ?? ''))
+    .map((name) => `${key}: ${name} is ${shown(found[name])} on the site, and ${shown(desired[name])} in the feed`);
 }
 
 const shown = (text: string | undefined): string => (text === undefined ? 'absent' : JSON.stringify(text.slice(0, 80)));

@@ -7,7 +7,7 @@ import { loadConfig } from '../../config/load-config.ts';
 import { packageRoot } from '../../config/package-root.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { openEmbeddedServer } from '../../store/embedded/server.ts';
-import { type Books, openBooksFor } from '../books.ts';
+import { type App, openAppFor } from '../books.ts';
 import { type Engine, startEngine } from '../engine.ts';
 import { feedSetups } from '../feed-setups.ts';
 import { STOP_WITHIN_MS } from '../stop-signal.ts';
@@ -24,7 +24,7 @@ export interface Stage {
   readonly password: string;
   readonly configPath: string;
   readonly feedPath: string;
-  readonly books: Books;
+  readonly app: App;
   readonly engine: Engine;
   readonly setup: FeedSetup;
   readonly site: SiteConfig;
@@ -59,14 +59,14 @@ export async function openStage(folder: string): Promise<Stage> {
 
     // From here on everything is what `jobmirror sync` does with any configuration.
     const config = await loadConfig({ path: configPath, env: process.env, cwd: folder });
-    const books = await openBooksFor(config, { quiet: true });
-    closers.push(() => books.close());
-    const engine = await startEngine(books, undefined);
+    const app = await openAppFor(config, { quiet: true });
+    closers.push(() => app.close());
+    const engine = await startEngine(app, undefined);
     closers.push(() => engine.stop(STOP_WITHIN_MS));
     const [setup] = feedSetups(config, []);
     const [site] = config.sites.values();
     if (setup === undefined || site === undefined) throw new Error('the demo configuration has no feed or no site');
-    return { sandbox, password, configPath, feedPath, books, engine, setup, site, publish, close };
+    return { sandbox, password, configPath, feedPath, app, engine, setup, site, publish, close };
   } catch (error) {
     await close();
     throw error;

@@ -77,7 +77,7 @@ async function tellSecondPull(telling: Telling): Promise<readonly ReviewEntry[]>
   );
   page.say(describeCounts(await mirror(telling)), 4);
 
-  const { db } = stage.books;
+  const { db } = stage.app;
   const review: ReviewEntry[] = [];
   const filter = { feed: stage.setup.feed, kinds: ENTRY_KINDS };
   for await (const entry of reviewEntries(db, filter, undefined)) review.push(entry);
@@ -116,7 +116,7 @@ async function tellProof(
 }
 
 async function plan({ stage, signal }: Telling): Promise<readonly PlannedChange[]> {
-  const { db, log } = stage.books;
+  const { db, log } = stage.app;
   const changes: PlannedChange[] = [];
   const end = await planFeed(stage.setup, { db, log, signal }, (line) => {
     if (line.operation !== 'none') changes.push(line);
@@ -136,7 +136,7 @@ async function plan({ stage, signal }: Telling): Promise<readonly PlannedChange[
 async function mirror({ stage, signal }: Telling): Promise<PullReport> {
   const progress = startProgress();
   try {
-    const report = await mirrorFeed(stage.books, async () => stage.engine, stage.setup, { signal, progress });
+    const report = await mirrorFeed(stage.app, async () => stage.engine, stage.setup, { signal, progress });
     signal.throwIfAborted();
     if (exitStatusOf(report) === ExitStatus.failed) {
       throw new UserError(describeReport(report, commandWriter(pathFromHere(stage.configPath))));

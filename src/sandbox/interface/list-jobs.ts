@@ -25,8 +25,8 @@ function queryNumber(c: Context<SiteEnv>, name: string, least: number): number {
 export function pageRequest(c: Context<SiteEnv>, settings: Pick<SandboxSettings, 'paging' | 'pageSize'>): PageRequest {
   if (settings.paging === 'none') return { offset: 0, limit: EVERYTHING };
   if (settings.paging === 'cached') return { offset: 0, limit: settings.pageSize };
-  const wished = queryNumber(c, settings.paging === 'offset' ? 'limit' : 'per_page', 0);
-  const limit = wished > 0 ? Math.min(wished, settings.pageSize) : settings.pageSize;
+  const openRecords = queryNumber(c, settings.paging === 'offset' ? 'limit' : 'per_page', 0);
+  const limit = openRecords > 0 ? Math.min(openRecords, settings.pageSize) : settings.pageSize;
   if (settings.paging === 'offset') return { offset: queryNumber(c, 'offset', 0), limit };
   return { offset: (queryNumber(c, 'page', 1) - 1) * limit, limit };
 }

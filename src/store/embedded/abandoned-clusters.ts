@@ -13,11 +13,11 @@ export function removeAbandonedClusters(clusters: string): void {
     const home = join(clusters, name);
     // Every start and stop makes and removes links of the lock there.
     const unusedMs = Date.now() - statSync(home).mtimeMs;
-    if (unusedMs > KEEP_MS && !isWanted(home) && !readPostmaster(home)) rmSync(home, { recursive: true });
+    if (unusedMs > KEEP_MS && !isSelected(home) && !readPostmaster(home)) rmSync(home, { recursive: true });
   }
 }
 
-function isWanted(home: string): boolean {
+function isSelected(home: string): boolean {
   try {
     return readlinkSync(readFileSync(clusterPaths(home).madeFor, 'utf8')) === home;
   } catch {

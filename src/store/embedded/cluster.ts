@@ -91,11 +91,11 @@ function openArea(dataDir: string, onNotice: (text: string) => void): string {
     return area;
   }
   // It must not be seen before its lock is in it.
-  const fresh = makeFolder(join(dataDir, `.postgres-${HALF_MADE}`));
+  const added = makeFolder(join(dataDir, `.postgres-${HALF_MADE}`));
   try {
-    renameSync(fresh, area);
+    renameSync(added, area);
   } catch (error) {
-    rmSync(fresh, { recursive: true });
+    rmSync(added, { recursive: true });
     if (!statSync(area, { throwIfNoEntry: false })) throw error;
   }
   return area;

@@ -14,7 +14,7 @@ import { identityOf, isAlive } from './process-identity.ts';
 //   nobody had n+1 before; if n is gone, the look at the row was out of date, and the maker takes its link back.
 const FREE = 'free';
 const POLL_MS = 25;
-const PATIENCE_MS = 120_000;
+const RETRY_FOR_MS = 120_000;
 
 /** Prepares a folder for {@link withLock}, before any other process can know it. */
 export const makeLockable = (folder: string): void => symlinkSync(FREE, linkPath(folder, 0));
@@ -40,7 +40,7 @@ export async function withLock<Result>(
 
 async function acquire(folder: string, signal?: AbortSignal): Promise<number> {
   const me = identityOf(process.pid) ?? String(process.pid);
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + RETRY_FOR_MS;
   for (let holder = ''; Date.now() < deadline; await delay(POLL_MS)) {
     signal?.throwIfAborted();
     const numbers = lockNumbers(folder);

@@ -18,8 +18,8 @@ import { openLog, readTail } from './server-log.ts';
 import { type ServerSettings, serverArguments } from './settings.ts';
 
 const POLL_MS = 50;
-const START_PATIENCE_MS = 30_000;
-const STOP_PATIENCE_MS = 60_000;
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 /** What passes by itself: somebody took the port, or the processes of a killed server are still ending. */
 const PORT_TAKEN = /could not bind|Address already in use/;
@@ -41,7 +41,7 @@ export async function ensureServer(
   const paths = clusterPaths(cluster.home);
   const binaries = await runnableBinaries(cluster.user, cluster.copyFolder);
   refuseOtherVersion(paths.data, binaries);
-  const giveUpAt = Date.now() + START_PATIENCE_MS;
+  const giveUpAt = Date.now() + START_TIMEOUT_MS;
   for (let port = keptPort(paths.port) ?? (await freePort()); ; ) {
     disarmStaleFile(cluster.home);
     const log = openLog(paths.log);
@@ -68,7 +68,7 @@ export async function stopServer(home: string): Promise<void> {
   if (!server) return;
   // "Fast" shutdown: sessions are ended, everything is written. A second request would do no harm.
   process.kill(server.pid, 'SIGINT');
-  const giveUpAt = Date.now() + STOP_PATIENCE_MS;
+  const giveUpAt = Date.now() + STOP_TIMEOUT_MS;
   while (isPostmasterOf(server.pid, clusterPaths(home).data)) {
     if (Date.now() > giveUpAt) {
       throw new EmbeddedPostgresError(
@@ -83,7 +83,7 @@ export async function stopServer(home: string): Promise<void> {
 /** Stops a server that has just been started, which may not have written its file yet, and waits until it is gone. */
 async function end(child: ChildProcess): Promise<void> {
   child.kill('SIGINT');
-  for (const giveUpAt = Date.now() + STOP_PATIENCE_MS; isRunning(child) && Date.now() < giveUpAt; )
+  for (const giveUpAt = Date.now() + STOP_TIMEOUT_MS; isRunning(child) && Date.now() < giveUpAt; )
     await delay(POLL_MS);
 }
 

@@ -45,14 +45,14 @@ async function whyNotRunnable(binaries: Binaries, user: ServerUser): Promise<str
 
 /** Copies under another name first, so that nobody sees half a copy; of two at the same time, the later one's stays. */
 async function replaceCopy(installed: Binaries, copy: Binaries, user: ServerUser): Promise<void> {
-  const fresh = await mkdtemp(`${copy.folder}-new-`);
-  const wanted = (source: string) => extname(source) !== '.a';
-  await cp(installed.folder, join(fresh, 'native'), { recursive: true, verbatimSymlinks: true, filter: wanted });
-  completeLibraries(join(fresh, 'native'));
-  await run('chmod', ['-R', 'u+w,a+rX', fresh]);
-  if (existsSync(copy.folder) && (await whyNotRunnable(copy, user))) await rename(copy.folder, join(fresh, 'damaged'));
-  await rename(join(fresh, 'native'), copy.folder).catch((error: NodeJS.ErrnoException) => {
+  const added = await mkdtemp(`${copy.folder}-new-`);
+  const desired = (source: string) => extname(source) !== '.a';
+  await cp(installed.folder, join(added, 'native'), { recursive: true, verbatimSymlinks: true, filter: desired });
+  completeLibraries(join(added, 'native'));
+  await run('chmod', ['-R', 'u+w,a+rX', added]);
+  if (existsSync(copy.folder) && (await whyNotRunnable(copy, user))) await rename(copy.folder, join(added, 'damaged'));
+  await rename(join(added, 'native'), copy.folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
   });
-  await rm(fresh, { recursive: true });
+  await rm(added, { recursive: true });
 }

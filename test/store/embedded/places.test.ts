@@ -94,12 +94,12 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
       await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters })).leave();
       return { dataDir, home: readlinkSync(homeOf(dataDir)) };
     };
-    const [wanted, fresh, abandoned] = [await make(), await make(), await make()];
+    const [desired, added, abandoned] = [await make(), await make(), await make()];
     const longAgo = Date.now() / 1000 - 31 * 24 * 3600;
-    for (const { home } of [wanted, abandoned]) utimesSync(home, longAgo, longAgo);
-    for (const { dataDir } of [fresh, abandoned]) rmSync(dataDir, { recursive: true });
+    for (const { home } of [desired, abandoned]) utimesSync(home, longAgo, longAgo);
+    for (const { dataDir } of [added, abandoned]) rmSync(dataDir, { recursive: true });
     await make();
-    expect([wanted, fresh, abandoned].map(({ home }) => existsSync(home))).toEqual([true, true, false]);
+    expect([desired, added, abandoned].map(({ home }) => existsSync(home))).toEqual([true, true, false]);
   });
 
   it('passes over a shelter that others could write to', async () => {
