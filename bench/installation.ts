@@ -1,13 +1,13 @@
 // Sets up an installation to measure: a Postgres server, databases with as many mappings as wanted, configurations.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { feedSetups } from '../src/cli/feed-setups.ts';
 import { loadConfig } from '../src/config/load-config.ts';
+import type { EmbeddedServer } from '../src/embedded-postgres/server.ts';
 import { interpretedHash, recordHash } from '../src/posting/hash.ts';
-import { RowCopier } from '../src/store/copy-rows.ts';
-import { type Database, openDatabase } from '../src/store/database.ts';
-import type { EmbeddedServer } from '../src/store/embedded/server.ts';
-import { migrate } from '../src/store/migrate.ts';
+import { feedSetups } from '../src/runtime/feed-setups.ts';
+import { RowCopier } from '../src/store/postgres/copy-rows.ts';
+import { type Database, openDatabase } from '../src/store/postgres/database.ts';
+import { migrate } from '../src/store/postgres/migrate.ts';
 import { type FeedShape, feedRecords } from './feed-writer.ts';
 
 /** One database with its configuration. */

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { openEmbeddedServer } from '../src/store/embedded/server.ts';
+import { openEmbeddedServer } from '../src/embedded-postgres/server.ts';
 import { chain } from './parts/chain.ts';
 import { firstPull, onePercent } from './parts/changed.ts';
 import { growth } from './parts/growth.ts';

@@ -1,8 +1,8 @@
 // One pull of one feed, as a process of its own: the real path from the source to the committed backlog, nothing sent.
 import { pullFeed } from '../jobs/pull-feed.ts';
-import { openAppFor } from '../src/cli/books.ts';
-import { feedSetups } from '../src/cli/feed-setups.ts';
 import { loadConfig } from '../src/config/load-config.ts';
+import { openAppFor } from '../src/runtime/app.ts';
+import { feedSetups } from '../src/runtime/feed-setups.ts';
 
 const [path, feed] = process.argv.slice(2) as [string, string];
 const config = await loadConfig({ path, env: process.env, cwd: process.cwd() });

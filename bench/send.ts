@@ -1,9 +1,10 @@
 // Sends what waits in a backlog through the whole chain, as a process of its own, until everything is settled.
-import { awaitQuiet } from '../src/cli/await-quiet.ts';
-import { openAppFor } from '../src/cli/books.ts';
-import { startEngine } from '../src/cli/engine.ts';
+
 import { loadConfig } from '../src/config/load-config.ts';
 import type { FeedName } from '../src/posting/identifiers.ts';
+import { openAppFor } from '../src/runtime/app.ts';
+import { awaitQuiet } from '../src/runtime/await-quiet.ts';
+import { startEngine } from '../src/runtime/engine.ts';
 
 const [path] = process.argv.slice(2) as [string];
 const config = await loadConfig({ path, env: process.env, cwd: process.cwd() });

@@ -1,7 +1,7 @@
 // What every part works with: a folder, a server, feeds that are written once, and contestants that are run several times.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EmbeddedServer } from '../src/store/embedded/server.ts';
+import type { EmbeddedServer } from '../src/embedded-postgres/server.ts';
 import { type FeedShape, writeFeed } from './feed-writer.ts';
 import { BENCH_ENV } from './installation.ts';
 import { type ChildResult, runNode } from './run-child.ts';

@@ -1,20 +1,17 @@
 // Applies the change of one posting: reads wanted and actual state, sends one request, records the outcome.
 
-import { type Deadline, deadlineIn } from '../src/site/deadline.ts';
+import { confirmGone } from '../src/apply/confirm-gone.ts';
+import { confirmOwn } from '../src/apply/confirm-own.ts';
+import { resultOf } from '../src/apply/outcome-policy.ts';
+import { insist, recordOutcome } from '../src/apply/record-outcome.ts';
+import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
+import { updateSiteHealth } from '../src/apply/update-site-health.ts';
 import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
-import type { Attempt, PostingRef } from '../src/store/attempt.ts';
-import type { ExchangeRecord, Result, Recorded } from '../src/store/settlement.ts';
-import { learntRewrites } from '../src/store/value-rewrites.ts';
-import { confirmGone } from './confirm-gone.ts';
-import { confirmOwn } from './confirm-own.ts';
-import { crossStep } from './fault-hook.ts';
-import { updateSiteHealth } from './heed-outcome.ts';
-import { resultOf } from './outcome-policy.ts';
-import { insist, recordOutcome } from './record-outcome.ts';
-import type { SiteContext } from './site-desk.ts';
-
-/** How long after its intent was committed a request may still leave. */
-export const SEND_WITHIN_MS = 5_000;
+import { type Deadline, deadlineIn } from '../src/site/http/deadline.ts';
+import type { Attempt, PostingRef } from '../src/store/change/attempt.ts';
+import type { ExchangeRecord, Recorded, Result } from '../src/store/change/attempt-outcome.ts';
+import { learntRewrites } from '../src/store/site/value-rewrites.ts';
+import { crossStep } from '../src/telemetry/fault-hook.ts';
 
 /**
  * One posting, once. Level-triggered: a repeated, late or superfluous call finds nothing to do. Resolves when the
@@ -41,7 +38,8 @@ export async function applyChange(
     const { attempt } = claim;
     onIntent();
     crossStep('intent-committed');
-    const sent = (await confirmOwn(attempt, siteContext, signal)) ?? (await send(attempt, siteContext, notAfter, signal));
+    const sent =
+      (await confirmOwn(attempt, siteContext, signal)) ?? (await send(attempt, siteContext, notAfter, signal));
     crossStep('answer-received');
     const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, siteContext, signal) };
     // What went well has the next request leave while it is noted; what did not is heeded before.
@@ -56,7 +54,12 @@ export async function applyChange(
 const wentWell = ({ kind }: Outcome): boolean => kind === 'created' || kind === 'accepted';
 
 /** Notes the outcome, and heeds what it says of the site. */
-async function conclude(attempt: Attempt, exchange: Exchange, siteContext: SiteContext, signal: AbortSignal): Promise<void> {
+async function conclude(
+  attempt: Attempt,
+  exchange: Exchange,
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<void> {
   const result = resultOf(exchange.outcome, attempt, siteContext.policy);
   // A site that refuses the token is paused before the change is given back, so that none goes out in between.
   const stopsFirst = exchange.outcome.kind === 'unauthorized' || exchange.outcome.kind === 'throttled';
@@ -78,7 +81,12 @@ async function learnRewrites({ request }: Attempt, outcome: Outcome, siteContext
 }
 
 /** What keeps it from being heeded must not keep the outcome from being recorded. */
-async function update(attempt: Attempt, exchange: Exchange, siteContext: SiteContext, signal: AbortSignal): Promise<void> {
+async function update(
+  attempt: Attempt,
+  exchange: Exchange,
+  siteContext: SiteContext,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await insist(() => updateSiteHealth(exchange.outcome, attempt, siteContext, exchange), signal);
   } catch (error) {
@@ -90,7 +98,12 @@ async function update(attempt: Attempt, exchange: Exchange, siteContext: SiteCon
 }
 
 /** Another posting has the ID of the new job: what the site shows of it tells whose it is now. */
-async function askWhose(siteContext: SiteContext, attempt: Attempt, result: Result, signal: AbortSignal): Promise<Recorded> {
+async function askWhose(
+  siteContext: SiteContext,
+  attempt: Attempt,
+  result: Result,
+  signal: AbortSignal,
+): Promise<Recorded> {
   if (result.kind !== 'created' || result.evidence === undefined) return 'disputed';
   siteContext.rateLimiter.spend();
   const shown = await siteContext.client.show(result.siteJobId, signal).catch((error) => {
@@ -102,7 +115,12 @@ async function askWhose(siteContext: SiteContext, attempt: Attempt, result: Resu
 }
 
 /** What can't even be written as a request has an outcome too, and ends in review instead of being tried for ever. */
-async function send(attempt: Attempt, siteContext: SiteContext, notAfter: Deadline, signal: AbortSignal): Promise<Exchange> {
+async function send(
+  attempt: Attempt,
+  siteContext: SiteContext,
+  notAfter: Deadline,
+  signal: AbortSignal,
+): Promise<Exchange> {
   try {
     const expected = { fields: attempt.result?.fields, before: attempt.before };
     const learnt = () => learntRewrites(siteContext.db, siteContext.site).catch(() => undefined);

@@ -1,36 +1,27 @@
 // Pulls one feed once: reads it, plans what differs, and commits the backlog. Sends nothing.
-import type { Logger } from 'pino';
-import type { Wait } from '../src/feed/gathered-body.ts';
-import { type FeedProgress, type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
-import { requestDigest } from '../src/feed/request-digest.ts';
+
+import { type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
+import type { Wait } from '../src/feed/source/gathered-body.ts';
+import { requestDigest } from '../src/feed/source/request-digest.ts';
 import { PullLedger } from '../src/plan/pull-ledger.ts';
-import type { Database } from '../src/store/database.ts';
-import { lockFeed } from '../src/store/feed-locks.ts';
-import { type FeedState, readFeedState } from '../src/store/feed-state.ts';
-import { isPassing } from '../src/store/passing-error.ts';
-import { withRetry } from '../src/store/patience.ts';
-import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull.ts';
-import { PullTransaction, type PullSubject } from '../src/store/pull-books.ts';
-import { commitUnmodified } from '../src/store/pull-commit.ts';
-import { crossStep } from './fault-hook.ts';
-import type { FeedSetup } from './feed-setup.ts';
-import { mergePull } from './merge-pull.ts';
-import { asSmallFeed, asStreamingFeed, briefly } from './pull-places.ts';
-import { RecordPlanner } from './record-desk.ts';
-import { refuseFeed } from './refuse-feed.ts';
-import { pullUnchanged } from './unchanged-feed.ts';
+import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
+import { mergePull } from '../src/pull/merge-pull.ts';
+import { asSmallFeed, asStreamingFeed, briefly } from '../src/pull/pull-slots.ts';
+import { RecordPlanner } from '../src/pull/record-planner.ts';
+import { refuseFeed } from '../src/pull/refuse-feed.ts';
+import { pullUnchanged } from '../src/pull/unchanged-feed.ts';
+import { type FeedState, readFeedState } from '../src/store/feed/feed-state.ts';
+import { lockFeed } from '../src/store/locks/feed-locks.ts';
+import type { Database } from '../src/store/postgres/database.ts';
+import { isPassing } from '../src/store/postgres/transient-error.ts';
+import { withRetry } from '../src/store/postgres/with-retry.ts';
+import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
+import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull/pull-row.ts';
+import { type PullSubject, PullTransaction } from '../src/store/pull/pull-transaction.ts';
+import { crossStep } from '../src/telemetry/fault-hook.ts';
 
 /** A feed of some hundred postings. It is in memory as a whole before anything is done about it. */
 const SMALL_FEED_BYTES = 256 * 1024;
-
-export interface PullContext {
-  readonly db: Database;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
-  readonly onProgress?: (progress: FeedProgress) => void;
-  /** Told the pull's number as soon as it has one. */
-  readonly onPull?: (pull: number) => void;
-}
 
 /** How a pull ended, before anything was sent. */
 export type PullEnd =
@@ -142,7 +133,11 @@ async function plan(
   try {
     const ledger = new PullLedger(await pullTx.loadIndex(), setup.interpretation);
     const recordPlanner = await RecordPlanner.open(setup, pullTx, ledger, db);
-    const reading = await opened.read(recordPlanner, { onProgress, prefetchMapping: recordPlanner.prefetchMapping, wait });
+    const reading = await opened.read(recordPlanner, {
+      onProgress,
+      prefetchMapping: recordPlanner.prefetchMapping,
+      wait,
+    });
     signal.throwIfAborted();
     crossStep('records-read');
     if (reading.kind === 'failed') {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { redisForTests } from '../../test/support/redis.ts';
 import { BENCH_ENV, type Installation, openInstallation } from '../installation.ts';
 import { runNode } from '../run-child.ts';

@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
-import { awaitQuiet } from '../../src/cli/await-quiet.ts';
-import { openAppFor } from '../../src/cli/books.ts';
-import { startEngine } from '../../src/cli/engine.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
+import { openAppFor } from '../../src/runtime/app.ts';
+import { awaitQuiet } from '../../src/runtime/await-quiet.ts';
+import { startEngine } from '../../src/runtime/engine.ts';
 import { redisForTests } from '../../test/support/redis.ts';
 import { BENCH_ENV, fillBacklog, openInstallation } from '../installation.ts';
 import { judge, type Part, scriptOf } from '../workbench.ts';

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { BENCH_ENV, openInstallation } from '../installation.ts';
 import { feedFile, judge, type Part, scriptOf } from '../workbench.ts';
 

@@ -1,6 +1,6 @@
 // The floor of sending: the same documents to the same site with the same concurrency, with no books kept.
 import { Pool } from 'undici';
-import { encodeSiteJob } from '../../src/site/encode.ts';
+import { encodeSiteJob } from '../../src/site/xml/encode.ts';
 
 const [origin, count, concurrency] = process.argv.slice(2) as [string, string, string];
 const pool = new Pool(origin, { connections: Number(concurrency), pipelining: 1 });

@@ -13,12 +13,12 @@ export interface PlantedFault {
 const guard = 'test/plan/delete-guard.test.ts';
 const mirror = 'test/scenarios/mirror.test.ts';
 const outcome = 'test/site/outcome.test.ts';
-const policy = 'test/jobs/outcome-policy.test.ts';
+const policy = 'test/apply/outcome-policy.test.ts';
 const next = 'test/plan/next-request.test.ts';
 const match = 'test/plan/match-doubt.test.ts';
-const uncertainWrites = 'test/laws/unanswered.test.ts';
+const uncertainWrites = 'test/laws/uncertain-writes.test.ts';
 const doubts = 'test/laws/doubts.test.ts';
-const unreadable = 'test/jobs/unreadable-postings.test.ts';
+const unreadable = 'test/pull/unreadable-postings.test.ts';
 const recovery = 'test/feed/recover-key.test.ts';
 const moved = 'test/scenarios/moved-site.test.ts';
 
@@ -45,14 +45,14 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [guard],
   },
   {
-    file: 'src/store/pull-gone.ts',
+    file: 'src/store/pull/pull-gone.ts',
     find: "reason === undefined ? 'ready' : 'held'",
     put: "'ready'",
     tests: [mirror],
     named: 'deletes',
   },
   {
-    file: 'src/store/pull-gone.ts',
+    file: 'src/store/pull/pull-gone.ts',
     find: 'missing_pulls + 1 < $1',
     put: 'missing_pulls + 1 <= $1',
     tests: [mirror],
@@ -60,7 +60,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Completeness.
   {
-    file: 'jobs/merge-pull.ts',
+    file: 'src/pull/merge-pull.ts',
     find: 'const complete = shortfalls.length === 0',
     put: 'const complete = true',
     tests: [mirror],
@@ -68,38 +68,38 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Postings whose records can't be read.
   {
-    file: 'src/store/unreadable-postings.ts',
+    file: 'src/store/pull/unreadable-postings.ts',
     find: "'delete from missing x using protected p where x.key = p.key'",
     put: "'select 1'",
     tests: [unreadable],
   },
   {
-    file: 'src/store/unreadable-postings.ts',
+    file: 'src/store/pull/unreadable-postings.ts',
     find: "and c.desired = 'absent' and c.attempt_token is null\n",
     put: 'and false\n',
     tests: [unreadable],
   },
   {
-    file: 'src/store/unreadable-postings.ts',
+    file: 'src/store/pull/unreadable-postings.ts',
     find: 'and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)',
     put: '',
     tests: [unreadable],
   },
   {
-    file: 'jobs/merge-pull.ts',
+    file: 'src/pull/merge-pull.ts',
     find: 'withoutKey === 0 ? [] : [unreadableHold(withoutKey, rekeyed)]',
     put: 'withoutKey >= 0 ? [] : [unreadableHold(withoutKey, rekeyed)]',
     tests: [unreadable],
   },
-  { file: 'src/feed/recover-key.ts', find: '!(certain || inStartTag)', put: 'false', tests: [recovery] },
+  { file: 'src/feed/format/xml/recover-key.ts', find: '!(certain || inStartTag)', put: 'false', tests: [recovery] },
   {
-    file: 'src/feed/charset.ts',
+    file: 'src/feed/decode/charset.ts',
     find: 'Buffer.of(0xff)',
     put: "Buffer.from('?')",
     tests: ['test/feed/charset.test.ts'],
   },
   {
-    file: 'jobs/merge-pull.ts',
+    file: 'src/pull/merge-pull.ts',
     find: '...unreadableShortfall(unreadable), ',
     put: '',
     tests: [mirror],
@@ -112,46 +112,46 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/cut-feeds.test.ts'],
   },
   {
-    file: 'src/feed/http-source.ts',
+    file: 'src/feed/source/http.ts',
     find: 'if (exchange.failure !== undefined) throw exchange.failure;',
     put: '',
     tests: ['test/feed/cut-feeds.test.ts', 'test/feed/http-source.test.ts'],
   },
   {
-    file: 'src/feed/gunzip.ts',
+    file: 'src/feed/decode/gunzip.ts',
     find: "? new BrokenOff('the gzip data ends in the middle')",
     put: "? new Error('the gzip data ends in the middle')",
     tests: ['test/feed/cut-feeds.test.ts'],
   },
   {
-    file: 'src/feed/xml-outline.ts',
+    file: 'src/feed/format/xml/xml-outline.ts',
     find: 'if (outermost !== undefined) this.note(',
     put: 'if (false) this.note(',
     tests: ['test/feed/cut-feeds.test.ts', 'test/feed/xml-splitter.test.ts'],
   },
   {
-    file: 'src/feed/start-splitting.ts',
+    file: 'src/feed/batch/start-splitting.ts',
     find: 'here.splitting.hold(chunk);',
     put: 'await here.splitting.push(chunk);',
     tests: ['test/feed/splitting.test.ts'],
   },
   {
-    file: 'src/feed/splitting-in-thread.ts',
+    file: 'src/feed/batch/splitting-in-thread.ts',
     find: 'while (this.#end === undefined) await this.#take();',
     put: 'while (this.#end === undefined && this.#underWay > 0) await this.#take();',
     tests: ['test/feed/splitting.test.ts'],
   },
   {
-    file: 'jobs/record-desk.ts',
+    file: 'src/pull/record-planner.ts',
     find: '[written, filled, planned]',
     put: '[filled, written, planned]',
     tests: ['test/jobs/pull-feed.test.ts'],
   },
   {
-    file: 'src/store/pull-books.ts',
+    file: 'src/store/pull/pull-transaction.ts',
     find: 'async abandon(): Promise<void> {',
     put: "async abandon(): Promise<void> {\n    await this.session.query('rollback').catch(() => undefined);",
-    tests: ['test/store/pull-books.test.ts'],
+    tests: ['test/store/pull-transaction.test.ts'],
   },
   // Accounts, and what an older pull may do.
   {
@@ -161,19 +161,19 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/plan/accounting.test.ts'],
   },
   {
-    file: 'src/store/pull-gone.ts',
+    file: 'src/store/pull/pull-gone.ts',
     find: 'and not exists (select from pending_same r where r.key = c.key)',
     put: '',
-    tests: ['test/laws/carried.test.ts'],
+    tests: ['test/laws/pending-same.test.ts'],
   },
   {
-    file: 'src/store/pull-books.ts',
+    file: 'src/store/pull/pull-transaction.ts',
     find: 'known.length === 0',
     put: 'true',
     tests: [mirror],
   },
   {
-    file: 'src/store/pull-gone.ts',
+    file: 'src/store/pull/pull-gone.ts',
     find: 'if (!nothingKnown)',
     put: 'if (false)',
     tests: ['test/scenarios/reports.test.ts'],
@@ -193,7 +193,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Validators belong to the request and to the address that sent them.
   {
-    file: 'src/feed/http-source.ts',
+    file: 'src/feed/source/http.ts',
     find: 'validators?.address === addressDigest(url) ? validators : {}',
     put: 'validators ?? {}',
     tests: ['test/feed/http-source.test.ts'],
@@ -206,25 +206,25 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // What is read ahead.
   {
-    file: 'jobs/record-desk.ts',
-    find: 'this.#books.nothingKnown && this.#edits.none',
-    put: 'this.#books.nothingKnown',
+    file: 'src/pull/record-planner.ts',
+    find: 'this.#pullTx.nothingKnown && this.#edits.none',
+    put: 'this.#pullTx.nothingKnown',
     tests: ['test/jobs/pull-feed.test.ts'],
   },
   {
-    file: 'jobs/record-desk.ts',
+    file: 'src/pull/record-planner.ts',
     find: 'this.#keep(reading, 0, reading.length)',
     put: 'reading',
     tests: ['test/jobs/pull-feed.test.ts'],
   },
   {
-    file: 'src/feed/record-batch.ts',
+    file: 'src/feed/batch/record-batch.ts',
     find: 'facts.writeUInt32LE(0, at + READING_END_AT);',
     put: '',
     tests: ['test/feed/record-batch.test.ts'],
   },
   {
-    file: 'src/feed/written-reading.ts',
+    file: 'src/feed/batch/written-reading.ts',
     find: "return notes.length === 0 ? '' :",
     put: "return true ? '' :",
     tests: ['test/feed/written-reading.test.ts', 'test/jobs/pull-feed.test.ts'],
@@ -243,7 +243,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/posting/clean-texts.test.ts', 'test/posting/hash.test.ts'],
   },
   {
-    file: 'src/store/feed-state.ts',
+    file: 'src/store/feed/feed-state.ts',
     find: 'current < pull) return;',
     put: 'true) return;',
     tests: ['test/laws/overtaken.test.ts'],
@@ -281,18 +281,23 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/site/outcome.ts',
-    find: '(facts.problems.length > 0 || facts.objections().length > 0) &&',
+    find: '(facts.problems.length > 0 || facts.failureIndicators().length > 0) &&',
     put: 'false &&',
     tests: [outcome],
   },
   {
     file: 'src/site/outcome.ts',
-    find: 'success(facts) && !facts.isHtml ? facts.objections() : []',
+    find: 'success(facts) && !facts.isHtml ? facts.failureIndicators() : []',
     put: '[]',
     tests: [outcome],
   },
   { file: 'src/site/outcome.ts', find: 'facts.isInDoubt() && {', put: 'false && {', tests: [outcome] },
-  { file: 'jobs/outcome-policy.ts', find: 'outcome.perhapsDone ? { mayLandMs: 0 } : {}', put: '{}', tests: [policy] },
+  {
+    file: 'src/apply/outcome-policy.ts',
+    find: 'outcome.perhapsDone ? { mayLandMs: 0 } : {}',
+    put: '{}',
+    tests: [policy],
+  },
   {
     file: 'src/site/outcome.ts',
     find: '(is(facts, 429) || (is(facts, 503) && facts.retryAfterMs !== undefined)) && {',
@@ -307,26 +312,26 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // What becomes of a change.
   {
-    file: 'jobs/outcome-policy.ts',
+    file: 'src/apply/outcome-policy.ts',
     find: "if (operation === 'create') return inDoubt(outcome.message);",
     put: '',
     tests: [policy],
   },
   {
-    file: 'jobs/outcome-policy.ts',
+    file: 'src/apply/outcome-policy.ts',
     find: 'attempt.number >= policy.retry.attempts',
     put: 'attempt.number > policy.retry.attempts',
     tests: [policy],
   },
   {
-    file: 'jobs/outcome-policy.ts',
+    file: 'src/apply/outcome-policy.ts',
     find: "if (operation === 'create') return inDoubt('the site accepted the create but named no job ID');",
     put: '',
     tests: [policy],
   },
   {
     file: 'src/plan/next-request.ts',
-    find: 'actual.unsure === undefined && actual',
+    find: 'actual.uncertain === undefined && actual',
     put: 'actual',
     tests: [next],
   },
@@ -337,54 +342,64 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [next],
   },
   {
-    file: 'src/store/claim.ts',
-    find: "coalesce(c.wanted = 'present' and u.revision <> c.revision and u.until > now(), false)",
+    file: 'src/store/change/claim.ts',
+    find: "coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false)",
     put: 'false',
     tests: [uncertainWrites],
     named: 'lands late',
   },
-  { file: 'src/store/settle.ts', find: '    recordUncertainWrites(tx, kept),\n', put: '', tests: [uncertainWrites] },
   {
-    file: 'jobs/confirm-gone.ts',
+    file: 'src/store/change/record-outcomes.ts',
+    find: '    recordUncertainWrites(tx, kept),\n',
+    put: '',
+    tests: [uncertainWrites],
+  },
+  {
+    file: 'src/apply/confirm-gone.ts',
     find: 'if (shown !== undefined)',
     put: 'if (false)',
     tests: [uncertainWrites],
     named: 'live job',
   },
   // The address of a site, and the last moment of a request.
-  { file: 'src/store/claim.ts', find: 'coalesce(s.address = here.address, true)', put: 'true', tests: [moved] },
-  { file: 'jobs/tend-backlog.ts', find: 'state.address !== desk.address', put: 'false', tests: [moved] },
-  { file: 'src/cli/engine.ts', find: 'await guardAddress(desk);', put: '', tests: [moved] },
+  { file: 'src/store/change/claim.ts', find: 'coalesce(s.address = here.address, true)', put: 'true', tests: [moved] },
   {
-    file: 'src/site/deadline.ts',
+    file: 'src/apply/maintain-backlog.ts',
+    find: 'state.address !== siteContext.address',
+    put: 'false',
+    tests: [moved],
+  },
+  { file: 'src/runtime/engine.ts', find: 'await guardAddress(siteContext);', put: '', tests: [moved] },
+  {
+    file: 'src/site/http/deadline.ts',
     find: 'performance.now() > steady || ',
     put: '',
     tests: ['test/site/faults.test.ts'],
   },
   // The create protocol and its doubts.
   {
-    file: 'src/store/worker-presence.ts',
+    file: 'src/store/locks/worker-lease.ts',
     find: "state = case when c.attempt_operation = 'create' then 'in_doubt'",
     put: "state = case when false then 'in_doubt'",
     tests: ['test/laws/crash.test.ts'],
     named: "answer-received' of 'a create",
   },
   {
-    file: 'src/store/settle-accepted.ts',
+    file: 'src/store/change/complete.ts',
     find: 'and c.attempt_token = a.token and c.revision = a.revision',
     put: 'and c.attempt_token = a.token',
     tests: [doubts],
     named: 'a newer wish',
   },
   {
-    file: 'src/store/doubt.ts',
+    file: 'src/store/change/doubt.ts',
     find: 'coalesce(c.sent_revision, c.revision) as revision',
     put: 'c.revision as revision',
     tests: [doubts],
     named: 'a newer wish',
   },
   {
-    file: 'src/store/doubt.ts',
+    file: 'src/store/change/doubt.ts',
     find: 'attempts >= $4::float8 and sent_revision is null',
     put: 'attempts > $4::float8 and sent_revision is null',
     tests: [doubts],
@@ -415,35 +430,35 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [match],
   },
   {
-    file: 'jobs/resolve-doubts.ts',
+    file: 'src/apply/resolve-doubts.ts',
     find: 'if (owned.has(candidate.siteJobId) && (older',
     put: 'if (false && (older',
     tests: [doubts],
     named: 'alike',
   },
   {
-    file: 'jobs/resolve-doubts.ts',
+    file: 'src/apply/resolve-doubts.ts',
     find: '!taken.has(candidate.siteJobId)',
     put: 'true',
     tests: [doubts],
     named: 'alike',
   },
   {
-    file: 'src/store/patience.ts',
+    file: 'src/store/postgres/with-retry.ts',
     find: '!worthAgain(error)',
     put: 'true',
     tests: ['test/laws/own-faults.test.ts'],
     named: 'stopped at once',
   },
   {
-    file: 'src/store/feed-locks.ts',
+    file: 'src/store/locks/feed-locks.ts',
     find: 'if (!row.free) await endHands',
     put: 'if (row.free) await endHands',
     tests: ['test/laws/stopped.test.ts'],
     named: 'gives way',
   },
   {
-    file: 'src/store/settle-accepted.ts',
+    file: 'src/store/change/complete.ts',
     find: 'coalesce(c.sent_fields, c.fields)',
     put: 'coalesce(c.fields, c.sent_fields)',
     tests: [doubts],
@@ -451,23 +466,23 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Statements of a settlement that travel together.
   {
-    file: 'src/store/database.ts',
+    file: 'src/store/postgres/database.ts',
     find: 'if (over) throw',
     put: 'if (false) throw',
     tests: ['test/store/database.test.ts'],
     named: 'is refused',
   },
   {
-    file: 'src/store/database.ts',
+    file: 'src/store/postgres/database.ts',
     find: 'isAfterFailure(error) ? (first ?? error) : error',
     put: 'error',
     tests: ['test/store/database.test.ts'],
     named: 'failed first',
   },
   {
-    file: 'src/store/settle-accepted.ts',
-    find: 'rows.length < resting.length',
-    put: 'rows.length > resting.length',
+    file: 'src/store/change/complete.ts',
+    find: 'rows.length < replaced.length',
+    put: 'rows.length > replaced.length',
     tests: ['test/laws/overtaken.test.ts', doubts],
   },
   // Places: what is in work, and what the site gets at a time.
@@ -479,8 +494,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     named: 'one request at a time',
   },
   {
-    file: 'src/cli/engine.ts',
-    find: 'desk.places.close();',
+    file: 'src/runtime/engine.ts',
+    find: 'siteContext.requestSlots.close();',
     put: '',
     tests: ['test/scenarios/requests-at-a-time.test.ts'],
   },
@@ -519,7 +534,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'jobs/apply-change.ts',
-    find: 'const leaveWork = await desk.inFlight.take();',
+    find: 'const leaveWork = await siteContext.inFlight.take();',
     put: 'const leaveWork = () => undefined;',
     tests: ['test/jobs/apply-change.test.ts'],
   },
@@ -530,10 +545,10 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/jobs/apply-change.test.ts'],
   },
   {
-    file: 'src/store/worker-presence.ts',
+    file: 'src/store/locks/worker-lease.ts',
     find: 'c.attempts > $5 and c.sent_revision is null',
     put: 'c.attempts > $5',
-    tests: ['test/store/worker-presence.test.ts'],
+    tests: ['test/store/worker-lease.test.ts'],
   },
   {
     file: 'src/plan/key-index.ts',
@@ -542,7 +557,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/plan/key-index.test.ts'],
   },
   {
-    file: 'src/cli/engine.ts',
+    file: 'src/runtime/engine.ts',
     find: 'Math.max(2 * requests, requests + 4 * options.concurrency)',
     put: '2 * requests + 0 * options.concurrency',
     tests: ['test/scenarios/trouble.test.ts'],

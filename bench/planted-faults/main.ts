@@ -5,7 +5,7 @@ import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
+import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { type PlantedFault, plantedFaults } from './faults.ts';
 
 const COPIED = ['src', 'jobs', 'test', 'config', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts'];

@@ -2,11 +2,11 @@
 import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
-import type { Queryable } from '../store/database.ts';
-import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/review-actions.ts';
-import type { EntryKind } from '../store/review-entries.ts';
-import { UserError } from './exit-status.ts';
-import { ask } from './print.ts';
+import { UserError } from '../runtime/exit-status.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/review/review-actions.ts';
+import type { EntryKind } from '../store/review/review-entries.ts';
+import { ask } from '../telemetry/print.ts';
 
 /** What was agreed to: nothing else is to be discarded. Empty where nobody had to be asked. */
 export interface Agreed {

@@ -1,23 +1,23 @@
 // Asks the sites whether the jobs of an import are there and are those of their postings, before anything is written.
-import { describeMove } from '../../jobs/guard-address.ts';
-import { learntRateLimiter } from '../../jobs/learnt-turns.ts';
+import { describeMove } from '../apply/guard-address.ts';
+import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import type { MappingSpec } from '../posting/mapping.ts';
-import { createSiteClient } from '../site/client.ts';
+import type { App } from '../runtime/app.ts';
+import { commandWriter, completeCommands } from '../runtime/command-line.ts';
+import { tokenDigests } from '../runtime/token-digests.ts';
+import { addressOf } from '../site/base-address.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
-import { addressOf } from '../site/site-address.ts';
-import { type RateLimiter, rateLimiterFor } from '../site/turns.ts';
-import type { AskedLine, ImportedLines, ListedJob } from '../store/imported-lines.ts';
-import type { LineProblem } from '../store/mapping-import.ts';
-import { findMove, setAddress } from '../store/site-address.ts';
-import { readSiteState, stateAt } from '../store/site-state.ts';
-import type { App } from './books.ts';
-import { commandWriter, completeCommands } from './command-line.ts';
-import type { Progress } from './progress.ts';
+import { createSiteClient } from '../site/http/client.ts';
+import { type RateLimiter, rateLimiterFor } from '../site/rate-limiter.ts';
+import type { AskedLine, ImportedLines, ListedJob } from '../store/mapping/imported-lines.ts';
+import type { LineProblem } from '../store/mapping/mapping-import.ts';
+import { findMove, setAddress } from '../store/site/known-address.ts';
+import { readSiteState, stateAt } from '../store/site/site-state.ts';
+import type { Progress } from '../telemetry/progress.ts';
 import { showJob } from './show-job.ts';
-import { tokenDigests } from './token-digests.ts';
 
 /** More jobs than this are looked for in the list, where there is one. */
 const FEW_JOBS = 20;

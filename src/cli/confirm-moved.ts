@@ -1,20 +1,20 @@
 // Compares jobs that a site shows at its new address with what was last sent for them, before anything is sent there.
-import { learntRateLimiter } from '../../jobs/learnt-turns.ts';
+import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
 import { plural } from '../plan/plural.ts';
 import { fieldOf } from '../plan/same-value.ts';
-import { createSiteClient } from '../site/client.ts';
+import type { App } from '../runtime/app.ts';
+import { commandWriter, completeCommands } from '../runtime/command-line.ts';
+import { UserError } from '../runtime/exit-status.ts';
+import { addressOf } from '../site/base-address.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
 import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
-import { addressOf } from '../site/site-address.ts';
-import { rateLimiterFor } from '../site/turns.ts';
-import { jobsToCompare, type KnownJob } from '../store/mapping-sample.ts';
-import { findMove } from '../store/site-address.ts';
-import { learntRewrites } from '../store/value-rewrites.ts';
-import type { App } from './books.ts';
-import { commandWriter, completeCommands } from './command-line.ts';
-import { UserError } from './exit-status.ts';
+import { createSiteClient } from '../site/http/client.ts';
+import { rateLimiterFor } from '../site/rate-limiter.ts';
+import { jobsToCompare, type KnownJob } from '../store/mapping/mapping-sample.ts';
+import { findMove } from '../store/site/known-address.ts';
+import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { type AskedSite, showJob } from './show-job.ts';
 
 /** How many jobs the site is asked for at most. */
@@ -46,7 +46,13 @@ export async function confirmMoved(
   if ((await findMove(db, site.name, address)) === undefined) return undefined;
   const client = createSiteClient(site.options);
   const { requestsPerSecond } = site;
-  const rateLimiter = learntRateLimiter(rateLimiterFor(requestsPerSecond), db, site.name, requestsPerSecond, () => signal.aborted);
+  const rateLimiter = learntRateLimiter(
+    rateLimiterFor(requestsPerSecond),
+    db,
+    site.name,
+    requestsPerSecond,
+    () => signal.aborted,
+  );
   try {
     const jobs = await jobsToCompare(db, site.name, MOST_ASKED);
     const learnt = await learntRewrites(db, site.name);

@@ -1,9 +1,9 @@
 // Checks the name of a feed that a command was given.
 import { type Config, namedFeeds } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import type { Queryable } from '../store/database.ts';
-import { knownFeeds } from '../store/review-actions.ts';
-import { UserError } from './exit-status.ts';
+import { UserError } from '../runtime/exit-status.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { knownFeeds } from '../store/review/review-actions.ts';
 
 /** A feed of the configuration, or one that the books still know. Throws a UserError that names the feeds there are. */
 export async function knownFeed(db: Queryable, config: Config, name: string): Promise<FeedName> {

@@ -1,8 +1,8 @@
 // Says of feeds that the configuration does not name any more what becomes of their jobs and changes.
 import { namedFeeds } from '../config/config.ts';
 import { plural } from '../plan/plural.ts';
-import { type LeftFeed, leftFeeds } from '../store/left-feeds.ts';
-import type { App } from './books.ts';
+import type { App } from '../runtime/app.ts';
+import { type LeftFeed, leftFeeds } from '../store/feed/left-feeds.ts';
 
 /** A sentence for each of these feeds of which changes wait that nobody sends; commands in it are to be completed. */
 export async function leftBehind({ db, config }: App): Promise<string[]> {

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { packageRoot } from '../config/package-root.ts';
-import { EmbeddedPostgresError } from '../store/embedded/embedded-error.ts';
-import { describePassing } from '../store/passing-error.ts';
+import { EmbeddedPostgresError } from '../embedded-postgres/embedded-error.ts';
+import { ExitStatus, UserError } from '../runtime/exit-status.ts';
+import { describePassing } from '../store/postgres/transient-error.ts';
+import { OutputFailedError, watchOutput } from '../telemetry/output-failure.ts';
+import { printNotice } from '../telemetry/print.ts';
 import { checkCommand } from './commands/check.ts';
 import { demoCommand } from './commands/demo.ts';
 import { feedsCommand } from './commands/feeds.ts';
@@ -20,9 +23,6 @@ import { statusCommand } from './commands/status.ts';
 import { syncCommand } from './commands/sync.ts';
 import { whyCommand } from './commands/why.ts';
 import { workCommand } from './commands/work.ts';
-import { ExitStatus, UserError } from './exit-status.ts';
-import { OutputFailedError, watchOutput } from './output-failure.ts';
-import { printNotice } from './print.ts';
 
 const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
 

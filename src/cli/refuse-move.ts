@@ -1,11 +1,11 @@
 // Refuses to act on a site whose jobs were made at another address than the one that is configured now.
-import { describeMove } from '../../jobs/guard-address.ts';
+import { describeMove } from '../apply/guard-address.ts';
 import type { SiteConfig } from '../config/config.ts';
-import { addressOf } from '../site/site-address.ts';
-import { findMove } from '../store/site-address.ts';
-import type { App } from './books.ts';
-import { commandWriter, completeCommands } from './command-line.ts';
-import { UserError } from './exit-status.ts';
+import type { App } from '../runtime/app.ts';
+import { commandWriter, completeCommands } from '../runtime/command-line.ts';
+import { UserError } from '../runtime/exit-status.ts';
+import { addressOf } from '../site/base-address.ts';
+import { findMove } from '../store/site/known-address.ts';
 
 /** @throws UserError that says where the jobs were made, how many, and the ways to go on. */
 export async function refuseMove(

@@ -1,11 +1,11 @@
 // Sends what a review act made ready, and says of each entry what became of it.
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review/entry-outcome.ts';
-import type { ActedEntry } from '../store/review-actions.ts';
-import type { App } from './books.ts';
-import { ExitStatus, worst } from './exit-status.ts';
-import { printJson, printLine } from './print.ts';
-import { sendWaiting } from './send-waiting.ts';
+import type { App } from '../runtime/app.ts';
+import { ExitStatus, worst } from '../runtime/exit-status.ts';
+import { sendWaiting } from '../runtime/send-waiting.ts';
+import type { ActedEntry } from '../store/review/review-actions.ts';
+import { printJson, printLine } from '../telemetry/print.ts';
 
 /** What an act came to, before anything is sent. */
 export interface ActResult {

@@ -2,8 +2,8 @@
 import type { SiteConfig } from '../config/config.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { NotShownError, type SiteClient, type SiteJob } from '../site/exchange.ts';
-import type { RateLimiter } from '../site/turns.ts';
-import { pause } from '../store/patience.ts';
+import type { RateLimiter } from '../site/rate-limiter.ts';
+import { pause } from '../store/postgres/with-retry.ts';
 
 export interface AskedSite {
   readonly site: SiteConfig;
@@ -13,7 +13,10 @@ export interface AskedSite {
 }
 
 /** `undefined`: the site says that it is not there. @throws the last failure, where that can't be told. */
-export async function showJob({ site, client, rateLimiter, signal }: AskedSite, id: SiteJobId): Promise<SiteJob | undefined> {
+export async function showJob(
+  { site, client, rateLimiter, signal }: AskedSite,
+  id: SiteJobId,
+): Promise<SiteJob | undefined> {
   for (let tries = 1, delayMs = site.retry.firstDelayMs; ; tries++, delayMs *= 2) {
     await rateLimiter.take(signal);
     signal.throwIfAborted();

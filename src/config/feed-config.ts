@@ -6,10 +6,10 @@ import type { FieldRule, MappingSpec, ValueSource } from '../posting/mapping.ts'
 import type { StateTable } from '../posting/us-states.ts';
 import type { FeedConfig } from './config.ts';
 import { type Environment, fillText } from './environment.ts';
-import type { WrittenFeed } from './feed-schema.ts';
-import type { WrittenFields, WrittenFormat, WrittenRule } from './format-schema.ts';
+import type { WrittenFeed } from './schema/feed-schema.ts';
+import type { WrittenFields, WrittenFormat, WrittenRule } from './schema/format-schema.ts';
+import type { WrittenSite } from './schema/site-schema.ts';
 import { Secret } from './secret.ts';
-import type { WrittenSite } from './site-schema.ts';
 
 export interface FeedParts {
   readonly feed: WrittenFeed;

@@ -8,7 +8,7 @@ import { type Complaint, ConfigError } from './config-error.ts';
 import { type Environment, type Filling, fillFromEnvironment, hideValues } from './environment.ts';
 import { packageRoot } from './package-root.ts';
 import { makeParts, type Parts } from './parts.ts';
-import { configSchema, type WrittenConfig } from './schema.ts';
+import { configSchema, type WrittenConfig } from './schema/config-schema.ts';
 import { Secret } from './secret.ts';
 import { readText } from './settings-file.ts';
 import { findUnusable } from './unusable.ts';

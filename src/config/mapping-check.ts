@@ -1,9 +1,9 @@
 // Finds fields that a site needs and a feed's mapping never fills: every one of its postings would be rejected.
 import { mergeFields } from './feed-config.ts';
-import type { WrittenFeed } from './feed-schema.ts';
-import type { WrittenFormat } from './format-schema.ts';
 import { nearest } from './known-names.ts';
-import type { WrittenSite } from './site-schema.ts';
+import type { WrittenFeed } from './schema/feed-schema.ts';
+import type { WrittenFormat } from './schema/format-schema.ts';
+import type { WrittenSite } from './schema/site-schema.ts';
 
 export interface MappingFindings {
   /** `path` goes on from the feed. */

@@ -5,14 +5,14 @@ import type { FeedConfig, SiteConfig } from './config.ts';
 import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { makeFeedConfig } from './feed-config.ts';
-import { feedSchema, type WrittenFeed } from './feed-schema.ts';
-import type { WrittenFormat } from './format-schema.ts';
 import { nearest } from './known-names.ts';
+import { readStateTable } from './load-us-states.ts';
 import { checkMapping } from './mapping-check.ts';
 import { presetNames, readPreset } from './presets.ts';
+import { feedSchema, type WrittenFeed } from './schema/feed-schema.ts';
+import type { WrittenFormat } from './schema/format-schema.ts';
+import { siteSchema } from './schema/site-schema.ts';
 import { makeSiteConfig } from './site-config.ts';
-import { siteSchema } from './site-schema.ts';
-import { readStateTable } from './us-states.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 export interface Parts {

@@ -1,8 +1,8 @@
 // Turns the name of a preset into the feed format that its file in config/presets describes.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatSchema, type WrittenFormat } from './format-schema.ts';
 import { packageRoot } from './package-root.ts';
+import { formatSchema, type WrittenFormat } from './schema/format-schema.ts';
 import { readSettings } from './settings-file.ts';
 
 const folder = join(packageRoot, 'config', 'presets');

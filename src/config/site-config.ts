@@ -5,9 +5,9 @@ import type { SiteName } from '../posting/identifiers.ts';
 import { SHORT_SECRET } from '../posting/secret-pattern.ts';
 import type { SiteConfig } from './config.ts';
 import { type Environment, fillText } from './environment.ts';
+import type { WrittenSite } from './schema/site-schema.ts';
 import { Secret } from './secret.ts';
 import { reason } from './settings-file.ts';
-import type { WrittenSite } from './site-schema.ts';
 
 /** Reports a setting of the site that is wrong; `path` goes on from the site. */
 type Complain = (path: readonly string[], message: string) => void;
@@ -30,8 +30,8 @@ export async function makeSiteConfig(
   if (token === undefined) return undefined;
   const timeoutMs = written.limits.timeout_seconds * 1000;
   const {
-    resolve_after_seconds: resolveAfterSeconds,
-    listChecks,
+    resolve_after_seconds: resolveAfterSeconds = written.doubts.settle_after_seconds,
+    list_checks: listChecks = written.doubts.looks ?? 2,
     escalate_after_minutes: escalateAfterMinutes,
   } = written.doubts;
   return {

@@ -1,5 +1,5 @@
 // The words of the feed side: what a feed is read from, what reading it hands over, and what it ends with.
-import type { RecordBatch } from './record-batch.ts';
+import type { RecordBatch } from './batch/record-batch.ts';
 
 /** Where the bytes of a feed come from, and what bounds them. */
 export interface FeedSource {

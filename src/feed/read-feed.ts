@@ -1,18 +1,18 @@
 // Reads a feed from its source: turns a location into records, and into what is known of the reading's completeness.
 import type { Readable } from 'node:stream';
 import type { MappingSpec } from '../posting/mapping.ts';
-import { toUtf8 } from './charset.ts';
+import { startSplitting } from './batch/start-splitting.ts';
+import { toUtf8 } from './decode/charset.ts';
+import { decompress } from './decode/gunzip.ts';
+import { type Pace, startPace } from './decode/pace.ts';
 import type { FeedLimits, FeedReading, FeedSource, RecordSink, Validators } from './feed-reading.ts';
-import { openFile } from './file-source.ts';
-import { type GatheredBody, gatheredBody, type Wait } from './gathered-body.ts';
-import { decompress } from './gunzip.ts';
-import { openHttp } from './http-source.ts';
-import { type Pace, startPace } from './pace.ts';
-import { type Network, systemNetwork } from './redirect-guard.ts';
-import { BrokenOff, type OpenedSource, type SourceBody } from './source-body.ts';
-import { startSplitting } from './start-splitting.ts';
-import { openStdin } from './stdin-source.ts';
-import type { SplitEnd } from './xml-splitter.ts';
+import type { SplitEnd } from './format/xml/xml-splitter.ts';
+import { openFile } from './source/file.ts';
+import { type GatheredBody, gatheredBody, type Wait } from './source/gathered-body.ts';
+import { openHttp } from './source/http.ts';
+import { type Network, systemNetwork } from './source/redirect-guard.ts';
+import { BrokenOff, type OpenedSource, type SourceBody } from './source/source-body.ts';
+import { openStdin } from './source/stdin.ts';
 
 /** How far a reading has come. */
 export interface FeedProgress {

@@ -1,6 +1,6 @@
 // Turns one posting and what is known of it into the one thing that the pull does about it.
 import type { KeptFields, Problem, ReadPosting } from '../posting/posting.ts';
-import type { Mapping, OpenChange, Reason, DesiredChange } from './wish.ts';
+import type { DesiredChange, Mapping, OpenChange, Reason } from './desired-change.ts';
 
 /** What a pull does about one posting that it saw. */
 export type Planned =
@@ -59,9 +59,7 @@ function desiredFor(result: ReadPosting<KeptFields>, recordHash: Buffer, mapping
     fields: result.posting.fields,
     recordHash,
     contentHash: result.posting.contentHash,
-    ...(result.kind === 'invalid'
-      ? { target: 'rejected', reason: rulesBroken(result.problems) }
-      : { target: 'ready' }),
+    ...(result.kind === 'invalid' ? { target: 'rejected', reason: rulesBroken(result.problems) } : { target: 'ready' }),
   };
 }
 

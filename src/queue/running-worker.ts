@@ -2,8 +2,8 @@
 import { setMaxListeners } from 'node:events';
 import type { RateLimiterOptions } from 'bullmq';
 import type { QueueBackend } from './backend.ts';
+import { endsWithin } from './ends-within.ts';
 import { NotClosedError } from './reported-error.ts';
-import { endsWithin } from './settles-within.ts';
 
 export interface RunningWorker {
   /**

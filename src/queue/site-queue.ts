@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
+import { endsWithin } from './ends-within.ts';
 import { limiterFor } from './rate-limit.ts';
 import { NotClosedError } from './reported-error.ts';
 import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
-import { endsWithin } from './settles-within.ts';
 
 /** What a queue job says of a posting: look at it. What is to be done with it stands in the database. */
 export interface QueuedPosting {

@@ -1,7 +1,7 @@
 // Retries, approves or discards many entries at once, and says of each what became of it.
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import type { Database, Queryable } from '../store/database.ts';
-import { shareFeeds } from '../store/locks.ts';
+import { shareFeeds } from '../store/locks/advisory-locks.ts';
+import type { Database, Queryable } from '../store/postgres/database.ts';
 import {
   type ActedEntry,
   approveChanges,
@@ -17,8 +17,8 @@ import {
   reopenEntries,
   retryChanges,
   type Selection,
-} from '../store/review-actions.ts';
-import { keepPullsOut } from '../store/review-actions-edit.ts';
+} from '../store/review/review-actions.ts';
+import { keepPullsOut } from '../store/review/review-actions-edit.ts';
 import type { WriteCommand } from './possible-actions.ts';
 import { type BulkAction, whyNot } from './why-not.ts';
 

@@ -1,8 +1,8 @@
 // Judges from how sites and feeds stand what fails, and what waits for a person: one answer for status, /healthz and scripts.
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
-import type { PullHistory } from '../store/pull-history.ts';
-import { RECENT_PULLS } from '../store/pull-history.ts';
+import type { PullHistory } from '../store/pull/pull-history.ts';
+import { RECENT_PULLS } from '../store/pull/pull-history.ts';
 
 /** One thing that fails or waits. */
 export interface Condition {

@@ -1,8 +1,8 @@
 // Says which entries have waited too long for a person.
 import type { Config } from '../config/config.ts';
 import type { SiteName } from '../posting/identifiers.ts';
-import type { ChangeState } from '../store/open-change.ts';
-import type { EntryKind } from '../store/review-entries.ts';
+import type { ChangeState } from '../store/change/open-change.ts';
+import type { EntryKind } from '../store/review/review-entries.ts';
 
 /** Holds and doubts escalate: jobs stay open, or may be there twice, for as long as they wait. */
 export function escalates(

@@ -2,9 +2,9 @@
 import type { Config } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { checkKey } from '../posting/posting-key.ts';
-import { readJobId } from '../site/job-address.ts';
-import type { ImportLine } from '../store/mapping-import.ts';
-import type { MappingRow } from '../store/mapping-list.ts';
+import { readJobId } from '../site/http/job-address.ts';
+import type { ImportLine } from '../store/mapping/mapping-import.ts';
+import type { MappingRow } from '../store/mapping/mapping-list.ts';
 
 /** The columns, in the order in which they are written. Only the first three must be in a file that is read. */
 const COLUMNS = ['feed', 'key', 'site_job_id', 'site_job_url', 'site', 'mapped_at'] as const;

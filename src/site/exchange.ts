@@ -4,7 +4,7 @@ import type { LearntRewrites } from '../plan/observe-values.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
 import type { Expectation } from './contradiction.ts';
-import type { Deadline } from './deadline.ts';
+import type { Deadline } from './http/deadline.ts';
 
 /** One request to the site, one job per document (site-interface.md, section 4). */
 export type SiteRequest =

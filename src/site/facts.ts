@@ -2,12 +2,12 @@
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Problem } from '../posting/posting.ts';
 import { areOfTwoJobs, type Expectation, tellOtherContent, tellOtherReference } from './contradiction.ts';
-import { findJob, type ReadJob, readJobElement } from './decode.ts';
 import type { SiteJob } from './exchange.ts';
-import { type JobAddress, mayFollowCreate, pointsAtJob, readJobUrl } from './job-address.ts';
-import { isInDoubt, readFailureIndicator } from './objection.ts';
-import { readErrors, tellProblems } from './problems.ts';
-import { readXml, type XmlElement } from './xml-tree.ts';
+import { isInDoubt, readFailureIndicator } from './failure-indicator.ts';
+import { type JobAddress, mayFollowCreate, pointsAtJob, readJobUrl } from './http/job-address.ts';
+import { findJob, type ReadJob, readJobElement } from './xml/decode.ts';
+import { readErrors, tellProblems } from './xml/problems.ts';
+import { readXml, type XmlElement } from './xml/xml-tree.ts';
 
 /** What came back for one request, as far as anything did. */
 export interface Reply {

@@ -1,9 +1,9 @@
 // Turns the answer to one harmless GET into what it proves of the site, and says what was seen.
 import type { Probe } from './exchange.ts';
 import { isHtml } from './facts.ts';
-import type { PageAnswer } from './read-page.ts';
-import type { Answer } from './transport.ts';
-import { expandReferences, readXml } from './xml-tree.ts';
+import type { Answer } from './http/transport.ts';
+import type { PageAnswer } from './list/read-page.ts';
+import { expandReferences, readXml } from './xml/xml-tree.ts';
 
 /** What was asked for: the list action where one is configured, otherwise the place where jobs are created. */
 export interface Probed {

@@ -1,5 +1,5 @@
 // Waits for a connection where the server has none to spare: with those that a pool has, or until others end theirs.
-import { pause } from './patience.ts';
+import { pause } from './postgres/with-retry.ts';
 
 /** What is to be known of a pool to have it do with the connections that it has. */
 export interface GrowingPool {

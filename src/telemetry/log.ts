@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { pino } from 'pino';
 import { boundLine, MAX_LINE_LENGTH } from './bounded-line.ts';
 import { prettyLine } from './pretty-line.ts';
-import { createScrub } from './scrub.ts';
+import { createScrub } from './scrub-secrets.ts';
 import { terminalText } from './terminal-text.ts';
 
 /** The levels of a log, from the least to the most urgent; `info` once per change of state, `error` needs a person. */

@@ -2,42 +2,41 @@
 import type { SourceFile } from './import-scan.ts';
 
 /** Which other folders of ours the files of a folder may import. A folder that is not listed has no place yet. */
+const CENTRE = ['src/posting', 'src/plan'] as const;
+const SIDES = [...CENTRE, 'src/feed', 'src/store', 'src/queue', 'src/site', 'src/config', 'src/telemetry'] as const;
+const STEPS = [...SIDES, 'src/pull', 'src/apply', 'jobs', 'src/review'] as const;
+
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/posting': [],
   'src/plan': ['src/posting'],
-  'src/feed': ['src/posting', 'src/plan'],
-  'src/store': ['src/posting', 'src/plan'],
-  'src/queue': ['src/posting', 'src/plan'],
-  'src/site': ['src/posting', 'src/plan'],
+  'src/feed': CENTRE,
+  'src/embedded-postgres': [],
+  'src/store': CENTRE,
+  'src/queue': CENTRE,
+  'src/site': CENTRE,
   'src/telemetry': ['src/posting'],
-  'src/config': ['src/posting', 'src/plan', 'src/feed', 'src/store', 'src/queue', 'src/site', 'src/telemetry'],
+  'src/config': SIDES,
   'src/sandbox': [],
-  jobs: ['src/posting', 'src/plan', 'src/feed', 'src/store', 'src/queue', 'src/site', 'src/config', 'src/telemetry'],
-  'src/review': ['src/posting', 'src/plan', 'src/store', 'src/queue', 'src/site', 'src/config', 'src/telemetry'],
-  'src/cli': [
-    'src/posting',
-    'src/plan',
-    'src/feed',
-    'src/store',
-    'src/queue',
-    'src/site',
-    'src/config',
-    'src/telemetry',
-    'src/sandbox',
-    'src/review',
-    'jobs',
-  ],
+  'src/pull': SIDES,
+  'src/apply': SIDES,
+  jobs: [...SIDES, 'src/pull', 'src/apply'],
+  'src/review': SIDES,
+  'src/runtime': [...STEPS, 'src/embedded-postgres'],
+  'src/cli': [...STEPS, 'src/runtime', 'src/sandbox', 'src/embedded-postgres'],
 };
 
 /** Single files beyond the table: the way to the files that are not compiled, and the sandbox's own database server. */
 const ALSO: readonly { readonly from: RegExp; readonly to: RegExp }[] = [
   { from: /^src\/(feed|store|queue|site|sandbox)\//, to: /^src\/config\/package-root\.ts$/ },
-  { from: /^src\/sandbox\//, to: /^src\/store\/embedded/ },
+  { from: /^src\/sandbox\//, to: /^src\/embedded-postgres\// },
 ];
 
 /** Packages that stand only in some folders. */
 const ONLY_IN: readonly { readonly packages: readonly string[]; readonly folders: readonly string[] }[] = [
-  { packages: ['pg', 'pg-copy-streams', 'embedded-postgres'], folders: ['src/store', 'src/sandbox'] },
+  {
+    packages: ['pg', 'pg-copy-streams', 'embedded-postgres'],
+    folders: ['src/store', 'src/embedded-postgres', 'src/sandbox'],
+  },
   { packages: ['bullmq', 'ioredis'], folders: ['src/queue', 'jobs'] },
   { packages: ['fast-xml-parser', 'xmlbuilder2', 'saxes'], folders: ['src/site', 'src/feed', 'src/sandbox'] },
 ];
@@ -49,7 +48,8 @@ const IMPURE_TEXT =
   /\b(?:Date\.now|performance\.|new Date\(\)|Math\.random|process\.|console\.|set(?:Timeout|Interval|Immediate)\b|fetch\()/;
 
 /** Text of feeds and sites reaches a terminal only through functions that neutralise what would steer it. */
-const MAY_WRITE_OUT = /^src\/(?:cli\/(?:main|print|progress|output-failure|table|demo\/page)|telemetry\/log)\.ts$/;
+const MAY_WRITE_OUT =
+  /^src\/(?:cli\/(?:main|output\/table|demo\/page)|telemetry\/(?:log|print|progress|output-failure))\.ts$/;
 
 const SQL_FOLDERS = ['src/store', 'src/sandbox'];
 /** A literal that begins as a statement does. */
@@ -90,7 +90,7 @@ function textOutOfPlace(file: SourceFile): string[] {
   const sql = SQL_FOLDERS.includes(folder) ? undefined : SQL_TEXT.exec(file.text)?.[0];
   const out = MAY_WRITE_OUT.test(file.path) ? undefined : /\bprocess\.std(?:out|err)\b/.exec(file.text)?.[0];
   return [
-    ...(out === undefined ? [] : [`${file.path}: output goes through src/cli/print.ts, not through ${out}`]),
+    ...(out === undefined ? [] : [`${file.path}: output goes through src/telemetry/print.ts, not through ${out}`]),
     ...(impure === undefined ? [] : [`${file.path}: ${folder} is pure, "${impure}" is not`]),
     ...(sql === undefined ? [] : [`${file.path}: SQL stands only in ${SQL_FOLDERS.join(', ')}, not here: ${sql}`]),
   ];

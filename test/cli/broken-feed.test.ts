@@ -87,7 +87,7 @@ it('what is wrong with a site stops everything', async () => {
 it('one feed that is being pulled does not keep plan from the others', async () => {
   await addFeed(...WHOLE);
   const { db } = await mirror.app();
-  const { lockKey, tryLock } = await import('../../src/store/locks.ts');
+  const { lockKey, tryLock } = await import('../../src/store/locks/advisory-locks.ts');
   const lock = await tryLock(db, lockKey('pull', 'acme' as never));
   const plan = await run('plan');
   await lock?.release();

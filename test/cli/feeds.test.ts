@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FEED_TABLES } from '../../src/store/rename-feed.ts';
-import { enterAsWorker } from '../../src/store/worker-presence.ts';
+import { FEED_TABLES } from '../../src/store/feed/rename-feed.ts';
+import { enterAsWorker } from '../../src/store/locks/worker-lease.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';

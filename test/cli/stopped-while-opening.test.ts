@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { newDataFolder, postmasterPid, temporaryFolder } from '../store/embedded/data-folder.ts';
+import { newDataFolder, postmasterPid, temporaryFolder } from '../embedded-postgres/data-folder.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { startProgram } from './program.ts';
 

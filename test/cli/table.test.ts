@@ -1,7 +1,7 @@
 // Tables: aligned by what a terminal draws, and no wider than it.
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { formatTable } from '../../src/cli/table.ts';
+import { formatTable } from '../../src/cli/output/table.ts';
 
 const COLUMNS = [{ title: 'ID', align: 'right' }, { title: 'KEY' }, { title: 'REASON' }] as const;
 

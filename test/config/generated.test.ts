@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { configJsonSchemaText } from '../../src/config/json-schema.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { configurationReference } from '../../src/config/reference.ts';
+import { configJsonSchemaText } from '../../src/config/schema/json-schema.ts';
+import { configurationReference } from '../../src/config/schema/reference.ts';
 
 const HOW = 'is stale; run: UPDATE=1 npx vitest run test/config/generated.test.ts';
 

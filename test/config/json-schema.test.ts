@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { configJsonSchemaText } from '../../src/config/json-schema.ts';
 import { inputJsonSchema, knownNames, nearest } from '../../src/config/known-names.ts';
-import { configSchema } from '../../src/config/schema.ts';
+import { configSchema } from '../../src/config/schema/config-schema.ts';
+import { configJsonSchemaText } from '../../src/config/schema/json-schema.ts';
 
 test('the JSON Schema is JSON, strict, and describes every setting of a feed', () => {
   const schema = JSON.parse(configJsonSchemaText());

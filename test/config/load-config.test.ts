@@ -633,9 +633,9 @@ describe('mistakes', () => {
       /sites.board.list_path: must be a path on the site/,
     ],
     [
-      'doubts settled too early',
+      'doubts resolved too early',
       withLines({ site: ['doubts: { resolve_after_seconds: 30 }'] }),
-      'jobmirror.yaml:5:37 sites.board.doubts.resolve_after_seconds: must be longer than limits.timeout_seconds: until then the request itself may still make the job',
+      'jobmirror.yaml:5:38 sites.board.doubts.resolve_after_seconds: must be longer than limits.timeout_seconds: until then the request itself may still make the job',
     ],
     [
       'a state field that nothing fills',

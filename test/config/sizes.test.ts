@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseSize } from '../../src/config/sizes.ts';
+import { parseSize } from '../../src/config/schema/sizes.ts';
 
 test.each([
   ['500MB', 500_000_000],

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
-import { toUtf8 } from '../../src/feed/charset.ts';
-import { parseRecord } from '../../src/feed/parse-record.ts';
+import { toUtf8 } from '../../src/feed/decode/charset.ts';
+import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
 import { cutInto, read } from './collect.ts';
 
 const LONE_HIGH = { le: Buffer.of(0x00, 0xd8), be: Buffer.of(0xd8, 0x00) };

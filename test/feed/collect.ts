@@ -1,9 +1,9 @@
 // Collects what a reading hands over, and cuts bytes into chunks, so that tests can compare whole results.
 import { expect } from 'vitest';
+import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { FeedLimits, FeedReading, FeedSource, RecordSink } from '../../src/feed/feed-reading.ts';
+import { type SplitOptions, type SplitSink, XmlSplitter } from '../../src/feed/format/xml/xml-splitter.ts';
 import { type ReadingContext, readFeed } from '../../src/feed/read-feed.ts';
-import type { RecordBatch } from '../../src/feed/record-batch.ts';
-import { type SplitOptions, type SplitSink, XmlSplitter } from '../../src/feed/xml-splitter.ts';
 import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
 
 export interface Collected extends SplitSink, RecordSink {

@@ -1,8 +1,8 @@
 // Reading over HTTP: what is asked, which answers are a feed, where redirects may lead, and how long it may take.
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Network } from '../../src/feed/redirect-guard.ts';
-import { addressDigest } from '../../src/feed/request-digest.ts';
+import type { Network } from '../../src/feed/source/redirect-guard.ts';
+import { addressDigest } from '../../src/feed/source/request-digest.ts';
 import { read } from './collect.ts';
 import { headOf, type RawServer, respond, serveRaw } from './raw-server.ts';
 

@@ -1,6 +1,6 @@
 // Which addresses a redirect may not lead to.
 import { expect, it } from 'vitest';
-import { isPrivateAddress } from '../../src/feed/private-addresses.ts';
+import { isPrivateAddress } from '../../src/feed/source/private-addresses.ts';
 
 it.each([
   '127.0.0.1',

@@ -1,8 +1,8 @@
 // Batches of records: what is added comes out again, wherever it stood before and whatever memory was used for before.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memoriesOf, type PackedBatch, RecordBatch } from '../../src/feed/record-batch.ts';
-import { readingIn } from '../../src/feed/written-reading.ts';
+import { memoriesOf, type PackedBatch, RecordBatch } from '../../src/feed/batch/record-batch.ts';
+import { readingIn } from '../../src/feed/batch/written-reading.ts';
 import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import type { ReadPosting } from '../../src/posting/posting.ts';

@@ -1,8 +1,8 @@
 // The key of a record that can't be read is recovered where it is certain, and never guessed.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/feed/parse-record.ts';
-import { compileKeyRecovery } from '../../src/feed/recover-key.ts';
+import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
+import { compileKeyRecovery } from '../../src/feed/format/xml/recover-key.ts';
 
 const bytesOf = (record: string | readonly (string | number)[]): Buffer =>
   typeof record === 'string'

@@ -1,7 +1,7 @@
 // A lenient feed has the usual faults of its records repaired; nothing that is repaired swallows other elements.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRecord } from '../../src/feed/parse-record.ts';
+import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
 import { textsAt } from '../../src/posting/record-path.ts';
 
 const read = (xml: string) => {

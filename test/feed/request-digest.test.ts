@@ -1,7 +1,7 @@
 // What validators belong to: any other request, or another way of reading what comes, has another digest.
 import { describe, expect, it } from 'vitest';
 import type { FeedSource } from '../../src/feed/feed-reading.ts';
-import { addressDigest, requestDigest } from '../../src/feed/request-digest.ts';
+import { addressDigest, requestDigest } from '../../src/feed/source/request-digest.ts';
 import { roomyLimits } from './collect.ts';
 
 const secret = (value: string) => ({ reveal: () => value });

@@ -2,12 +2,12 @@
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { parseRecord } from '../../src/feed/parse-record.ts';
-import type { RecordBatch } from '../../src/feed/record-batch.ts';
-import type { Splitting } from '../../src/feed/splitting.ts';
-import { startSplitting } from '../../src/feed/start-splitting.ts';
-import { readingIn } from '../../src/feed/written-reading.ts';
-import type { SplitOptions } from '../../src/feed/xml-splitter.ts';
+import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
+import type { Splitting } from '../../src/feed/batch/splitting.ts';
+import { startSplitting } from '../../src/feed/batch/start-splitting.ts';
+import { readingIn } from '../../src/feed/batch/written-reading.ts';
+import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
+import type { SplitOptions } from '../../src/feed/format/xml/xml-splitter.ts';
 import { compileReader } from '../../src/posting/reader.ts';
 import { sampleSpec } from '../posting/sample-spec.ts';
 import { collect, cutInto } from './collect.ts';
@@ -114,7 +114,11 @@ describe('splitting in a thread', () => {
         );
       }
     };
-    const splitting = startSplitting(OPTIONS, { take, drain: () => undefined }, { threadsFrom: 0, prefetchMapping: spec });
+    const splitting = startSplitting(
+      OPTIONS,
+      { take, drain: () => undefined },
+      { threadsFrom: 0, prefetchMapping: spec },
+    );
     await pushAll(splitting, Buffer.from(`<source>${jobs.join('\n')}</source>`));
     await splitting.close();
     expect(found.prefetched).toBeGreaterThan(1_000);

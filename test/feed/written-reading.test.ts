@@ -1,8 +1,8 @@
 // What a thread has read arrives as it would have been read here.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { GrowingBytes } from '../../src/feed/growing-bytes.ts';
-import { readingIn, writeReading } from '../../src/feed/written-reading.ts';
+import { GrowingBytes } from '../../src/feed/batch/growing-bytes.ts';
+import { readingIn, writeReading } from '../../src/feed/batch/written-reading.ts';
 import { HASH_BYTES } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import type { KeptFields, Problem, ReadPosting } from '../../src/posting/posting.ts';

@@ -1,6 +1,6 @@
 // The splitter: which bytes are a record, whatever stands in it, and what is said of a document that is not whole.
 import { describe, expect, it } from 'vitest';
-import type { SplitOptions } from '../../src/feed/xml-splitter.ts';
+import type { SplitOptions } from '../../src/feed/format/xml/xml-splitter.ts';
 import { split } from './collect.ts';
 
 const inSource = (...inner: string[]) => `<source>${inner.join('\n')}</source>`;

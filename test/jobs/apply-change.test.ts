@@ -1,12 +1,12 @@
 // One posting, once: what is sent, what the books are told, and how long they are told it where they can't hear.
 import { describe, expect, it } from 'vitest';
 import { applyChange } from '../../jobs/apply-change.ts';
-import type { SiteContext } from '../../jobs/site-desk.ts';
+import type { SiteContext } from '../../src/apply/site-context.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
-import { semaphoreFor } from '../../src/site/places.ts';
-import type { Recorded, AttemptOutcome } from '../../src/store/settlement.ts';
-import { attemptOf, siteContextWith, exchangeOf, type LogLine, logInto } from './desk.ts';
+import { semaphoreFor } from '../../src/site/semaphore.ts';
+import type { AttemptOutcome, Recorded } from '../../src/store/change/attempt-outcome.ts';
+import { attemptOf, exchangeOf, type LogLine, logInto, siteContextWith } from '../apply/site-context.ts';
 
 const CREATED: Outcome = { kind: 'created', siteJob: { siteJobId: siteJobId('7'), fields: {} } };
 const FULL = Object.assign(new Error('could not extend file'), { code: '53100' });
@@ -149,11 +149,14 @@ describe('applyChange', () => {
     expect(lines).toMatchObject([{ level: 50, msg: 'outcome not recorded', siteJobId: '7' }]);
   });
 
-  it.each(['owned_elsewhere', 'superseded'] as const)('makes it an error where the outcome was %s', async (recordedAs) => {
-    const { lines, ended } = apply('create', CREATED, { recordedAs });
-    await ended;
-    expect(lines).toMatchObject([{ level: 50, msg: `outcome ${recordedAs}` }]);
-  });
+  it.each(['owned_elsewhere', 'superseded'] as const)(
+    'makes it an error where the outcome was %s',
+    async (recordedAs) => {
+      const { lines, ended } = apply('create', CREATED, { recordedAs });
+      await ended;
+      expect(lines).toMatchObject([{ level: 50, msg: `outcome ${recordedAs}` }]);
+    },
+  );
 
   it.each<[Outcome, object]>([
     [{ kind: 'accepted' }, { level: 30, msg: 'change accepted' }],
@@ -309,7 +312,10 @@ describe('applyChange', () => {
       claim: () => Promise.reject(new Error('claimed')),
     });
     const { signal } = new AbortController();
-    const both = [applyChange(attemptOf('create'), siteContext, signal), applyChange(attemptOf('create'), siteContext, signal)];
+    const both = [
+      applyChange(attemptOf('create'), siteContext, signal),
+      applyChange(attemptOf('create'), siteContext, signal),
+    ];
     await new Promise(setImmediate);
     requestSlots.close();
     comeTurn();

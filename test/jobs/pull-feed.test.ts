@@ -1,9 +1,9 @@
 // Pulls of a feed that is long enough for a thread of its own: what is planned is what the feed says, posting by posting.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import type { App } from '../../src/cli/books.ts';
-import { feedSetups } from '../../src/cli/feed-setups.ts';
-import * as writtenReading from '../../src/feed/written-reading.ts';
+import * as writtenReading from '../../src/feed/batch/written-reading.ts';
+import type { App } from '../../src/runtime/app.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -13,7 +13,7 @@ vi.mock('node:os', async (original) => ({
   availableParallelism: () => 2,
 }));
 // As it is, with its calls counted.
-vi.mock('../../src/feed/written-reading.ts', { spy: true });
+vi.mock('../../src/feed/batch/written-reading.ts', { spy: true });
 
 const POSTINGS = 5_000;
 
@@ -46,10 +46,7 @@ async function pull(list: readonly TestPosting[]): Promise<Record<string, number
 /** The descriptions that are wished, by key. */
 const desired = async (): Promise<Map<string, string>> =>
   new Map(
-    (await app.db.query("select key, fields->>'description' as text from change")).map(({ key, text }) => [
-      key,
-      text,
-    ]),
+    (await app.db.query("select key, fields->>'description' as text from change")).map(({ key, text }) => [key, text]),
   );
 
 it('wishes each posting as the feed has it, in a first pull and in those where some are other than before', async () => {

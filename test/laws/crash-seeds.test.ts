@@ -1,15 +1,15 @@
 // Kills a process at every named step, with other feeds and at another time for each seed: CRASH_SEEDS=200 plays as many,
 // FIRST_SEED on; SEED=123 plays one again.
 import { afterAll, describe, expect } from 'vitest';
-import type { Step } from '../../jobs/fault-hook.ts';
-import { approveChanges } from '../../src/store/review-actions.ts';
+import { approveChanges } from '../../src/store/review/review-actions.ts';
+import type { Step } from '../../src/telemetry/fault-hook.ts';
 import { onlyInAllNote, runsEverything } from '../support/extent.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
-import { resolveAsPeopleDo } from './settle-as-people-do.ts';
+import { resolveAsPeopleDo } from './resolve-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
 import { SIMULATED_SITE, STEPS } from './simulation.ts';
 

@@ -1,7 +1,7 @@
 // Kills a process at every named step of pull and apply, and shows that the next one leaves everything as it should be.
 import { describe, expect } from 'vitest';
-import type { Step } from '../../jobs/fault-hook.ts';
-import type { Queryable } from '../../src/store/database.ts';
+import type { Queryable } from '../../src/store/postgres/database.ts';
+import type { Step } from '../../src/telemetry/fault-hook.ts';
 import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';

@@ -3,13 +3,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { PullReport } from '../../src/cli/pull-report.ts';
 import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
+import type { PullReport } from '../../src/runtime/pull-report.ts';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
-import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/review-actions.ts';
-import { resumeSite, trustGone } from '../../src/store/site-state.ts';
+import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/review/review-actions.ts';
+import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import {
   addressOfPosting,
   type CrossingFeed,
@@ -23,7 +23,7 @@ import { categoryOf, changeSetup, FIRST_SETUP, type Setup, writeSetup } from './
 import type { Installation, Running } from './installation.ts';
 import { checkCounts } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
-import { resolveAsPeopleDo } from './settle-as-people-do.ts';
+import { resolveAsPeopleDo } from './resolve-as-people-do.ts';
 import { FAULTS, STEPS } from './simulation.ts';
 
 const ROUNDS = 8;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it as plainIt } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import { feedSetups } from '../../src/cli/feed-setups.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { type Framing, respond, serveRaw } from '../feed/raw-server.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { AFTER_ROOT, type CutFeed, cutFeed, PACKINGS, placesOf } from './cut-feeds.ts';

@@ -1,8 +1,8 @@
 // Doubts: settled by the list or by a person, waited for by newer wishes, told apart where everything looks alike.
 import { describe, expect } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
-import { type PersonsVerdict, resolveEntry } from '../../src/review/settle-entry.ts';
-import { reviewEntries } from '../../src/store/review-entries.ts';
+import { type PersonsVerdict, resolveEntry } from '../../src/review/resolve-entry.ts';
+import { reviewEntries } from '../../src/store/review/review-entries.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';
 import { heal } from './heal.ts';

@@ -1,8 +1,9 @@
 // Ends all faults and gives an installation the time that it needs to come to rest by its own means.
-import type { PullReport } from '../../src/cli/pull-report.ts';
+
 import type { SiteName } from '../../src/posting/identifiers.ts';
-import { retryChanges } from '../../src/store/review-actions.ts';
-import { resumeSite, trustGone } from '../../src/store/site-state.ts';
+import type { PullReport } from '../../src/runtime/pull-report.ts';
+import { retryChanges } from '../../src/store/review/review-actions.ts';
+import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import type { Installation } from './installation.ts';
 
 /** Pulls that may be needed: what is left to the next run is sent by the next run. */

@@ -1,6 +1,6 @@
 // Checks the laws (design, section 5) against what the site really has, what the books say, and one more pull.
 import { expect } from 'vitest';
-import type { PullReport } from '../../src/cli/pull-report.ts';
+import type { PullReport } from '../../src/runtime/pull-report.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 

@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
-import { adoptDoubt, findDoubt } from '../../src/store/doubt.ts';
-import { outcomeRecorder } from '../../src/store/settle.ts';
-import { pauseSite, resumeSite } from '../../src/store/site-state.ts';
+import { adoptDoubt, findDoubt } from '../../src/store/change/doubt.ts';
+import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { pauseSite, resumeSite } from '../../src/store/site/site-state.ts';
 import { acme, openStage } from '../review/stage.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { lawTest as it } from './law-test.ts';
@@ -151,9 +151,9 @@ describe('a posting that is gone', () => {
       await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'updated' }, record: undefined });
       release();
       const { pull } = await pulling;
-      expect(await stage.app.db.query('select seen, unchanged, gone, grace from pull where id = $1', [pull])).toEqual(
-        [{ seen: 9, unchanged: 9, gone: 1, grace: 1 }],
-      );
+      expect(await stage.app.db.query('select seen, unchanged, gone, grace from pull where id = $1', [pull])).toEqual([
+        { seen: 9, unchanged: 9, gone: 1, grace: 1 },
+      ]);
     } finally {
       await stage.close();
       await feed.close();

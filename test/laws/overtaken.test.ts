@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import { feedSetups } from '../../src/cli/feed-setups.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';

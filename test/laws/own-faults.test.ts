@@ -3,12 +3,12 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect } from 'vitest';
 import { applyChange } from '../../jobs/apply-change.ts';
-import type { FeedSetup } from '../../jobs/feed-setup.ts';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import { startEngine } from '../../src/cli/engine.ts';
-import { feedSetups } from '../../src/cli/feed-setups.ts';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { FeedSetup } from '../../src/pull/feed-setup.ts';
+import { startEngine } from '../../src/runtime/engine.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -60,7 +60,9 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       // Beside the engines' own workers, which may have them, too.
       await Promise.all(
         siteContexts.flatMap((siteContext) =>
-          FEED.map(({ key }) => applyChange({ feed: feedName('acme'), key: postingKey(key) }, siteContext, unstopped())),
+          FEED.map(({ key }) =>
+            applyChange({ feed: feedName('acme'), key: postingKey(key) }, siteContext, unstopped()),
+          ),
         ),
       );
       await installation.sync();

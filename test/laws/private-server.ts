@@ -4,8 +4,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
-import type { ServerSettings } from '../../src/store/embedded/settings.ts';
+import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import type { ServerSettings } from '../../src/embedded-postgres/settings.ts';
 import { runSql } from '../support/sql.ts';
 
 export interface PrivateServer {

@@ -1,12 +1,12 @@
 // Creates in doubt at sites that rewrite what they are sent: adopted, made once, and asked about no oftener than needed.
 import { describe, expect } from 'vitest';
-import { guardAddress } from '../../jobs/guard-address.ts';
-import type { SiteContext } from '../../jobs/site-desk.ts';
+import { guardAddress } from '../../src/apply/guard-address.ts';
+import type { SiteContext } from '../../src/apply/site-context.ts';
 import type { SiteName } from '../../src/posting/identifiers.ts';
-import { resolveEntry } from '../../src/review/settle-entry.ts';
-import { reviewEntries } from '../../src/store/review-entries.ts';
-import { setAddress } from '../../src/store/site-address.ts';
-import { learntRewrites } from '../../src/store/value-rewrites.ts';
+import { resolveEntry } from '../../src/review/resolve-entry.ts';
+import { reviewEntries } from '../../src/store/review/review-entries.ts';
+import { setAddress } from '../../src/store/site/known-address.ts';
+import { learntRewrites } from '../../src/store/site/value-rewrites.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';
 import { heal } from './heal.ts';

@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
+import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { startProgram } from '../cli/program.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';

@@ -14,7 +14,11 @@ const RATES = [40, 100];
 /** Waits until so many requests have come to the site, and notes which workers are seen with one of them. */
 async function watch(installation: Installation, requests: number, workers: Set<number>): Promise<void> {
   const { db } = await installation.app();
-  for (let listChecks = 0; installation.sandbox.requests.recent().length < requests && listChecks < 1_200; listChecks++) {
+  for (
+    let listChecks = 0;
+    installation.sandbox.requests.recent().length < requests && listChecks < 1_200;
+    listChecks++
+  ) {
     for (const row of await db.query<{ worker: number }>(
       `select distinct attempt_worker as worker from change where state = 'sending'`,
     ))

@@ -1,14 +1,15 @@
 // One simulated life of an installation, from a seed: feed versions, faults of the site, crashes, reviewers; then healing,
 // and all laws checked against what the site really has.
-import type { Step } from '../../jobs/fault-hook.ts';
+
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import type { Operation } from '../../src/sandbox/interface/operation.ts';
-import { approveChanges, discardEntries, retryChanges } from '../../src/store/review-actions.ts';
+import { approveChanges, discardEntries, retryChanges } from '../../src/store/review/review-actions.ts';
+import type { Step } from '../../src/telemetry/fault-hook.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { checkCounts, checkLaws } from './laws.ts';
 import { type Random, randomOf } from './random.ts';
-import { resolveAsPeopleDo } from './settle-as-people-do.ts';
+import { resolveAsPeopleDo } from './resolve-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
 
 /** Waits of milliseconds where the defaults have seconds. */

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { appendFile, readFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
-import type { Queryable } from '../../src/store/database.ts';
-import { lockKey } from '../../src/store/locks.ts';
+import { lockKey } from '../../src/store/locks/advisory-locks.ts';
+import type { Queryable } from '../../src/store/postgres/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';

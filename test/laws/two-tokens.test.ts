@@ -1,7 +1,7 @@
 // A process with an old token beside one with the new one: each is paused by its own token's refusal alone.
 import { describe, expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
-import { readSiteState } from '../../src/store/site-state.ts';
+import { readSiteState } from '../../src/store/site/site-state.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';

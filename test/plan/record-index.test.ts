@@ -69,11 +69,7 @@ describe('RecordIndex', () => {
     ]);
     expect(() => index.see(other, MAX_ORDINAL + 1)).toThrow('split it');
     index.unsee(slot);
-    expect([index.seenAt(slot), index.isAccounted(slot), index.mark(slot)]).toEqual([
-      undefined,
-      true,
-      RecordMark.open,
-    ]);
+    expect([index.seenAt(slot), index.isAccounted(slot), index.mark(slot)]).toEqual([undefined, true, RecordMark.open]);
   });
 
   it('keeps what was seen where it grows, and gives the hashes that were not met', () => {

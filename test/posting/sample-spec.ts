@@ -1,5 +1,5 @@
 // A mapping with little in it, for tests to change what they are about.
-import { readStateTable } from '../../src/config/us-states.ts';
+import { readStateTable } from '../../src/config/load-us-states.ts';
 import type { FieldRule, MappingSpec } from '../../src/posting/mapping.ts';
 import type { TransformName } from '../../src/posting/transforms.ts';
 

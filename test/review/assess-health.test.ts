@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { type AssessOptions, assessHealth, type FeedFacts, type SiteFacts } from '../../src/review/assess-health.ts';
-import type { PullHistory } from '../../src/store/pull-history.ts';
+import type { PullHistory } from '../../src/store/pull/pull-history.ts';
 
 const SITE: SiteFacts = {
   site: siteName('board'),

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-entry.ts';
-import { lockKey, tryLock } from '../../src/store/locks.ts';
-import { editsOfPosting } from '../../src/store/override.ts';
+import { lockKey, tryLock } from '../../src/store/locks/advisory-locks.ts';
+import { editsOfPosting } from '../../src/store/review/override.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 

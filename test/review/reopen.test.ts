@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
 import type { BulkAction } from '../../src/review/why-not.ts';
-import { lockKey, tryLock } from '../../src/store/locks.ts';
-import { ENTRY_KINDS, type EntryKind, type ReviewEntry, reviewEntries } from '../../src/store/review-entries.ts';
+import { lockKey, tryLock } from '../../src/store/locks/advisory-locks.ts';
+import { ENTRY_KINDS, type EntryKind, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 

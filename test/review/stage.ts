@@ -1,14 +1,14 @@
 // Brings an installation into states that need a person, step by step and without a worker: pulled, claimed, settled.
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import type { App } from '../../src/cli/books.ts';
-import { feedSetups } from '../../src/cli/feed-setups.ts';
 import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from '../../src/posting/identifiers.ts';
-import type { Attempt } from '../../src/store/attempt.ts';
-import { claimer } from '../../src/store/claim.ts';
-import { findChangeOf, type OpenChangeRow } from '../../src/store/open-change.ts';
-import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../src/store/review-entries.ts';
-import { outcomeRecorder } from '../../src/store/settle.ts';
-import type { Return } from '../../src/store/settlement.ts';
+import type { App } from '../../src/runtime/app.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import type { Attempt } from '../../src/store/change/attempt.ts';
+import type { Return } from '../../src/store/change/attempt-outcome.ts';
+import { claimer } from '../../src/store/change/claim.ts';
+import { findChangeOf, type OpenChangeRow } from '../../src/store/change/open-change.ts';
+import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';
 import { feedXml, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 
@@ -59,9 +59,7 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
       return end;
     },
     async acceptAll() {
-      const ready = await app.db.query<{ key: PostingKey }>(
-        `select key from change where state = 'ready' order by id`,
-      );
+      const ready = await app.db.query<{ key: PostingKey }>(`select key from change where state = 'ready' order by id`);
       for (const { key } of ready) {
         const claimed = await claims({ feed: acme, key });
         if (claimed.kind !== 'attempt') continue;

@@ -2,7 +2,7 @@
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
-import { type Doubt, findDoubt, refuteDoubt } from '../../src/store/doubt.ts';
+import { type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

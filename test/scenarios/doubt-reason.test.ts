@@ -2,8 +2,8 @@
 import { EventEmitter, once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import { feedSetups } from '../../src/cli/feed-setups.ts';
 import type { Fields } from '../../src/posting/posting.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -44,7 +44,7 @@ it('beside jobs that a person has to tell apart, until a look finds none of them
   const job = '<job><id>7</id><number>a</number><created-at>2020-01-01T00:00:00Z</created-at></job>';
   let listed = `<jobs>${job}</jobs>`;
   await openDoubtful((got) => [200, {}, got.url.startsWith('/jobs.xml') ? listed : job], {
-    doubts: '{ resolve_after_seconds: 0.6, looks: 4 }',
+    doubts: '{ resolve_after_seconds: 0.6, list_checks: 4 }',
   });
   expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
   expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note: expect.stringContaining(': 7; say') }]);

@@ -1,7 +1,7 @@
 // A site that expires jobs: the old ones are made anew, and the site is not mistaken for another address.
 import { afterEach, describe, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
-import { readSiteState } from '../../src/store/site-state.ts';
+import { readSiteState } from '../../src/store/site/site-state.ts';
 import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

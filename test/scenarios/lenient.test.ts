@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
-import { readStory } from '../../src/store/posting-story.ts';
+import { readStory } from '../../src/store/review/posting-history.ts';
 import { acme } from '../review/stage.ts';
 import { feedXml, postings, recordXml } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

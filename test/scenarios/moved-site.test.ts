@@ -2,13 +2,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SiteContext } from '../../jobs/site-desk.ts';
-import { maintainBacklog } from '../../jobs/tend-backlog.ts';
+import { maintainBacklog } from '../../src/apply/maintain-backlog.ts';
+import type { SiteContext } from '../../src/apply/site-context.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { addressOf } from '../../src/site/site-address.ts';
-import { setAddress } from '../../src/store/site-address.ts';
-import { readSiteState, resumeSite } from '../../src/store/site-state.ts';
+import { addressOf } from '../../src/site/base-address.ts';
+import { setAddress } from '../../src/store/site/known-address.ts';
+import { readSiteState, resumeSite } from '../../src/store/site/site-state.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -141,7 +141,9 @@ describe('a site that has jobs', () => {
     expect(await claim()).toEqual({ kind: 'not_due' });
     const total = mirror.sandbox.requests.total();
     await db.query(`insert into orphan_site_job (site, site_job_id, feed, key) values ('board', '77', 'acme', 'gone')`);
-    expect(await maintainBacklog(siteContext as SiteContext, new AbortController().signal)).toMatchObject({ resumed: false });
+    expect(await maintainBacklog(siteContext as SiteContext, new AbortController().signal)).toMatchObject({
+      resumed: false,
+    });
     expect(mirror.sandbox.requests.total()).toBe(total);
   });
 });

@@ -1,8 +1,8 @@
 // What a pull notes of records: characters that it removed, and problems beyond those that get an entry of their own.
 import { afterEach, expect, it } from 'vitest';
-import { describeReport } from '../../src/cli/pull-report.ts';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
-import { countNoted, notesOf } from '../../src/store/posting-notes.ts';
+import { describeReport } from '../../src/runtime/pull-report.ts';
+import { countNoted, notesOf } from '../../src/store/pull/posting-notes.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

@@ -40,7 +40,7 @@ it('the pages of a list', async () => {
     ];
   });
   mirror = await openMirror({
-    site: { base_url: site.url.href, limits: LIMITS, doubts: '{ resolve_after_seconds: 0.6, looks: 1 }' },
+    site: { base_url: site.url.href, limits: LIMITS, doubts: '{ resolve_after_seconds: 0.6, list_checks: 1 }' },
   });
   await mirror.writeFeed(feedXml([posting('a')]));
   await mirror.sync();

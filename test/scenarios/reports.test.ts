@@ -1,8 +1,8 @@
 // What a report says where a pull does not run alone, is not complete, or leaves something in doubt: every count has its place.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import { feedSetups } from '../../src/cli/feed-setups.ts';
-import { exitStatusOf, type PullReport, reportPull } from '../../src/cli/pull-report.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import { exitStatusOf, type PullReport, reportPull } from '../../src/runtime/pull-report.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

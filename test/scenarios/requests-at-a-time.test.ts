@@ -2,9 +2,9 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import { feedSetups } from '../../src/cli/feed-setups.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { openSiteQueue } from '../../src/queue/site-queue.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

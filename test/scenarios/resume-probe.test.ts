@@ -1,7 +1,7 @@
 // What a paused site has to show before it is sent to again by itself.
 import { afterEach, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
-import { readSiteState } from '../../src/store/site-state.ts';
+import { readSiteState } from '../../src/store/site/site-state.ts';
 import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

@@ -1,10 +1,10 @@
 // A site that takes fewer requests than configured: it is mirrored at its own rate, and throttling is no failure of postings.
 import { afterEach, describe, expect, it } from 'vitest';
-import { startEngine } from '../../src/cli/engine.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
-import type { Database } from '../../src/store/database.ts';
-import { takeSiteSlot, throttleSite } from '../../src/store/site-rate.ts';
-import { readSiteState } from '../../src/store/site-state.ts';
+import { startEngine } from '../../src/runtime/engine.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
+import { takeSiteSlot, throttleSite } from '../../src/store/site/site-rate.ts';
+import { readSiteState } from '../../src/store/site/site-state.ts';
 import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -64,10 +64,7 @@ describe('a site that asks to wait', () => {
   it('teaches all processes that send to it', { timeout: 180_000 }, async () => {
     await openThrottling(100, () => [429, { 'retry-after': '1' }]);
     await mirror.writeFeed(feedXml(postings(60)));
-    const others = [
-      await startEngine(await mirror.app(), undefined),
-      await startEngine(await mirror.app(), undefined),
-    ];
+    const others = [await startEngine(await mirror.app(), undefined), await startEngine(await mirror.app(), undefined)];
     expect(await mirror.sync()).toMatchObject({ created: 59, rejected: 1, failed: 0, pending: 0 });
     expect(refusals).toBeLessThan(25);
     await Promise.all(others.map((engine) => engine.stop(5_000)));

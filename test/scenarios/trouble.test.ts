@@ -1,7 +1,7 @@
 // What a whole site being wrong does: pauses with a cause, resumes, and never loses what it has.
 import { afterEach, describe, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
-import { readSiteState, resumeSite, trustGone } from '../../src/store/site-state.ts';
+import { readSiteState, resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

@@ -1,8 +1,8 @@
 // What is read from the site's XML of a job, from the URL of a job, and from times.
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
-import { decodeSiteJob, readTime } from '../../src/site/decode.ts';
-import { jobPath, readJobId, readJobUrl } from '../../src/site/job-address.ts';
+import { jobPath, readJobId, readJobUrl } from '../../src/site/http/job-address.ts';
+import { decodeSiteJob, readTime } from '../../src/site/xml/decode.ts';
 
 const base = new URL('https://site.test/board/jobs.xml');
 

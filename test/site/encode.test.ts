@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
-import { encodeSiteJob } from '../../src/site/encode.ts';
-import { readXml, textOf } from '../../src/site/xml-tree.ts';
+import { encodeSiteJob } from '../../src/site/xml/encode.ts';
+import { readXml, textOf } from '../../src/site/xml/xml-tree.ts';
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>';
 

@@ -5,8 +5,8 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { deadlineIn } from '../../src/site/deadline.ts';
 import type { Exchange, SiteClient } from '../../src/site/exchange.ts';
+import { deadlineIn } from '../../src/site/http/deadline.ts';
 import {
   anyTime,
   closedUrl,

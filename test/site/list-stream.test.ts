@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readXml } from '../../src/site/xml-tree.ts';
+import { readXml } from '../../src/site/xml/xml-tree.ts';
 import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 
 interface BigSite extends AsyncDisposable {
@@ -50,7 +50,7 @@ function* pieces(entry: (at: number) => string, count: number, end: string): Gen
   yield end;
 }
 
-const client = new URL('../../dist/src/site/client.js', import.meta.url).href;
+const client = new URL('../../dist/src/site/http/client.js', import.meta.url).href;
 const program = `
   import { createSiteClient } from ${JSON.stringify(client)};
   const site = createSiteClient({

@@ -1,7 +1,7 @@
 // The list action, of which the interface shows neither path nor paging: every job once, and never a part as the whole.
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
-import { type GetPage, readList } from '../../src/site/list.ts';
+import { type GetPage, readList } from '../../src/site/list/list.ts';
 import { openClient, openSite, type Reply } from './scripted-site.ts';
 
 const xml = { 'content-type': 'application/xml' };

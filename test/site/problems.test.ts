@@ -1,7 +1,7 @@
 // What is read from the site's validation errors, whose structure the interface does not show.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeProblems } from '../../src/site/problems.ts';
+import { decodeProblems } from '../../src/site/xml/problems.ts';
 
 const title = (message: string) => ({ field: 'title', message });
 

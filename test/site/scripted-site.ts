@@ -4,9 +4,9 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { siteJobId } from '../../src/posting/identifiers.ts';
-import { createSiteClient } from '../../src/site/client.ts';
-import { deadlineIn } from '../../src/site/deadline.ts';
 import type { SiteClient, SiteOptions, SiteRequest } from '../../src/site/exchange.ts';
+import { createSiteClient } from '../../src/site/http/client.ts';
+import { deadlineIn } from '../../src/site/http/deadline.ts';
 import { certificate, key } from './tls-identity.ts';
 
 export const TOKEN = 'canary+7f3a/9c=ü';

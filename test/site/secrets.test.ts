@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
-import { createScrubber, REMOVED } from '../../src/site/scrub.ts';
+import { createScrubber, REMOVED } from '../../src/site/http/scrub-exchange.ts';
 import { anyTime, create, openClient, openRawSite, openSite, remove, TOKEN, update } from './scripted-site.ts';
 
 const forms: readonly [name: string, text: string][] = [

@@ -2,10 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { tellOtherContent } from '../../src/site/contradiction.ts';
-import { readFailureIndicator } from '../../src/site/objection.ts';
-import { readErrors } from '../../src/site/problems.ts';
-import { createCleaner, createScrubber, REMOVED } from '../../src/site/scrub.ts';
-import { openXml } from '../../src/site/xml-events.ts';
+import { readFailureIndicator } from '../../src/site/failure-indicator.ts';
+import { createCleaner, createScrubber, REMOVED } from '../../src/site/http/scrub-exchange.ts';
+import { readErrors } from '../../src/site/xml/problems.ts';
+import { openXml } from '../../src/site/xml/xml-events.ts';
 import {
   expandReferences,
   legibleText,
@@ -13,7 +13,7 @@ import {
   readXml,
   readXmlInSlices,
   type XmlElement,
-} from '../../src/site/xml-tree.ts';
+} from '../../src/site/xml/xml-tree.ts';
 import { anyTime, create, openClient, openSite, TOKEN } from './scripted-site.ts';
 
 function countedPause() {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readXml, textOf } from '../../src/site/xml-tree.ts';
+import { readXml, textOf } from '../../src/site/xml/xml-tree.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
 
 const read = (text: string): string | undefined => {

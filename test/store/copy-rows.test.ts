@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { RowCopier } from '../../src/store/copy-rows.ts';
-import { type Database, openDatabase, type Session } from '../../src/store/database.ts';
-import { type TestDatabase, createTestDatabase } from '../support/database.ts';
+import { RowCopier } from '../../src/store/postgres/copy-rows.ts';
+import { type Database, openDatabase, type Session } from '../../src/store/postgres/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
 let db: Database;

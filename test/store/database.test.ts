@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { openDatabase, type Transaction } from '../../src/store/database.ts';
-import { isPassing } from '../../src/store/passing-error.ts';
+import { openDatabase, type Transaction } from '../../src/store/postgres/database.ts';
+import { isPassing } from '../../src/store/postgres/transient-error.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 // Comes first: the driver warns once in the life of a process.

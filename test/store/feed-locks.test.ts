@@ -1,9 +1,9 @@
 // Locks of feeds: one holder at a time within and between processes, on one connection however many are held.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type FeedName, feedName } from '../../src/posting/identifiers.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
-import { lockFeed } from '../../src/store/feed-locks.ts';
-import { type TestDatabase, createTestDatabase } from '../support/database.ts';
+import { lockFeed } from '../../src/store/locks/feed-locks.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let testDatabase: TestDatabase;
 let one: Database;

@@ -1,9 +1,8 @@
 // Schedules of feeds in the database: whose configuration holds, who takes a run, and what becomes of the runs of the dead.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeLate } from '../../src/cli/late-schedules.ts';
-import { nextRun } from '../../src/cli/next-run.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import { describeLate } from '../../src/runtime/late-schedules.ts';
+import { nextRun } from '../../src/runtime/next-run.ts';
 import {
   endRun,
   type FeedSchedule,
@@ -12,9 +11,10 @@ import {
   readSchedules,
   setSchedules,
   takeDueRuns,
-} from '../../src/store/feed-schedule.ts';
-import { enterAsWorker, type WorkerLease } from '../../src/store/worker-presence.ts';
-import { type TestDatabase, createTestDatabase } from '../support/database.ts';
+} from '../../src/store/feed/feed-schedule.ts';
+import { enterAsWorker, type WorkerLease } from '../../src/store/locks/worker-lease.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const [acme, globex] = [feedName('acme'), feedName('globex')];
 const noon = (feed = acme, digest = 'one'): FeedSchedule => ({ feed, pattern: '0 12 * * *', timeZone: 'UTC', digest });

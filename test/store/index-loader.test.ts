@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RecordMark } from '../../src/plan/record-index.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
-import { loadRecordIndex } from '../../src/store/index-loader.ts';
-import { type TestDatabase, createTestDatabase } from '../support/database.ts';
+import { loadRecordIndex } from '../../src/store/mapping/index-loader.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** More than one chunk of COPY's stream holds. */
 const POSTINGS = 5_000;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await db.query(
     `insert into change (feed, key, site, desired, operation, fields, state, record_hash, attempt_token, sent_record_hash, gone)
      select 'acme', n, 'board', 'present', 'update', '{}', case n % 10 when 1 then 'ready' else 'sending' end,
-       decode(md5('acme wished ' || n), 'hex'), case n % 10 when 1 then null else gen_random_uuid() end,
+       decode(md5('acme open ' || n), 'hex'), case n % 10 when 1 then null else gen_random_uuid() end,
        case n % 10 when 1 then null else decode(md5('acme sent ' || n), 'hex') end, n % 20 = 2
      from generate_series(1, ${POSTINGS}) n where n % 10 in (1, 2)`,
   );
@@ -51,7 +51,7 @@ it('holds every record of the feed, whatever way it was read in', async () => {
   };
   const all = Array.from({ length: POSTINGS }, (_, at) => at + 1);
   expect(await found('mapped')).toEqual(all.map((n) => ({ n, mark: n % 10 <= 2 ? superseding : mapped })));
-  expect(await found('wished')).toEqual(
+  expect(await found('open')).toEqual(
     all.map((n) => ({ n, mark: [1, 2].includes(n % 10) ? (n % 20 === 2 ? superseding : open) : undefined })),
   );
   expect(await found('sent')).toEqual(all.map((n) => ({ n, mark: n % 10 === 2 ? superseding : undefined })));

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/store/database.ts';
-import { standForLead } from '../../src/store/leadership.ts';
-import { lockKey } from '../../src/store/locks.ts';
-import { type TestDatabase, createTestDatabase } from '../support/database.ts';
+import { lockKey } from '../../src/store/locks/advisory-locks.ts';
+import { standForLead } from '../../src/store/locks/leadership.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const KEY = lockKey('lead', 'board');
 let testDatabase: TestDatabase;

@@ -1,10 +1,10 @@
 // Mappings taken over from a file: all or none, nobody else's job, and no job made twice by what is under way.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
-import { claimer } from '../../src/store/claim.ts';
-import { lockKey, tryLock } from '../../src/store/locks.ts';
-import { type ImportLine, importMappings } from '../../src/store/mapping-import.ts';
-import { countMappings, listMappings } from '../../src/store/mapping-list.ts';
+import { claimer } from '../../src/store/change/claim.ts';
+import { lockKey, tryLock } from '../../src/store/locks/advisory-locks.ts';
+import { type ImportLine, importMappings } from '../../src/store/mapping/mapping-import.ts';
+import { countMappings, listMappings } from '../../src/store/mapping/mapping-list.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 

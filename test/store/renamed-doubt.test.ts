@@ -1,9 +1,9 @@
 // A feed that gets another name while the outcome of a create is on its way: the job is the posting's, by its new name.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
-import { adoptDoubt, type Doubt, findDoubt, refuteDoubt } from '../../src/store/doubt.ts';
-import { renameFeed } from '../../src/store/rename-feed.ts';
-import { outcomeRecorder } from '../../src/store/settle.ts';
+import { adoptDoubt, type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
+import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { renameFeed } from '../../src/store/feed/rename-feed.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { posting } from '../support/indeed-feed.ts';
 

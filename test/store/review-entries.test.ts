@@ -6,8 +6,8 @@ import {
   type EntryKind,
   heldGroups,
   reviewEntries,
-} from '../../src/store/review-entries.ts';
-import { readEntry } from '../../src/store/review-entry.ts';
+} from '../../src/store/review/review-entries.ts';
+import { readEntry } from '../../src/store/review/review-entry.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
 import { feedXml, posting, postings, recordXml } from '../support/indeed-feed.ts';
 

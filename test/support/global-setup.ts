@@ -3,10 +3,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { openEmbeddedServer } from '../../src/store/embedded/server.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { migrate } from '../../src/store/postgres/migrate.ts';
 import { runSql, withDatabase } from './sql.ts';
 
 declare module 'vitest' {

@@ -3,15 +3,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type App, openAppFor } from '../../src/cli/books.ts';
-import { type Engine, startEngine } from '../../src/cli/engine.ts';
-import { feedSetups } from '../../src/cli/feed-setups.ts';
-import { mirrorFeed } from '../../src/cli/mirror-feed.ts';
-import type { PullReport } from '../../src/cli/pull-report.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { type App, openAppFor } from '../../src/runtime/app.ts';
+import { type Engine, startEngine } from '../../src/runtime/engine.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import { mirrorFeed } from '../../src/runtime/mirror-feed.ts';
+import type { PullReport } from '../../src/runtime/pull-report.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/postgres/database.ts';
 import { createTestDatabase } from './database.ts';
 
 export interface MirrorOptions {

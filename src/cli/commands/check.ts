@@ -2,22 +2,22 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { CronExpressionParser } from 'cron-parser';
-import { UNSEARCHED } from '../../../jobs/check-site.ts';
+import { UNSEARCHED } from '../../apply/search-site.ts';
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../../config/config.ts';
 import { type Complaint, ConfigError, complaintLine } from '../../config/config-error.ts';
 import { CONFIG_FILE, loadConfig } from '../../config/load-config.ts';
-import { isKnownEncoding } from '../../feed/charset.ts';
+import { isKnownEncoding } from '../../feed/decode/charset.ts';
 import { plural } from '../../plan/plural.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
-import { createSiteClient } from '../../site/client.ts';
+import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
+import { ExitStatus } from '../../runtime/exit-status.ts';
+import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import type { Probe } from '../../site/exchange.ts';
-import { type DatabaseCheck, checkDatabase } from '../check-books.ts';
-import { commandWriter, completeCommands } from '../command-line.ts';
-import { ExitStatus } from '../exit-status.ts';
-import { chooseFeeds } from '../feed-setups.ts';
-import { printJson, printLines, printNotice } from '../print.ts';
-import { formatTime } from '../times.ts';
+import { createSiteClient } from '../../site/http/client.ts';
+import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
+import { formatTime } from '../../telemetry/times.ts';
+import { checkDatabase, type DatabaseCheck } from '../check-database.ts';
 
 type Answers = ReadonlyMap<SiteName, Probe>;
 
@@ -156,7 +156,9 @@ function describe(config: Config, answers: Answers, databaseCheck: DatabaseCheck
 }
 
 const warningLines = (config: Config, databaseCheck: DatabaseCheck): string[] =>
-  [...config.warnings, ...unsearchedSites(config), ...warningsOf(databaseCheck)].map((warning) => `warning: ${warning}`);
+  [...config.warnings, ...unsearchedSites(config), ...warningsOf(databaseCheck)].map(
+    (warning) => `warning: ${warning}`,
+  );
 
 function describeSite({ name, options, requestsPerSecond, stateField }: SiteConfig, answer?: Probe): string[] {
   const doubts =

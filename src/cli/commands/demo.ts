@@ -1,12 +1,12 @@
 // `jobmirror demo`: mirrors two versions of a bundled feed into a sandbox, proves the result, and lets people look around.
 import { Command } from 'commander';
-import { commandWriter, pathFromHere } from '../command-line.ts';
+import { commandWriter, pathFromHere } from '../../runtime/command-line.ts';
+import { ExitStatus } from '../../runtime/exit-status.ts';
+import { type StopSignal, stopSignal } from '../../runtime/stop-signal.ts';
 import { makeDemoFolder } from '../demo/folder.ts';
 import { openPage, type Page } from '../demo/page.ts';
 import { DEMO_ACCOUNT, openStage, type Stage } from '../demo/stage.ts';
 import { type Ending, tellStory } from '../demo/story.ts';
-import { ExitStatus } from '../exit-status.ts';
-import { type StopSignal, stopSignal } from '../stop-signal.ts';
 
 export function demoCommand(): Command {
   return new Command('demo')

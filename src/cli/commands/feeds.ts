@@ -1,20 +1,20 @@
 // `jobmirror feeds`: gives a feed that was renamed in the configuration its jobs, or takes one out of service.
 import { Command } from 'commander';
-import { releaseOrphans } from '../../../jobs/tend-backlog.ts';
+import { releaseOrphans } from '../../apply/maintain-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { addressOf } from '../../site/site-address.ts';
-import { noteAct } from '../../store/audit.ts';
-import { type DoubtfulFeed, doubtfulFeeds } from '../../store/left-feeds.ts';
-import { renameFeed, retireFeed } from '../../store/rename-feed.ts';
-import { declareChecked } from '../../store/site-check.ts';
+import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { addressOf } from '../../site/base-address.ts';
+import { type DoubtfulFeed, doubtfulFeeds } from '../../store/feed/left-feeds.ts';
+import { renameFeed, retireFeed } from '../../store/feed/rename-feed.ts';
+import { noteAct } from '../../store/review/audit.ts';
+import { declareChecked } from '../../store/site/site-search.ts';
+import { printJson, printLine } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
-import { commandWriter, completeCommands } from '../command-line.ts';
-import { UserError } from '../exit-status.ts';
 import { knownFeed } from '../feed-name.ts';
-import { printJson, printLine } from '../print.ts';
-import { withApp } from '../with-books.ts';
+import { withApp } from '../with-app.ts';
 
 interface FeedsOptions {
   readonly config?: string;

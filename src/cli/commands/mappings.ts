@@ -4,18 +4,18 @@ import { Command, Option } from 'commander';
 import { reason } from '../../config/settings-file.ts';
 import { plural } from '../../plan/plural.ts';
 import { headerLine, type MappingFormat, mappingLine, readMappingLines } from '../../review/mapping-file.ts';
-import { type ImportEnd, importMappings } from '../../store/mapping-import.ts';
-import { countMappings, listMappings, type MappingRow } from '../../store/mapping-list.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { type ImportEnd, importMappings } from '../../store/mapping/mapping-import.ts';
+import { countMappings, listMappings, type MappingRow } from '../../store/mapping/mapping-list.ts';
+import { printData, printJson, printLine, printLines, printNotice } from '../../telemetry/print.ts';
+import { startProgress } from '../../telemetry/progress.ts';
+import { formatTime } from '../../telemetry/times.ts';
 import { actorName } from '../actor.ts';
 import { askSites } from '../check-import.ts';
-import { UserError } from '../exit-status.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
-import { printData, printJson, printLine, printLines, printNotice } from '../print.ts';
-import { startProgress } from '../progress.ts';
-import { formatTable } from '../table.ts';
-import { formatTime } from '../times.ts';
-import { withApp } from '../with-books.ts';
+import { formatTable } from '../output/table.ts';
+import { withApp } from '../with-app.ts';
 
 interface MappingOptions {
   readonly config?: string;
@@ -47,8 +47,7 @@ function listCommand(): Command {
       withApp(options, async (app) => {
         const feed = name === undefined ? undefined : await knownFeed(app.db, app.config, name);
         if (options.json === true) {
-          for await (const row of listMappings(app.db, feed, options.limit))
-            await printLine(mappingLine(row, 'jsonl'));
+          for await (const row of listMappings(app.db, feed, options.limit)) await printLine(mappingLine(row, 'jsonl'));
           return;
         }
         const rows: MappingRow[] = [];

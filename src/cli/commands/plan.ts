@@ -1,20 +1,20 @@
 // `jobmirror plan`: prints each change that a sync would send, field by field, and sends nothing.
 import { Command } from 'commander';
-import type { FeedSetup } from '../../../jobs/feed-setup.ts';
-import { type PlanEnd, planFeed } from '../../../jobs/plan-feed.ts';
 import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { type PlanEnd, planFeed } from '../../pull/plan-feed.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
-import { type App, openAppFor, readConfig } from '../books.ts';
-import { commandWriter, completeCommands } from '../command-line.ts';
-import { describeChange, describeUnsent } from '../describe-change.ts';
-import { ExitStatus, worst } from '../exit-status.ts';
-import { chooseFeeds } from '../feed-setups.ts';
-import { OutputFailedError } from '../output-failure.ts';
-import { printJson, printLine, printNotice, stopPrintingOn } from '../print.ts';
-import { formatBytes, startProgress } from '../progress.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
+import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
+import { ExitStatus, worst } from '../../runtime/exit-status.ts';
+import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { stopSignal } from '../../runtime/stop-signal.ts';
+import { OutputFailedError } from '../../telemetry/output-failure.ts';
+import { printJson, printLine, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
+import { formatBytes, startProgress } from '../../telemetry/progress.ts';
+import { describeChange, describeUnsent } from '../output/describe-change.ts';
 
 export function planCommand(): Command {
   return new Command('plan')

@@ -1,17 +1,17 @@
 // `jobmirror pulls`: the newest pulls, with what each saw and what came of it.
 import { Command } from 'commander';
 import type { WriteCommand } from '../../review/possible-actions.ts';
-import { type CountedPull, countedPulls } from '../../store/overview.ts';
-import { commandWriter, completeCommands } from '../command-line.ts';
-import { pullStatus } from '../describe-status.ts';
+import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
+import { type CountedPull, countedPulls } from '../../store/review/overview.ts';
+import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
+import { formatBytes } from '../../telemetry/progress.ts';
+import { formatTime } from '../../telemetry/times.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
-import { oneLine, printJson, printLine, printLines } from '../print.ts';
-import { formatBytes } from '../progress.ts';
-import { pullJson } from '../pull-json.ts';
-import { formatTable } from '../table.ts';
-import { formatTime } from '../times.ts';
-import { withApp } from '../with-books.ts';
+import { pullStatus } from '../output/describe-status.ts';
+import { pullJson } from '../output/pull-json.ts';
+import { formatTable } from '../output/table.ts';
+import { withApp } from '../with-app.ts';
 
 const SHOWN_PULLS = 20;
 

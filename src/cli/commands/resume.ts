@@ -1,16 +1,16 @@
 // `jobmirror resume`: has a paused site sent to again, at once.
 import { Command } from 'commander';
 import type { SiteName } from '../../posting/identifiers.ts';
-import { addressOf } from '../../site/site-address.ts';
-import { noteAct } from '../../store/audit.ts';
-import { setAddress } from '../../store/site-address.ts';
-import { resumeSite, trustGone } from '../../store/site-state.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { addressOf } from '../../site/base-address.ts';
+import { noteAct } from '../../store/review/audit.ts';
+import { setAddress } from '../../store/site/known-address.ts';
+import { resumeSite, trustGone } from '../../store/site/site-state.ts';
+import { printJson, printLine } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { confirmMoved } from '../confirm-moved.ts';
-import { UserError } from '../exit-status.ts';
-import { printJson, printLine } from '../print.ts';
 import { refuseMove } from '../refuse-move.ts';
-import { withApp } from '../with-books.ts';
+import { withApp } from '../with-app.ts';
 
 interface ResumeOptions {
   readonly config?: string;

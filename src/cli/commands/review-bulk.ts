@@ -3,15 +3,15 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { actOnEntries } from '../../review/act-on-entries.ts';
 import { selectEntries } from '../../review/select-entries.ts';
 import type { BulkAction } from '../../review/why-not.ts';
-import { ENTRY_KINDS, type EntryKind } from '../../store/review-entries.ts';
+import { commandWriter } from '../../runtime/command-line.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../store/review/review-entries.ts';
+import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { afterDiscard, askToDiscard } from '../ask-to-discard.ts';
-import { commandWriter } from '../command-line.ts';
-import { UserError } from '../exit-status.ts';
 import { wholeNumber } from '../option-values.ts';
-import { printNotice } from '../print.ts';
 import { reportAct } from '../report-actions.ts';
-import { withApp } from '../with-books.ts';
+import { withApp } from '../with-app.ts';
 
 interface BulkOptions {
   readonly config?: string;

@@ -1,12 +1,12 @@
 // `jobmirror review edit`: sets fields of one posting that was rejected or failed, and sends it.
 import { Command, InvalidArgumentError } from 'commander';
 import { editEntry } from '../../review/edit-entry.ts';
+import { commandWriter } from '../../runtime/command-line.ts';
+import { ExitStatus, UserError, worst } from '../../runtime/exit-status.ts';
 import { actorName } from '../actor.ts';
-import { commandWriter } from '../command-line.ts';
-import { ExitStatus, UserError, worst } from '../exit-status.ts';
 import { entryNumber } from '../option-values.ts';
 import { reportAct } from '../report-actions.ts';
-import { withApp } from '../with-books.ts';
+import { withApp } from '../with-app.ts';
 
 interface EditOptions {
   readonly config?: string;

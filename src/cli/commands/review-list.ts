@@ -3,7 +3,9 @@ import { Command, Option } from 'commander';
 import { plural } from '../../plan/plural.ts';
 import { escalates } from '../../review/escalation.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
-import { countFound } from '../../store/found-entries.ts';
+import type { App } from '../../runtime/app.ts';
+import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
+import { countFound } from '../../store/review/found-entries.ts';
 import {
   countEntries,
   ENTRY_KINDS,
@@ -13,15 +15,13 @@ import {
   heldGroups,
   type ReviewEntry,
   reviewEntries,
-} from '../../store/review-entries.ts';
-import type { App } from '../books.ts';
-import { commandWriter, completeCommands } from '../command-line.ts';
+} from '../../store/review/review-entries.ts';
+import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
+import { formatSpan, formatTime } from '../../telemetry/times.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
-import { oneLine, printJson, printLine, printLines } from '../print.ts';
-import { formatTable } from '../table.ts';
-import { formatSpan, formatTime } from '../times.ts';
-import { withApp } from '../with-books.ts';
+import { formatTable } from '../output/table.ts';
+import { withApp } from '../with-app.ts';
 
 interface ListOptions {
   readonly config?: string;

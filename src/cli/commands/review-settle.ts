@@ -3,19 +3,19 @@
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
-import { type PersonsVerdict, resolveEntry } from '../../review/settle-entry.ts';
-import { createSiteClient } from '../../site/client.ts';
-import { readJobId, readJobUrl } from '../../site/job-address.ts';
-import { findChange } from '../../store/open-change.ts';
+import { type PersonsVerdict, resolveEntry } from '../../review/resolve-entry.ts';
+import type { App } from '../../runtime/app.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { createSiteClient } from '../../site/http/client.ts';
+import { readJobId, readJobUrl } from '../../site/http/job-address.ts';
+import { findChange } from '../../store/change/open-change.ts';
+import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
-import type { App } from '../books.ts';
-import { UserError } from '../exit-status.ts';
+import { adoptFound } from '../adopt-found.ts';
 import { knownFeed } from '../feed-name.ts';
-import { printNotice } from '../print.ts';
 import { refuseMove } from '../refuse-move.ts';
 import { reportAct } from '../report-actions.ts';
-import { adoptFound } from '../settle-found.ts';
-import { withApp } from '../with-books.ts';
+import { withApp } from '../with-app.ts';
 
 interface ResolveOptions {
   readonly config?: string;

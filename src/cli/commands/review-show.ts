@@ -1,15 +1,15 @@
 // `jobmirror review show`: everything of one entry, and the exact commands that are possible for it.
 import { Command } from 'commander';
+import { actionLine } from '../../review/describe-history.ts';
 import { escalates } from '../../review/escalation.ts';
 import { type ActionableEntry, type PossibleAction, possibleActions } from '../../review/possible-actions.ts';
-import { actionLine } from '../../review/tell-story.ts';
-import { type EntryDetails, readEntry } from '../../store/review-entry.ts';
-import { commandWriter } from '../command-line.ts';
-import { describeEntry } from '../describe-entry.ts';
-import { UserError } from '../exit-status.ts';
+import { commandWriter } from '../../runtime/command-line.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { type EntryDetails, readEntry } from '../../store/review/review-entry.ts';
+import { printJson, printLines } from '../../telemetry/print.ts';
 import { entryNumber } from '../option-values.ts';
-import { printJson, printLines } from '../print.ts';
-import { withApp } from '../with-books.ts';
+import { describeEntry } from '../output/describe-entry.ts';
+import { withApp } from '../with-app.ts';
 
 export function reviewShowCommand(): Command {
   return new Command('show')

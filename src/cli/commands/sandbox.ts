@@ -1,14 +1,14 @@
 // `jobmirror sandbox`: runs a job site to practise on, until stopped.
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { openServer, readConfig } from '../../runtime/app.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
 import type { EnsuredUser } from '../../sandbox/ensure-user.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts';
 import { createLogger } from '../../telemetry/log.ts';
-import { openServer, readConfig } from '../books.ts';
-import { UserError } from '../exit-status.ts';
-import { printLine, printNotice } from '../print.ts';
+import { printLine, printNotice } from '../../telemetry/print.ts';
 import { addSandboxOptions, readSandboxOptions } from '../sandbox-options.ts';
-import { stopSignal, unlessStopped } from '../stop-signal.ts';
 
 /** Other than the port of `/healthz`, so that both run side by side. */
 const DEFAULT_PORT = 8081;

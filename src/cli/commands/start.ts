@@ -1,15 +1,15 @@
 // `jobmirror start`: runs the schedules and the workers, and answers /healthz, until stopped.
 import { Command } from 'commander';
-import type { FeedSetup } from '../../../jobs/feed-setup.ts';
-import { type App, openAppFor, readConfig } from '../books.ts';
-import { startEngine } from '../engine.ts';
-import { UserError } from '../exit-status.ts';
-import { chooseFeeds } from '../feed-setups.ts';
-import { startHealth } from '../health.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
+import { startEngine } from '../../runtime/engine.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { startHealth } from '../../runtime/http/health.ts';
+import { startRetention } from '../../runtime/retention.ts';
+import { runSchedules } from '../../runtime/schedules.ts';
+import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
 import { leftBehind } from '../left-behind.ts';
-import { startRetention } from '../retention.ts';
-import { runSchedules } from '../schedules.ts';
-import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../stop-signal.ts';
 
 export function startCommand(): Command {
   return new Command('start')

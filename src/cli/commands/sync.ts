@@ -1,22 +1,28 @@
 // `jobmirror sync`: pulls feeds once, has their changes sent, and prints one summary a feed.
 import { Command } from 'commander';
-import type { FeedSetup } from '../../../jobs/feed-setup.ts';
 import type { Config } from '../../config/config.ts';
-import { describePassing } from '../../store/passing-error.ts';
-import { giveUpPull } from '../../store/pull.ts';
-import { type App, openAppFor, readConfig } from '../books.ts';
-import { commandWriter, completeCommands } from '../command-line.ts';
-import { type Engine, startEngine } from '../engine.ts';
-import { ExitStatus, UserError, worst } from '../exit-status.ts';
-import { chooseFeeds } from '../feed-setups.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
+import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
+import { type Engine, startEngine } from '../../runtime/engine.ts';
+import { ExitStatus, UserError, worst } from '../../runtime/exit-status.ts';
+import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { mirrorFeed } from '../../runtime/mirror-feed.ts';
+import {
+  describeReport,
+  exitStatusOf,
+  failedReport,
+  type PullReport,
+  withCommands,
+} from '../../runtime/pull-report.ts';
+import { removeOldRowsBriefly } from '../../runtime/retention.ts';
+import { STOP_WITHIN_MS, stopSignal } from '../../runtime/stop-signal.ts';
+import { describePassing } from '../../store/postgres/transient-error.ts';
+import { giveUpPull } from '../../store/pull/pull-row.ts';
+import { OutputFailedError } from '../../telemetry/output-failure.ts';
+import { printJson, printLine, printNotice } from '../../telemetry/print.ts';
+import { type Progress, startProgress } from '../../telemetry/progress.ts';
 import { leftBehind } from '../left-behind.ts';
-import { mirrorFeed } from '../mirror-feed.ts';
-import { OutputFailedError } from '../output-failure.ts';
-import { printJson, printLine, printNotice } from '../print.ts';
-import { type Progress, startProgress } from '../progress.ts';
-import { describeReport, exitStatusOf, failedReport, type PullReport, withCommands } from '../pull-report.ts';
-import { removeOldRowsBriefly } from '../retention.ts';
-import { STOP_WITHIN_MS, stopSignal } from '../stop-signal.ts';
 
 /** Feeds that are mirrored side by side. */
 const FEEDS_AT_ONCE = 2;

@@ -1,15 +1,15 @@
 // `jobmirror why`: why one posting is, or is not, on the site as it is.
 import { Command } from 'commander';
 import { postingKey } from '../../posting/identifiers.ts';
+import { tellStory } from '../../review/describe-history.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
-import { tellStory } from '../../review/tell-story.ts';
-import { type PostingStory, readStory } from '../../store/posting-story.ts';
-import { commandWriter, completeCommands } from '../command-line.ts';
+import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
+import { type PostingStory, readStory } from '../../store/review/posting-history.ts';
+import { printJson, printLines } from '../../telemetry/print.ts';
+import { formatSpan, formatTime } from '../../telemetry/times.ts';
 import { knownFeed } from '../feed-name.ts';
-import { printJson, printLines } from '../print.ts';
-import { pullJson } from '../pull-json.ts';
-import { formatSpan, formatTime } from '../times.ts';
-import { withApp } from '../with-books.ts';
+import { pullJson } from '../output/pull-json.ts';
+import { withApp } from '../with-app.ts';
 
 export function whyCommand(): Command {
   return new Command('why')

@@ -1,9 +1,9 @@
 // `jobmirror work`: workers only, to add machines to what `start` or `sync` runs elsewhere.
 import { Command } from 'commander';
-import { openAppFor, readConfig } from '../books.ts';
-import { startEngine } from '../engine.ts';
-import { startRetention } from '../retention.ts';
-import { STOP_WITHIN_MS, stopSignal, unlessStopped } from '../stop-signal.ts';
+import { openAppFor, readConfig } from '../../runtime/app.ts';
+import { startEngine } from '../../runtime/engine.ts';
+import { startRetention } from '../../runtime/retention.ts';
+import { STOP_WITHIN_MS, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
 
 export function workCommand(): Command {
   return new Command('work')

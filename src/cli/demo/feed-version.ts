@@ -1,9 +1,10 @@
 // Reads a version of the feed without any books: what of it should be on a site that mirrors it, and what should not.
-import type { FeedSetup } from '../../../jobs/feed-setup.ts';
-import { parseRecord } from '../../feed/parse-record.ts';
+
+import { parseRecord } from '../../feed/format/xml/parse-record.ts';
 import { readFeed } from '../../feed/read-feed.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import type { Fields, ReadResult } from '../../posting/posting.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
 
 export interface ReadVersion {
   /** What the feed says of each key; of several postings with one key, the first. */

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { identityOf, isAlive } from '../../store/embedded/process-identity.ts';
-import { removeCluster } from '../../store/embedded/remove-cluster.ts';
-import { UserError } from '../exit-status.ts';
-import { printNotice } from '../print.ts';
+import { identityOf, isAlive } from '../../embedded-postgres/process-identity.ts';
+import { removeCluster } from '../../embedded-postgres/remove-cluster.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { printNotice } from '../../telemetry/print.ts';
 
 export interface DemoFolder {
   /** Absolute. */

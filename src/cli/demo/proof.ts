@@ -2,7 +2,7 @@
 import type { PostingKey, SiteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { SiteClient } from '../../site/exchange.ts';
-import type { ReviewEntry } from '../../store/review-entries.ts';
+import type { ReviewEntry } from '../../store/review/review-entries.ts';
 import type { ExpectedSite, ReadVersion } from './feed-version.ts';
 
 /** What was looked into, in a sentence each, and what is not as it should be. */

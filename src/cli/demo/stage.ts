@@ -1,16 +1,16 @@
 // Sets the demo's stage: a database, a job site, a feed and a configuration in one folder, and the worker that joins them.
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FeedSetup } from '../../../jobs/feed-setup.ts';
 import type { SiteConfig } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { packageRoot } from '../../config/package-root.ts';
+import { openEmbeddedServer } from '../../embedded-postgres/server.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { type App, openAppFor } from '../../runtime/app.ts';
+import { type Engine, startEngine } from '../../runtime/engine.ts';
+import { feedSetups } from '../../runtime/feed-setups.ts';
+import { STOP_WITHIN_MS } from '../../runtime/stop-signal.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
-import { openEmbeddedServer } from '../../store/embedded/server.ts';
-import { type App, openAppFor } from '../books.ts';
-import { type Engine, startEngine } from '../engine.ts';
-import { feedSetups } from '../feed-setups.ts';
-import { STOP_WITHIN_MS } from '../stop-signal.ts';
 
 export const DEMO_ACCOUNT = 'demo@example.com';
 

@@ -1,15 +1,15 @@
 // Tells the demo's story: three pulls of a feed that changes, each planned, mirrored and explained, and then the proof.
-import { planFeed } from '../../../jobs/plan-feed.ts';
-import { createSiteClient } from '../../site/client.ts';
+import { planFeed } from '../../pull/plan-feed.ts';
+import { commandWriter, pathFromHere } from '../../runtime/command-line.ts';
+import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { mirrorFeed } from '../../runtime/mirror-feed.ts';
+import { describeCounts, describeReport, exitStatusOf, type PullReport } from '../../runtime/pull-report.ts';
 import type { SiteClient } from '../../site/exchange.ts';
-import type { PlannedChange } from '../../store/planned-changes.ts';
-import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../store/review-entries.ts';
-import { commandWriter, pathFromHere } from '../command-line.ts';
-import { CHANGE_SIGNS, describeChange } from '../describe-change.ts';
-import { ExitStatus, UserError } from '../exit-status.ts';
-import { mirrorFeed } from '../mirror-feed.ts';
-import { startProgress } from '../progress.ts';
-import { describeCounts, describeReport, exitStatusOf, type PullReport } from '../pull-report.ts';
+import { createSiteClient } from '../../site/http/client.ts';
+import type { PlannedChange } from '../../store/change/planned-changes.ts';
+import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../store/review/review-entries.ts';
+import { startProgress } from '../../telemetry/progress.ts';
+import { CHANGE_SIGNS, describeChange } from '../output/describe-change.ts';
 import { type ExpectedSite, expectSite, readVersion } from './feed-version.ts';
 import type { Page } from './page.ts';
 import { type Evidence, type ListedJobs, listJobs, proveSite } from './proof.ts';

@@ -4,9 +4,9 @@ import { type ExpectedSite, expectSite, type ReadVersion } from '../../../src/cl
 import { type Evidence, listJobs, type Proof, proveSite } from '../../../src/cli/demo/proof.ts';
 import { feedName, postingKey, siteName } from '../../../src/posting/identifiers.ts';
 import type { Fields, ReadResult } from '../../../src/posting/posting.ts';
-import { createSiteClient } from '../../../src/site/client.ts';
 import type { SiteClient } from '../../../src/site/exchange.ts';
-import type { EntryKind, ReviewEntry } from '../../../src/store/review-entries.ts';
+import { createSiteClient } from '../../../src/site/http/client.ts';
+import type { EntryKind, ReviewEntry } from '../../../src/store/review/review-entries.ts';
 import { openTestSandbox, type TestSandbox } from '../../sandbox/test-sandbox.ts';
 
 let site: TestSandbox;

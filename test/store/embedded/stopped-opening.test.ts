@@ -2,9 +2,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { openEmbeddedServer } from '../../../src/store/embedded/server.ts';
+import { openEmbeddedServer } from '../../../src/embedded-postgres/server.ts';
+import { newDataFolder, postmasterPid, withoutSync } from '../../embedded-postgres/data-folder.ts';
 import { runSql } from '../../support/sql.ts';
-import { newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
 
 // Several servers start one after the other in each test, on a machine that has other work too.
 vi.setConfig({ testTimeout: 120_000 });

@@ -1,0 +1,79 @@
+// Gathers, while a site's list is read, the jobs that no posting of this database accounts for.
+import { isRewriting } from '../plan/observe-values.ts';
+import { compareReferences, fieldOf } from '../plan/same-value.ts';
+import type { SiteJobId } from '../posting/identifiers.ts';
+import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { databaseTime, type FoundJob, keepFound, ownReferences } from '../store/site/site-search.ts';
+import { learntRewrites } from '../store/site/value-rewrites.ts';
+import type { SiteContext } from './site-context.ts';
+
+const KEPT_AT_ONCE = 1_000;
+const MOST_AGE_MS = 86_400_000;
+
+export interface FoundJobs {
+  /** How many jobs were taken. */
+  readonly read: number;
+  /** How many of them showed a reference. */
+  readonly referenced: number;
+  /** When this began, by the database's clock. */
+  readonly since: Date;
+  /** Takes a job of the list. */
+  readonly take: (siteJob: SiteJob) => void;
+  /** Writes what was taken since the last time; to be called after each page. */
+  keep(): Promise<void>;
+}
+
+/** @param isSearch the list is read for this, so that the jobs of mappings are compared as well. @param maxAgeMs how old the list may be: what was deleted since is not found. */
+export async function foundJobs(
+  { db, site }: SiteContext,
+  referenceField: string,
+  isSearch: boolean,
+  maxAgeMs = 0,
+): Promise<FoundJobs> {
+  const since = new Date((await databaseTime(db)).getTime() - Math.min(MOST_AGE_MS, Math.max(0, maxAgeMs)));
+  const reading = { site, referenceField, since, isSearch };
+  const learnt = await learntRewrites(db, site);
+  let waiting: FoundJob[] = [];
+  let read = 0;
+  let referenced = 0;
+
+  /** Jobs that show another reference than their posting has: the ID was used again, unknown to this database. */
+  async function contradicting(jobs: readonly FoundJob[]): Promise<ReadonlySet<SiteJobId>> {
+    const ids = jobs.map(({ siteJobId }) => siteJobId);
+    const own = await ownReferences(db, reading, ids);
+    const others = jobs.filter(({ siteJobId, reference: shown }) => {
+      const sent = own.get(siteJobId);
+      if (sent === undefined || !shown?.trim() || compareReferences(sent, shown) !== 'other') return false;
+      return !isRewriting(learnt, referenceField, sent, shown);
+    });
+    return new Set(others.map(({ siteJobId }) => siteJobId));
+  }
+
+  return {
+    get read() {
+      return read;
+    },
+    get referenced() {
+      return referenced;
+    },
+    since: reading.since,
+    take(siteJob) {
+      read++;
+      const [kept, reference] = [siteJob, toCompare(siteJob)].map(({ fields }) => fieldOf(fields, referenceField));
+      if (reference?.trim()) referenced++;
+      // By the way only references count: titles alone are compared in a search.
+      else if (!isSearch) return;
+      const { siteJobId, fields } = siteJob;
+      const title = isSearch ? fieldOf(fields, 'title') : undefined;
+      waiting.push({ siteJobId, reference, isSecret: reference !== kept, title });
+    },
+    async keep() {
+      const taken = waiting;
+      waiting = [];
+      for (let at = 0; at < taken.length; at += KEPT_AT_ONCE) {
+        const jobs = taken.slice(at, at + KEPT_AT_ONCE);
+        await keepFound(db, reading, jobs, isSearch ? await contradicting(jobs) : undefined);
+      }
+    },
+  };
+}

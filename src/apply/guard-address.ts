@@ -1,0 +1,48 @@
+// Stops before anything is sent to a place that is not where the jobs of the site were made.
+import type { SiteName } from '../posting/identifiers.ts';
+import { searchAnew } from '../store/site/ahead-signs.ts';
+import { claimAddress, findMove, type Move, pauseMovedSite, setAddress } from '../store/site/known-address.ts';
+import { endPause, readSiteState } from '../store/site/site-state.ts';
+import { forgetRewrites } from '../store/site/value-rewrites.ts';
+import type { SiteContext } from './site-context.ts';
+
+/**
+ * Pauses a site whose address is another one than that of its jobs, until a person says that it is the same site: their
+ * IDs may belong to anybody's jobs there (law 4). Resumes it where base_url was set back.
+ */
+export async function guardAddress({ db, site, address, log }: SiteContext): Promise<void> {
+  const known = await claimAddress(db, site, address);
+  if (known === address) {
+    const state = await readSiteState(db, site);
+    if (state.movedTo === undefined) return;
+    await endPause(db, site);
+    log.info({ site, address }, 'site resumed: base_url is as it was');
+    return;
+  }
+  const move = await findMove(db, site, address);
+  if (move === undefined) {
+    await forgetRewrites(db, site);
+    await searchAnew(db, site);
+    await setAddress(db, site, address);
+    return;
+  }
+  const cause = describeMove(site, move);
+  await pauseMovedSite(db, site, address, cause);
+  log.error({ site, cause }, 'site paused');
+}
+
+/** Stands for the port where an earlier version noted an address without it (migration 0110). */
+const UNKNOWN_PORT = ':?';
+
+/** What is known of a move, and the ways to go on. */
+export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): string {
+  const doubts = inDoubt === 0 ? '' : `, and ${inDoubt} more whose outcome is unknown`;
+  const place = from.includes(UNKNOWN_PORT)
+    ? `${from.replace(UNKNOWN_PORT, '')}, at a port that was not recorded`
+    : from;
+  return (
+    `base_url leads to ${to}, and the jobs of the site (${jobs}${doubts}) were made at ${place}. ` +
+    `If it is the same site at a new address: jobmirror resume ${site} --moved. ` +
+    'If it is another site, set base_url back and give the other site a name of its own'
+  );
+}

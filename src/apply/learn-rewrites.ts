@@ -1,0 +1,50 @@
+// Learns from accepted creates how a site rewrites values, and writes down only what is not known yet.
+import { type LearntRewrites, MANY_OBSERVATIONS, type Observation, observe } from '../plan/observe-values.ts';
+import type { SiteName } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
+import { type SiteJob, toCompare } from '../site/exchange.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { learntRewrites, noteRewrites } from '../store/site/value-rewrites.ts';
+
+/** Kinds that one process counts; a site that shows something else each time is not learnt further. */
+const MOST_COUNTED = 2_000;
+
+export interface RewriteLearner {
+  /** Takes notice of a job that is certainly the one that was sent. Rejects only where the database can't be reached. */
+  learn(sent: Fields, shown: Pick<SiteJob, 'fields' | 'revealFields'>): Promise<void>;
+}
+
+export function rewriteLearner(db: Queryable, site: SiteName): RewriteLearner {
+  let known: Promise<Map<string, number>> | undefined;
+  const counts = new Map<string, number>();
+  return {
+    async learn(sent, shown) {
+      known ??= learntRewrites(db, site).then(countsOf);
+      const before = await known.catch((error) => {
+        known = undefined;
+        throw error;
+      });
+      const news = observe(sent, toCompare(shown).fields, shown.fields).flatMap((observation) => {
+        const name = nameOf(observation.field, observation);
+        const seen = (counts.get(name) ?? 0) + 1;
+        if (seen > MANY_OBSERVATIONS || (seen === 1 && counts.size >= MOST_COUNTED)) return [];
+        counts.set(name, seen);
+        // Counted in powers of two, so that a whole import costs some five statements.
+        return (seen & (seen - 1)) === 0 && seen > (before.get(name) ?? 0) ? [{ ...observation, seen }] : [];
+      });
+      for (const one of news) before.set(nameOf(one.field, one), one.seen);
+      if (news.length > 0) await noteRewrites(db, site, news);
+    },
+  };
+}
+
+function countsOf(learnt: LearntRewrites): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const [field, rewrites] of learnt) {
+    for (const rewrite of rewrites) counts.set(nameOf(field, rewrite), rewrite.seen);
+  }
+  return counts;
+}
+
+const nameOf = (field: string, { kind, detail }: Pick<Observation, 'kind' | 'detail'>): string =>
+  `${field} ${kind} ${detail}`;

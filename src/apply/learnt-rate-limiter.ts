@@ -1,0 +1,69 @@
+// Paces the requests of this process by the rate that the site has taught, which all processes share through the database.
+import type { SiteName } from '../posting/identifiers.ts';
+import type { RateLimiter } from '../site/rate-limiter.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { pause } from '../store/postgres/with-retry.ts';
+import { hasLearntRate, takeSiteSlot } from '../store/site/site-rate.ts';
+
+/** As long as nothing is known of a learnt rate, the database is asked for it this often. */
+const CHECK_EVERY_MS = 1_000;
+/** Turns further off are not given yet. */
+const NEAR_MS = 2_000;
+/** What does not wait takes its turn all the same. */
+const FAR_MS = 3_600_000;
+
+const NEVER = new AbortController().signal;
+
+/**
+ * @param local paces the process by the configured rate, whatever the site has taught.
+ * @param isStopping once it is true nobody waits any more.
+ */
+export function learntRateLimiter(
+  local: RateLimiter,
+  db: Queryable,
+  site: SiteName,
+  requestsPerSecond: number,
+  isStopping: () => boolean,
+): RateLimiter {
+  let learnt = false;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+
+  async function isLearnt(): Promise<boolean> {
+    if (!learnt && performance.now() - checkedAt >= CHECK_EVERY_MS) {
+      checkedAt = performance.now();
+      learnt = await hasLearntRate(db, site);
+    }
+    return learnt;
+  }
+
+  /** Milliseconds until the caller goes on, and whether it then has its turn. */
+  async function ask(nearMs: number): Promise<{ inMs: number; given: boolean }> {
+    try {
+      if (!(await isLearnt())) return { inMs: 0, given: true };
+      const turn = await takeSiteSlot(db, site, requestsPerSecond, nearMs);
+      if (turn !== undefined) return turn;
+      learnt = false;
+    } catch {
+      // Without the database nothing is claimed, and so nothing is sent.
+    }
+    return { inMs: 0, given: true };
+  }
+
+  return {
+    async take(signal = NEVER) {
+      await local.take(signal);
+      while (!signal.aborted && !isStopping()) {
+        const { inMs, given } = await ask(NEAR_MS);
+        if (inMs > 0) await pause(Math.min(inMs, NEAR_MS), signal);
+        if (given) return;
+      }
+    },
+    spend() {
+      local.spend();
+      void ask(FAR_MS);
+    },
+    slowDown() {
+      checkedAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}

@@ -1,0 +1,114 @@
+// Tends what no queue job would come back to: orphaned attempts, doubts, strays, paused sites and old rows.
+
+import type { SiteName } from '../posting/identifiers.ts';
+import { deadlineIn } from '../site/http/deadline.ts';
+import { dueOrphans, forgetOrphan, takeOrphan } from '../store/change/orphan-site-jobs.ts';
+import { giveBackOrphans } from '../store/locks/worker-lease.ts';
+import type { Database } from '../store/postgres/database.ts';
+import { acceptToken, takeTokenProbe } from '../store/site/refused-token.ts';
+import { endPause, noteFailedProbe, readSiteState } from '../store/site/site-state.ts';
+import { resolveDoubts } from './resolve-doubts.ts';
+import { checkSite } from './search-site.ts';
+import { SEND_WITHIN_MS, type SiteContext, type SitePolicy } from './site-context.ts';
+import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PACE } from './update-site-health.ts';
+
+/** Time to note an outcome, on top of the time that a request may take. */
+const RESOLVE_MARGIN_MS = 10_000;
+/** Restarts and power cuts must not count against a change; one that kills each process that sends it must end. */
+const MOST_DEATHS = 10;
+const ORPHANS_AT_ONCE = 50;
+const ORPHAN_RETRY_MS = 60_000;
+
+/** What one round did that may have made changes ready. */
+export interface Maintained {
+  readonly orphans: number;
+  readonly doubts: number;
+  readonly resumed: boolean;
+  /** The site was searched for jobs of new feeds, so that these are sent. */
+  readonly searched?: boolean;
+}
+
+/** One round for one site. Any number of processes may do this at once. */
+export async function maintainBacklog(siteContext: SiteContext, signal: AbortSignal): Promise<Maintained> {
+  const orphans = await releaseOrphans(siteContext.db, siteContext.site, siteContext.policy);
+  if (orphans > 0) siteContext.log.warn({ site: siteContext.site, orphans }, 'attempts of ended workers given back');
+  const state = await readSiteState(siteContext.db, siteContext.site, siteContext.tokenDigest);
+  // Another process is configured with this address; what is known of the site is about another place.
+  if (state.address !== undefined && state.address !== siteContext.address)
+    return { orphans, doubts: 0, resumed: false };
+  if (state.tokenRefused) return { orphans, doubts: 0, resumed: await tryToken(siteContext, signal) };
+  if (state.pausedSince !== undefined) {
+    const due = state.probeInMs !== undefined && state.probeInMs <= 0;
+    return { orphans, doubts: 0, resumed: due && (await probe(siteContext, signal)) };
+  }
+  if (state.waitsMs > 0) return { orphans, doubts: 0, resumed: false };
+  const searched = await checkSite(siteContext, signal);
+  const doubts = await resolveDoubts(siteContext, signal);
+  await deleteOrphans(siteContext, signal);
+  return { orphans, doubts, resumed: false, searched };
+}
+
+/** Gives back what processes that ended were sending for a site. Gives how many changes that were. */
+export const releaseOrphans = (
+  db: Database,
+  site: SiteName,
+  { timeoutMs, retry, doubts }: Pick<SitePolicy, 'timeoutMs' | 'retry' | 'doubts'>,
+): Promise<number> =>
+  giveBackOrphans(db, site, {
+    deadlineMs: SEND_WITHIN_MS + timeoutMs + RESOLVE_MARGIN_MS,
+    mayLandMs: doubts.resolveAfterMs,
+    // Tries that came back are counted with them, and are fewer than may be.
+    mostTries: retry.attempts + MOST_DEATHS,
+  });
+
+/** Asks a paused site at once, as a command that starts should: its cause may just have been mended. */
+export async function probeIfPaused(siteContext: SiteContext, signal: AbortSignal): Promise<void> {
+  const state = await readSiteState(siteContext.db, siteContext.site, siteContext.tokenDigest);
+  if (state.tokenRefused) await tryToken(siteContext, signal, true);
+  else if (state.pausedSince !== undefined && state.probeInMs !== undefined) await probe(siteContext, signal);
+}
+
+/** Whether the site refuses the token of this process: then another one, with another token, has to lead. */
+export async function isTokenRefused({ db, site, tokenDigest }: SiteContext): Promise<boolean> {
+  return (await readSiteState(db, site, tokenDigest)).tokenRefused;
+}
+
+/** Tries a refused token with one harmless GET, whenever it is due. Gives whether the site takes it again. */
+async function tryToken(siteContext: SiteContext, signal: AbortSignal, atOnce = false): Promise<boolean> {
+  const { db, site, tokenDigest, log } = siteContext;
+  if (!(await takeTokenProbe(db, site, tokenDigest, TOKEN_PACE, atOnce))) return false;
+  siteContext.rateLimiter.spend();
+  const { kind: answer, message, mayResume } = await siteContext.client.probe(signal);
+  if (mayResume) await acceptToken(db, site, tokenDigest);
+  if (mayResume) log.info({ site }, 'site resumed: it accepts the token again');
+  else log.warn({ site, answer, message }, 'site stays paused for this token');
+  return mayResume;
+}
+
+/** Asks a paused site with one harmless GET, less and less often, and resumes it when it answers. */
+async function probe(siteContext: SiteContext, signal: AbortSignal): Promise<boolean> {
+  siteContext.rateLimiter.spend();
+  const { kind: answer, message, mayResume } = await siteContext.client.probe(signal);
+  if (mayResume) {
+    await endPause(siteContext.db, siteContext.site);
+    siteContext.log.info({ site: siteContext.site }, 'site resumed: it answers again');
+    return true;
+  }
+  await noteFailedProbe(siteContext.db, siteContext.site, PROBE_FIRST_MS, PROBE_MAX_MS);
+  siteContext.log.warn({ site: siteContext.site, answer, message }, 'site stays paused');
+  return false;
+}
+
+/** Deletes jobs that we made and that no posting owns. */
+async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Promise<void> {
+  for (const siteJobId of await dueOrphans(siteContext.db, siteContext.site, ORPHANS_AT_ONCE)) {
+    await siteContext.rateLimiter.take(signal);
+    // A create may have been answered with its ID meanwhile: from here on such a create knows of this delete.
+    if (!(await takeOrphan(siteContext.db, siteContext.site, siteJobId, ORPHAN_RETRY_MS))) continue;
+    const notAfter = deadlineIn(SEND_WITHIN_MS);
+    const { outcome } = await siteContext.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
+    const done = outcome.kind === 'accepted' || outcome.kind === 'gone';
+    if (done) await forgetOrphan(siteContext.db, siteContext.site, siteJobId);
+    siteContext.log.warn({ site: siteContext.site, siteJobId, outcome: outcome.kind }, 'orphan site job deleted');
+  }
+}

@@ -1,0 +1,134 @@
+// Turns the outcome of one request into what becomes of its change: the only place that decides on a retry.
+import type { Reason } from '../plan/desired-change.ts';
+import type { Problem } from '../posting/posting.ts';
+import { type Outcome, toCompare } from '../site/exchange.ts';
+import type { Attempt } from '../store/change/attempt.ts';
+import type { Result, Return } from '../store/change/attempt-outcome.ts';
+import type { SitePolicy } from './site-context.ts';
+
+type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceField'>;
+
+/**
+ * | outcome       | create       | update                    | delete       |
+ * | ------------- | ------------ | ------------------------- | ------------ |
+ * | created       | mapped       | as accepted               | -            |
+ * | accepted      | in doubt     | noted                     | mapping goes |
+ * | gone          | failed       | create anew, or rejected  | mapping goes |
+ * | rejected      | rejected     | rejected                  | rejected     |
+ * | forbidden     | failed       | failed                    | failed       |
+ * | unauthorized  | ready        | ready (the site is paused)| ready        |
+ * | throttled     | ready, when the site says; not counted as an attempt   |||
+ * | unreachable   | ready, later; not counted as an attempt                |||
+ * | unknown       | in doubt     | retry, then failed        | retry, then failed |
+ * | foreign       | -            | in doubt, for a person    | mapping goes |
+ * | misconfigured | retry, then failed (the site is paused if it goes on)  |||
+ *
+ * An update or delete that is unknown or misconfigured, or rejected by no more than a word in the answer, may have been
+ * done all the same: that is noted with it.
+ * @param random in [0, 1), for the jitter of retries.
+ */
+export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, random = Math.random()): Result {
+  const operation = attempt.request.kind;
+  switch (outcome.kind) {
+    case 'created':
+      if (operation !== 'create') return { kind: 'updated' };
+      return {
+        kind: 'created',
+        siteJobId: outcome.siteJob.siteJobId,
+        url: outcome.siteJob.url,
+        evidence: {
+          shown: toCompare(outcome.siteJob).fields,
+          referenceField: policy.referenceField,
+          asked: false,
+          mayLandMs: policy.doubts.resolveAfterMs,
+        },
+      };
+    case 'accepted':
+      if (operation === 'create') return inDoubt('the site accepted the create but named no job ID');
+      return { kind: operation === 'delete' ? 'deleted' : 'updated' };
+    case 'gone':
+      return gone(operation, policy);
+    case 'rejected':
+      return returned({
+        to: 'rejected',
+        reason: reasonOf('rejected', outcome.problems),
+        ...(outcome.perhapsDone ? { mayLandMs: 0 } : {}),
+      });
+    case 'forbidden':
+      return returned({ to: 'failed', reason: reasonOf('forbidden', outcome.problems) });
+    case 'unauthorized':
+      return notCounted('unauthorized', 'the site does not accept the token (401)', 0);
+    case 'throttled':
+      return notCounted('throttled', 'the site asked to wait', outcome.retryAfterMs ?? policy.retry.firstDelayMs);
+    case 'unreachable':
+      return notCounted('unreachable', outcome.message, policy.retry.firstDelayMs * (0.5 + random / 2));
+    case 'unknown':
+      if (operation === 'create') return inDoubt(outcome.message);
+      return again('unknown', outcome.message, attempt, policy, random, policy.doubts.resolveAfterMs);
+    case 'foreign':
+      // The delete's own job is gone; the one that has its ID now is left alone.
+      if (operation === 'delete') return { kind: 'deleted' };
+      return { kind: 'disowned', reason: plain('foreign', leftAlone(attempt, outcome.message)) };
+    case 'misconfigured':
+      return again('misconfigured', outcome.message, attempt, policy, random, 0);
+    /* v8 ignore next -- @preserve: the types leave nothing else */
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function leftAlone({ request }: Attempt, why: string): string {
+  const job = 'siteJobId' in request ? request.siteJobId : '';
+  return (
+    `job ${job} seems to be another posting's: ${why}; it is no longer changed or deleted. ` +
+    'Say with `review settle` which job this posting has (--exists ID), or that it has none (--missing): then it is created again'
+  );
+}
+
+function gone(operation: Attempt['request']['kind'], policy: Policy): Result {
+  if (operation === 'delete') return { kind: 'deleted' };
+  if (operation === 'create') {
+    return returned({ to: 'failed', reason: plain('misconfigured', 'the site has no such address to create jobs at') });
+  }
+  if (policy.onMissing === 'create') return { kind: 'vanished' };
+  const message = 'the job is no longer on the site, and `on_missing: leave` says not to create it again';
+  return returned({ to: 'rejected', reason: plain('gone', message) });
+}
+
+/** Exponential backoff with jitter: between half and all of a delay that doubles up to the cap. */
+export function backoffMs(attempt: number, retry: SitePolicy['retry'], random: number): number {
+  const delayMs = Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** Math.min(attempt - 1, 30));
+  return delayMs * (0.5 + random / 2);
+}
+
+function again(
+  kind: string,
+  message: string,
+  attempt: Attempt,
+  policy: Policy,
+  random: number,
+  mayLandMs: number,
+): Result {
+  const reason = plain(kind, message);
+  if (attempt.number >= policy.retry.attempts) {
+    const last = plain(kind, `${message} (given up after ${attempt.number} attempts)`);
+    return returned({ to: 'failed', reason: last, mayLandMs });
+  }
+  const delayMs = backoffMs(attempt.number, policy.retry, random);
+  return returned({ to: 'ready', delayMs, counted: true, reason, mayLandMs });
+}
+
+const notCounted = (kind: string, message: string, delayMs: number): Result =>
+  returned({ to: 'ready', delayMs, counted: false, reason: plain(kind, message) });
+
+const inDoubt = (message: string): Result => returned({ to: 'in_doubt', reason: plain('unknown', message) });
+
+const returned = (back: Return): Result => ({ kind: 'returned', back });
+
+const plain = (kind: string, message: string): Reason => ({ kind, message, problems: [{ message }] });
+
+const reasonOf = (kind: string, problems: readonly Problem[]): Reason => ({
+  kind,
+  message: problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`)).join('; '),
+  problems,
+});

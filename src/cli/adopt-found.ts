@@ -1,0 +1,141 @@
+// Adopts, after a question, the jobs that a search of the site found for a feed, where it is certain whose they are.
+import type { SiteConfig } from '../config/config.ts';
+import { plural } from '../plan/plural.ts';
+import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
+import { resolveEntry } from '../review/resolve-entry.ts';
+import type { App } from '../runtime/app.ts';
+import { commandWriter } from '../runtime/command-line.ts';
+import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
+import { createSiteClient } from '../site/http/client.ts';
+import { rateLimiterFor } from '../site/rate-limiter.ts';
+import { type FoundEntry, foundEntries } from '../store/review/found-entries.ts';
+import { ask, printJson, printLine } from '../telemetry/print.ts';
+import { startProgress } from '../telemetry/progress.ts';
+import { actorName } from './actor.ts';
+import { refuseMove } from './refuse-move.ts';
+import { reportAct } from './report-actions.ts';
+
+export interface AdoptFoundOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly yes?: boolean;
+  readonly send: boolean;
+}
+
+/** What is left to a person, with the reason. */
+interface LeftEntry {
+  readonly entry: number;
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+  readonly message: string;
+}
+
+const MOST_NAMED = 20;
+
+export async function adoptFound(
+  app: App,
+  feed: FeedName,
+  options: AdoptFoundOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const site = siteOf(app, feed);
+  const { referenceField } = site.options;
+  if (referenceField === undefined) throw new UserError(`site ${site.name} has no reference_field to tell jobs by`);
+  await refuseMove(app, site, options.config);
+  const found = await foundEntries(app.db, feed, referenceField);
+  const sure = found.filter(({ ambiguous }) => ambiguous === undefined);
+  const ambiguous = found.flatMap(({ ambiguous: message, ...one }) =>
+    message === undefined ? [] : [{ ...one, message }],
+  );
+  if (sure.length > 0 && options.yes !== true) await askToAdopt(feed, sure.length, ambiguous.length, options);
+  const { adopted, refused } = await adopt(app, site, sure, options, signal);
+  const left = [...ambiguous, ...refused];
+  const acted = adopted.map(({ entry }) => ({ id: entry, feed }));
+  const message = describe(adopted.length, left.length);
+  const act = { action: 'settle', entries: [], feeds: [{ feed, done: adopted.length, message }], acted };
+  const status = await reportAct(app, act, { json: options.json === true, send: options.send });
+  await reportLeft(feed, left, options);
+  process.exitCode = worst([status, left.length > 0 ? ExitStatus.review : ExitStatus.done]);
+}
+
+function siteOf({ config }: App, feed: FeedName): SiteConfig {
+  const configured = config.feeds.get(feed);
+  const site = configured && config.sites.get(configured.siteName);
+  if (site === undefined) throw new UserError(`there is no feed ${feed} in ${config.path}`);
+  return site;
+}
+
+async function askToAdopt(feed: FeedName, sure: number, left: number, options: AdoptFoundOptions): Promise<void> {
+  const lines = [
+    `This adopts ${plural(sure, 'job')} on the site for feed ${feed}: each shows exactly the reference of a posting, and ` +
+      'no other posting or job has it. What they show otherwise is set as the feed says.',
+    ...(left === 0 ? [] : [`${plural(left, 'found job')} ${left === 1 ? 'is' : 'are'} left: decide one by one.`]),
+  ];
+  const answer = await ask(`${lines.join('\n')}\nAdopt them? [y/N] `);
+  if (answer === undefined) {
+    const write = commandWriter(options.config);
+    const ways = [
+      `  see them:       ${write(['review', 'list', feed])}`,
+      `  adopt them:     ${write(['review', 'settle', feed, '--found', '--yes'])}`,
+    ];
+    throw new UserError([...lines, 'Nothing was adopted.', ...ways].join('\n'));
+  }
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was adopted.');
+}
+
+/** Each is looked at on the site, within its rate, and settled as if it had been named alone. */
+async function adopt(
+  { db }: App,
+  { options: site, requestsPerSecond }: SiteConfig,
+  sure: readonly FoundEntry[],
+  options: AdoptFoundOptions,
+  signal: AbortSignal,
+): Promise<{ readonly adopted: readonly FoundEntry[]; readonly refused: readonly LeftEntry[] }> {
+  const client = createSiteClient(site);
+  const rateLimiter = rateLimiterFor(requestsPerSecond);
+  const progress = startProgress();
+  const actor = actorName(options.as);
+  const adopted: FoundEntry[] = [];
+  const refused: LeftEntry[] = [];
+  try {
+    for (const { ambiguous: _, ...one } of sure) {
+      await rateLimiter.take(signal);
+      signal.throwIfAborted();
+      const verdict = { kind: 'exists', siteJobId: one.siteJobId, anyway: false, exactly: true } as const;
+      const report = await resolveEntry(db, one.entry, verdict, {
+        actor,
+        site: { client, referenceField: site.referenceField },
+      });
+      if (report.kind === 'recorded') adopted.push({ ...one, ambiguous: undefined });
+      else refused.push({ ...one, message: report.message });
+      progress.show(`${adopted.length + refused.length} of ${plural(sure.length, 'job')} looked at`);
+    }
+  } finally {
+    progress.clear();
+    await client.close();
+  }
+  return { adopted, refused };
+}
+
+function describe(adopted: number, left: number): string {
+  const done = adopted === 0 ? 'no job adopted' : `${plural(adopted, 'job')} adopted`;
+  return left === 0 ? done : `${done}; ${plural(left, 'found job')} left: decide one by one`;
+}
+
+async function reportLeft(feed: FeedName, left: readonly LeftEntry[], options: AdoptFoundOptions): Promise<void> {
+  if (options.json === true) {
+    for (const { entry, key, siteJobId, message } of left) {
+      await printJson({ action: 'settle', entry, feed, key, job_id: siteJobId, result: 'left', message });
+    }
+    return;
+  }
+  for (const { entry, key, message } of left.slice(0, MOST_NAMED)) {
+    await printLine(`${entry} ${feed} ${key}: left: ${message}`);
+  }
+  if (left.length === 0) return;
+  const write = commandWriter(options.config);
+  if (left.length > MOST_NAMED)
+    await printLine(`and ${left.length - MOST_NAMED} more: ${write(['review', 'list', feed])}`);
+  await printLine(`Decide with: ${write(['review', 'settle', 'ID', '--exists', 'JOBID'])} or --missing`);
+}

@@ -1,0 +1,66 @@
+// Compares a configuration with the books that there are: feeds that seem to have got another name, sites that seem to be others.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeMove } from '../apply/guard-address.ts';
+import { type Config, namedFeeds, type SiteConfig } from '../config/config.ts';
+import { sourceDigest } from '../config/config-parts.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import { refuseNewName } from '../pull/refuse-feed.ts';
+import { openServer } from '../runtime/app.ts';
+import { addressOf } from '../site/base-address.ts';
+import { leftFeeds, possibleFormerNames } from '../store/feed/left-feeds.ts';
+import { type Database, openDatabase } from '../store/postgres/database.ts';
+import { migrate } from '../store/postgres/migrate.ts';
+import { findMove } from '../store/site/known-address.ts';
+import { describeLeft } from './left-behind.ts';
+
+export interface DatabaseCheck {
+  /** Why feeds will not be pulled, or sites not be sent to. */
+  readonly problems: readonly string[];
+  /** What a person should know. */
+  readonly warnings: readonly string[];
+  /** Why the database could not be looked at; `undefined`: it was, or there is none yet. */
+  readonly unseen?: string;
+}
+
+const NOTHING: DatabaseCheck = { problems: [], warnings: [] };
+
+/** Makes no database where there is none. One that can't be looked at is no mistake: the configuration may be right. */
+export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
+  if (config.database.kind === 'embedded' && !existsSync(join(config.dataDir, 'postgres'))) return NOTHING;
+  try {
+    const server = await openServer(config, () => undefined);
+    const db = openDatabase(server.url, { max: 1 });
+    try {
+      const [found] = await db.query<{ any: boolean }>(`select to_regclass('migration') is not null as any`);
+      if (found?.any !== true) return NOTHING;
+      await migrate(server.url);
+      return await compare(config, db);
+    } finally {
+      await db.close();
+      await server.leave();
+    }
+  } catch (error) {
+    return { ...NOTHING, unseen: `the database can't be read: ${(error as Error).message}` };
+  }
+}
+
+async function compare(config: Config, db: Database): Promise<DatabaseCheck> {
+  const { feeds, sites } = config;
+  const named = namedFeeds(config);
+  const problems: string[] = [];
+  for (const { name, options } of sites.values()) {
+    const move = await findMove(db, name, addressOf(options.baseUrl));
+    if (move !== undefined) problems.push(`site ${name}: ${describeMove(name, move)}`);
+  }
+  const told = new Set<FeedName>();
+  for (const { name, siteName, source } of feeds.values()) {
+    const address = addressOf((sites.get(siteName) as SiteConfig).options.baseUrl);
+    const asked = { feed: name, site: siteName, address, source: sourceDigest(source) };
+    const former = await possibleFormerNames(db, asked, named);
+    if (former.length > 0) problems.push(refuseNewName(name, siteName, former));
+    for (const { feed } of former) told.add(feed);
+  }
+  const left = (await leftFeeds(db, named)).filter(({ live, unsent }) => live + unsent > 0);
+  return { problems, warnings: left.filter(({ feed }) => !told.has(feed)).map(describeLeft) };
+}

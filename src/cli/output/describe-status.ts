@@ -1,0 +1,216 @@
+// Turns how sites and feeds stand into lines for people: first what waits for somebody, then the numbers.
+
+import { describeMove } from '../../apply/guard-address.ts';
+import { plural } from '../../plan/plural.ts';
+import type { WriteCommand } from '../../review/possible-actions.ts';
+import { siteStatusOf } from '../../review/site-status.ts';
+import { completeCommands } from '../../runtime/command-line.ts';
+import { describeLate, isLate } from '../../runtime/late-schedules.ts';
+import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
+import type { LiveProcess } from '../../store/locks/processes.ts';
+import type { PullHistory } from '../../store/pull/pull-history.ts';
+import type { PullRow } from '../../store/pull/pull-row.ts';
+import type { FeedOverview } from '../../store/review/overview.ts';
+import type { Move } from '../../store/site/known-address.ts';
+import type { RefusedToken } from '../../store/site/refused-token.ts';
+import type { SiteState } from '../../store/site/site-state.ts';
+import { oneLine } from '../../telemetry/print.ts';
+import { formatSpan, formatTime } from '../../telemetry/times.ts';
+import { describeLeft } from '../left-behind.ts';
+import { formatTable } from './table.ts';
+
+/** How one site stands. */
+export interface SiteOverview {
+  readonly state: SiteState;
+  /** Surplus jobs that are still to be deleted. */
+  readonly orphans: number;
+  /** Tokens that it refuses and that other processes hold. */
+  readonly otherRefused?: readonly RefusedToken[];
+  /** Processes that run with one of these. */
+  readonly refusedProcesses?: readonly LiveProcess[];
+  /** Its jobs were made at another address than the configured one. */
+  readonly move: Move | undefined;
+}
+
+/** A feed's overview, and whether what it holds or doubts has waited too long. */
+export interface MarkedFeed extends FeedOverview {
+  readonly configured: boolean;
+  /** Some live process is configured with it. */
+  readonly served: boolean;
+  /** When it is pulled; `undefined`: by no schedule. */
+  readonly schedule: ScheduleState | undefined;
+  readonly escalated: boolean;
+  readonly history: PullHistory | undefined;
+  /** `undefined`: it has no schedule. */
+  readonly nextRun: Date | undefined;
+}
+
+export function describeSite({ state, orphans, move, otherRefused = [] }: SiteOverview, write: WriteCommand): string[] {
+  const surplus = orphans === 0 ? [] : [`  still to be deleted: ${plural(orphans, 'surplus job')} of ours`];
+  return [
+    `site ${state.site}: ${completeCommands(siteSentence(state, move), write)}`,
+    ...(move === undefined ? resumeLines(state, write) : []),
+    ...rateLines(state),
+    ...otherRefused.map(describeRefused),
+    ...surplus,
+  ];
+}
+
+function siteSentence(state: SiteState, move: Move | undefined): string {
+  if (move !== undefined) return `NOT SENT TO: ${describeMove(state.site, move)}`;
+  const wait = formatSpan(state.waitsMs);
+  const next = state.waitsMs < 1_000 ? 'the next try is now' : `the next try is in ${wait}`;
+  const last = state.lastMessage === undefined ? '' : `: ${oneLine(state.lastMessage, 300)}`;
+  const progress = siteStatusOf(state);
+  switch (progress) {
+    case 'paused':
+      return `PAUSED since ${formatTime(state.pausedSince ?? new Date())}: ${state.pauseCause ?? ''}`;
+    case 'out_of_reach':
+      return `out of reach, ${plural(state.unreachableStreak, 'time')} in a row; ${next}${last}`;
+    case 'waiting':
+      return `nothing is sent for ${wait}${last}`;
+    case 'sending':
+      return 'open for sending';
+    default:
+      return progress satisfies never;
+  }
+}
+
+const describeRefused = ({ since, notedBy }: RefusedToken): string =>
+  `  has refused another token since ${formatTime(since)}: that of ${notedBy}, whose configuration may be outdated`;
+
+function rateLines({ learntRate }: SiteState): string[] {
+  if (learntRate === undefined) return [];
+  const rate = `${Number(learntRate.toPrecision(2))} requests a second`;
+  return [
+    `  sends at most ${rate}, because the site asked to wait; the rate returns to the configured one step by step`,
+  ];
+}
+
+function resumeLines(state: SiteState, write: WriteCommand): string[] {
+  if (state.pausedSince === undefined) return [];
+  const probe =
+    state.probeInMs === undefined
+      ? ['  it is not asked by itself: a person has to see that the cause is gone']
+      : [`  asked again ${probeTime(state.probeInMs)}, by a running worker; ${plural(state.probes, 'probe')} so far`];
+  return [...probe, `  go on at once:  ${write(['resume', state.site])}`];
+}
+
+const probeTime = (inMs: number): string => (inMs < 1_000 ? 'now' : `in ${formatSpan(inMs)}`);
+
+/**
+ * What needs a person, feed by feed, then one table of all.
+ * @param told why feeds fail, as far as it was printed before: it is not said twice.
+ */
+export function describeFeeds(
+  feeds: readonly MarkedFeed[],
+  write: WriteCommand,
+  told: readonly string[] = [],
+): string[] {
+  if (feeds.length === 0) return [];
+  const waiting = feeds.flatMap((feed) => describeWaiting(feed, write, told));
+  return ['', ...waiting, ...formatTable(COLUMNS, feeds.map(rowOf))];
+}
+
+function describeWaiting(feed: MarkedFeed, write: WriteCommand, told: readonly string[]): string[] {
+  const mark = feed.escalated ? 'ESCALATED: ' : '';
+  const lines: string[] = [];
+  if (!feed.configured && !feed.served && !feed.retired) {
+    const unsent = feed.ready + feed.sending + feed.in_doubt;
+    const isTold = told.some((text) => `${text}. `.includes(`: jobmirror feeds retire ${feed.feed}. `));
+    if (feed.live + unsent > 0 && !isTold) lines.push(completeCommands(describeLeft({ ...feed, unsent }), write));
+  }
+  // Of what nobody is to pull any more nothing is late.
+  const pulled = (feed.configured || feed.served) && !feed.retired;
+  if (pulled && feed.schedule !== undefined && isLate(feed.schedule)) {
+    const late = describeLate(feed.schedule);
+    if (!told.includes(late)) lines.push(`LATE: ${completeCommands(late, write)}`);
+  }
+  if (feed.search !== undefined) lines.push(`${feed.feed}: ${completeCommands(feed.search, write)}`);
+  if (feed.held > 0) {
+    const reason = feed.holdReason === undefined ? '' : `: ${completeCommands(feed.holdReason, write)}`;
+    const approve = write(['review', 'approve', feed.feed, '--count', String(feed.held)]);
+    lines.push(
+      `${mark}${feed.feed}: ${plural(feed.held, 'delete')} held for ${formatSpan(feed.heldForMs ?? 0)}${reason}`,
+      `  see them:     ${write(['review', 'list', feed.feed, '--kind', 'held'])}`,
+      `  delete them:  ${approve}`,
+    );
+  }
+  if (feed.in_doubt > 0) {
+    lines.push(
+      `${mark}${feed.feed}: ${plural(feed.in_doubt, 'create')} in doubt, the oldest for ${formatSpan(feed.inDoubtForMs ?? 0)}`,
+      `  see them:     ${write(['review', 'list', feed.feed, '--kind', 'in_doubt'])}`,
+    );
+  }
+  const others = feed.rejected + feed.failed + feed.unreadable + feed.duplicates;
+  if (others > 0) {
+    const more =
+      feed.held + feed.in_doubt > 0 ? plural(others, 'more entry', 'more entries') : plural(others, 'entry', 'entries');
+    lines.push(`${feed.feed}: ${more} for review:  ${write(['review', 'list', feed.feed])}`);
+  }
+  if (feed.discarded > 0) {
+    const postings = feed.discarded === 1 ? '1 posting is' : `${feed.discarded} postings are`;
+    const list = write(['review', 'list', feed.feed, '--discarded']);
+    lines.push(
+      `${feed.feed}: ${postings} discarded, and not on the site as the feed has ${feed.discarded === 1 ? 'it' : 'them'}:  ${list}`,
+    );
+  }
+  if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull, write, told));
+  return lines.length === 0 ? [] : [...lines, ''];
+}
+
+/** Why a pull failed or is not complete. What hindered its sending may be over: how that stands is said of the site. */
+function describeTrouble({ feed }: MarkedFeed, pull: PullRow, write: WriteCommand, told: readonly string[]): string[] {
+  const failure = pull.status === 'failed' && pull.message !== undefined ? [pull.message] : [];
+  const why = pull.status === 'running' ? [] : [...failure, ...pull.shortfalls];
+  const untold = why.filter((text) => !told.includes(text));
+  return untold.map((text) => `${feed}: pull ${pull.id}: ${completeCommands(text, write)}`);
+}
+
+const COLUMNS = [
+  { title: 'FEED' },
+  { title: 'SITE' },
+  { title: 'LIVE', align: 'right' },
+  { title: 'TO SEND', align: 'right' },
+  { title: 'IN DOUBT', align: 'right' },
+  { title: 'HELD', align: 'right' },
+  { title: 'REJECTED', align: 'right' },
+  { title: 'FAILED', align: 'right' },
+  { title: 'RECORDS', align: 'right' },
+  { title: 'LAST PULL' },
+  { title: 'LAST COMPLETE' },
+  { title: 'NEXT RUN' },
+] as const;
+
+const absence = ({ retired, served }: MarkedFeed): string => {
+  if (retired) return 'retired';
+  return served ? 'of another configuration' : 'not configured';
+};
+
+const rowOf = (feed: MarkedFeed): string[] => [
+  feed.configured ? feed.feed : `${feed.feed} (${absence(feed)})`,
+  feed.site,
+  ...[
+    feed.live,
+    feed.ready + feed.sending,
+    feed.in_doubt,
+    feed.held,
+    feed.rejected,
+    feed.failed,
+    feed.unreadable + feed.duplicates,
+  ].map(String),
+  feed.lastPull === undefined ? 'never' : pullWords(feed.lastPull),
+  feed.history?.lastComplete === undefined ? 'never' : formatTime(feed.history.lastComplete.at),
+  feed.nextRun === undefined ? 'no schedule' : formatTime(feed.nextRun),
+];
+
+const SAY_SO = ['running', 'failed', 'incomplete'];
+
+function pullWords(pull: PullRow): string {
+  const complete = pull.complete || SAY_SO.includes(pull.status) ? '' : ', not complete';
+  return `${pull.id}, ${formatTime(pull.startedAt)}, ${pullStatus(pull)}${complete}`;
+}
+
+/** "Mirrored" alone would hide what a person has put aside. */
+export const pullStatus = ({ status, discarded }: Pick<PullRow, 'status' | 'discarded'>): string =>
+  `${status.replace('_', ' ')}${discarded === 0 ? '' : `, ${discarded} discarded`}`;

@@ -1,0 +1,27 @@
+// Turns a pull into the names under which scripts find its parts.
+import type { WriteCommand } from '../../review/possible-actions.ts';
+import { completeCommands } from '../../runtime/command-line.ts';
+import type { PullRow } from '../../store/pull/pull-row.ts';
+
+/** The names are those of `sync --json` where both say the same. */
+export function pullJson(pull: PullRow, write: WriteCommand): object {
+  return {
+    pull: pull.id,
+    feed: pull.feed,
+    status: pull.status,
+    complete: pull.complete,
+    started_at: pull.startedAt,
+    finished_at: pull.finishedAt ?? null,
+    seen: pull.seen,
+    unchanged: pull.unchanged,
+    duplicates: pull.duplicates,
+    unreadable: pull.unreadable,
+    gone: pull.gone,
+    grace: pull.grace,
+    discarded: pull.discarded,
+    bytes: pull.bytes,
+    duration_ms: pull.durationMs ?? null,
+    shortfalls: pull.shortfalls.map((text) => completeCommands(text, write)),
+    message: pull.message === undefined ? null : completeCommands(pull.message, write),
+  };
+}

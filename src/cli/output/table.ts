@@ -1,0 +1,105 @@
+// Turns rows of cells into aligned lines of text that fit the terminal.
+import stringWidth from 'string-width';
+import { terminalText } from '../../telemetry/terminal-text.ts';
+
+export interface Column {
+  readonly title: string;
+  /** Numbers stand at the right. */
+  readonly align?: 'left' | 'right';
+}
+
+const GAP = '  ';
+/** A column is not cut below this many cells of the terminal. */
+const MIN_WIDTH = 8;
+
+/**
+ * One line for the titles and one a row, columns two spaces apart, nothing behind the last cell.
+ * @param width cells that a line may take, by default those of the terminal. The widest columns are cut to fit; where
+ *   even that is not enough, each row becomes a block with a line for each cell.
+ */
+export function formatTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number = terminalWidth(),
+): string[] {
+  const lines = [columns.map((column) => column.title), ...rows.map((cells) => cells.map(terminalText))];
+  const natural = columns.map((_, at) => Math.max(...lines.map((cells) => stringWidth(cells[at] ?? ''))));
+  const widths = fitted(natural, width - GAP.length * (columns.length - 1));
+  if (lineWidth(widths) > width) return lines.slice(1).flatMap((cells, at) => block(columns, cells, width, at > 0));
+  return lines.map((cells) =>
+    columns
+      .map(({ align }, at) => {
+        const cell = cut(cells[at] ?? '', widths[at] ?? 0);
+        const space = ' '.repeat((widths[at] ?? 0) - stringWidth(cell));
+        return align === 'right' ? space + cell : cell + space;
+      })
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+const lineWidth = (widths: readonly number[]): number =>
+  widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
+
+/** One row as lines of title and cell, an empty line before it. A cell that is too long goes on in further lines. */
+function block(columns: readonly Column[], cells: readonly string[], width: number, apart: boolean): string[] {
+  const titleWidth = Math.max(...columns.map(({ title }) => stringWidth(title)));
+  const indent = ' '.repeat(titleWidth + GAP.length);
+  const lines = columns.flatMap(({ title }, at) =>
+    wrapped(cells[at] ?? '', Math.max(MIN_WIDTH, width - indent.length)).map((part, line) =>
+      line === 0 ? title.padEnd(indent.length) + part : indent + part,
+    ),
+  );
+  return [...(apart ? [''] : []), ...lines.map((line) => line.trimEnd())];
+}
+
+/** Breaks a text at spaces, and words that are too long anywhere. At least one part, which may be empty. */
+function wrapped(text: string, width: number): string[] {
+  const parts: string[] = [];
+  let rest = text;
+  while (stringWidth(rest) > width) {
+    const fits = prefix(rest, width) || firstSegment(rest);
+    const space = rest.startsWith(' ', fits.length) ? fits.length : fits.lastIndexOf(' ');
+    const part = space > 0 ? rest.slice(0, space) : fits;
+    parts.push(part);
+    rest = rest.slice(part.length).trimStart();
+  }
+  return [...parts, rest];
+}
+
+/** In a pipe or a file nothing is cut. */
+const terminalWidth = (): number =>
+  process.stdout.isTTY ? (process.stdout.columns ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+
+/** Takes from the widest column until all fit, or none can give any more. */
+function fitted(natural: readonly number[], available: number): number[] {
+  const widths = [...natural];
+  let excess = widths.reduce((sum, each) => sum + each, 0) - available;
+  while (excess > 0) {
+    const widest = Math.max(...widths);
+    if (widest <= MIN_WIDTH) break;
+    const at = widths.indexOf(widest);
+    const second = Math.max(MIN_WIDTH, ...widths.filter((_, other) => other !== at && widths[other] !== widest));
+    const taken = Math.min(excess, Math.max(1, widest - second));
+    widths[at] = widest - taken;
+    excess -= taken;
+  }
+  return widths;
+}
+
+const segmenter = new Intl.Segmenter();
+
+const cut = (text: string, width: number): string =>
+  stringWidth(text) <= width ? text : `${prefix(text, width - 1)}…`;
+
+const firstSegment = (text: string): string => [...segmenter.segment(text)][0]?.segment ?? '';
+
+/** The longest beginning of a text that is at most so wide. */
+function prefix(text: string, width: number): string {
+  let kept = '';
+  for (const { segment } of segmenter.segment(text)) {
+    if (stringWidth(kept + segment) > width) break;
+    kept += segment;
+  }
+  return kept;
+}

@@ -1,0 +1,80 @@
+// The settings that say how a feed's format is read: a preset file's whole content, or a feed's inline `format`.
+import { z } from 'zod';
+import { TRANSFORM_NAMES } from '../../posting/transforms.ts';
+import { fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
+
+const transformSchema = z.enum(TRANSFORM_NAMES);
+
+const ruleSchema = z
+  .strictObject({
+    from: pathsSchema.optional().describe('The path in the record, or several: the first with a text wins.'),
+    join: z
+      .string()
+      .optional()
+      .describe('With `from`: put all texts at the path together with this between them, instead of taking the first.'),
+    template: templateSchema
+      .optional()
+      .describe(
+        'Instead of `from`: text with paths in braces, `{city}, {state}`. Gives nothing unless all of them have a text.',
+      ),
+    value: z.string().min(1).optional().describe('Instead of `from`: the same text for every posting.'),
+    as: z
+      .union([transformSchema, z.array(transformSchema)])
+      .default([])
+      .transform((names) => [names].flat())
+      .describe('What is done to the text, in order; see [Transforms](#transforms).'),
+    default: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Stands in where the record has no value, and goes through the same transforms.'),
+  })
+  .refine((rule) => [rule.from, rule.template, rule.value].filter((source) => source !== undefined).length === 1, {
+    error: 'needs exactly one of from, template and value',
+  })
+  .refine((rule) => rule.join === undefined || rule.from !== undefined, {
+    error: 'goes with from only',
+    path: ['join'],
+  });
+
+/** What one site field is made of, as written. */
+export type WrittenRule = z.output<typeof ruleSchema>;
+
+/** Site field → rule. A plain text is a path; `null` (in a feed) takes the preset's field away. */
+export const fieldsSchema = z.record(fieldNameSchema, z.union([pathSchema, ruleSchema]));
+export const feedFieldsSchema = z.record(fieldNameSchema, z.union([pathSchema, ruleSchema, z.null()]));
+
+export type WrittenFields = z.output<typeof feedFieldsSchema>;
+
+const recordsSchema = z
+  .string()
+  .regex(
+    /^[^\s/@[\]]+(\/[^\s/@[\]]+)*$/,
+    'must be element names from the root, such as source/job; * stands for any one name',
+  );
+
+export const keySchema = pathsSchema.describe(
+  "The path of the feed's own stable identifier of a posting. With several paths all must have a value, and together they are the key.",
+);
+
+export const encodingSchema = z
+  .string()
+  .min(1)
+  .describe('The character encoding, where what the feed says of itself is wrong: `windows-1252`.');
+
+export const formatSchema = z.strictObject({
+  description: z.string().optional().describe('What the format is, for people.'),
+  records: recordsSchema.describe(
+    'The path of the elements that are records, from the root: `source/job`; `*` stands for any one name.',
+  ),
+  key: keySchema,
+  encoding: encodingSchema.optional(),
+  total: pathsSchema
+    .default([])
+    .describe(
+      'Where the feed says how many records it holds, from the root, if it does. A feed that does not keep its word is not complete.',
+    ),
+  fields: fieldsSchema.describe('Site field: where its value comes from. A plain text is a path in the record.'),
+});
+
+export type WrittenFormat = z.output<typeof formatSchema>;

@@ -1,0 +1,54 @@
+// The kinds of single values that settings have, each with a message that says how it should look.
+import { z } from 'zod';
+import { MalformedPathError, parseRecordPath } from '../../posting/record-path.ts';
+import { FIELD_NAME } from '../../posting/site-rules.ts';
+import { compileSource } from '../../posting/value-source.ts';
+import { parseSize, SIZE_PATTERN } from './sizes.ts';
+
+/** The name of a feed or site. It stands in commands, queue names and database rows. */
+export const nameSchema = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9_-]{0,63}$/,
+    'must be 1 to 64 lower-case letters, digits, - or _, and begin with a letter or digit',
+  );
+
+/** The name of a field of the site. */
+export const fieldNameSchema = z
+  .string()
+  .regex(FIELD_NAME, 'must be a name that an XML element can have: letters, digits, - _ or ., beginning with a letter');
+
+export const percentSchema = z.number().min(0).max(100);
+export const countSchema = z.int().min(0).max(1_000_000_000);
+export const positiveSchema = z.int().min(1).max(1_000_000_000);
+/** Some timers take no more than 2^31 - 1 milliseconds, about 24 days. */
+export const secondsSchema = z.number().positive().max(2_000_000);
+
+/** Bytes as a number, or with a unit. Gives bytes. */
+export const sizeSchema = z
+  .union([positiveSchema, z.string().regex(SIZE_PATTERN, 'must be bytes, or a number with a unit: 500MB, 5 MiB')])
+  .transform((size) => (typeof size === 'number' ? size : (parseSize(size) ?? 0)));
+
+/** A path from a record to a value. */
+export const pathSchema = z.string().min(1).superRefine(parses(parseRecordPath));
+
+/** Text with paths in braces. */
+export const templateSchema = z
+  .string()
+  .min(1)
+  .superRefine(parses((template) => compileSource({ kind: 'template', template })));
+
+/** One path, or several. */
+export const pathsSchema = z.union([pathSchema, z.array(pathSchema).min(1)]).transform((paths) => [paths].flat());
+
+/** Reports the malformed path that parsing a text throws. */
+function parses(parse: (text: string) => unknown) {
+  return (text: string, context: { addIssue(message: string): void }): void => {
+    try {
+      parse(text);
+    } catch (error) {
+      if (!(error instanceof MalformedPathError)) throw error;
+      context.addIssue(error.message);
+    }
+  };
+}

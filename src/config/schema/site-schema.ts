@@ -1,0 +1,156 @@
+// The settings of one site.
+import { z } from 'zod';
+import { STATE_GROUPS } from '../../posting/us-states.ts';
+import { countSchema, fieldNameSchema, percentSchema, positiveSchema, secondsSchema } from './scalars.ts';
+
+const baseUrlSchema = z
+  .string()
+  .refine(
+    isBaseUrl,
+    'must be an address such as https://jobs.example.com, without user name, password, query or fragment',
+  );
+
+function isBaseUrl(text: string): boolean {
+  return /^https?:\/\/[^/?#@\\]+(\/[^?#@\\]*)?$/i.test(text) && URL.canParse(text);
+}
+
+const tokenSchema = z
+  .string()
+  .regex(
+    /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
+    `must be exactly \${NAME}, the name of an environment variable: a token written here would be in every copy of this file; or use token_file`,
+  );
+
+const stateFieldSchema = z.strictObject({
+  name: fieldNameSchema.default('location-state').describe('The field that carries the U.S. state.'),
+  values: z
+    .enum(['name', 'abbreviation'])
+    .default('name')
+    .describe('What the site takes: `name` (Massachusetts) or `abbreviation` (MA).'),
+  allow: z
+    .array(z.enum(STATE_GROUPS))
+    .min(1)
+    .default(['states', 'dc'])
+    // The site's own list is not published (site-interface.md, section 2), so this is a choice: feeds write D.C. as a state
+    // and sites list it among them; a territory that a site does not know costs a rejected request for every posting.
+    .describe(
+      'What counts as a state: `states` (the 50), `dc`, `territories`. Sites mostly list D.C. with the states; territories are let in only on demand.',
+    ),
+});
+
+const limitsSchema = z.strictObject({
+  requests_per_second: z
+    .number()
+    .positive()
+    .max(100_000)
+    .default(10)
+    .describe(
+      'Requests a second, over all workers together. After a site asks to wait (429), jobmirror sends at a lower rate for a while; `status` shows it. Reading the list to resolve doubts counts towards this rate in the process that reads.',
+    ),
+  concurrency: z.int().min(1).max(256).default(4).describe('Requests at the same time, in each worker.'),
+  timeout_seconds: secondsSchema
+    .max(600)
+    .default(30)
+    .describe('From opening the connection to the last byte of the answer.'),
+});
+
+const retrySchema = z.strictObject({
+  attempts: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(8)
+    .describe('How often a request is tried before the change goes to review.'),
+  first_delay_seconds: secondsSchema
+    .default(2)
+    .describe('Before the second try; doubles from try to try, with some chance in it.'),
+  max_delay_seconds: secondsSchema.default(300).describe('Longest wait between two tries.'),
+});
+
+const listChecksSchema = z.int().min(1).max(100);
+
+const doubtsSchema = z.strictObject({
+  resolve_after_seconds: secondsSchema
+    .optional()
+    .describe(
+      'How long a create whose outcome is unknown waits before the site is asked. By default twice `timeout_seconds`, at least 15.',
+    ),
+  list_checks: listChecksSchema
+    .optional()
+    .describe("How often the site's list is read before it counts as proven that a job is not there. By default 2."),
+  looks: listChecksSchema.optional().describe('The former name of `list_checks`, still understood.'),
+  settle_after_seconds: secondsSchema
+    .optional()
+    .describe('The former name of `resolve_after_seconds`, still understood.'),
+  escalate_after_minutes: positiveSchema
+    .default(60)
+    .describe('From this age on a doubt stands out in `status` and `review`.'),
+});
+
+const canarySchema = z.strictObject({
+  requests: countSchema
+    .default(20)
+    .describe(
+      'After this many requests of a pull, jobmirror checks how many failed; requests that the site asked to send later do not count. The check ends after twice as many requests, or after `concurrency` × 4 more if that comes later. 0: never.',
+    ),
+  percent: percentSchema.default(50).describe('If more of them fail, the site is paused.'),
+});
+
+export const siteSchema = z
+  .strictObject({
+    base_url: baseUrlSchema.describe(
+      'Address of the site; a path in it is put before every path of the interface. Once the site has jobs, jobmirror uses another address (another port is one too) only after `resume SITE --moved`.',
+    ),
+    token: tokenSchema
+      .optional()
+      .describe(`The authentication token of the user to act as: \`\${NAME}\`, from the environment.`),
+    token_file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Instead of `token`: a file that holds it, relative to this file.'),
+    state_field: stateFieldSchema
+      .prefault({})
+      .describe('The field that carries the U.S. state, without which the site takes no job.'),
+    required: z
+      .array(fieldNameSchema)
+      .default(['title'])
+      .describe('Fields without which the site takes no job, besides the state.'),
+    max_lengths: z
+      .record(fieldNameSchema, positiveSchema)
+      .default({})
+      .describe('Field: characters at most. A longer one is rejected before it is sent.'),
+    reference_field: fieldNameSchema
+      .optional()
+      .describe('A field that the site stores and returns, by which a job in doubt is found again.'),
+    list_path: z
+      .string()
+      .regex(/^\/(?!\/)[^?#\\]*(\?[^#\\]*)?$/, 'must be a path on the site that begins with one /, such as /jobs.xml')
+      .optional()
+      .describe('A list action of the site, to find jobs in doubt: `/jobs.xml`.'),
+    limits: limitsSchema.prefault({}).describe('How much the site is asked at once.'),
+    retry: retrySchema.prefault({}).describe('What happens when the site can not be reached or is not able to answer.'),
+    doubts: doubtsSchema.prefault({}).describe('What happens to creates whose outcome is unknown.'),
+    canary: canarySchema.prefault({}).describe('When a pull stops because the site refuses too much.'),
+    on_missing: z
+      .enum(['create', 'leave'])
+      .default('create')
+      .describe('When a job to update is gone from the site: `create` it anew, or `leave` it gone.'),
+  })
+  .refine((site) => (site.token === undefined) !== (site.token_file === undefined), {
+    error: `needs exactly one of token: \${NAME} and token_file: PATH`,
+    path: ['token'],
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  })
+  .superRefine(({ doubts, limits }, context) => {
+    for (const name of ['resolve_after_seconds', 'settle_after_seconds'] as const) {
+      if ((doubts[name] ?? Number.POSITIVE_INFINITY) > limits.timeout_seconds) continue;
+      context.addIssue({
+        code: 'custom',
+        message: 'must be longer than limits.timeout_seconds: until then the request itself may still make the job',
+        path: ['doubts', name],
+      });
+    }
+  });
+
+export type WrittenSite = z.output<typeof siteSchema>;

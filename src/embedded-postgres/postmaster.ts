@@ -1,0 +1,144 @@
+// Starts and stops the server of a cluster, whatever state an earlier one has left it in.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Binaries, postgresPath } from './binaries.ts';
+import type { Cluster } from './cluster.ts';
+import { clusterPaths } from './cluster-paths.ts';
+import { type Connected, connectWhenReady, isRunning } from './connect.ts';
+import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
+import { SERVER_ENVIRONMENT } from './initialise.ts';
+import { disarmStaleFile, readPostmaster } from './postmaster-file.ts';
+import { isPostmasterOf } from './process-identity.ts';
+import { runnableBinaries } from './runnable-binaries.ts';
+import { openLog, readTail } from './server-log.ts';
+import { type ServerSettings, serverArguments } from './settings.ts';
+
+const POLL_MS = 50;
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 60_000;
+
+/** What passes by itself: somebody took the port, or the processes of a killed server are still ending. */
+const PORT_TAKEN = /could not bind|Address already in use/;
+const STILL_ENDING = /pre-existing shared memory block|lock file "postmaster.pid" already exists/;
+
+/**
+ * Connects to the server that runs on `cluster`, or to a new one. The caller holds the home's lock.
+ * @param signal ends the waiting; a server that this call has started is stopped again
+ * @throws EmbeddedPostgresError with the end of the server's log where it does not start; the reason of `signal`.
+ */
+export async function ensureServer(
+  cluster: Cluster,
+  overrides: ServerSettings,
+  onNotice: (text: string) => void,
+  signal?: AbortSignal,
+): Promise<Connected> {
+  const found = await connectWhenReady(cluster, onNotice, undefined, signal);
+  if (found) return found;
+  const paths = clusterPaths(cluster.home);
+  const binaries = await runnableBinaries(cluster.user, cluster.copyFolder);
+  refuseOtherVersion(paths.data, binaries);
+  const giveUpAt = Date.now() + START_TIMEOUT_MS;
+  for (let port = keptPort(paths.port) ?? (await freePort()); ; ) {
+    disarmStaleFile(cluster.home);
+    const log = openLog(paths.log);
+    const command = [postgresPath(binaries), serverArguments(paths.data, port, overrides)] as const;
+    const child = await spawnDetached(...command, { ...cluster.user, log: log.descriptor });
+    writeFileSync(paths.port, String(port));
+    const connected = await connectWhenReady(cluster, onNotice, child, signal).catch(async (error: unknown) => {
+      // Nobody can be its member yet: the caller holds the lock, and it has taken nobody in.
+      if (signal?.aborted) await end(child);
+      throw error;
+    });
+    if (connected) return connected;
+    const said = readTail(paths.log, log.start);
+    if (Date.now() > giveUpAt || !(PORT_TAKEN.test(said) || STILL_ENDING.test(said)))
+      throw startFailed(paths.log, said);
+    if (PORT_TAKEN.test(said)) port = await freePort();
+    else await delay(POLL_MS);
+  }
+}
+
+/** Stops the server of the cluster in `home`, if one runs, and waits until it is gone. The caller holds the home's lock. */
+export async function stopServer(home: string): Promise<void> {
+  const server = readPostmaster(home);
+  if (!server) return;
+  // "Fast" shutdown: sessions are ended, everything is written. A second request would do no harm.
+  process.kill(server.pid, 'SIGINT');
+  const giveUpAt = Date.now() + STOP_TIMEOUT_MS;
+  while (isPostmasterOf(server.pid, clusterPaths(home).data)) {
+    if (Date.now() > giveUpAt) {
+      throw new EmbeddedPostgresError(
+        `The embedded Postgres (process ${server.pid}) has been stopping for a minute and still runs.`,
+        `It will end by itself once everything is written. Its log: ${clusterPaths(home).log}`,
+      );
+    }
+    await delay(POLL_MS);
+  }
+}
+
+/** Stops a server that has just been started, which may not have written its file yet, and waits until it is gone. */
+async function end(child: ChildProcess): Promise<void> {
+  child.kill('SIGINT');
+  for (const giveUpAt = Date.now() + STOP_TIMEOUT_MS; isRunning(child) && Date.now() < giveUpAt; ) await delay(POLL_MS);
+}
+
+interface Runner {
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly log: number;
+}
+
+/** In a session of its own, so that neither Ctrl-C nor the end of our terminal or process ends it. */
+async function spawnDetached(program: string, args: string[], { log, ...user }: Runner): Promise<ChildProcess> {
+  const options = { ...user, cwd: '/', env: SERVER_ENVIRONMENT, detached: true };
+  try {
+    const child = spawn(program, args, { ...options, stdio: ['ignore', log, log] });
+    await once(child, 'spawn');
+    child.unref();
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+function refuseOtherVersion(data: string, binaries: Binaries): void {
+  const [cluster, ours] = [
+    readFileSync(join(data, 'PG_VERSION'), 'utf8').trim(),
+    String(Number.parseInt(binaries.version, 10)),
+  ];
+  if (cluster === ours) return;
+  throw new EmbeddedPostgresError(
+    `The database in ${data} was made by Postgres ${cluster}, and this jobmirror brings Postgres ${ours}.`,
+    `Use the jobmirror that made it, or copy the data over with pg_dump of Postgres ${ours} and set another data_dir.\n${USE_OWN_POSTGRES}`,
+  );
+}
+
+function startFailed(log: string, said: string): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    'The embedded Postgres did not start.',
+    `The end of its log (${log}) says why; a full disk or a folder that it may not read is the usual cause.\n${USE_OWN_POSTGRES}`,
+    { detail: said },
+  );
+}
+
+function keptPort(path: string): number | undefined {
+  try {
+    return Number(readFileSync(path, 'utf8')) || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

@@ -1,0 +1,131 @@
+// Turns the bytes of a feed, in whatever encoding they are, into UTF-8. Bytes that can't be decoded become one that UTF-8
+// never has, so that they are found wherever they stand.
+
+import { BrokenOff } from '../source/source-body.ts';
+import { type DecodeText, decoderOf, UNDECODABLE } from './decode-text.ts';
+import { readHead } from './read-head.ts';
+
+/** What is said about the encoding, besides the bytes themselves. */
+export interface EncodingHints {
+  readonly configured?: string;
+  /** `charset` of the HTTP header Content-Type. */
+  readonly transport?: string;
+}
+
+/** Byte order marks, the surest sign there is. */
+const MARKS: readonly (readonly [Buffer, string])[] = [
+  [Buffer.of(0xef, 0xbb, 0xbf), 'utf-8'],
+  [Buffer.of(0xff, 0xfe, 0x00, 0x00), 'utf-32le'],
+  [Buffer.of(0x00, 0x00, 0xfe, 0xff), 'utf-32be'],
+  [Buffer.of(0xff, 0xfe), 'utf-16le'],
+  [Buffer.of(0xfe, 0xff), 'utf-16be'],
+];
+
+/** `<?` or a `<` with a letter, in UTF-16 without a mark (XML 1.0, appendix F). */
+const isUtf16 = (head: Buffer, less: number, zero: number): boolean =>
+  head.length >= 4 && head[less] === 0x3c && head[zero] === 0 && head[zero + 2] === 0 && head[less + 2] !== 0;
+
+/** Names that people give to what is really another encoding (WHATWG Encoding Standard, 4.2), letters and digits alone. */
+const ALIASES: Readonly<Record<string, string>> = {
+  utf8: 'utf-8',
+  unicode11utf8: 'utf-8',
+  usascii: 'utf-8',
+  ascii: 'utf-8',
+  iso88591: 'windows-1252',
+  latin1: 'windows-1252',
+};
+
+const REPLACEMENT_BYTE = Buffer.of(0xff);
+
+/** Whether a feed can be read in the encoding that its configuration names. */
+export function isKnownEncoding(configured: string): boolean {
+  try {
+    return chooseDecoder(Buffer.alloc(0), { configured }) !== undefined;
+  } catch (error) {
+    if (error instanceof BrokenOff) return false;
+    throw error;
+  }
+}
+
+/**
+ * Decodes the stream. Whoever comes first decides: the configuration, a byte order mark, the HTTP header (RFC 7303, 3),
+ * the XML declaration, UTF-8. UTF-8 passes through as it is, without its mark. What can't be decoded leaves the byte FF,
+ * which makes its record invalid UTF-8, as it would be if the feed were UTF-8. Throws {@link BrokenOff} for an encoding
+ * that is not known.
+ */
+export async function* toUtf8(chunks: AsyncIterable<Buffer>, hints: EncodingHints): AsyncGenerator<Buffer> {
+  const { head, all } = await readHead(chunks, 1_024);
+  try {
+    const decoder = chooseDecoder(head, hints);
+    if (decoder === 'utf-8') yield* withoutMark(all, head);
+    else yield* decode(all, decoder);
+  } finally {
+    await all.return(undefined);
+  }
+}
+
+function chooseDecoder(head: Buffer, hints: EncodingHints): DecodeText | 'utf-8' {
+  const mark = MARKS.find(([bytes]) => head.subarray(0, bytes.length).equals(bytes))?.[1];
+  const name = (hints.configured ?? mark ?? hints.transport ?? declaredIn(head) ?? 'utf-8').toLowerCase();
+  const plain = name.replace(/:\d{4}$|[^0-9a-z]/g, '');
+  const encoding = ALIASES[plain] ?? name;
+  if (encoding === 'utf-8') return encoding;
+  // Without a byte order in its name: as the bytes show it, and otherwise the usual one.
+  const width = /^(?:utf|ucs)(2|4|16|32)$/.exec(plain)?.[1];
+  const ordered = width === undefined ? encoding : orderedUtf(width === '4' || width === '32' ? 32 : 16, head, mark);
+  const decoder = decoderOf(ordered);
+  if (decoder === undefined) {
+    throw new BrokenOff(
+      `the encoding "${name.slice(0, 40)}" is not known; set encoding for this feed, such as utf-8 or windows-1252`,
+    );
+  }
+  return decoder;
+}
+
+function orderedUtf(bits: 16 | 32, head: Buffer, mark: string | undefined): string {
+  if (mark?.startsWith(`utf-${bits}`)) return mark;
+  if (bits === 16) return isUtf16(head, 1, 0) ? 'utf-16be' : 'utf-16le';
+  return head[3] === 0x3c && head[0] === 0 ? 'utf-32be' : 'utf-32le';
+}
+
+function declaredIn(head: Buffer): string | undefined {
+  if (isUtf16(head, 0, 1)) return 'utf-16le';
+  if (isUtf16(head, 1, 0)) return 'utf-16be';
+  const declaration = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"']*)["']/.exec(head.toString('latin1'))?.[1];
+  // A declaration that can be read byte by byte is not in UTF-16, although some programs write so.
+  return declaration !== undefined && /^utf-?(16|32)/i.test(declaration) ? 'utf-8' : declaration;
+}
+
+async function* withoutMark(chunks: AsyncIterable<Buffer>, head: Buffer): AsyncGenerator<Buffer> {
+  let skip = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+  for await (const chunk of chunks) {
+    yield chunk.subarray(skip);
+    skip = 0;
+  }
+}
+
+async function* decode(chunks: AsyncIterable<Buffer>, decoder: DecodeText): AsyncGenerator<Buffer> {
+  let half = '';
+  let begun = false;
+  for await (const chunk of chunks) {
+    let text = half + decoder.write(chunk);
+    if (!begun && text !== '') {
+      begun = true;
+      if (text.startsWith('\ufeff')) text = text.slice(1);
+    }
+    // Half of a surrogate pair waits for the other half.
+    const last = text.charCodeAt(text.length - 1);
+    const cut = last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
+    half = text.slice(cut);
+    yield encode(text.slice(0, cut));
+  }
+  yield encode(half + decoder.end());
+}
+
+/** UTF-8, with the byte FF for each lone surrogate: what could not be decoded, or is no character. */
+function encode(text: string): Buffer {
+  if (text.isWellFormed()) return Buffer.from(text);
+  const parts: Buffer[] = [];
+  for (const part of text.split(UNDECODABLE)) parts.push(REPLACEMENT_BYTE, Buffer.from(part));
+  return Buffer.concat(parts.slice(1));
+}

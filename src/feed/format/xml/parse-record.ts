@@ -1,0 +1,210 @@
+// Turns the bytes of one record into its tree of plain text, or into the reason why it can't be read.
+import { isUtf8 } from 'node:buffer';
+import type { Problem, RecordTree } from '../../../posting/posting.ts';
+import { decodeEntities } from './entities.ts';
+import { repairRecord } from './repair-record.ts';
+import {
+  ATTRIBUTE,
+  addChild,
+  type Branch,
+  END_TAG,
+  MAX_DEPTH,
+  matchAt,
+  newBranch,
+  PLAIN_TAG,
+  START_TAG,
+  TAG_END,
+} from './xml-tags.ts';
+
+export type ParsedRecord =
+  /** `repairs`: what was repaired before it could be parsed, for people; mostly nothing. */
+  | { readonly kind: 'tree'; readonly tree: RecordTree; readonly repairs?: readonly string[] }
+  | { readonly kind: 'unreadable'; readonly problems: Problem[] };
+
+/** An element that is open: its text so far, and its attributes and children, if it has any. */
+interface OpenElement {
+  readonly name: string;
+  /** Where its content starts in the record. */
+  readonly start: number;
+  text: string;
+  branch: Branch | undefined;
+  hasChildren: boolean;
+}
+
+/**
+ * Parses one record, an element as the splitter found it, in one pass. Strict where data could be misread: what is not
+ * well-formed XML 1.0 is unreadable, with the line counted from the record's start. Let through is what feeds get wrong
+ * all the time and can't be misread: the named characters of HTML 4 (`&nbsp;`), `--` in comments, and control
+ * characters, which stay in the text to be removed with a note where the posting is read. Names keep their prefixes.
+ * @param lenient repair the usual faults of a record that can't be read otherwise.
+ */
+export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
+  if (!isUtf8(bytes)) {
+    return unreadable(
+      'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
+    );
+  }
+  const text = bytes.toString();
+  const xml = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+  try {
+    return { kind: 'tree', tree: buildTree(xml) };
+  } catch (error) {
+    if (!(error instanceof MalformedXml)) throw error;
+    const repaired = lenient ? parseRepaired(xml) : undefined;
+    if (repaired !== undefined) return repaired;
+    const line = xml.slice(0, error.at).split('\n').length;
+    return unreadable(`it is not well-formed XML: ${error.message} (line ${line} of the record)`);
+  }
+}
+
+function parseRepaired(xml: string): ParsedRecord | undefined {
+  const repaired = repairRecord(xml);
+  if (repaired === undefined) return undefined;
+  try {
+    return { kind: 'tree', tree: buildTree(repaired.xml), repairs: repaired.repairs };
+  } catch (error) {
+    if (!(error instanceof MalformedXml)) throw error;
+    return undefined;
+  }
+}
+
+class MalformedXml extends Error {
+  readonly at: number;
+  constructor(at: number, message: string) {
+    super(message);
+    this.at = at;
+  }
+}
+
+const unreadable = (why: string): ParsedRecord => ({
+  kind: 'unreadable',
+  problems: [{ message: `the record can't be read: ${why}` }],
+});
+
+function buildTree(xml: string): RecordTree {
+  const open: OpenElement[] = [];
+  let element: OpenElement | undefined;
+  let root: RecordTree | undefined;
+
+  const close = (closed: OpenElement, end: number): void => {
+    const tree = closeElement(closed, xml, end);
+    element = open.at(-1);
+    if (element === undefined) {
+      root = tree;
+    } else {
+      element.branch = addChild(element.branch, closed.name, tree);
+      element.hasChildren = true;
+    }
+  };
+
+  for (let at = 0; ; ) {
+    const markup = xml.indexOf('<', at);
+    if (markup !== at) takeText(xml, at, markup < 0 ? xml.length : markup, element);
+    if (markup < 0) break;
+    switch (xml[markup + 1]) {
+      case '/': {
+        const closed = open.pop();
+        // Mostly it is just what is expected, and needs no pattern.
+        if (closed !== undefined && xml.startsWith(closed.name, markup + 2)) {
+          const end = markup + 2 + closed.name.length;
+          if (xml[end] === '>') {
+            at = end + 1;
+            close(closed, markup);
+            break;
+          }
+        }
+        const name = matchAt(END_TAG, xml, markup)?.[1];
+        if (closed === undefined || closed.name !== name) {
+          const expected = closed === undefined ? 'nothing is open' : `"</${closed.name}>" is expected`;
+          throw new MalformedXml(markup, `${excerpt(xml, markup)} where ${expected}`);
+        }
+        at = END_TAG.lastIndex;
+        close(closed, markup);
+        break;
+      }
+      case '!':
+        if (xml.startsWith('<![CDATA[', markup)) {
+          at = endOf(']]>', xml, markup, 9);
+          if (element === undefined) throw new MalformedXml(markup, 'text stands outside of its element');
+          element.text += xml.slice(markup + 9, at - 3);
+        } else if (xml.startsWith('<!--', markup)) {
+          at = endOf('-->', xml, markup, 4);
+        } else {
+          throw new MalformedXml(markup, `${excerpt(xml, markup)} is not allowed here`);
+        }
+        break;
+      case '?':
+        at = endOf('?>', xml, markup, 2);
+        break;
+      default: {
+        if (element === undefined && root !== undefined) throw new MalformedXml(markup, 'a second element follows');
+        if (open.length >= MAX_DEPTH) throw new MalformedXml(markup, `elements are nested deeper than ${MAX_DEPTH}`);
+        PLAIN_TAG.lastIndex = markup;
+        if (PLAIN_TAG.test(xml)) {
+          at = PLAIN_TAG.lastIndex;
+          const plain = xml.slice(markup + 1, at - 1);
+          element = { name: plain, start: at, text: '', branch: undefined, hasChildren: false };
+          open.push(element);
+          break;
+        }
+        const name = matchAt(START_TAG, xml, markup)?.[1];
+        if (name === undefined)
+          throw new MalformedXml(markup, `${excerpt(xml, markup)}: a bare "<" has to be written as &lt;`);
+        const { branch, end } = readAttributes(xml, START_TAG.lastIndex);
+        const ending = matchAt(TAG_END, xml, end);
+        if (ending === null)
+          throw new MalformedXml(markup, `the tag ${excerpt(xml, markup)} is not well-formed at ${excerpt(xml, end)}`);
+        at = TAG_END.lastIndex;
+        element = { name, start: at, text: '', branch, hasChildren: false };
+        if (ending[1] === '') open.push(element);
+        else close(element, at);
+      }
+    }
+  }
+  if (root === undefined || element !== undefined) {
+    throw new MalformedXml(xml.length, element === undefined ? 'it has no element' : `"</${element.name}>" is missing`);
+  }
+  return root;
+}
+
+function endOf(terminator: string, xml: string, start: number, skip: number): number {
+  const found = xml.indexOf(terminator, start + skip);
+  if (found < 0) throw new MalformedXml(start, `${excerpt(xml, start)} is not closed`);
+  return found + terminator.length;
+}
+
+function takeText(xml: string, from: number, to: number, element: OpenElement | undefined): void {
+  const text = xml.slice(from, to);
+  const wrong = text.indexOf(']]>');
+  if (wrong >= 0) throw new MalformedXml(from + wrong, '"]]>" stands in text');
+  const decoded = decode(text, from);
+  if (element !== undefined) element.text += decoded;
+  else if (/\S/.test(text)) throw new MalformedXml(from, 'text stands outside of its element');
+}
+
+const decode = (text: string, at: number): string =>
+  decodeEntities(text, (offset, message) => {
+    throw new MalformedXml(at + offset, message);
+  });
+
+function readAttributes(xml: string, from: number): { branch: Branch | undefined; end: number } {
+  let branch: Branch | undefined;
+  for (let end = from; ; end = ATTRIBUTE.lastIndex) {
+    const attribute = matchAt(ATTRIBUTE, xml, end);
+    if (attribute === null) return { branch, end };
+    const key = `@${attribute[1]}`;
+    branch ??= newBranch();
+    if (branch[key] !== undefined) throw new MalformedXml(end, `the attribute "${attribute[1]}" stands twice in a tag`);
+    branch[key] = decode((attribute[2] ?? attribute[3] ?? '').replace(/[\t\n]/g, ' '), end);
+  }
+}
+
+/** What holds elements keeps its content as it stands, a slice of the record, because only that has the order of text and elements. */
+function closeElement({ start, text, branch, hasChildren }: OpenElement, xml: string, end: number): RecordTree {
+  if (branch === undefined) return text;
+  if (hasChildren) branch['#markup'] = xml.slice(start, end);
+  else if (/\S/.test(text)) branch['#text'] = text;
+  return branch;
+}
+
+const excerpt = (xml: string, at: number): string => JSON.stringify(xml.slice(at, at + 40));

@@ -1,0 +1,235 @@
+// Reads a record that is not well-formed as far as it can be understood, and says whether what is broken may have moved,
+// hidden or altered the elements that matter.
+import type { RecordTree } from '../../../posting/posting.ts';
+import { tryDecodeEntities } from './entities.ts';
+import { localName } from './records-path.ts';
+import {
+  ATTRIBUTE,
+  addChild,
+  type Branch,
+  END_TAG,
+  MAX_DEPTH,
+  matchAt,
+  newBranch,
+  START_TAG,
+  TAG_END,
+} from './xml-tags.ts';
+
+/** Stands for bytes that could not be decoded: no character, and in no key. */
+export const BROKEN = '\uffff';
+
+export interface TolerantReading {
+  /** `undefined`: not even the record's start tag could be read. */
+  readonly tree: RecordTree | undefined;
+  /** Elements and attributes with the names that matter are where they are in the record as it was meant, and whole. */
+  readonly certain: boolean;
+}
+
+interface Open {
+  readonly name: string;
+  readonly matters: boolean;
+  /** How many elements that matter had begun before. */
+  readonly before: number;
+  text: string;
+  branch: Branch | undefined;
+  hasChildren: boolean;
+}
+
+/** @param names local names that matter, attributes with their `@`; `*`: any element. */
+export function readTolerantly(xml: string, names: ReadonlySet<string>): TolerantReading {
+  return new TolerantReader(xml.includes('\r') ? xml.replace(/\r\n?/g, '\n') : xml, names).read();
+}
+
+/**
+ * What is broken in an element leaves the others certain as long as that element ends with its own end tag. It does not
+ *
+ * | what is broken                                   | where                        | then                              |
+ * | ------------------------------------------------ | ---------------------------- | --------------------------------- |
+ * | an entity, a bare `&`                            | in an element that matters   | nothing is certain                |
+ * | a `<` that begins no tag, undecodable bytes      | in it, or in the record's own text | nothing after it is certain |
+ * | an end tag without a start tag, `]]>`            | the same                     | nothing is certain                |
+ * | an element without an end tag                    | around an element that matters | nothing is certain              |
+ * | CDATA, a comment, an instruction without an end  | anywhere                     | what follows is not read          |
+ */
+class TolerantReader {
+  readonly #xml: string;
+  readonly #names: ReadonlySet<string>;
+  readonly #open: Open[] = [];
+  #root: RecordTree | undefined;
+  #certain = true;
+  /** From here on a tag may stand elsewhere than it seems. */
+  #doubtful = false;
+  #mattering = 0;
+
+  constructor(xml: string, names: ReadonlySet<string>) {
+    this.#xml = xml;
+    this.#names = names;
+  }
+
+  read(): TolerantReading {
+    const xml = this.#xml;
+    for (let at = 0; at < xml.length; ) {
+      const markup = xml.indexOf('<', at);
+      this.#takeText(xml.slice(at, markup < 0 ? xml.length : markup));
+      if (markup < 0) break;
+      const end = this.#takeMarkup(markup);
+      if (end === undefined) break;
+      at = end;
+    }
+    while (this.#open.length > 1) this.#closeUnended();
+    this.#close();
+    return { tree: this.#root, certain: this.#certain };
+  }
+
+  /** Gives where the markup at `at` ends; `undefined`: what follows can't be read. */
+  #takeMarkup(at: number): number | undefined {
+    const xml = this.#xml;
+    if (xml.startsWith('<![CDATA[', at)) {
+      const end = after(xml, ']]>', at + 9);
+      const top = this.#open.at(-1);
+      if (end === undefined) {
+        if (top?.matters) this.#certain = false;
+      } else if (top !== undefined) {
+        this.#addText(top, xml.slice(at + 9, end - 3));
+      }
+      return end;
+    }
+    if (xml.startsWith('<!--', at)) return after(xml, '-->', at + 4);
+    if (xml.startsWith('<?', at)) return after(xml, '?>', at + 2);
+    return xml[at + 1] === '/' ? this.#takeEndTag(at) : this.#takeStartTag(at);
+  }
+
+  #takeEndTag(at: number): number {
+    const name = matchAt(END_TAG, this.#xml, at)?.[1];
+    if (name === undefined) return this.#takeBareLess(at);
+    const end = END_TAG.lastIndex;
+    if (this.#open.some((open) => open.name === name)) {
+      while (this.#open.at(-1)?.name !== name) this.#closeUnended();
+      this.#close();
+    } else if (this.#isOnTheWay() || this.#matters(name)) {
+      this.#certain = false;
+    }
+    return end;
+  }
+
+  #takeStartTag(at: number): number | undefined {
+    const xml = this.#xml;
+    const name = matchAt(START_TAG, xml, at)?.[1];
+    if (name === undefined) return this.#takeBareLess(at);
+    if (this.#open.length >= MAX_DEPTH) return undefined;
+    if (this.#open.length === 0 && this.#root !== undefined) {
+      this.#certain = false;
+      return undefined;
+    }
+    const { branch, end } = this.#readAttributes(START_TAG.lastIndex);
+    const ending = matchAt(TAG_END, xml, end);
+    if (ending !== null) {
+      const tagEnd = TAG_END.lastIndex;
+      this.#begin(name, branch, ending[1] !== '');
+      return tagEnd;
+    }
+    // Attributes as HTML has them, `<p align=center>`: no tag of XML, but surely a tag.
+    const close = xml.indexOf('>', end);
+    const next = xml.indexOf('<', at + 1);
+    if (close < 0 || (next >= 0 && next < close) || !/[\s/]/.test(xml[at + 1 + name.length] ?? '')) {
+      return this.#takeBareLess(at);
+    }
+    if (this.#matters(name)) this.#certain = false;
+    this.#begin(name, undefined, xml[close - 1] === '/');
+    return close + 1;
+  }
+
+  #begin(name: string, branch: Branch | undefined, isEmpty: boolean): void {
+    const matters = this.#matters(name);
+    this.#open.push({ name, matters, before: this.#mattering, text: '', branch, hasChildren: false });
+    if (matters) {
+      this.#mattering++;
+      if (this.#doubtful) this.#certain = false;
+    }
+    if (isEmpty) this.#close();
+  }
+
+  /** Attributes as far as they are well-formed. */
+  #readAttributes(from: number): { branch: Branch | undefined; end: number } {
+    let branch: Branch | undefined;
+    for (let end = from; ; end = ATTRIBUTE.lastIndex) {
+      const attribute = matchAt(ATTRIBUTE, this.#xml, end);
+      if (attribute === null) return { branch, end };
+      const key = `@${attribute[1]}`;
+      const value = tryDecodeEntities((attribute[2] ?? attribute[3] ?? '').replace(/[\t\n]/g, ' '));
+      branch ??= newBranch();
+      // A value that is not certain is none that a key can have.
+      branch[key] = branch[key] === undefined ? (value ?? BROKEN) : BROKEN;
+      if (branch[key].includes(BROKEN) && this.#matters(key)) this.#certain = false;
+    }
+  }
+
+  #takeText(text: string): void {
+    const top = this.#open.at(-1);
+    if (top === undefined) {
+      if (/\S/.test(text)) this.#certain = false;
+      return;
+    }
+    if (text.includes(']]>') && this.#isOnTheWay()) this.#certain = false;
+    if (text.includes(BROKEN) && this.#isOnTheWay()) this.#doubtful = true;
+    this.#addText(top, tryDecodeEntities(text) ?? BROKEN);
+  }
+
+  #addText(to: Open, text: string): void {
+    if (to.matters && text.includes(BROKEN)) this.#certain = false;
+    to.text += text;
+  }
+
+  /** A `<` that begins no tag. Nothing is certain about what may have been one. */
+  #takeBareLess(at: number): number {
+    if (this.#isOnTheWay()) this.#doubtful = true;
+    const top = this.#open.at(-1);
+    if (top?.matters) this.#certain = false;
+    if (top !== undefined) top.text += '<';
+    return at + 1;
+  }
+
+  /** An element whose end tag is missing: what is in it may have been meant to stand after it. */
+  #closeUnended(): void {
+    const top = this.#open.at(-1);
+    if (top !== undefined && this.#mattering > top.before) this.#certain = false;
+    this.#close();
+  }
+
+  #close(): void {
+    const closed = this.#open.pop();
+    if (closed === undefined) return;
+    const tree = treeOf(closed);
+    const parent = this.#open.at(-1);
+    if (parent === undefined) {
+      this.#root = tree;
+    } else {
+      parent.branch = addChild(parent.branch, closed.name, tree);
+      parent.hasChildren = true;
+    }
+  }
+
+  /** Directly in the record, or in an element that matters. */
+  #isOnTheWay(): boolean {
+    return this.#open.length <= 1 || this.#open.at(-1)?.matters === true;
+  }
+
+  #matters(name: string): boolean {
+    const isAttribute = name.startsWith('@');
+    if (!isAttribute && this.#names.has('*')) return true;
+    return this.#names.has(name) || this.#names.has(isAttribute ? `@${localName(name.slice(1))}` : localName(name));
+  }
+}
+
+/** What holds elements has no text that could be a key. */
+function treeOf({ text, branch, hasChildren }: Open): RecordTree {
+  if (branch === undefined) return text;
+  if (hasChildren) branch['#markup'] = BROKEN;
+  else if (/\S/.test(text)) branch['#text'] = text;
+  return branch;
+}
+
+function after(xml: string, terminator: string, from: number): number | undefined {
+  const found = xml.indexOf(terminator, from);
+  return found < 0 ? undefined : found + terminator.length;
+}

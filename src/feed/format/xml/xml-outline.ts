@@ -1,0 +1,217 @@
+// Follows the XML of a feed outside its records: turns tags and text into the stack of open elements, the feed's
+// declared totals, and the reasons why the document is not whole, or is no feed at all.
+import { coversElements, coversName, type ElementPath, localName, parseElementPath } from './records-path.ts';
+import { skipSpace } from './xml-bytes.ts';
+
+/** Deeper nesting outside records is no feed; the stack stays small whatever comes. */
+const MAX_DEPTH = 256;
+/** This much text without any element is no XML. */
+const MAX_TEXT_BEFORE_ROOT = 65_536;
+const MAX_TOTAL_TEXT = 64;
+const MAX_SHORTFALLS = 20;
+const OPENING_BYTES = 2_048;
+
+/** A declared total as the document has it, to be compared with the records counted. */
+interface DeclaredTotal {
+  readonly path: string;
+  text: string;
+}
+
+export class XmlOutline {
+  /** Why nothing (more) is read: HTML, a DTD, no XML. Reading stops at the first. */
+  refusal: string | undefined;
+  /** Whether a record may start below the elements that are open now. */
+  recordsHere = false;
+  /** The innermost open element's name as written, in UTF-8; empty at the top. */
+  parentName: Uint8Array = new Uint8Array();
+  readonly #recordPath: ElementPath;
+  readonly #totalPaths: readonly { readonly path: string; readonly parsed: ElementPath }[];
+  readonly #totals: DeclaredTotal[] = [];
+  readonly #shortfalls = new Set<string>();
+  readonly #open: string[] = [];
+  readonly #openLocal: string[] = [];
+  #opening = Buffer.alloc(0);
+  #rootName: string | undefined;
+  #textBeforeRoot = 0;
+  #capturing: DeclaredTotal | undefined;
+
+  constructor(recordPath: ElementPath, totalPaths: readonly string[]) {
+    this.#recordPath = recordPath;
+    this.#totalPaths = totalPaths.map((path) => ({ path, parsed: parseElementPath(path) }));
+    this.#resolve();
+  }
+
+  /** Whether an element of this name, opened here, is a record. Its content is not followed here; the root is noted. */
+  beginRecord(name: string): boolean {
+    if (!this.recordsHere || !coversName(this.#recordPath.elements.at(-1), localName(name))) return false;
+    if (this.#open.length === 0) this.#noteRoot(name);
+    return true;
+  }
+
+  note(shortfall: string): void {
+    if (this.#shortfalls.size < MAX_SHORTFALLS) this.#shortfalls.add(shortfall);
+  }
+
+  refuse(message: string): void {
+    this.refusal ??= message;
+  }
+
+  /** Keeps the first bytes of the document, for messages. */
+  keepOpening(bytes: Buffer): void {
+    if (this.#opening.length >= OPENING_BYTES) return;
+    this.#opening = Buffer.concat([this.#opening, bytes.subarray(0, OPENING_BYTES - this.#opening.length)]);
+  }
+
+  /** Text or CDATA content between tags, perhaps in pieces. */
+  text(bytes: Buffer, from: number, to: number): void {
+    if (this.#capturing !== undefined) {
+      const room = MAX_TOTAL_TEXT - this.#capturing.text.length;
+      if (room > 0) this.#capturing.text += bytes.toString('latin1', from, Math.min(to, from + room));
+    }
+    if (this.#open.length > 0) return;
+    const start = skipSpace(bytes, from, to);
+    if (start === to) return;
+    if (this.#rootName !== undefined) {
+      this.note(`text stands after the end of the root element "${this.#rootName}"`);
+      return;
+    }
+    const first = bytes[start];
+    if (this.#textBeforeRoot === 0 && (first === 0x7b || first === 0x5b)) {
+      this.refuse(`JSON where an XML feed was expected; it starts with ${this.#excerpt()}`);
+    }
+    this.#textBeforeRoot += to - start;
+    this.note('text stands before the root element');
+    if (this.#textBeforeRoot > MAX_TEXT_BEFORE_ROOT) this.#refuseNoXml();
+  }
+
+  /** A tag outside records: `inner` is what stands between `<` and `>`, as text. */
+  tag(inner: string): void {
+    if (inner.startsWith('/')) this.#close(inner.slice(1).trimEnd());
+    else this.#openElement(inner);
+  }
+
+  /** A document type declaration: what stands between `<!DOCTYPE` and the first `>`. */
+  doctype(inner: string): void {
+    const name = inner.trim().split(/\s/, 1)[0] ?? '';
+    if (this.#rootName !== undefined) this.note('a document type declaration stands inside the document');
+    else if (/^html$/i.test(name)) this.#refuseHtml();
+    if (inner.replace(/"[^"]*"|'[^']*'/g, '').includes('[')) {
+      this.refuse(
+        'the feed declares a document type with entities or elements of its own (<!DOCTYPE … [); that is refused, ask for the feed without them',
+      );
+    }
+  }
+
+  /** The document has ended: every reason why it is not whole, given the number of records found in it. */
+  finish(records: number): { shortfalls: string[]; declaredTotal?: number } {
+    if (this.#rootName === undefined) {
+      if (this.#textBeforeRoot > 0) this.#refuseNoXml();
+      else this.refuse('the feed is empty: it has no XML element');
+    } else if (this.#textBeforeRoot > 0 && records === 0) {
+      this.#refuseNoXml();
+    }
+    const outermost = this.#open[0];
+    if (outermost !== undefined) this.note(`the document ends before its element "${outermost}" is closed`);
+    const first = this.#recordPath.elements[0];
+    if (records === 0 && this.#rootName !== undefined && !coversName(first, localName(this.#rootName))) {
+      this.note(`the root element is "${this.#rootName}" where "${first}" was expected`);
+    }
+    const declaredTotals = this.#totals.map(({ path, text }) => this.#readTotal(path, text.trim(), records));
+    return { shortfalls: [...this.#shortfalls], declaredTotal: declaredTotals.find((total) => total !== undefined) };
+  }
+
+  #readTotal(path: string, text: string, records: number): number | undefined {
+    if (!/^\d{1,15}$/.test(text)) {
+      this.note(`the declared total at ${path} is not a number: "${text}"`);
+      return undefined;
+    }
+    if (Number(text) !== records) this.note(`the feed declares ${text} records at ${path}, but ${records} were found`);
+    return Number(text);
+  }
+
+  #openElement(inner: string): void {
+    const name = /^[^\s/]+/.exec(inner)?.[0] ?? '';
+    if (!/^[\p{L}_:]/u.test(name)) {
+      this.note(`markup that is not well-formed stands outside the records: ${quote(`<${inner}>`)}`);
+      return;
+    }
+    if (this.#open.length === 0) this.#noteRoot(name);
+    if (this.#open.length >= MAX_DEPTH) this.refuse(`elements are nested deeper than ${MAX_DEPTH}`);
+    this.#open.push(name);
+    this.#openLocal.push(localName(name));
+    this.#resolve();
+    this.#findTotals(inner.slice(name.length));
+    if (inner.endsWith('/')) this.#pop();
+  }
+
+  #noteRoot(name: string): void {
+    if (this.#rootName !== undefined) this.note(`a second root element "${name}" follows the first`);
+    else if (/^html$/i.test(name)) this.#refuseHtml();
+    this.#rootName ??= name;
+  }
+
+  #close(name: string): void {
+    if (this.#open.at(-1) === name) {
+      this.#pop();
+      return;
+    }
+    this.note(`the end tag "</${name.slice(0, 100)}>" matches no start tag`);
+    if (this.#open.includes(name)) while (this.#open.at(-1) !== name) this.#pop();
+    if (this.#open.length > 0 && this.#open.at(-1) === name) this.#pop();
+  }
+
+  #pop(): void {
+    this.#open.pop();
+    this.#openLocal.pop();
+    this.#resolve();
+  }
+
+  /** Draws the conclusions of a changed stack. */
+  #resolve(): void {
+    this.#capturing = undefined;
+    this.parentName = Buffer.from(this.#open.at(-1) ?? '');
+    const { elements } = this.#recordPath;
+    this.recordsHere =
+      this.#open.length === elements.length - 1 &&
+      this.#openLocal.every((local, depth) => coversName(elements[depth], local));
+  }
+
+  #findTotals(attributes: string): void {
+    for (const { path, parsed } of this.#totalPaths) {
+      if (!coversElements(parsed, this.#openLocal)) continue;
+      const text = parsed.attribute === undefined ? '' : readAttribute(attributes, parsed.attribute);
+      if (text === undefined) continue;
+      const total = { path, text };
+      this.#totals.push(total);
+      if (parsed.attribute === undefined) this.#capturing = total;
+    }
+  }
+
+  #refuseHtml(): void {
+    const title = /<title[^>]*>([^<]*)/i.exec(this.#opening.toString())?.[1]?.trim();
+    const titled = title ? `; the page's title is ${quote(title)}` : '';
+    this.refuse(`HTML where an XML feed was expected${titled}; see in a browser what stands at its address`);
+  }
+
+  #refuseNoXml(): void {
+    this.refuse(`this is not an XML feed; it starts with ${this.#excerpt()}`);
+  }
+
+  #excerpt(): string {
+    return quote(this.#opening.toString().trim());
+  }
+}
+
+/** The value of an attribute, by its local name, in the text of a start tag after the element's name. */
+function readAttribute(attributes: string, desired: string): string | undefined {
+  for (const [, name = '', double, single] of attributes.matchAll(/([^\s=/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+    if (localName(name) === desired) return (double ?? single ?? '').slice(0, MAX_TOTAL_TEXT);
+  }
+  return undefined;
+}
+
+/** At most 100 characters for a message, on one line, in quotes. */
+const quote = (text: string): string => {
+  const line = text.replace(/[\p{Cc}\s]+/gu, ' ');
+  return `"${line.length > 100 ? `${line.slice(0, 100)}…` : line}"`;
+};

@@ -1,0 +1,288 @@
+// Splits the UTF-8 bytes of an XML document, in chunks of any size, into the bytes of its records, without parsing them.
+
+import { Utf8Check } from '../../decode/utf8-check.ts';
+import { ChunkJoiner } from './chunk-joiner.ts';
+import {
+  CDATA,
+  COMMENT,
+  DOCTYPE,
+  INSTRUCTION,
+  MarkupCursor,
+  OWN_START,
+  PARENT_START,
+  TAG,
+  TEXT,
+} from './markup-cursor.ts';
+import { type RecordNames, RecordScanner } from './record-scanner.ts';
+import { parseElementPath } from './records-path.ts';
+import {
+  CDATA_START,
+  COMMENT_START,
+  DOCTYPE_START,
+  EXCLAMATION,
+  endOfName,
+  holdsAt,
+  indexOfMarkup,
+  isCdataStart,
+  QUESTION,
+  SLASH,
+} from './xml-bytes.ts';
+import { XmlOutline } from './xml-outline.ts';
+
+/** Outside records, names and markup that are longer than this are no feed's. */
+const MAX_NAME_BYTES = 1_024;
+const MAX_MARKUP_BYTES = 1_048_576;
+const OVERSIZED_HEAD_BYTES = 2_048;
+
+const UNDECODABLE_OUTSIDE =
+  'bytes that are not valid in the encoding of the feed stand outside the records, and may have been part of one; ' +
+  'if the feed is really in another encoding, such as Windows-1252, configure encoding: windows-1252';
+
+export interface SplitOptions {
+  /** Path of the elements that are records, such as `source/job`. */
+  readonly recordPath: string;
+  readonly totalPaths: readonly string[];
+  /** Larger records are not held; they are handed over as oversized. */
+  readonly maxRecordBytes: number;
+}
+
+/** Takes records as they end. Calls are synchronous and in document order. */
+export interface SplitSink {
+  /** One record's bytes (UTF-8) are `buffer[start..end)`; valid only during the call, copy what must stay. */
+  record(buffer: Buffer, start: number, end: number): void;
+  /** A record above the limit: its first bytes (at most 2,048, a copy) and its full length. */
+  oversized(head: Buffer, length: number): void;
+}
+
+/** What splitting a document came to. */
+export interface SplitEnd {
+  /** Records handed over, oversized ones among them. */
+  readonly records: number;
+  readonly oversizedRecords: number;
+  /** Why this is no feed, or one that is refused. */
+  readonly refusal?: string;
+  /** Every reason why the document is not whole. */
+  readonly shortfalls: readonly string[];
+  /** The total that it declared. */
+  readonly declaredTotal?: number;
+}
+
+/**
+ * A record without an end tag seems to contain the ones after it. It shows when its parent's end tag, the size limit or
+ * the end of the document comes while records are nested. Everything since its start is then split again *flat*: the
+ * next start tag of a record ends the one before. The document is not whole, but no record of it is lost.
+ */
+export class XmlSplitter {
+  /** So far. */
+  records = 0;
+  oversizedRecords = 0;
+  readonly #outline: XmlOutline;
+  readonly #sink: SplitSink;
+  readonly #maxRecordBytes: number;
+  readonly #joiner = new ChunkJoiner();
+  readonly #cursor = new MarkupCursor();
+  readonly #scanner = new RecordScanner(this.#cursor);
+  /** Of what stands outside the records; those are checked one by one when they are parsed. */
+  readonly #outside = new Utf8Check();
+  #inRecord = false;
+  #recordStart = 0;
+  #names: RecordNames = { own: new Uint8Array(), parent: new Uint8Array() };
+  #flat = false;
+  /** Set while a record above the size limit is scanned: its first bytes. */
+  #oversizedHead: Buffer | undefined;
+
+  /** Throws where a path is not one. */
+  constructor(options: SplitOptions, sink: SplitSink) {
+    this.#outline = new XmlOutline(parseElementPath(options.recordPath), options.totalPaths);
+    this.#maxRecordBytes = options.maxRecordBytes;
+    this.#sink = sink;
+  }
+
+  /** Why reading must stop: this is no feed, or one that is refused. */
+  get refusal(): string | undefined {
+    return this.#outline.refusal;
+  }
+
+  /** Takes the next bytes and hands over the records that end in them. The chunk may be reused afterwards. */
+  push(chunk: Buffer): void {
+    this.#outline.keepOpening(chunk);
+    this.#joiner.push(chunk, this);
+  }
+
+  /** Ends the document; perhaps its last records only come now. */
+  finish(): SplitEnd {
+    if (this.#inRecord && this.#maySplitFlat()) {
+      this.#splitFlat();
+      this.scan(this.#joiner.held);
+    }
+    if (!this.#inRecord) this.#check(this.#joiner.held, 0, 0, true);
+    const place = this.#cursor.place || (this.#joiner.held.length > 0 ? 'a tag' : '');
+    if (this.#inRecord) this.#outline.note(`the document ends inside record ${this.records + 1}`);
+    else if (place !== '') this.#outline.note(`the document ends inside ${place}`);
+    const { shortfalls, declaredTotal } = this.#outline.finish(this.records);
+    const { records, oversizedRecords, refusal } = this;
+    return { records, oversizedRecords, refusal, shortfalls, declaredTotal };
+  }
+
+  shift(by: number): void {
+    this.#cursor.shift(by);
+    this.#recordStart -= by;
+  }
+
+  scan(bytes: Buffer): number {
+    const cursor = this.#cursor;
+    while (this.refusal === undefined) {
+      if (this.#inRecord ? this.#scanRecord(bytes) : this.#scanOutline(bytes)) continue;
+      if (!this.#inRecord) return cursor.mode === TAG || cursor.mode === DOCTYPE ? cursor.markupStart : cursor.at;
+      if (this.#oversizedHead === undefined && bytes.length - this.#recordStart <= this.#maxRecordBytes) {
+        return this.#recordStart;
+      }
+      if (this.#maySplitFlat()) {
+        this.#splitFlat();
+        continue;
+      }
+      this.#oversizedHead ??= this.#copyHead(bytes, bytes.length);
+      // One byte before the position stays: whether it is the slash of `/>` is asked when the `>` comes.
+      return cursor.mode === OWN_START || cursor.mode === PARENT_START ? cursor.tag.at - 1 : cursor.at;
+    }
+    return bytes.length;
+  }
+
+  /** Scans between records. True: a record has started; false: more bytes are needed. */
+  #scanOutline(bytes: Buffer): boolean {
+    const cursor = this.#cursor;
+    while (this.refusal === undefined) {
+      switch (cursor.mode) {
+        case TEXT: {
+          const markup = indexOfMarkup(bytes, cursor.at);
+          const end = markup < 0 ? bytes.length : markup;
+          this.#outline.text(bytes, cursor.at, end);
+          this.#check(bytes, cursor.at, end, markup >= 0);
+          cursor.at = end;
+          if (markup < 0 || !this.#enterMarkup(bytes, markup)) return false;
+          if (this.#inRecord) return true;
+          break;
+        }
+        case TAG:
+        case DOCTYPE: {
+          if (!cursor.findTagEnd(bytes)) {
+            if (bytes.length - cursor.markupStart > MAX_MARKUP_BYTES) {
+              this.#outline.refuse(`markup of more than ${MAX_MARKUP_BYTES} bytes stands outside the records`);
+            }
+            return false;
+          }
+          const inner = bytes.toString('utf8', cursor.markupStart + 1, cursor.tag.at);
+          this.#check(bytes, cursor.markupStart + 1, cursor.tag.at, true);
+          if (cursor.mode === TAG) this.#outline.tag(inner);
+          else this.#outline.doctype(inner.slice(DOCTYPE_START.length - 1));
+          cursor.enter(TEXT, cursor.tag.at + 1);
+          break;
+        }
+        default: {
+          const from = cursor.at;
+          const found = cursor.leaveSection(bytes);
+          if (cursor.mode === CDATA) this.#outline.text(bytes, from, found ? cursor.at - 3 : cursor.at);
+          this.#check(bytes, from, cursor.at, found);
+          if (!found) return false;
+          cursor.mode = TEXT;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Checks the encoding outside the records: what is broken there may have been a record. @param whole no character goes on after it. */
+  #check(bytes: Buffer, from: number, to: number, whole: boolean): void {
+    this.#outside.take(bytes, from, to);
+    if (whole) this.#outside.end();
+    if (this.#outside.broken) this.#outline.note(UNDECODABLE_OUTSIDE);
+  }
+
+  /** Enters the markup at `at`, outside records; a record's start tag begins the record. False: more bytes are needed to tell. */
+  #enterMarkup(bytes: Buffer, at: number): boolean {
+    const cursor = this.#cursor;
+    switch (bytes[at + 1]) {
+      case undefined:
+        return false;
+      case QUESTION:
+        return cursor.enter(INSTRUCTION, at + 2);
+      case SLASH:
+        return cursor.enterTag(TAG, at, at + 2);
+      case EXCLAMATION:
+        if (holdsAt(bytes, at, COMMENT_START)) return cursor.enter(COMMENT, at + COMMENT_START.length);
+        if (bytes.length - at < CDATA_START.length) return false;
+        if (isCdataStart(bytes, at)) return cursor.enter(CDATA, at + CDATA_START.length);
+        return cursor.enterTag(holdsAt(bytes, at, DOCTYPE_START) ? DOCTYPE : TAG, at, at + 2);
+    }
+    const nameEnd = endOfName(bytes, at + 1);
+    if (nameEnd < 0) {
+      if (bytes.length - at > MAX_NAME_BYTES)
+        this.#outline.refuse(`an element has a name of more than ${MAX_NAME_BYTES} bytes`);
+      return false;
+    }
+    if (nameEnd === at + 1) {
+      this.#outline.note('a bare "<" stands outside the records');
+      return cursor.enter(TEXT, at + 1);
+    }
+    if (!this.#isRecordName(bytes, at + 1, nameEnd)) return cursor.enterTag(TAG, at, nameEnd);
+    this.#inRecord = true;
+    this.#recordStart = at;
+    this.#scanner.begin(at, nameEnd, this.#names, this.#flat);
+    return true;
+  }
+
+  /** Whether the element of this name is a record; if so, `#names` are its names. */
+  #isRecordName(bytes: Buffer, from: number, to: number): boolean {
+    if (!this.#outline.recordsHere) return false;
+    const { own, parent } = this.#names;
+    // Mostly it has the name of the record before; only another name, or a root's, is read as text.
+    const isBelowSame = parent.length > 0 && parent === this.#outline.parentName;
+    if (isBelowSame && to - from === own.length && holdsAt(bytes, from, own)) return true;
+    const name = bytes.toString('utf8', from, to);
+    if (!this.#outline.beginRecord(name)) return false;
+    this.#names = { own: Buffer.from(name), parent: this.#outline.parentName };
+    return true;
+  }
+
+  /** Scans inside a record. True: the record is done with; false: more bytes are needed. */
+  #scanRecord(bytes: Buffer): boolean {
+    const end = this.#scanner.scan(bytes);
+    if (end === 'more') return false;
+    if (end === 'cut' && this.#maySplitFlat()) {
+      this.#splitFlat();
+      return true;
+    }
+    if (end === 'cut') this.#outline.note(`record ${this.records + 1} has no end tag`);
+    this.#handOver(bytes, this.#cursor.at);
+    return true;
+  }
+
+  #maySplitFlat(): boolean {
+    return this.#scanner.nested && !this.#flat && this.#oversizedHead === undefined;
+  }
+
+  /** Goes back to the start of the record that seems to contain others, and on without nesting. */
+  #splitFlat(): void {
+    this.#outline.note(`record ${this.records + 1} seems to contain other records: an end tag is missing`);
+    this.#flat = true;
+    this.#inRecord = false;
+    this.#cursor.enter(TEXT, this.#recordStart);
+  }
+
+  #handOver(bytes: Buffer, end: number): void {
+    const length = end - this.#recordStart;
+    this.records++;
+    this.#inRecord = false;
+    if (length > this.#maxRecordBytes) {
+      this.oversizedRecords++;
+      this.#sink.oversized(this.#oversizedHead ?? this.#copyHead(bytes, end), length);
+      this.#oversizedHead = undefined;
+    } else {
+      this.#sink.record(bytes, this.#recordStart, end);
+    }
+  }
+
+  #copyHead(bytes: Buffer, end: number): Buffer {
+    return Buffer.from(bytes.subarray(this.#recordStart, Math.min(this.#recordStart + OVERSIZED_HEAD_BYTES, end)));
+  }
+}

@@ -1,0 +1,36 @@
+// What tags of XML look like, and how a record's tree is put together: shared by those who read records.
+import type { RecordTree } from '../../../posting/posting.ts';
+
+/** Deeper records are no postings; trees are walked recursively later. */
+export const MAX_DEPTH = 64;
+
+/** XML 1.0, productions 4 and 4a. */
+const NAME_START =
+  ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}' +
+  '\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
+const NAME = `[${NAME_START}][${NAME_START}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}]*`;
+/** What most tags are: an ASCII name and nothing else; several times as fast to match as all that a tag can be. */
+export const PLAIN_TAG = /<[A-Za-z_][A-Za-z0-9_.:-]*>/y;
+export const START_TAG = new RegExp(`<(${NAME})`, 'uy');
+export const ATTRIBUTE = new RegExp(`[ \\t\\n]+(${NAME})[ \\t\\n]*=[ \\t\\n]*(?:"([^"<]*)"|'([^'<]*)')`, 'uy');
+export const TAG_END = /[ \t\n]*(\/?)>/y;
+export const END_TAG = new RegExp(`</(${NAME})[ \\t\\n]*>`, 'uy');
+
+/** Matches a sticky pattern at a place. */
+export function matchAt(pattern: RegExp, xml: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(xml);
+}
+
+export type Branch = { [name: string]: RecordTree };
+
+/** Names come from the feed, so objects have no prototype: `__proto__` and `constructor` are names like any other. */
+export const newBranch = (): Branch => Object.create(null);
+
+export function addChild(branch: Branch = newBranch(), name: string, tree: RecordTree): Branch {
+  const before = branch[name];
+  if (before === undefined) branch[name] = tree;
+  else if (Array.isArray(before)) before.push(tree);
+  else branch[name] = [before, tree];
+  return branch;
+}

@@ -1,0 +1,185 @@
+// Opens an http or https URL as a source: follows redirects with care, asks conditionally, and proves that the body came whole.
+import { type ClientRequestArgs, type IncomingMessage, request as requestHttp, STATUS_CODES } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { FeedSource, Validators } from '../feed-reading.ts';
+import { guardLookup, hostAddress, type Network } from './redirect-guard.ts';
+import { addressDigest } from './request-digest.ts';
+import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
+
+type HttpSource = Pick<FeedSource, 'location' | 'headers' | 'allowPrivateRedirects'> & {
+  readonly limits: Pick<FeedSource['limits'], 'maxRedirects'>;
+};
+
+export interface HttpConditions {
+  /** Of the reading before: if the address that sent them still has that version, nothing is read. */
+  readonly validators?: Validators;
+  /** Aborting it ends the request with its reason. */
+  readonly signal: AbortSignal;
+  readonly network: Network;
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Opens the URL. Node's own client is used because it tells a connection that was reset from one that was closed:
+ * undici takes both for the regular end of a body that has no length.
+ */
+export async function openHttp(source: HttpSource, conditions: HttpConditions): Promise<OpenedSource> {
+  let url = new URL(source.location);
+  let secrets = secretHeaders(source, url);
+  let startedPublic = true;
+  for (let redirects = 0; ; redirects++) {
+    const mustBePublic = redirects > 0 && startedPublic && !source.allowPrivateRedirects;
+    const validators = validatorsFor(url, conditions);
+    let exchange: Exchange;
+    try {
+      exchange = await send(url, { ...ACCEPTED, ...secrets, ...conditional(validators) }, mustBePublic, conditions);
+    } catch (error) {
+      conditions.signal.throwIfAborted();
+      return failed(`${shown(url)} can't be reached: ${reasonOf(error)}`);
+    }
+    const { response } = exchange;
+    const connectedTo = response.socket.remoteAddress;
+    if (redirects === 0) startedPublic = connectedTo === undefined || !conditions.network.isPrivate(connectedTo);
+    const status = response.statusCode ?? 0;
+    if (!REDIRECTS.has(status)) return judge(url, exchange, validators, conditions.signal);
+
+    response.destroy();
+    const { location } = response.headers;
+    if (location === undefined || !URL.canParse(location, url.href))
+      return failed(`${shown(url)} redirects (${status}) without saying where to`);
+    const target = new URL(location, url);
+    if (redirects >= source.limits.maxRedirects) {
+      return failed(
+        `${shown(url)} redirects again after ${redirects} redirects; configure the address where the feed really is`,
+      );
+    }
+    if (target.protocol !== 'https:' && (target.protocol !== 'http:' || url.protocol === 'https:')) {
+      return failed(`${shown(url)} redirects to ${shown(target)}; from https only a redirect to https is followed`);
+    }
+    // RFC 9110, 15.4: what was meant for one origin must not be sent to another.
+    if (target.origin !== url.origin) secrets = {};
+    url = target;
+  }
+}
+
+type Headers = Record<string, string>;
+
+interface Exchange {
+  readonly response: IncomingMessage;
+  /** What went wrong with the connection after the response's head: such a body may look complete. */
+  failure?: Error;
+}
+
+function secretHeaders(source: HttpSource, url: URL): Headers {
+  const headers: Headers = {};
+  if (url.username !== '' || url.password !== '') {
+    const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  }
+  for (const [name, value] of Object.entries(source.headers)) headers[name.toLowerCase()] = value.reveal();
+  return headers;
+}
+
+/** What is accepted where the configured headers say nothing else. */
+const ACCEPTED: Headers = { accept: 'application/xml, text/xml, */*;q=0.5', 'accept-encoding': 'gzip' };
+
+/** RFC 9110, 8.8: validators tell the versions of one resource apart, and a redirect may lead to another one than before. */
+function validatorsFor(url: URL, { validators }: HttpConditions): Validators {
+  return validators?.address === addressDigest(url) ? validators : {};
+}
+
+function conditional({ etag, lastModified }: Validators): Headers {
+  return {
+    ...(etag === undefined ? {} : { 'if-none-match': etag }),
+    ...(lastModified === undefined ? {} : { 'if-modified-since': lastModified }),
+  };
+}
+
+/** Sends one GET on a connection of its own; resolves with the response's head. */
+async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal, network }: HttpConditions) {
+  const host = hostAddress(url);
+  if (mustBePublic && host !== undefined && network.isPrivate(host)) throw refusedAddress();
+  const options: ClientRequestArgs = {
+    headers: { 'user-agent': 'jobmirror', ...headers },
+    agent: false,
+    lookup: mustBePublic ? guardLookup(network, refusedAddress) : network.lookup,
+    signal,
+  };
+  const bare = new URL(url);
+  bare.username = '';
+  bare.password = '';
+  return await new Promise<Exchange>((resolve, reject) => {
+    const request = url.protocol === 'https:' ? requestHttps(bare, options) : requestHttp(bare, options);
+    let exchange: Exchange | undefined;
+    request.on('response', (response) => {
+      exchange = { response };
+      resolve(exchange);
+    });
+    request.on('error', (error) => {
+      if (exchange === undefined) reject(error);
+      else exchange.failure = error;
+    });
+    request.end();
+  });
+}
+
+const refusedAddress = (): BrokenOff =>
+  new BrokenOff('it redirects to an address that is not public; if that is wanted, set allow_private_redirects');
+
+function judge(url: URL, exchange: Exchange, asked: Validators, signal: AbortSignal): OpenedSource {
+  const { response } = exchange;
+  const { statusCode = 0, headers } = response;
+  const refuse = (message: string): OpenedSource => {
+    response.destroy();
+    return failed(message);
+  };
+  if (statusCode === 304) {
+    response.destroy();
+    if (asked.etag !== undefined || asked.lastModified !== undefined) return { kind: 'not_modified' };
+    return failed(`${shown(url)} answered 304 Not Modified although nothing was known of it`);
+  }
+  if (statusCode !== 200)
+    return refuse(
+      `${shown(url)} answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd() + hint(statusCode),
+    );
+  // Whether it is gzip is told by its first bytes; other encodings were not asked for.
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (!['', 'identity', 'gzip', 'x-gzip'].includes(encoding)) {
+    return refuse(`${shown(url)} sent the content encoding "${encoding}", although only gzip was asked for`);
+  }
+  const length = Number(headers['content-length'] ?? Number.NaN);
+  return {
+    kind: 'body',
+    body: {
+      chunks: readBody(exchange, signal),
+      charset: /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1],
+      validators: { etag: headers.etag, lastModified: headers['last-modified'], address: addressDigest(url) },
+      totalBytes: Number.isSafeInteger(length) ? length : undefined,
+    },
+  };
+}
+
+/** A body ends as promised after Content-Length bytes, with the last chunk, or by an orderly close where neither was announced. */
+async function* readBody(exchange: Exchange, signal: AbortSignal): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of exchange.response) yield chunk;
+    if (exchange.failure !== undefined) throw exchange.failure;
+    if (!exchange.response.complete) throw new Error('it is not complete');
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new BrokenOff(`the connection broke off before the end: ${reasonOf(error)}`);
+  }
+}
+
+function hint(status: number): string {
+  if (status === 401 || status === 403) return '; check the credentials in its headers';
+  if (status === 404 || status === 410) return '; check its address';
+  if (status === 429 || status >= 500) return '; it may work again later';
+  return '';
+}
+
+const failed = (message: string): OpenedSource => ({ kind: 'failed', message });
+
+/** A URL for messages: without credentials, and without the query, which often holds a key. */
+const shown = (url: URL): string => `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;

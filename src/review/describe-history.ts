@@ -1,0 +1,148 @@
+// Turns all that the books know of one posting into sentences: why it is, or is not, on the site as it is.
+
+import { plural } from '../plan/plural.ts';
+import type { OpenChangeRow } from '../store/change/open-change.ts';
+import type { FailureRow, PostingStory } from '../store/review/posting-history.ts';
+import { type PossibleAction, possibleActions, type WriteCommand } from './possible-actions.ts';
+
+/** How times are written, for people. */
+export interface TimeWords {
+  /** A moment, with its zone. */
+  readonly at: (time: Date) => string;
+  /** A duration. */
+  readonly span: (durationMs: number) => string;
+}
+
+/** One paragraph after the other, the most important first; commands stand in lines of their own. */
+export function tellStory(story: PostingStory, words: TimeWords, write: WriteCommand): string[] {
+  const { live, change } = story;
+  if (live === undefined && change === undefined) {
+    const unreadable = tellUnreadable(story, words);
+    return [...(unreadable.length > 0 ? unreadable : tellUnknown(story, words)), ...tellPast(story, words)];
+  }
+  return [
+    ...tellLive(story, words),
+    ...tellUnreadable(story, words),
+    ...(change === undefined ? describeResolved(story, words) : tellChange(change, words, write)),
+    ...tellPast(story, words),
+  ];
+}
+
+function tellLive({ live, change, feed, key }: PostingStory, { at }: TimeWords): string[] {
+  if (live === undefined) {
+    const missing = change?.missing === true ? ['It is missing from the feed, and within its grace.'] : [];
+    if (change?.attempt === undefined) return [`Posting ${key} of feed ${feed} is not on the site.`, ...missing];
+    return [`Whether posting ${key} of feed ${feed} is on the site is not known.`, ...missing];
+  }
+  const url = live.url === undefined ? '' : `, ${live.url}`;
+  const missing =
+    live.missingPulls === 0
+      ? []
+      : [`It was missing from the last ${plural(live.missingPulls, 'complete pull')}, and is within its grace.`];
+  return [`It is on site ${live.site} as job ${live.siteJobId}${url}, since ${at(live.since)}.`, ...missing];
+}
+
+/** The newest reason why the feed's record of the posting says nothing now. */
+function tellUnreadable({ unreadable, live, feed, key }: PostingStory, { at }: TimeWords): string[] {
+  return unreadable.map(({ id, since, reason, discarded }) => {
+    const entry = `entry ${id}${discarded ? ', discarded' : ''}, since ${at(since)}`;
+    const then = live === undefined ? 'nothing is sent for it' : 'its job stays as it is';
+    return `The record of posting ${key} in feed ${feed} can't be read (${entry}); until it can, ${then}: ${reason}.`;
+  });
+}
+
+function tellUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): string[] {
+  const unknown = `No posting ${key} is recorded for feed ${feed}: the site has no job for it, and nothing is to be sent.`;
+  if (lastPull === undefined) return [unknown, `The feed was never pulled.`];
+  const pull = `Its last pull, ${lastPull.id} of ${at(lastPull.startedAt)},`;
+  if (lastPull.status === 'failed') return [unknown, `${pull} failed: ${lastPull.message ?? 'no reason was noted'}.`];
+  return [
+    unknown,
+    `${pull} saw ${plural(lastPull.seen, 'record')}, none with this key. Keys are compared letter for letter.`,
+  ];
+}
+
+function describeResolved({ lastPull, edits }: PostingStory, { at }: TimeWords): string[] {
+  const edited = edits.length === 0 ? '' : ', with the edits below';
+  const recorded = `Nothing is to be sent: the site has it as the feed has it${edited}.`;
+  if (lastPull === undefined) return ['Nothing is to be sent, and the feed was not pulled yet.'];
+  const pull = `The last pull was ${lastPull.id} of ${at(lastPull.startedAt)}`;
+  if (lastPull.status === 'running') return [recorded, `${pull}; it is still running.`];
+  if (lastPull.status === 'failed')
+    return [recorded, `${pull}; it failed: ${lastPull.message ?? 'no reason was noted'}.`];
+  if (!lastPull.complete) {
+    return [recorded, `${pull}; it was not complete, so nothing was deleted: ${lastPull.shortfalls.join('; ')}.`];
+  }
+  return [recorded, `${pull}; it was complete.`];
+}
+
+function tellChange(change: OpenChangeRow, words: TimeWords, write: WriteCommand): string[] {
+  const since = `since ${words.at(change.since)}, for ${words.span(change.ageMs)}`;
+  const why = [change.reason?.message ?? [], change.reason?.note ?? []]
+    .flat()
+    .map((text, at) => `${at === 0 ? ':' : ';'} ${text}`)
+    .join('');
+  return [`${stateSentence(change, words)} (entry ${change.id}, ${since})${why}.`, ...actionLines(change, write)];
+}
+
+function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
+  const desired = { create: 'be created', update: 'be updated', delete: 'be deleted' }[change.operation];
+  switch (change.state) {
+    case 'ready': {
+      const wait = change.waitsMs > 0 ? `, not before ${span(change.waitsMs)} from now` : '';
+      const tries = change.attempts > 0 ? `, after ${plural(change.attempts, 'attempt')}` : '';
+      return `It waits to ${desired}${wait}${tries}`;
+    }
+    case 'sending':
+      return `A request for it is being sent: it is to ${desired}`;
+    case 'in_doubt':
+      return `A create was sent at ${at(change.attempt?.startedAt ?? change.since)}, and nobody knows whether the site made the job`;
+    case 'held':
+      return `It is to ${desired}, and held for approval`;
+    case 'rejected':
+      return change.invalid
+        ? 'What the feed has now breaks a rule of the site, so it is not sent'
+        : 'The site refused what the feed has now, so it is not sent again';
+    case 'failed':
+      return `It was to ${desired}, and that failed for good`;
+    case 'discarded':
+      return `It was to ${desired}; a person decided to leave it as it is until the posting changes`;
+    default:
+      return change.state satisfies never;
+  }
+}
+
+function actionLines(change: OpenChangeRow, write: WriteCommand): string[] {
+  return possibleActions(change, write).map(actionLine);
+}
+
+export const actionLine = ({ command, effect }: PossibleAction): string => `  ${command}   (${effect})`;
+
+/** What was sent, what failed, what was edited or changed on the way, and what people did. */
+function tellPast({ requests, failures, edits, notes, duplicates, acts }: PostingStory, { at }: TimeWords): string[] {
+  return [
+    ...duplicates.map((row) => `Another record of the feed has the same key with other content (entry ${row.id}).`),
+    ...edits.map(({ field, value, sourceValue }) => {
+      const source = sourceValue === null ? 'has no such field' : `says "${short(sourceValue)}"`;
+      return `Edited: ${field} is "${short(value)}" as long as the feed ${source}.`;
+    }),
+    ...notes.map(({ field, message, value }) => {
+      const before = value === undefined ? '' : `; the feed has "${short(value)}"`;
+      return `Changed on the way: ${field ?? 'the posting'}: ${message}${before}`;
+    }),
+    ...requests.map(({ at: time, operation, outcome, status, siteJobId }) => {
+      const job = siteJobId === null ? '' : ` of job ${siteJobId}`;
+      return `${at(time)}: ${operation}${job}: ${outcome}${status === null ? '' : ` (${status})`}`;
+    }),
+    ...failures.map((failure) => `${at(failure.at)}: ${failure.operation} failed: ${failureSentence(failure)}`),
+    ...acts.map((act) => `${at(act.at)}: ${act.actor} did: ${act.action}`),
+  ];
+}
+
+function failureSentence({ kind, problems }: FailureRow): string {
+  const reasons = problems.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
+  return reasons.length === 0 ? kind : reasons.join('; ');
+}
+
+const SHOWN = 100;
+const short = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

@@ -1,0 +1,191 @@
+// Settles a create in doubt as a person says, after looking at the site whether that can be.
+import { contentOf, likeness } from '../plan/match-doubt.ts';
+import { observe } from '../plan/observe-values.ts';
+import { compareReferences, fieldOf } from '../plan/same-value.ts';
+import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
+import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
+import { type Doubt, ownerOfReference } from '../store/change/doubt.ts';
+import type { Database } from '../store/postgres/database.ts';
+import { findEntries } from '../store/review/review-actions.ts';
+import { type DoubtVerdict, doubtOf, resolveDoubt } from '../store/review/review-actions-resolve.ts';
+import { learntRewrites, noteRewrites } from '../store/site/value-rewrites.ts';
+import { STATE_WORDS } from './entry-outcome.ts';
+
+export type ResolveReport =
+  | {
+      readonly kind: 'recorded';
+      readonly feed: FeedName;
+      readonly key: PostingKey;
+      /** What could not be checked. */
+      readonly warning: string | undefined;
+    }
+  /** Nothing was altered. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** What the person says: the site has made this job, or none. */
+export type PersonsVerdict =
+  | {
+      readonly kind: 'exists';
+      readonly siteJobId: SiteJobId;
+      /** Adopt the job although it looks like another one. */
+      readonly anyway: boolean;
+      /** Adopt it only if the site shows exactly the posting's reference: where many are adopted at once. */
+      readonly exactly?: boolean;
+    }
+  | { readonly kind: 'missing' };
+
+export interface ResolveOptions {
+  readonly actor: string;
+  /** The entry's site, to look at the job; `undefined`: it is not configured any more. */
+  readonly site: { readonly client: Pick<SiteClient, 'show'>; readonly referenceField: string | undefined } | undefined;
+}
+
+/** How far the site's clock and ours may be apart. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+const END_OF_TIME = new Date(8.64e15);
+
+export async function resolveEntry(
+  db: Database,
+  entry: number,
+  verdict: PersonsVerdict,
+  options: ResolveOptions,
+): Promise<ResolveReport> {
+  const doubt = await doubtOf(db, entry);
+  if (doubt === undefined) return refuseOther(db, entry);
+  const { feed, key } = doubt.attempt;
+  const siteAnswer =
+    verdict.kind === 'exists' ? await readSiteJob(db, doubt, verdict.siteJobId, options) : NOTHING_TO_READ;
+  if (siteAnswer.kind === 'absent' || siteAnswer.kind === 'owned') return refused(siteAnswer.message);
+  if (siteAnswer.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
+    return refused(`${siteAnswer.message}; if it is the one all the same, add --anyway`);
+  }
+  if (verdict.kind === 'exists' && verdict.exactly === true) {
+    const doubtful = whyNotExactly(doubt, siteAnswer, options.site?.referenceField);
+    if (doubtful !== undefined) return refused(doubtful);
+  }
+  const resolved = await resolveDoubt(db, entry, within(doubt, verdict, siteAnswer, options), options.actor);
+  switch (resolved.kind) {
+    case 'recorded':
+      await learnFrom(db, doubt, siteAnswer);
+      return { kind: 'recorded', feed, key, warning: siteAnswer.kind === 'unchecked' ? siteAnswer.message : undefined };
+    case 'not_in_doubt':
+      return refused('it is no longer in doubt');
+    case 'owned':
+      return refused(`that job belongs to ${resolved.owner}: a job of the site has one posting only`);
+    default:
+      return resolved satisfies never;
+  }
+}
+
+/** What the site shows under the ID that the person gave. */
+type SiteAnswer =
+  | { readonly kind: 'fits'; readonly shown: SiteJob | undefined }
+  | { readonly kind: 'other'; readonly shown: SiteJob; readonly message: string }
+  /** It shows the reference of another posting of ours. */
+  | { readonly kind: 'owned'; readonly message: string }
+  | { readonly kind: 'absent'; readonly message: string }
+  | { readonly kind: 'unchecked'; readonly message: string };
+
+const NOTHING_TO_READ: SiteAnswer = { kind: 'fits', shown: undefined };
+
+const SET_AGAIN = 'so all its fields are set again by an update';
+
+async function readSiteJob(db: Database, doubt: Doubt, id: SiteJobId, { site }: ResolveOptions): Promise<SiteAnswer> {
+  if (site === undefined) {
+    return {
+      kind: 'unchecked',
+      message: `job ${id} was not checked: site ${doubt.attempt.site} is not configured, ${SET_AGAIN}`,
+    };
+  }
+  let shown: SiteJob | undefined;
+  try {
+    shown = await site.client.show(id);
+  } catch (error) {
+    return {
+      kind: 'unchecked',
+      message: `job ${id} could not be checked: ${(error as Error).message}; ${SET_AGAIN}`,
+    };
+  }
+  if (shown === undefined) return { kind: 'absent', message: `site ${doubt.attempt.site} has no job ${id}` };
+  const fields = doubt.attempt.result.fields;
+  const owner = await ownerOfShown(db, doubt, shown, site.referenceField);
+  if (owner !== undefined) return { kind: 'owned', message: `job ${id} shows the reference of ${owner}` };
+  const notBefore = new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS);
+  const matching = { referenceField: site.referenceField, learnt: await learntRewrites(db, doubt.attempt.site) };
+  if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, toCompare(shown), matching) !== 'other') {
+    return { kind: 'fits', shown };
+  }
+  const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}"`;
+  return { kind: 'other', shown, message: `job ${id}${title}, seems to be another job than the one that was sent` };
+}
+
+/** A reference that is this posting's too proves nothing, whoever else has it. */
+async function ownerOfShown(
+  db: Database,
+  doubt: Doubt,
+  shown: SiteJob,
+  referenceField: string | undefined,
+): Promise<string | undefined> {
+  const reference = referenceField === undefined ? undefined : fieldOf(toCompare(shown).fields, referenceField)?.trim();
+  if (referenceField === undefined || !reference) return undefined;
+  if (fieldOf(doubt.attempt.result.fields, referenceField)?.trim() === reference) return undefined;
+  return ownerOfReference(db, doubt.attempt, referenceField, reference);
+}
+
+function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, { site }: ResolveOptions): DoubtVerdict {
+  if (verdict.kind === 'missing') return verdict;
+  const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
+  const sent = doubt.attempt.result.fields;
+  const content = contentOf(sent, shown && toCompare(shown).fields, shown?.fields);
+  const isOthers = (older: Fields): boolean =>
+    shown !== undefined && isOfOlder({ sent, shown: toCompare(shown).fields, older }, site?.referenceField);
+  return {
+    kind: 'exists',
+    siteJobId: verdict.siteJobId,
+    url: shown?.url,
+    content,
+    fits: shown !== undefined && siteAnswer.kind === 'fits',
+    isOthers,
+  };
+}
+
+/** Whether the site shows the very reference that was sent, and the posting that has the job so far never had it. */
+function isOfOlder(
+  { sent, shown, older }: { readonly sent: Fields; readonly shown: Fields; readonly older: Fields },
+  referenceField: string | undefined,
+): boolean {
+  if (referenceField === undefined) return false;
+  const [own, says, former] = [sent, shown, older].map((fields) => fieldOf(fields, referenceField)?.trim());
+  return Boolean(own && former && own === says) && compareReferences(former as string, says as string) === 'other';
+}
+
+function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: string | undefined): string | undefined {
+  if (siteAnswer.kind !== 'fits') return 'message' in siteAnswer ? siteAnswer.message : undefined;
+  const [own, says] = [
+    doubt.attempt.result.fields,
+    siteAnswer.shown === undefined ? {} : toCompare(siteAnswer.shown).fields,
+  ].map((fields) => (referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim()));
+  return own && own === says ? undefined : "the site does not show exactly the posting's reference any more";
+}
+
+/** What a person has said to be the job tells how the site rewrites values: it need not be asked again. */
+async function learnFrom(db: Database, doubt: Doubt, siteAnswer: SiteAnswer): Promise<void> {
+  const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
+  if (shown === undefined) return;
+  const observed = observe(doubt.attempt.result.fields, toCompare(shown).fields, shown.fields);
+  await noteRewrites(
+    db,
+    doubt.attempt.site,
+    observed.map((one) => ({ ...one, seen: 1 })),
+    true,
+  );
+}
+
+async function refuseOther(db: Database, entry: number): Promise<ResolveReport> {
+  const [found] = await findEntries(db, [entry]);
+  if (found === undefined) return refused(`there is no open review entry ${entry}`);
+  return refused(`it is not in doubt, but ${STATE_WORDS[found.state]}`);
+}
+
+const refused = (message: string): ResolveReport => ({ kind: 'refused', message });

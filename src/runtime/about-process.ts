@@ -1,0 +1,18 @@
+// Tells what other processes on the same database need to know of this one.
+import { hostname } from 'node:os';
+import type { Config } from '../config/config.ts';
+import { configParts } from '../config/config-parts.ts';
+import type { SiteName } from '../posting/identifiers.ts';
+import { type ProcessAbout, tokenPart } from '../store/locks/processes.ts';
+
+/** @param tokens what stands for the token of each site: see `tokenDigest`. */
+export const aboutProcess = (config: Config, command: string, tokens: ReadonlyMap<SiteName, string>): ProcessAbout => ({
+  command,
+  host: hostname(),
+  pid: process.pid,
+  parts: {
+    ...configParts(config),
+    ...Object.fromEntries([...tokens].map(([site, token]) => [tokenPart(site), token])),
+  },
+  feeds: new Map([...config.feeds.values()].map(({ name, siteName }) => [name, siteName])),
+});

@@ -1,0 +1,137 @@
+// Opens what every command works on: the configuration, the log and the database, embedded or the user's own.
+import type { Config } from '../config/config.ts';
+import { complaintLine } from '../config/config-error.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { openEmbeddedServer } from '../embedded-postgres/server.ts';
+import { type Database, openDatabase } from '../store/postgres/database.ts';
+import { migrate } from '../store/postgres/migrate.ts';
+import { describePassing, isSaidByServer } from '../store/postgres/transient-error.ts';
+import { withRetry } from '../store/postgres/with-retry.ts';
+import { createLogger, type Logger } from '../telemetry/log.ts';
+import { UserError } from './exit-status.ts';
+
+/** What a command has in hand. Whoever opened it closes it. */
+export interface App {
+  readonly config: Config;
+  readonly db: Database;
+  readonly log: Logger;
+  close(): Promise<void>;
+}
+
+/** Options that every command with a configuration has. */
+export interface AppOptions {
+  /** Path of the configuration file. */
+  readonly config?: string;
+  /** Log less than the configuration says: commands that print results log only what is wrong. */
+  readonly quiet?: boolean;
+  /** Log lines in a pipe are JSON: for services, and where JSON was asked for. */
+  readonly json?: boolean;
+  /** Ends the opening, which then throws its reason; an embedded server that it started is stopped. */
+  readonly signal?: AbortSignal;
+}
+
+/** Loads the configuration alone. Feeds whose settings are wrong are left out of it, and stand in its `brokenFeeds`. */
+export async function readConfig(options: AppOptions): Promise<Config> {
+  return loadConfig({ path: options.config, env: process.env, cwd: process.cwd(), brokenFeeds: 'leave_out' });
+}
+
+export async function openApp(options: AppOptions): Promise<App> {
+  const config = await readConfig(options);
+  const app = await openAppFor(config, options);
+  for (const [feed, { complaints }] of config.brokenFeeds) {
+    app.log.warn(
+      { feed },
+      `the configuration of feed ${feed} is wrong, nothing is done for it: ${complaints.map(complaintLine).join('; ')}`,
+    );
+  }
+  return app;
+}
+
+/**
+ * Opens the books of a configuration that is loaded already.
+ * @param options.waitUntil for commands that nobody watches: waits some minutes for a server that is starting, recovering
+ * or read-only, or until the signal aborts, which ends the opening as `options.signal` does.
+ */
+export async function openAppFor(
+  config: Config,
+  options: Omit<AppOptions, 'config'> & { readonly waitUntil?: AbortSignal } = {},
+): Promise<App> {
+  const level = options.quiet === true && config.log.level !== 'error' ? 'warn' : config.log.level;
+  const log = createLogger({ level, secrets: secretsOf(config), json: options.json });
+  for (const warning of config.warnings) log.warn(warning);
+  const server = await openServer(config, (text) => log.info(text), options.signal ?? options.waitUntil);
+  try {
+    await withRetry(() => migrate(server.url), options.waitUntil ?? AbortSignal.abort(), {
+      worthAgain: isSaidByServer,
+      onRetry: (error) => log.warn(describePassing(error)),
+    });
+  } catch (cause) {
+    await server.leave();
+    throw new UserError(`database: ${placeOf(server.url)} can't be used: ${(cause as Error).message}`, { cause });
+  }
+  let closing = false;
+  const db = openDatabase(server.url, {
+    max: 10,
+    stopping: options.waitUntil,
+    onShortage: (error) => log.warn(`${describePassing(error)}; waiting for a connection`),
+    onError(error) {
+      // Nothing is opened again once the command ends: the server may be stopped just then.
+      if (!closing) log.warn({ err: error }, 'database connection lost, it will be opened again');
+    },
+  });
+  return {
+    config,
+    db,
+    log,
+    async close() {
+      closing = true;
+      await db.close();
+      await server.leave();
+    },
+  };
+}
+
+/** A server and its database, without user and password. */
+function placeOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `Postgres at ${host}${pathname}`;
+}
+
+/** The Postgres server of a configuration. `url` holds its password. */
+export interface OpenServer {
+  readonly url: string;
+  /** Ends the membership of an embedded server; the last member stops it. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Opens the server that a configuration names: the user's own, or the embedded one of its data folder.
+ * @param signal ends the opening, which then throws its reason
+ */
+export async function openServer(
+  { database, dataDir }: Pick<Config, 'database' | 'dataDir'>,
+  onNotice: (text: string) => void,
+  signal?: AbortSignal,
+): Promise<OpenServer> {
+  if (database.kind === 'postgres') return { url: database.url.reveal(), leave: async () => undefined };
+  const server = await openEmbeddedServer(dataDir, { onNotice, signal });
+  return { url: server.url(), leave: () => server.leave() };
+}
+
+/** Every secret text of the configuration, so that the log can keep them out. */
+export function secretsOf(config: Config): string[] {
+  const secrets: string[] = [];
+  for (const site of config.sites.values()) secrets.push(site.options.token.reveal());
+  for (const feed of config.feeds.values()) {
+    for (const header of Object.values(feed.source.headers)) secrets.push(header.reveal());
+  }
+  for (const server of [config.database, config.queue]) {
+    const password = 'url' in server ? passwordOf(server.url.reveal()) : '';
+    if (password !== '') secrets.push(password);
+  }
+  return secrets;
+}
+
+function passwordOf(url: string): string {
+  return URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '';
+}

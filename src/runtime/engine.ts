@@ -1,0 +1,313 @@
+// Joins queue, books and sites into what sends: for each site a worker, a dispatcher and somebody who tends its backlog.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { applyChange } from '../../jobs/apply-change.ts';
+import { guardAddress } from '../apply/guard-address.ts';
+import { rewriteLearner } from '../apply/learn-rewrites.ts';
+import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
+import { isTokenRefused, maintainBacklog, probeIfPaused } from '../apply/maintain-backlog.ts';
+import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
+import type { SiteConfig } from '../config/config.ts';
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
+import { type Dispatcher, startDispatcher, windowFor } from '../queue/dispatcher.ts';
+import { LostJobError, NotClosedError } from '../queue/reported-error.ts';
+import type { RunningWorker } from '../queue/running-worker.ts';
+import { batchSizeFor, openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
+import { addressOf } from '../site/base-address.ts';
+import { createSiteClient } from '../site/http/client.ts';
+import { rateLimiterFor } from '../site/rate-limiter.ts';
+import { semaphoreFor } from '../site/semaphore.ts';
+import { type BacklogCursor, readReady } from '../store/change/backlog.ts';
+import { claimer } from '../store/change/claim.ts';
+import { failPoisoned } from '../store/change/fail-poisoned.ts';
+import { outcomeRecorder } from '../store/change/record-outcomes.ts';
+import { lockKey } from '../store/locks/advisory-locks.ts';
+import { type Leadership, standForLead } from '../store/locks/leadership.ts';
+import { feedsToSend } from '../store/locks/processes.ts';
+import { enterAsWorker, type WorkerLease } from '../store/locks/worker-lease.ts';
+import { readInstallation } from '../store/postgres/installation.ts';
+import { isPassing } from '../store/postgres/transient-error.ts';
+import { noticeRestore } from '../store/site/ahead-signs.ts';
+import { readSiteState } from '../store/site/site-state.ts';
+import { aboutProcess } from './about-process.ts';
+import type { App } from './app.ts';
+import { UserError } from './exit-status.ts';
+import { tokenDigests } from './token-digests.ts';
+
+/** What sends, in this process. */
+export interface Engine {
+  readonly backend: QueueBackend;
+  /** This process, as others see it. */
+  readonly self: Pick<WorkerLease, 'worker' | 'startedAt'>;
+  readonly siteContexts: ReadonlyMap<SiteName, SiteContext>;
+  /** Something became ready: look now. */
+  wake(): void;
+  /** Stops taking changes, lets those in flight end within `graceMs`, and closes everything. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const MAINTAIN_EVERY_MS = 2_000;
+
+/** Starts sending for these sites, or for all of the configuration. */
+export async function startEngine(
+  app: App,
+  sites: ReadonlySet<SiteName> | undefined,
+  command = 'sync',
+): Promise<Engine> {
+  const { config, db, log } = app;
+  const backend = await openBackend(app);
+  const tokens = await tokenDigests(db, config);
+  const lease = await enterAsWorker(db, aboutProcess(config, command, tokens), (error) =>
+    log.warn({ err: error }, 'presence lost, it will be taken again'),
+  );
+  if (await noticeRestore(db, placeOfDatabase(config))) {
+    log.warn(
+      'the database was restored, or is in another place than before: sites are searched for jobs that it does not know',
+    );
+  }
+  const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
+  const claim = claimer(db.prepared, lease.worker, addresses, tokens);
+  const recordOutcome = outcomeRecorder(db.prepared);
+  const siteWorkers: SiteWorker[] = [];
+  async function stop(graceMs: number): Promise<void> {
+    await Promise.all(siteWorkers.map((siteWorker) => siteWorker.stop(graceMs)));
+    await lease.leave();
+  }
+  try {
+    for (const site of config.sites.values()) {
+      if (sites !== undefined && !sites.has(site.name)) continue;
+      const client = createSiteClient(site.options);
+      const address = addressOf(site.options.baseUrl);
+      const requestSlots = semaphoreFor(site.options.concurrency);
+      const inFlight = semaphoreFor(site.options.concurrency + besidesFor(site));
+      const isStopping = () => requestSlots.closed;
+      const rateLimiter = learntRateLimiter(
+        rateLimiterFor(site.requestsPerSecond),
+        db,
+        site.name,
+        site.requestsPerSecond,
+        isStopping,
+      );
+      const siteContext = {
+        site: site.name,
+        address,
+        tokenDigest: tokens.get(site.name) as string,
+        policy: policyOf(site),
+        client,
+        inFlight,
+        requestSlots,
+        rateLimiter,
+        rewrites: rewriteLearner(db, site.name),
+        db,
+        claim,
+        recordOutcome,
+        log,
+      };
+      const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
+      siteWorkers.push(await openSiteWorker(backend, siteContext, site, feeds));
+    }
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+  return {
+    backend,
+    self: lease,
+    siteContexts: new Map(siteWorkers.map(({ siteContext }) => [siteContext.site, siteContext])),
+    wake() {
+      for (const siteWorker of siteWorkers) siteWorker.dispatcher.wake();
+    },
+    stop,
+  };
+}
+
+/** What the files of an embedded server tell of the place where they are: those of a restored backup are others. */
+function placeOfDatabase({ database, dataDir }: App['config']): string {
+  if (database.kind !== 'embedded') return 'elsewhere';
+  const found = statSync(join(dataDir, 'postgres'), { throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.ino}`;
+}
+
+/** What a queue that can't be used says is meant for people: no stack is shown. */
+async function openBackend({ config, db, log }: App): Promise<QueueBackend> {
+  const options = {
+    queue: config.queue.kind === 'redis' ? config.queue.url.reveal() : 'database',
+    databaseUrl: db.url,
+    whenFree: db.whenFree,
+    installation: await readInstallation(db),
+    onError: (error: Error) => log.warn({ err: error }, whatAboutQueue(error)),
+  };
+  try {
+    return await openQueueBackend(options);
+  } catch (cause) {
+    throw new UserError((cause as Error).message, { cause });
+  }
+}
+
+function whatAboutQueue(error: Error): string {
+  if (error instanceof NotClosedError)
+    return 'the queue did not close in time and is left as it is: nothing is lost by that';
+  return error instanceof LostJobError
+    ? 'the queue was emptied: what is still to be sent is added again from the backlog'
+    : 'queue not reachable, it will be tried again';
+}
+
+/** Everything of one site. */
+interface SiteWorker {
+  readonly siteContext: SiteContext;
+  readonly dispatcher: Dispatcher;
+  stop(graceMs: number): Promise<void>;
+}
+
+async function openSiteWorker(
+  backend: QueueBackend,
+  siteContext: SiteContext,
+  site: SiteConfig,
+  feeds: readonly FeedName[],
+): Promise<SiteWorker> {
+  const { db, log } = siteContext;
+  await guardAddress(siteContext);
+  await probeIfPaused(siteContext, AbortSignal.timeout(site.options.timeoutMs));
+  const batchSize = batchSizeFor(site.requestsPerSecond);
+  const queue: SiteQueue = await openSiteQueue(backend, site.name, batchSize);
+  const worker = await startWorking(backend, siteContext, site, queue).catch(async (error) => {
+    await queue.close();
+    throw error;
+  });
+  const lead = standForLead(db, lockKey('lead', site.name));
+  const dispatcher = startDispatcher<BacklogCursor>({
+    feeds: () => feedsToSend(db, site.name, feeds),
+    readReady: async (feed, after, limit) => ({ items: await readReady(db, feed, after, limit) }),
+    queue,
+    window: windowFor(site.requestsPerSecond, site.options.concurrency),
+    // Queue jobs are for those whose token the site takes.
+    tryLead: async () => !(await isTokenRefused(siteContext)) && (await lead.holds()),
+    mayDispatch: async () => {
+      const state = await readSiteState(db, site.name, siteContext.tokenDigest);
+      return state.pausedSince === undefined && state.waitsMs <= 0;
+    },
+    isWorking: () => siteContext.inFlight.taken > 0,
+    onError: (error) => log.warn({ err: error, site: site.name }, 'backlog not dispatched, it will be tried again'),
+  });
+  const maintaining = maintainRegularly(siteContext, lead, dispatcher, worker);
+  return {
+    siteContext,
+    dispatcher,
+    async stop(graceMs) {
+      siteContext.inFlight.close();
+      siteContext.requestSlots.close();
+      await Promise.all([dispatcher.stop(), worker.stop(graceMs), maintaining.stop()]);
+      await queue.close();
+      await lead.resign();
+      await siteContext.client.close();
+    },
+  };
+}
+
+/** Noting an outcome, or an intent, takes this long where much is sent. */
+const NOTED_WITHIN_SECONDS = 0.1;
+
+/**
+ * Changes in work besides those that are with the site: as many as it answers while an outcome is noted, and at most the
+ * same again, up to a whole batch, on their way from the queue. No more than that, since each process sends them without
+ * asking the queue once the site, after a standstill, takes them.
+ */
+function besidesFor({ options: { concurrency }, requestsPerSecond }: SiteConfig): number {
+  return Math.min(concurrency, Math.floor(requestsPerSecond * NOTED_WITHIN_SECONDS));
+}
+
+/** Takes queue jobs of the site and applies the changes that they speak of. */
+function startWorking(
+  backend: QueueBackend,
+  siteContext: SiteContext,
+  site: SiteConfig,
+  queue: SiteQueue,
+): Promise<RunningWorker> {
+  const besides = besidesFor(site);
+  return startApplyWorker(backend, {
+    site: site.name,
+    queue,
+    // Where little is sent, what is taken from the queue has its place at once, and is in the queue until it is done.
+    concurrency: besides === 0 ? site.options.concurrency : besides,
+    requestsPerSecond: site.requestsPerSecond,
+    process: (posting, signal, handOver) =>
+      applyChange(posting, siteContext, signal, besides === 0 ? undefined : handOver),
+    async onPoisoned(posting, error) {
+      if (isPassing(error)) {
+        siteContext.log.warn({ err: error, ...posting }, 'change not claimed, the database is unavailable; will retry');
+        return;
+      }
+      siteContext.log.error({ err: error, ...posting }, 'change could not be processed');
+      await failPoisoned(siteContext.db, posting, error);
+    },
+  });
+}
+
+/**
+ * Tends the backlog of a site every now and then, while this process leads for it. With a token that the site refuses it
+ * does not lead, nor take queue jobs from those who can send; it tends what it can, and tries the token.
+ */
+function maintainRegularly(
+  siteContext: SiteContext,
+  lead: Leadership,
+  dispatcher: Dispatcher,
+  worker: RunningWorker,
+): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let round: Promise<void> = Promise.resolve();
+  let idle = false;
+  /** Gives whether the token is refused. */
+  async function updateTokenHealth(): Promise<boolean> {
+    const refused = await isTokenRefused(siteContext);
+    if (refused) await lead.resign();
+    if (refused !== idle) await (refused ? worker.pause() : worker.resume());
+    idle = refused;
+    return refused;
+  }
+  async function maintain(): Promise<void> {
+    try {
+      const refused = await updateTokenHealth();
+      if (!refused && !(await lead.holds())) return;
+      const { orphans, doubts, resumed, searched = false } = await maintainBacklog(siteContext, stopping.signal);
+      if (orphans > 0 || doubts > 0 || resumed || searched) dispatcher.wake();
+    } catch (error) {
+      if (!stopping.signal.aborted)
+        siteContext.log.warn({ err: error, site: siteContext.site }, 'backlog maintenance failed, will retry');
+    }
+  }
+  let timer: NodeJS.Timeout;
+  const next = (delayMs: number) => {
+    timer = setTimeout(() => {
+      round = maintain().finally(() => {
+        if (!stopping.signal.aborted) next(MAINTAIN_EVERY_MS);
+      });
+    }, delayMs);
+  };
+  next(0);
+  return {
+    async stop() {
+      clearTimeout(timer);
+      stopping.abort();
+      await round;
+    },
+  };
+}
+
+/** Where many requests are sent at a time, as many outcomes may be noted between two looks: there is to be a look after them. */
+const judgedUntil = ({ canary: { requests }, options }: SiteConfig): number =>
+  Math.max(2 * requests, requests + 4 * options.concurrency);
+
+/** What of a site's configuration decides how failures are handled. */
+function policyOf(site: SiteConfig): SitePolicy {
+  return {
+    timeoutMs: site.options.timeoutMs,
+    requestsPerSecond: site.requestsPerSecond,
+    retry: site.retry,
+    doubts: site.doubts,
+    canary: { ...site.canary, until: judgedUntil(site) },
+    onMissing: site.onMissing,
+    referenceField: site.options.referenceField,
+    canList: site.options.listPath !== undefined,
+  };
+}

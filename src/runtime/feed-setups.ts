@@ -1,0 +1,74 @@
+// Turns the configured feeds that a command names into what pulling them needs, and says which of them can't be pulled.
+
+import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
+import { complaintLine } from '../config/config-error.ts';
+import { sourceDigest } from '../config/config-parts.ts';
+import { interpretationOf } from '../posting/fingerprint.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import { compileReader } from '../posting/reader.ts';
+import type { FeedSetup } from '../pull/feed-setup.ts';
+import { addressOf } from '../site/base-address.ts';
+import { UserError } from './exit-status.ts';
+
+/** The feeds that a command is about. One that can't be pulled as it is configured stops no other. */
+export interface ChosenFeeds {
+  readonly setups: readonly FeedSetup[];
+  readonly broken: readonly BrokenSetup[];
+}
+
+export interface BrokenSetup {
+  readonly feed: FeedName;
+  /** What is wrong, and where. */
+  readonly message: string;
+}
+
+/** The feeds with these names, or all. Throws a UserError where there is no such feed, or none at all. */
+export function chooseFeeds(config: Config, names: readonly string[]): ChosenFeeds {
+  const configured = namedFeeds(config);
+  const unknown = names.filter((name) => !configured.has(name as FeedName));
+  if (unknown.length > 0) {
+    const known = [...configured].join(', ') || 'none';
+    throw new UserError(`there is no feed ${unknown.join(', ')} in ${config.path}; feeds there: ${known}`);
+  }
+  if (configured.size === 0) {
+    throw new UserError(`${config.path} has no feed, so there is nothing to mirror; add one under feeds`);
+  }
+  const setups: FeedSetup[] = [];
+  const broken: BrokenSetup[] = [];
+  for (const name of names.length === 0 ? configured : new Set(names as FeedName[])) {
+    const feed = config.feeds.get(name);
+    const faults = (config.brokenFeeds.get(name)?.complaints ?? []).map(complaintLine);
+    const setup = feed === undefined ? faults.join('; ') : setupOf(feed, config, configured);
+    if (typeof setup === 'string') broken.push({ feed: name, message: `its configuration is wrong: ${setup}` });
+    else setups.push(setup);
+  }
+  return { setups, broken };
+}
+
+/** The setups of those that can be pulled. */
+export const feedSetups = (config: Config, names: readonly string[]): readonly FeedSetup[] =>
+  chooseFeeds(config, names).setups;
+
+/** Gives a message where the mapping can't be used. */
+function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<FeedName>): FeedSetup | string {
+  try {
+    const reader = compileReader(feed.mapping);
+    return {
+      feed: feed.name,
+      site: feed.siteName,
+      address: addressOf((sites.get(feed.siteName) as SiteConfig).options.baseUrl),
+      referenceField: sites.get(feed.siteName)?.options.referenceField,
+      sourceDigest: sourceDigest(feed.source),
+      source: feed.source,
+      mapping: feed.mapping,
+      reader,
+      interpretation: interpretationOf({ ...feed.source, fingerprint: reader.fingerprint }),
+      guard: feed.guard,
+      lenient: feed.source.lenient,
+      minRecords: feed.minRecords,
+      configured,
+    };
+  } catch (error) {
+    return `feeds.${feed.name}.fields: ${(error as Error).message}`;
+  }
+}

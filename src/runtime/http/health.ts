@@ -1,0 +1,61 @@
+// Answers /healthz and /readyz for `start`: ready as long as the database answers, well as long as nothing fails.
+import type { Condition } from '../../review/assess-health.ts';
+import { readSchedules } from '../../store/feed/feed-schedule.ts';
+import { countWorkers } from '../../store/locks/worker-lease.ts';
+import { listSiteStates } from '../../store/site/site-state.ts';
+import { type HealthServer, startHealthServer } from '../../telemetry/health.ts';
+import type { App } from '../app.ts';
+import { UserError } from '../exit-status.ts';
+import { isLate } from '../late-schedules.ts';
+import { assessRunning } from '../read-health.ts';
+import { tokenDigests } from '../token-digests.ts';
+
+/** Late feeds, and failures, that are named; a page of a thousand would be of no use. */
+const MOST_NAMED = 20;
+
+export async function startHealth(app: App): Promise<HealthServer> {
+  const { config, db } = app;
+  const { host, port } = config.listen;
+  const runningSince = new Date();
+  const tokens = await tokenDigests(db, config);
+  const check = async () => {
+    const sites = await listSiteStates(db, tokens);
+    const paused = sites.filter((site) => site.pausedSince !== undefined).map((site) => site.site);
+    const schedules = await readSchedules(db);
+    const late = schedules.filter((schedule) => schedule.processes > 0 && isLate(schedule));
+    const late_feeds = late.slice(0, MOST_NAMED).map(({ feed }) => feed);
+    const workers = await countWorkers(db);
+    const { failing } = await assessRunning(app, schedules, workers, runningSince);
+    return {
+      ok: failing.length === 0,
+      workers,
+      paused,
+      late: late.length,
+      late_feeds,
+      failing: failing.slice(0, MOST_NAMED).map(publicCondition),
+      failures: failing.length,
+    };
+  };
+  const ready = async () => {
+    await db.query('select 1');
+    return { ok: true };
+  };
+  try {
+    return await startHealthServer({ host, port, check, ready });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const reason = code === 'EADDRINUSE' ? 'another process has it already' : message;
+    throw new UserError(
+      `listen: ${host}:${port} can't be taken: ${reason}. Set another one, such as: listen: { port: ${port + 1} }`,
+      { cause },
+    );
+  }
+}
+
+/** Without what sources, sites or the configuration say: whoever reaches the port may read it. */
+const publicCondition = ({ kind, site, feed, message }: Condition): object => ({
+  kind,
+  ...(site === undefined ? {} : { site }),
+  ...(feed === undefined ? {} : { feed }),
+  message,
+});

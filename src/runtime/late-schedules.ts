@@ -1,0 +1,51 @@
+// Notices schedules whose run is late, says so once for each time that one falls behind, and when all are on time again.
+import type { FeedName } from '../posting/identifiers.ts';
+import { readSchedules, type ScheduleState } from '../store/feed/feed-schedule.ts';
+import type { Database } from '../store/postgres/database.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { formatSpan, formatTime } from '../telemetry/times.ts';
+import { nextRun } from './next-run.ts';
+
+/** A run that has waited this long is late. */
+export const LATE_MS = 10_000;
+/** Named one by one; of the others the log says how many they are. */
+const MOST_NAMED = 10;
+
+export const isLate = ({ lateMs }: ScheduleState): boolean => lateMs > LATE_MS;
+
+/** Why a run is late, for people; commands in it are to be completed. */
+export function describeLate(schedule: ScheduleState): string {
+  const { feed, lateMs, running, processes } = schedule;
+  const late = `feed ${feed}: its run is ${formatSpan(lateMs)} late`;
+  const unreadable = whyUnreadable(schedule);
+  if (unreadable !== undefined)
+    return `${late}: ${unreadable}; start one anew to set it as configured: jobmirror start`;
+  if (processes === 0) return `${late}: no process runs its schedule; start one: jobmirror start`;
+  if (running === undefined) return `${late}: it waits for a free process`;
+  return `${late}: the previous run has been in progress since ${formatTime(running.since)}`;
+}
+
+/** Only the database's own row can be unreadable: the configuration was checked. */
+function whyUnreadable(schedule: ScheduleState): string | undefined {
+  try {
+    nextRun(schedule, new Date());
+    return undefined;
+  } catch (error) {
+    return `in the database, ${(error as Error).message}`;
+  }
+}
+
+/** Gives what is to be called now and then. */
+export function watchLateness(db: Database, log: Logger, feeds: readonly FeedName[]): () => Promise<void> {
+  let known: ReadonlySet<FeedName> = new Set();
+  return async () => {
+    const late = (await readSchedules(db, feeds)).filter(isLate);
+    const added = late.filter(({ feed }) => !known.has(feed)).sort((a, b) => b.lateMs - a.lateMs);
+    for (const schedule of added.slice(0, MOST_NAMED)) {
+      log.warn({ feed: schedule.feed, lateMs: Math.round(schedule.lateMs) }, describeLate(schedule));
+    }
+    if (added.length > MOST_NAMED) log.warn({ feeds: late.length }, 'more schedules are late');
+    if (known.size > 0 && late.length === 0) log.info('all schedules are on time again');
+    known = new Set(late.map(({ feed }) => feed));
+  };
+}

@@ -1,0 +1,120 @@
+// Gathers what health is judged by: sites, feeds and their newest pulls, each kind with one statement, however many there are.
+import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
+import { complaintLine } from '../config/config-error.ts';
+import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
+import { type Assessment, assessHealth, type FeedFacts, type SiteFacts } from '../review/assess-health.ts';
+import { addressOf } from '../site/base-address.ts';
+import type { ScheduleState } from '../store/feed/feed-schedule.ts';
+import { leftFeeds } from '../store/feed/left-feeds.ts';
+import type { LiveProcess } from '../store/locks/processes.ts';
+import { type PullHistory, readPullHistories } from '../store/pull/pull-history.ts';
+import { findMove, type Move } from '../store/site/known-address.ts';
+import { readSiteState, type SiteState, stateAt } from '../store/site/site-state.ts';
+import type { App } from './app.ts';
+import { nameOfProcess } from './configurations.ts';
+import { describeLate, isLate } from './late-schedules.ts';
+import { lastDue } from './next-run.ts';
+import { tokenDigests } from './token-digests.ts';
+
+/** So many runs of the schedule may pass without a complete pull, and so much time at least. */
+const MISSED_RUNS = 3;
+const SHORTEST_STALE_MS = 60_000;
+
+/** A feed, as far as it is not in its configuration. */
+export interface FeedStatus {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly role: FeedFacts['role'];
+  readonly history: PullHistory | undefined;
+  readonly schedule: ScheduleState | undefined;
+  readonly ready: number;
+  readonly unsent: number;
+  readonly review: number;
+}
+
+export function feedFacts(config: Config, progress: FeedStatus, runningSince?: Date): FeedFacts {
+  const { feed, site, role, history, schedule, ready, unsent, review } = progress;
+  const settings = config.feeds.get(feed);
+  return {
+    feed,
+    site,
+    role,
+    history,
+    ready,
+    unsent,
+    review,
+    broken: config.brokenFeeds.get(feed)?.complaints.map(complaintLine).join('; '),
+    staleBefore: settings === undefined ? undefined : staleBefore(settings, history, runningSince, new Date()),
+    scheduled: settings?.schedule !== undefined,
+    late: schedule !== undefined && isLate(schedule) ? describeLate(schedule) : undefined,
+  };
+}
+
+/** When the last complete pull must not have been before; `undefined`: nothing says how often there is one, or it is fresh. */
+export function staleBefore(
+  { schedule, timeZone, staleAfterMs }: Pick<FeedConfig, 'schedule' | 'timeZone' | 'staleAfterMs'>,
+  history: PullHistory | undefined,
+  runningSince: Date | undefined,
+  now: Date,
+): Date | undefined {
+  if (staleAfterMs !== undefined) return new Date(now.getTime() - staleAfterMs);
+  if (schedule === undefined) return undefined;
+  const least = new Date(now.getTime() - SHORTEST_STALE_MS);
+  // To read a cron expression costs more than all the rest, and there may be a thousand.
+  if (Math.max(history?.lastComplete?.at.getTime() ?? 0, runningSince?.getTime() ?? 0) >= least.getTime())
+    return undefined;
+  const due = lastDue({ pattern: schedule, timeZone }, now, MISSED_RUNS);
+  return due < least ? due : least;
+}
+
+/** @param refused other running processes whose token the site refuses. */
+export const siteFacts = (
+  state: SiteState,
+  move: Move | undefined,
+  refused: readonly LiveProcess[] = [],
+): SiteFacts => ({
+  site: state.site,
+  paused: state.pausedSince !== undefined,
+  pauseCause: state.pauseCause,
+  refusedProcesses: refused.map(nameOfProcess),
+  moved: move !== undefined,
+  unreachableStreak: state.unreachableStreak,
+  lastMessage: state.lastMessage,
+});
+
+/** What fails, as a running `start` sees it. Entries that wait for review are not counted: a backlog may be large. */
+export async function assessRunning(
+  { config, db }: App,
+  schedules: readonly ScheduleState[],
+  workers: number,
+  runningSince: Date,
+): Promise<Assessment> {
+  const sites: SiteFacts[] = [];
+  const tokens = await tokenDigests(db, config);
+  for (const { name, options } of config.sites.values()) {
+    const address = addressOf(options.baseUrl);
+    const state = stateAt(address, await readSiteState(db, name, tokens.get(name)));
+    sites.push(siteFacts(state, await findMove(db, name, address)));
+  }
+  const histories = await readPullHistories(db, [...config.feeds.keys()]);
+  const byFeed = new Map(schedules.map((schedule) => [schedule.feed, schedule]));
+  const nothing = { ready: 0, unsent: 0, review: 0 };
+  const own = [...config.feeds.values()].map(({ name, siteName: site }): FeedStatus => {
+    return {
+      ...nothing,
+      feed: name,
+      site,
+      role: 'configured',
+      history: histories.get(name),
+      schedule: byFeed.get(name),
+    };
+  });
+  const broken = [...config.brokenFeeds].map(([feed, { siteName: site = siteName('-') }]): FeedStatus => {
+    return { ...nothing, feed, site, role: 'configured', history: undefined, schedule: undefined };
+  });
+  const left = (await leftFeeds(db, namedFeeds(config))).map(({ feed, site, unsent }): FeedStatus => {
+    return { ...nothing, unsent, feed, site, role: 'left', history: undefined, schedule: undefined };
+  });
+  const facts = [...own, ...broken, ...left].map((progress) => feedFacts(config, progress, runningSince));
+  return assessHealth(sites, facts, { workers, runningSince });
+}

@@ -1,0 +1,147 @@
+// Pulls feeds when their schedules say so, and reports each pull when its changes are sent.
+
+import { pullFeed } from '../../jobs/pull-feed.ts';
+import { configParts } from '../config/config-parts.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import type { FeedSetup } from '../pull/feed-setup.ts';
+import { asReport } from '../pull/pull-slots.ts';
+import { type DueRun, type FeedSchedule, forgetSchedules, setSchedules } from '../store/feed/feed-schedule.ts';
+import { isPassing } from '../store/postgres/transient-error.ts';
+import type { App } from './app.ts';
+import { awaitQuiet } from './await-quiet.ts';
+import { announce, catchUp } from './catch-up.ts';
+import { watchConfigurations } from './configurations.ts';
+import type { Engine } from './engine.ts';
+import { watchLateness } from './late-schedules.ts';
+import { nextRun } from './next-run.ts';
+import { reportPull } from './pull-report.ts';
+import { type RunEnd, startScheduledRuns } from './scheduled-runs.ts';
+
+/** Schedules are set again this often: the process that had set them otherwise may have ended. */
+const SET_EVERY_MS = 15_000;
+
+/** Most of them wait for their source, with a socket each and no connection to the database (`src/pull/pull-slots.ts`). */
+const MOST_PULLS = 800;
+
+export interface Schedules {
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Starts pulling on schedule in this process. Any number of processes may: each takes what is due and free. */
+export async function runSchedules(
+  app: App,
+  engine: Engine,
+  setups: readonly FeedSetup[],
+  signal: AbortSignal,
+): Promise<Schedules> {
+  const { config, db, log } = app;
+  const byName = new Map(setups.map((setup) => [setup.feed, setup]));
+  const parts = configParts(config);
+  const feeds = [...config.feeds.values()].filter(({ name }) => byName.has(name));
+  const schedules = feeds.flatMap(({ name, schedule, timeZone }): FeedSchedule[] =>
+    schedule === undefined ? [] : [{ feed: name, pattern: schedule, timeZone, digest: parts[`feed ${name}`] ?? '' }],
+  );
+  const unscheduled = feeds.filter(({ schedule }) => schedule === undefined).map(({ name }) => name);
+  const reports = new Set<Promise<void>>();
+  const onUnreadable = (feed: FeedName, err: unknown) =>
+    log.error(
+      { feed, err },
+      `the schedule of feed ${feed} in the database can't be read, so the configured one is used`,
+    );
+  const set = async () => {
+    for (const feed of await setSchedules(db, engine.self, schedules, unscheduled, nextRun, onUnreadable)) {
+      log.warn({ feed }, `the schedule of feed ${feed} in the database was not the configured one, and is again`);
+    }
+  };
+  const lateness = watchLateness(
+    db,
+    log,
+    schedules.map(({ feed }) => feed),
+  );
+  const configurations = watchConfigurations(db, log);
+  await set();
+  await announce(app, schedules, unscheduled, await catchUp(db, schedules));
+  const upkeep = everySoOften(SET_EVERY_MS, async () => {
+    await set();
+    await forgetSchedules(db);
+    await lateness();
+    await configurations();
+  });
+
+  async function run({ feed }: DueRun): Promise<RunEnd> {
+    const setup = byName.get(feed);
+    if (setup === undefined) return 'over';
+    try {
+      const { end, reported } = await pullAndReport(app, engine, setup, signal, () => reports.size);
+      reports.add(reported);
+      void reported.finally(() => reports.delete(reported));
+      return end;
+    } catch (error) {
+      if (signal.aborted) return 'again';
+      log.error({ err: error, feed }, 'pull failed');
+      return isPassing(error) ? 'again' : 'over';
+    }
+  }
+  const runs = startScheduledRuns({
+    db,
+    worker: engine.self.worker,
+    schedules,
+    mostAtOnce: MOST_PULLS,
+    run,
+    onError: (error) => log.warn({ err: error }, 'schedules not checked, will retry'),
+    onUnreadable,
+  });
+  return {
+    async stop(graceMs) {
+      await upkeep.stop();
+      await runs.stop(graceMs);
+      await Promise.all(reports);
+    },
+  };
+
+  function everySoOften(ms: number, work: () => Promise<void>): { stop(): Promise<void> } {
+    let round: Promise<void> = work().catch(tell);
+    function tell(error: unknown): void {
+      log.warn({ err: error }, 'schedules not saved, will retry');
+    }
+    const timer = setInterval(() => {
+      round = round.then(work).catch(tell);
+    }, ms);
+    return {
+      async stop() {
+        clearInterval(timer);
+        await round;
+      },
+    };
+  }
+}
+
+/** Resolves when the pull is committed, so that the next one may come; `reported` when its changes are sent. */
+async function pullAndReport(
+  app: App,
+  engine: Engine,
+  setup: FeedSetup,
+  signal: AbortSignal,
+  besides: () => number,
+): Promise<{ end: RunEnd; reported: Promise<void> }> {
+  const { db } = app;
+  const startedAt = performance.now();
+  const end = await pullFeed(setup, { db, log: app.log, signal });
+  if (end.kind === 'busy') {
+    app.log.info({ feed: setup.feed }, 'pull put off: another process pulls this feed');
+    return { end: 'again', reported: Promise.resolve() };
+  }
+  engine.wake();
+  const report = async () => {
+    const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, besides });
+    const blocker = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
+    const durationMs = performance.now() - startedAt;
+    const summary = await asReport(() => reportPull(db, setup.feed, end, blocker, durationMs));
+    const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';
+    app.log[level](summary, 'pull ended');
+  };
+  const reported = report().catch((error: unknown) => {
+    app.log.error({ err: error, feed: setup.feed }, 'pull could not be reported');
+  });
+  return { end: 'over', reported };
+}

@@ -1,0 +1,26 @@
+// Sends what is ready for some feeds, and returns when that is done or makes no sense any more.
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import type { App } from './app.ts';
+import { awaitQuiet } from './await-quiet.ts';
+import { startEngine } from './engine.ts';
+import { STOP_WITHIN_MS, stopSignal } from './stop-signal.ts';
+
+/** Starts sending in this process, beside whatever else is running, until the feeds are quiet. */
+export async function sendWaiting(app: App, feeds: readonly FeedName[]): Promise<void> {
+  const bySite = new Map<SiteName, FeedName[]>();
+  for (const name of feeds) {
+    const site = app.config.feeds.get(name)?.siteName;
+    if (site !== undefined) bySite.set(site, [...(bySite.get(site) ?? []), name]);
+  }
+  if (bySite.size === 0) return;
+  const stopping = stopSignal();
+  const engine = await startEngine(app, new Set(bySite.keys()));
+  try {
+    await Promise.all(
+      [...bySite].map(([site, names]) => awaitQuiet(app, engine, site, names, { signal: stopping.signal })),
+    );
+  } finally {
+    await engine.stop(STOP_WITHIN_MS);
+    stopping.release();
+  }
+}

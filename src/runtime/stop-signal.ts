@@ -1,0 +1,68 @@
+// Turns SIGINT, SIGTERM, SIGHUP and output that can't be written any more into an abort signal; a second signal ends the process at once.
+
+import { onOutputFailure } from '../telemetry/output-failure.ts';
+import { printNotice } from '../telemetry/print.ts';
+import { UserError } from './exit-status.ts';
+
+/** Time for requests in flight, so that everything has ended within 10 s of the signal. */
+export const STOP_WITHIN_MS = 7_000;
+
+export interface StopSignal {
+  readonly signal: AbortSignal;
+  /** Resolves when the first signal comes. */
+  readonly stopped: Promise<void>;
+  /** Stops listening. */
+  release(): void;
+}
+
+/** What a service opens; `undefined` where the stop ended the opening: it has then ended as it was asked to. */
+export async function unlessStopped<Opened>(
+  { signal }: StopSignal,
+  opening: Promise<Opened>,
+): Promise<Opened | undefined> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return undefined;
+    throw error;
+  }
+}
+
+/** Whatever hangs then, a connection to a server that is away or a reader that does not read, is cut off. */
+const END_AFTER_MS = 9_500;
+
+/** Exit status of a process that a signal ended, by convention of the shells: 128 and the signal's number. */
+const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+type SignalName = keyof typeof SIGNAL_NUMBERS;
+
+export function stopSignal(): StopSignal {
+  const controller = new AbortController();
+  let resolveStopped: () => void = () => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    resolveStopped = resolve;
+  });
+  const stop = (cause: string, status: number): void => {
+    setTimeout(() => process.exit(status), END_AFTER_MS).unref();
+    controller.abort(new UserError(`stopped by ${cause}`));
+    resolveStopped();
+  };
+  const onSignal = (name: SignalName): void => {
+    const status = 128 + SIGNAL_NUMBERS[name];
+    if (controller.signal.aborted) process.exit(status);
+    printNotice(`\n${name}: stopping; requests in flight are finished first. A second signal ends it at once.`);
+    stop(name, status);
+  };
+  const names = Object.keys(SIGNAL_NUMBERS) as SignalName[];
+  for (const name of names) process.on(name, onSignal);
+  const forgetOutput = onOutputFailure(() => {
+    if (!controller.signal.aborted) stop('output that cannot be written', 1);
+  });
+  return {
+    signal: controller.signal,
+    stopped,
+    release() {
+      for (const name of names) process.off(name, onSignal);
+      forgetOutput();
+    },
+  };
+}

@@ -1,0 +1,12 @@
+// Gives what stands for the tokens of this configuration in the database, so that its own pauses are told from others'.
+import type { Config } from '../config/config.ts';
+import type { SiteName } from '../posting/identifiers.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { readInstallation } from '../store/postgres/installation.ts';
+import { tokenDigest } from '../store/site/refused-token.ts';
+
+export async function tokenDigests(db: Queryable, config: Config): Promise<ReadonlyMap<SiteName, string>> {
+  const installation = await readInstallation(db);
+  const sites = [...config.sites.values()];
+  return new Map(sites.map(({ name, options }) => [name, tokenDigest(installation, name, options.token.reveal())]));
+}

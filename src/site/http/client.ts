@@ -1,0 +1,197 @@
+// Turns requests for the site into exchanges over HTTP, each judged and recorded (site-interface.md).
+import { performance } from 'node:perf_hooks';
+import type { SiteJobId } from '../../posting/identifiers.ts';
+import {
+  type Exchange,
+  NotShownError,
+  type Outcome,
+  type SiteClient,
+  type SiteJob,
+  type SiteOptions,
+  type SiteRequest,
+  type Timing,
+} from '../exchange.ts';
+import { isHtml, type Reply } from '../facts.ts';
+import { readList } from '../list/list.ts';
+import { type PageAnswer, readPage, type TakeJob } from '../list/read-page.ts';
+import { judge } from '../outcome.ts';
+import { judgeProbe } from '../probe.ts';
+import type { ReadJob } from '../xml/decode.ts';
+import { readSiteJob } from '../xml/decode.ts';
+import { encodeSiteJob } from '../xml/encode.ts';
+import { type Pause, timeSlices } from '../xml/time-slices.ts';
+import { readXmlInSlices } from '../xml/xml-tree.ts';
+import { CREATE_PATH, jobPath } from './job-address.ts';
+import { readRetryAfter } from './retry-after.ts';
+import { type Cleaner, createCleaner } from './scrub-exchange.ts';
+import { type Answer, openTransport, type Wire } from './transport.ts';
+
+const MAX_ANSWER_BYTES = 1 << 20;
+/** A page of the list is read while it comes in: what it costs is time. */
+const MAX_LIST_PAGE_BYTES = 2 ** 30;
+const MAX_RECORDED_BYTES = 64 << 10;
+const MAX_RECORDED_HTML_BYTES = 8 << 10;
+
+/**
+ * Creates the client of one site. Paths are relative to `baseUrl`, whose own path is kept as a prefix and whose query is
+ * not used. Throws for options that can't be right: another scheme than http(s), or a token that HTTP Basic can't carry.
+ */
+export function createSiteClient(options: SiteOptions): SiteClient {
+  checkOptions(options);
+  const clean = createCleaner(options.token.reveal());
+  const transport = openTransport(options);
+  const prefix = options.baseUrl.pathname.replace(/\/+$/, '');
+  const urlOf = (path: string): URL => new URL(`${prefix}${path}`, options.baseUrl.origin);
+  const listUrl = options.listPath === undefined ? undefined : urlOf(options.listPath.replace(/^\/*/, '/'));
+  const { maxListPageBytes = MAX_LIST_PAGE_BYTES, referenceField } = options;
+  const get = (url: URL, maxBytes: number, signal?: AbortSignal): Promise<Answer> =>
+    transport.exchange({ method: 'GET', url, maxBytes, signal });
+  const getPage = async (url: URL, take: TakeJob, signal?: AbortSignal): Promise<PageAnswer> =>
+    readPage(await transport.stream({ url, maxBytes: maxListPageBytes, signal }), url, take);
+
+  return {
+    async send(request, timing) {
+      const startedAt = performance.now();
+      const { notAfter, signal, expected } = timing;
+      const wire: Wire = { ...encode(request, urlOf), notAfter, signal, maxBytes: MAX_ANSWER_BYTES };
+      const answer = await transport.exchange(wire);
+      const pause = timeSlices();
+      const root = await readXmlInSlices(answer.body, pause);
+      const reply: Reply = {
+        url: wire.url,
+        sent: answer.sent,
+        status: answer.status,
+        location: answer.header('location') || undefined,
+        otherLocation: answer.otherLocation,
+        expected: {
+          fields: expected?.fields ?? ('fields' in request ? request.fields : undefined),
+          before: expected?.before,
+          referenceField,
+        },
+        siteJobId: 'siteJobId' in request ? request.siteJobId : undefined,
+        contentType: answer.header('content-type'),
+        retryAfterMs: readRetryAfter(answer.header('retry-after'), answer.header('date'), Date.now()),
+        body: answer.body,
+        document: { root },
+        trouble: answer.trouble,
+      };
+      const outcome = await judgeKnowing(request.kind, reply, timing.learnt, pause);
+      // Behind an answer to something else, each further one on that connection would be.
+      if (outcome.kind === 'unknown' && outcome.contradicts === true) transport.renew();
+      return {
+        outcome: await clean.outcome(outcome, pause),
+        ...(await record(wire, answer, clean, pause)),
+        durationMs: Math.round(performance.now() - startedAt),
+      };
+    },
+    async show(id, signal) {
+      const answer = await get(urlOf(jobPath(id)), MAX_ANSWER_BYTES, signal);
+      const pause = timeSlices();
+      const shown = await readShown(id, answer, options.baseUrl, { clean, pause });
+      return shown && clean.largeJob(shown, pause);
+    },
+    async list(take, signal, turn, maxAgeMs = 0) {
+      if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
+      const getRateLimited = async (url: URL, takeJob: TakeJob): Promise<PageAnswer> => {
+        await turn?.(signal);
+        const takeReal = (job: ReadJob): void | Promise<void> =>
+          takeJob(clean.isToken(job.siteJobId) ? { ...job, siteJobId: undefined } : job);
+        return getPage(url, takeReal, signal);
+      };
+      const pause = timeSlices();
+      const takeClean = (siteJob: SiteJob): void | Promise<void> =>
+        isLarge(siteJob) ? clean.largeJob(siteJob, pause).then(take) : take(clean.siteJob(siteJob));
+      const listing = await readList(listUrl, getRateLimited, takeClean, maxAgeMs);
+      return listing.kind === 'listed' ? listing : { ...listing, message: clean.text(listing.message) };
+    },
+    async probe(signal) {
+      const probed = { url: listUrl ?? urlOf(CREATE_PATH), isList: listUrl !== undefined };
+      const probe = judgeProbe(await getPage(probed.url, () => {}, signal), probed);
+      return { ...probe, message: clean.text(probe.message) };
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** Its texts are worth being searched for the token in slices. */
+const LARGE_JOB = 32 << 10;
+
+const isLarge = ({ fields }: SiteJob): boolean =>
+  Object.values(fields).reduce((length, value) => length + value.length, 0) > LARGE_JOB;
+
+/** What looks like another posting's job may be this one's, as the site is known to rewrite it: then it is judged again. */
+async function judgeKnowing(
+  kind: SiteRequest['kind'],
+  reply: Reply,
+  ask: Timing['learnt'],
+  pause: Pause,
+): Promise<Outcome> {
+  const outcome = judge(kind, reply);
+  await pause();
+  const contradicts = outcome.kind === 'foreign' || (outcome.kind === 'unknown' && outcome.contradicts === true);
+  const learnt = contradicts ? await ask?.() : undefined;
+  return learnt === undefined || learnt.size === 0
+    ? outcome
+    : judge(kind, { ...reply, expected: { ...reply.expected, learnt } });
+}
+
+function checkOptions({ baseUrl, token }: SiteOptions): void {
+  if (baseUrl.protocol !== 'http:' && baseUrl.protocol !== 'https:') {
+    throw new Error(`The site's base_url must begin with http:// or https://, not with ${baseUrl.protocol}`);
+  }
+  // RFC 7617, 2: a user-id with a colon can't be told from its password; control characters are not allowed.
+  if (!/^[^:\p{Cc}]+$/u.test(token.reveal())) {
+    throw new Error("The site's token is empty, or holds a colon or control characters, which HTTP Basic can't carry.");
+  }
+}
+
+// One job per document, one request per job (site-interface.md, section 1).
+function encode(request: SiteRequest, urlOf: (path: string) => URL): Pick<Wire, 'method' | 'url' | 'body'> {
+  switch (request.kind) {
+    case 'create':
+      return { method: 'POST', url: urlOf(CREATE_PATH), body: encodeSiteJob(request.fields).xml };
+    case 'update':
+      return { method: 'PUT', url: urlOf(jobPath(request.siteJobId)), body: encodeSiteJob(request.fields).xml };
+    case 'delete':
+      return { method: 'DELETE', url: urlOf(jobPath(request.siteJobId)) };
+    default:
+      return request satisfies never;
+  }
+}
+
+/** The token is taken out only here: what is read of an answer must be what the site sent. */
+async function record(
+  wire: Wire,
+  answer: Answer,
+  clean: Cleaner,
+  pause: Pause,
+): Promise<Pick<Exchange, 'request' | 'response'>> {
+  const body = wire.body === undefined ? undefined : await clean.body(wire.body, MAX_RECORDED_BYTES, pause);
+  const request = { method: wire.method, url: clean.address(wire.url.href), body };
+  if (answer.status === 0) return { request };
+  const limit = isHtml(answer.body, answer.header('content-type')) ? MAX_RECORDED_HTML_BYTES : MAX_RECORDED_BYTES;
+  const response = {
+    status: answer.status,
+    location: clean.address(answer.header('location')) || undefined,
+    body: await clean.body(answer.body, limit, pause),
+  };
+  return { request, response };
+}
+
+async function readShown(
+  id: SiteJobId,
+  answer: Answer,
+  baseUrl: URL,
+  { clean, pause }: { readonly clean: Cleaner; readonly pause: Pause },
+): Promise<SiteJob | undefined> {
+  if (answer.status === 404 || answer.status === 410) return undefined;
+  if (answer.status !== 200) {
+    const message = clean.text(`The site did not show job ${id}: ${answer.trouble ?? `it answered ${answer.status}`}`);
+    const retryAfterMs = readRetryAfter(answer.header('retry-after'), answer.header('date'), Date.now());
+    throw new NotShownError(message, answer.status, retryAfterMs);
+  }
+  const root = answer.trouble === undefined ? await readXmlInSlices(answer.body, pause) : undefined;
+  const siteJob = root && readSiteJob(root, baseUrl);
+  if (!siteJob) throw new Error(clean.text(`The site's answer for job ${id} is not the XML of a job`));
+  return { ...siteJob, siteJobId: id };
+}

@@ -1,0 +1,183 @@
+// Turns the site's answer to a job that fails validation into problems: which field, and what is wrong with it.
+import type { Problem } from '../../posting/posting.ts';
+import {
+  childrenOf,
+  expandReferences,
+  foldName,
+  isNamed,
+  legibleText,
+  readXml,
+  textOf,
+  type XmlElement,
+} from './xml-tree.ts';
+
+// The interface does not show the structure of validation errors (site-interface.md, section 7, rule 3), so that every
+// reasonable one is read:
+//
+// | XML                                                             | field   | message       |
+// |-----------------------------------------------------------------|---------|---------------|
+// | <errors><error>Title can't be blank</error></errors>            |         | the text      |
+// | <errors><error field="title">can't be blank</error></errors>    | title   | the text      |
+// | <errors><error field="title" message="can't be blank"/></errors>| title   | the attribute |
+// | <error><field>title</field><message>…</message></error>         | title   | each message  |
+// | <errors><title>can't be blank</title></errors>                  | title   | the text      |
+// | <errors><title><error>can't be blank</error></title></errors>   | title   | each text     |
+// | <response><errors>…</errors></response>, <hash><error>…</error> | as above | as above     |
+
+const MAX_PROBLEMS = 100;
+const MAX_MESSAGE_LENGTH = 1000;
+const MAX_VALUE_LENGTH = 200;
+const MAX_DEPTH_OF_ERRORS = 3;
+
+const errorName = /^((validation|field|model|form)-?)?errors?(-?(messages?|list|details?))?$/;
+const messageNames = ['message', 'messages', 'msg', 'full-message', 'full-messages', 'faultstring'];
+const detailNames = [...messageNames, 'description', 'detail', 'details', 'reason', 'text'];
+const fieldNames = ['field', 'attribute', 'attr', 'property', 'path', 'name', 'element', 'param', 'on', 'key'];
+const remarkNames = ['code', 'status', 'type', 'id', 'faultcode', 'faultactor'];
+const failureNames = ['failure', 'fault', 'exception', 'problem'];
+
+/**
+ * Reads the problems from an answer's body. Where the body is no readable errors document, its own text, without markup
+ * and cut to 1,000 characters, is the one message; an empty body gives no problem. Never throws.
+ */
+export const decodeProblems = (body: string): readonly Problem[] => tellProblems(body, readXml(body));
+
+/** The same for a body that has been read as XML; `root` is absent where it is none. */
+export function tellProblems(body: string, root: XmlElement | undefined): readonly Problem[] {
+  const problems = root ? readErrors(root) : [];
+  if (problems.length > 0) return problems;
+  const text = root && !isNamed(root, 'html') ? legibleText(root) : withoutMarkup(body);
+  return [problem({ message: text })].filter((one) => one.message !== '');
+}
+
+/** The problems of an `errors` or `error` document, the elements lying at its root or somewhat deeper; otherwise none. */
+export function readErrors(root: XmlElement): readonly Problem[] {
+  return isNamed(root, 'html') ? [] : firstOf(readErrorElements(findErrors(root, MAX_DEPTH_OF_ERRORS)));
+}
+
+function* readErrorElements(elements: Iterable<XmlElement>): Generator<Problem> {
+  for (const element of elements) yield* readErrorElement(element);
+}
+
+/** Nobody reads more of them, and each takes its time. */
+export function firstOf(problems: Iterable<Problem>): readonly Problem[] {
+  const first: Problem[] = [];
+  for (const one of problems) {
+    first.push(one);
+    if (first.length >= MAX_PROBLEMS) break;
+  }
+  return first;
+}
+
+/** The problems that one element tells of, as `error` and `errors` do; none where it says that there is none. */
+export function* readErrorElement(element: XmlElement): Generator<Problem> {
+  for (const one of readElement(element, {})) if (!isNothing(one.message)) yield one;
+}
+
+/** Whether a text says that nothing is wrong, as in `<errors>0</errors>`. */
+export const isNothing = (text: string): boolean =>
+  /^(0*|false|no|none|null|nil|ok|success|n\/a|-)$/i.test(text.trim());
+
+/** Whether an element says what happened, in words. */
+export const isTold = (element: XmlElement): boolean =>
+  isNamed(element, ...messageNames, 'detail', 'details', 'reason');
+
+/** What the elements made for words say, wherever in the document they are; otherwise all of its text. */
+export function readTold(root: XmlElement): readonly Problem[] {
+  const told = firstOf(readToldTexts(root));
+  const all = told.length > 0 ? told : [problem({ message: legibleText(root) })];
+  return all.filter((one) => one.message !== '');
+}
+
+function* readToldTexts(element: XmlElement): Generator<Problem> {
+  if (isTold(element)) yield* readTexts(element, {});
+  else for (const child of childrenOf(element)) yield* readToldTexts(child);
+}
+
+const isError = (element: XmlElement): boolean => errorName.test(foldName(element.name).toLowerCase());
+
+function* findErrors(element: XmlElement, depth: number): Generator<XmlElement> {
+  if (isError(element)) yield element;
+  else if (depth > 0) for (const child of childrenOf(element)) yield* findErrors(child, depth - 1);
+}
+
+// Reads an `error` or `errors` element. `context` is what the elements around it said of field and value.
+function* readElement(element: XmlElement, context: Omit<Problem, 'message'>): Generator<Problem> {
+  const children = childrenOf(element);
+  const plural = isPlural(element);
+  // In `<errors>` children are named after fields, and a job may have a `name` or a `path`; in `<error>` they are parts.
+  const parts = plural ? [] : children.filter((child) => childrenOf(child).length === 0);
+  const part = (names: readonly string[]): string | undefined => {
+    const child = parts.find((candidate) => isNamed(candidate, ...names));
+    const attribute = names.find((name) => element.attributes.has(name));
+    return child ? textOf(child) : attribute && element.attributes.get(attribute);
+  };
+  const inner = { field: readField(part(fieldNames)) ?? context.field, value: part(['value']) ?? context.value };
+  const told = plural ? messageNames : detailNames;
+  const isText = children.length === 0 || (!plural && hasOwnText(element));
+  if (isText) return yield problem({ ...inner, message: legibleText(element) || (part(told) ?? '') });
+  let saysSomething = false;
+  for (const child of children) {
+    for (const one of readPart(child)) {
+      saysSomething = true;
+      yield one;
+    }
+  }
+  if (!saysSomething) yield problem({ ...inner, message: part(told) ?? part(remarkNames) ?? legibleText(element) });
+
+  function readPart(child: XmlElement): Iterable<Problem> {
+    if (isNamed(child, ...told)) return readTexts(child, inner);
+    if (isError(child) || isNamed(child, ...failureNames)) return readElement(child, inner);
+    if (!plural && isNamed(child, 'value', ...fieldNames, ...remarkNames)) return [];
+    return readTexts(child, { field: readField(child.name) });
+  }
+}
+
+// Text beside elements: a sentence with markup in it.
+const hasOwnText = (element: XmlElement): boolean =>
+  element.content.some((node) => typeof node === 'string' && node.trim() !== '');
+
+const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
+
+// Each text that lies in an element is one message: `<messages><message>a</message><message>b</message></messages>`.
+function* readTexts(element: XmlElement, context: Omit<Problem, 'message'>): Generator<Problem> {
+  const children = childrenOf(element);
+  const named = fieldNames.find((name) => element.attributes.has(name));
+  const field = context.field ?? readField(named && element.attributes.get(named));
+  if (children.length === 0) yield problem({ ...context, field, message: textOf(element) });
+  for (const child of children) yield* isError(child) ? readElement(child, context) : readTexts(child, context);
+}
+
+// `base` is how Rails names the record as a whole.
+function readField(name: string | undefined): string | undefined {
+  const field = foldName(name?.trim() ?? '').slice(0, MAX_VALUE_LENGTH);
+  return field === '' || field === 'base' ? undefined : field;
+}
+
+function problem(found: Problem): Problem {
+  const message = tidy(found.message, MAX_MESSAGE_LENGTH);
+  const value = found.value === undefined ? undefined : found.value.slice(0, MAX_VALUE_LENGTH);
+  return {
+    ...(found.field === undefined ? {} : { field: found.field }),
+    ...(value === undefined ? {} : { value }),
+    message,
+  };
+}
+
+function tidy(text: string, maxLength: number): string {
+  const tidied = text
+    .slice(0, 65_536)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return tidied.length <= maxLength ? tidied : `${tidied.slice(0, maxLength - 1)}…`;
+}
+
+// Of a page only what a reader would see; the body is bounded before, so that a few passes over it cost little.
+function withoutMarkup(body: string): string {
+  const text = body
+    .slice(0, 65_536)
+    .replace(/<(script|style)\b[^<>]*>[\s\S]*?(<\/\1\s*>|$)/gi, ' ')
+    .replace(/<!--[\s\S]*?(-->|$)/g, ' ')
+    .replace(/<[^<>]*>/g, ' ');
+  return expandReferences(text);
+}

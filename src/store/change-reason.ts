@@ -1,8 +1,0 @@
-// Turns a kind and a sentence into the reason that stands with a change.
-import type { Reason } from '../plan/wish.ts';
-import { toJsonb } from './jsonb.ts';
-
-export function changeReason(kind: string, message: string): string {
-  const reason: Reason = { kind, message, problems: [{ message }] };
-  return toJsonb(reason);
-}

@@ -1,0 +1,29 @@
+// Reads the backlog in the order in which it is to be sent, piece by piece, for the bounded window of the queue.
+import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { noSearchIsDue } from '../site/ahead-signs.ts';
+
+/** Where reading stopped: the rank of the operation (deletes 0, creates 1, updates 2) and the change's number. */
+export interface BacklogCursor {
+  readonly rank: number;
+  readonly id: number;
+}
+
+/** Changes of one feed that are due, after the cursor: deletes before creates before updates, oldest first. */
+export async function readReady(
+  db: Queryable,
+  feed: FeedName,
+  after: BacklogCursor | undefined,
+  limit: number,
+): Promise<{ readonly key: PostingKey; readonly cursor: BacklogCursor }[]> {
+  const rank = `case operation when 'delete' then 0 when 'create' then 1 else 2 end`;
+  const rows = await db.query<{ key: string; rank: number; id: number }>(
+    `select key, ${rank} as rank, id from change
+     where feed = $1 and state = 'ready' and not gone and not_before <= now() and ((${rank}), id) > ($2::int, $3::bigint)
+       and (operation <> 'create' or not exists (select from feed_state where feed = $1 and site_checked_at is null)
+         and ${noSearchIsDue('change.site')})
+     order by (${rank}), id limit $4`,
+    [feed, after?.rank ?? -1, after?.id ?? 0, limit],
+  );
+  return rows.map((row) => ({ key: postingKey(row.key), cursor: { rank: row.rank, id: row.id } }));
+}

@@ -1,0 +1,217 @@
+// Turns "look at this posting" into an attempt: reads wanted and actual state, and commits the intent before anything is sent.
+import { randomUUID } from 'node:crypto';
+import { type NextRequest, nextRequest } from '../../plan/next-request.ts';
+import { fieldOf } from '../../plan/same-value.ts';
+import { type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import type { Statements } from '../postgres/database.ts';
+import { microBatch } from '../postgres/micro-batch.ts';
+import { noSearchIsDue } from '../site/ahead-signs.ts';
+import { holdAmong } from '../site/site-search.ts';
+import { type Attempt, idOf, type PostingRef } from './attempt.ts';
+import { completeWithoutRequest } from './complete-without-request.ts';
+import { giveBackClaims } from './lost-claims.ts';
+import { putOffUntilLanded } from './uncertain-writes.ts';
+
+export type Claim =
+  /** Send this. */
+  | { readonly kind: 'attempt'; readonly attempt: Attempt }
+  /** Wanted and actual state were the same; the change is settled. */
+  | { readonly kind: 'nothing' }
+  /** Not now: somebody else has it, it waits, or there is no such change any more. */
+  | { readonly kind: 'not_due' };
+
+/** Where each site is, as this process is configured. */
+export type Addresses = ReadonlyMap<SiteName, string>;
+
+/**
+ * Gives the function that claims postings for one worker; concurrent calls share statements and commits. Nothing is
+ * claimed for a site whose jobs were made at another address, or that refuses this process's token.
+ * @param tokens what stands for the token of each site: see `tokenDigest`.
+ */
+export function claimer(
+  db: Statements,
+  worker: number,
+  addresses: Addresses,
+  tokens: ReadonlyMap<SiteName, string> = new Map(),
+): (posting: PostingRef) => Promise<Claim> {
+  return microBatch((postings: readonly PostingRef[]) => claimAll(db, worker, { addresses, tokens }, postings));
+}
+
+async function claimAll(db: Statements, worker: number, here: Here, postings: readonly PostingRef[]): Promise<Claim[]> {
+  const found = await readDue(db, here, postings);
+  await putOffUntilLanded(
+    db,
+    found.filter((change) => change.tooEarly),
+  );
+  const due = await withoutFound(
+    db,
+    found.filter((change) => !change.tooEarly),
+  );
+  const idle = due.filter((change) => change.request.kind === 'none');
+  const recorded = await completeWithoutRequest(db, idle);
+  const granted = await grant(
+    db,
+    worker,
+    due.filter((change) => change.request.kind !== 'none'),
+  );
+  return postings.map((posting): Claim => {
+    const id = idOf(posting);
+    const attempt = granted.get(id);
+    if (attempt !== undefined) {
+      granted.delete(id);
+      return { kind: 'attempt', attempt };
+    }
+    return recorded.has(id) ? { kind: 'nothing' } : { kind: 'not_due' };
+  });
+}
+
+/** Without the creates for which a search of the site has found a job: these wait for a person, however they became ready. */
+async function withoutFound(db: Statements, due: readonly DueChange[]): Promise<DueChange[]> {
+  const asked = new Map<string, DueChange[]>();
+  for (const change of due) {
+    if (change.request.kind !== 'create' || change.foundField === undefined) continue;
+    const sameFeed = asked.get(change.feed);
+    if (sameFeed === undefined) asked.set(change.feed, [change]);
+    else sameFeed.push(change);
+  }
+  const held = new Set<DueChange>();
+  for (const creates of asked.values()) {
+    const { feed, site } = creates[0] as DueChange;
+    const referenceField = creates[0]?.foundField ?? '';
+    const searched = creates.map(({ key, request }) => {
+      const fields = 'fields' in request ? request.fields : {};
+      return { key, reference: fieldOf(fields, referenceField) ?? null, title: fieldOf(fields, 'title') ?? null };
+    });
+    const keys = await holdAmong(db, feed, site, referenceField, searched);
+    for (const change of creates) if (keys.has(change.key)) held.add(change);
+  }
+  return due.filter((change) => !held.has(change));
+}
+
+/** Where each site is, and what stands for its token, as this process is configured. */
+interface Here {
+  readonly addresses: Addresses;
+  readonly tokens: ReadonlyMap<SiteName, string>;
+}
+
+/** A change that is due, with the request that closes its gap. */
+interface DueChange extends PostingRef {
+  readonly site: SiteName;
+  readonly revision: number;
+  readonly pull: number | undefined;
+  readonly approved: boolean;
+  readonly request: NextRequest;
+  readonly result: Attempt['result'];
+  readonly before: Attempt['before'];
+  readonly idMayBeReused: boolean;
+  /** An earlier request of another wish may still arrive, and would undo this one. */
+  readonly tooEarly: boolean;
+  /** The field of references in which a search of the site has found jobs that nothing owns. */
+  readonly foundField: string | undefined;
+}
+
+async function readDue(
+  db: Statements,
+  { addresses, tokens }: Here,
+  postings: readonly PostingRef[],
+): Promise<DueChange[]> {
+  const rows = await db.query(
+    `select c.feed, c.key, c.site, c.desired, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
+       m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as unsure,
+       coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
+       (select r.field from site_reference r where r.site = c.site limit 1) as found_field,
+       m.feed is not null and (exists (select from ended_claim e where e.site = c.site)
+         or exists (select from change o where o.site = c.site and o.state = 'in_doubt')) as id_may_be_reused
+     from (select distinct feed, key from unnest($1::text[], $2::text[]) p(feed, key)) p
+     join change c on c.feed = p.feed and c.key = p.key
+     left join mapping m on m.feed = c.feed and m.key = c.key
+     left join document d on d.feed = m.feed and d.key = m.key
+     left join uncertain_write u on u.feed = m.feed and u.key = m.key
+     left join site_state s on s.site = c.site
+     left join feed_state f on f.feed = c.feed
+     left join unnest($3::text[], $4::text[], $5::text[]) here(site, address, token) on here.site = c.site
+     left join refused_token t on t.site = c.site and t.digest = here.token and t.refused_since is not null
+     where c.state = 'ready' and not c.gone and c.not_before <= now() and t.site is null
+       and (m.feed is not null or c.desired = 'absent'
+         or (f.feed is null or f.site_checked_at is not null) and ${noSearchIsDue('c.site')})
+       and (s.site is null or (s.paused_since is null and s.not_before <= now()
+         and coalesce(s.address = here.address, true)))`,
+    [
+      postings.map((posting) => posting.feed),
+      postings.map((posting) => posting.key),
+      [...addresses.keys()],
+      [...addresses.values()],
+      [...addresses.keys()].map((site) => tokens.get(site) ?? null),
+    ],
+  );
+  return rows.map((row) => {
+    const present = row.desired === 'present';
+    const actual =
+      row.site_job_id === null
+        ? undefined
+        : {
+            siteJobId: siteJobId(row.site_job_id),
+            contentHash: row.actual_hash as Buffer,
+            fields: (row.actual_fields ?? undefined) as Fields | undefined,
+            uncertain: (row.uncertain ?? undefined) as string[] | undefined,
+          };
+    const desired = present
+      ? ({ kind: 'present', fields: row.fields as Fields, contentHash: row.content_hash as Buffer } as const)
+      : ({ kind: 'absent' } as const);
+    return {
+      feed: row.feed,
+      key: row.key,
+      site: row.site,
+      revision: row.revision,
+      pull: row.pull ?? undefined,
+      approved: row.approved,
+      request: nextRequest(desired, actual),
+      result: present ? { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash } : undefined,
+      before: actual?.fields,
+      idMayBeReused: row.id_may_be_reused,
+      tooEarly: row.too_early,
+      foundField: row.found_field ?? undefined,
+    };
+  });
+}
+
+/** Commits the intents. A change that somebody else took, or that was wished anew meanwhile, is not granted. */
+async function grant(db: Statements, worker: number, due: readonly DueChange[]): Promise<Map<string, Attempt>> {
+  if (due.length === 0) return new Map();
+  const tokens = due.map(() => randomUUID());
+  const granting = db.query<{ token: string; attempts: number }>(
+    `update change c set state = 'sending', since = now(), attempts = c.attempts + 1, attempt_token = a.token,
+       attempt_operation = a.operation, attempt_started = clock_timestamp(), attempt_worker = $6, list_checks = 0,
+       found_job_id = null, sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
+     from (select * from unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[])
+             a(feed, key, revision, token, operation) order by feed, key) a
+     where c.feed = a.feed and c.key = a.key and c.revision = a.revision and c.state = 'ready' and not c.gone
+     returning c.attempt_token as token, c.attempts`,
+    [
+      due.map((change) => change.feed),
+      due.map((change) => change.key),
+      due.map((change) => change.revision),
+      tokens,
+      due.map((change) => change.request.kind),
+      worker,
+    ],
+  );
+  const rows = await granting.catch((error: unknown) => {
+    // The answer may be all that was lost.
+    const lost = due.map(({ feed, key, revision }, at) => ({ feed, key, revision, token: tokens[at] as string }));
+    void giveBackClaims(db, lost);
+    throw error;
+  });
+  const numbers = new Map(rows.map((row) => [row.token, row.attempts]));
+  const granted = new Map<string, Attempt>();
+  for (const [at, change] of due.entries()) {
+    const token = tokens[at] as string;
+    const number = numbers.get(token);
+    const { request } = change;
+    if (number === undefined || request.kind === 'none') continue;
+    const { tooEarly: _, foundField: __, ...rest } = change;
+    granted.set(idOf(change), { ...rest, request, token, number });
+  }
+  return granted;
+}

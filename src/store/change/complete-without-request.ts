@@ -1,0 +1,43 @@
+// Settles changes for which nothing has to be sent: the site is as wanted already.
+
+import { shareFeeds } from '../locks/advisory-locks.ts';
+import type { Statements } from '../postgres/database.ts';
+import { addOutcomeCount } from '../pull/outcome-counts.ts';
+import { idOf, type PostingRef } from './attempt.ts';
+
+interface IdleChange extends PostingRef {
+  readonly revision: number;
+  readonly result: { readonly recordHash: Buffer } | undefined;
+}
+
+/** Removes the changes whose revision still stands and notes their newest record hash. Gives `feed key` of each. */
+export async function completeWithoutRequest(
+  db: Statements,
+  idle: readonly IdleChange[],
+): Promise<ReadonlySet<string>> {
+  if (idle.length === 0) return new Set();
+  return db.transaction(async (tx) => {
+    await shareFeeds(
+      tx,
+      idle.map((change) => change.feed),
+    );
+    const rows = await tx.query<PostingRef & { readonly desired: string; readonly unseen: boolean }>(
+      `with gone as (
+         delete from change c using unnest($1::text[], $2::text[], $3::bigint[]) i(feed, key, revision)
+         where c.feed = i.feed and c.key = i.key and c.revision = i.revision and c.state = 'ready' and not c.gone
+         returning c.feed, c.key, c.desired, c.record_hash, c.unseen),
+       noted as (
+         update mapping m set record_hash = g.record_hash, missing_pulls = 0 from gone g
+         where m.feed = g.feed and m.key = g.key and g.desired = 'present')
+       select feed, key, desired, unseen from gone`,
+      [idle.map((change) => change.feed), idle.map((change) => change.key), idle.map((change) => change.revision)],
+    );
+    // What the current pull did not see does not count towards it.
+    const counted = rows.filter((row) => !row.unseen);
+    await addOutcomeCount(
+      tx,
+      counted.map((row) => ({ feed: row.feed, outcome: row.desired === 'present' ? 'nothing' : 'dropped' })),
+    );
+    return new Set(rows.map(idOf));
+  });
+}

@@ -1,0 +1,357 @@
+// Writes what the site accepted: mapping and document become what was sent, and the change goes, or waits for its newer wish.
+import { whoseJob } from '../../plan/whose-job.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import type { Counted } from '../pull/outcome-counts.ts';
+import { noteSign } from '../site/ahead-signs.ts';
+import { type Attempt, idOf, type PostingRef } from './attempt.ts';
+import type { AdoptedContent, AttemptOutcome, Recorded, Result } from './attempt-outcome.ts';
+import { changeReason } from './change-reason.ts';
+import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
+import { forgetUncertainWrites, noteAnswered, noteUncertain } from './uncertain-writes.ts';
+
+/** Why a create was not recorded as having made its job. */
+type Refusal = Exclude<Recorded, 'recorded' | 'superseded'>;
+
+/** What settling accepted attempts came to. */
+export interface Accepted {
+  /** Creates whose site job could not be recorded as theirs, by token. */
+  readonly refused: ReadonlyMap<string, Refusal>;
+  /** What counts towards the current pulls. */
+  readonly counts: readonly Counted[];
+}
+
+/** Settles accepted attempts. Statements that need no other's result are sent together, in the order they stand in. */
+export async function completeAccepted(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<Accepted> {
+  if (outcomes.length === 0) return { refused: new Map(), counts: [] };
+  const { conflicts, lost, disturbed } = await writeMappings(tx, outcomes);
+  const refused = new Map<string, Refusal>();
+  for (const created of conflicts) {
+    const end = await contest(tx, created);
+    if (end.kind === 'refused') refused.set(created.attempt.token, end.as);
+    else if (end.disturbed) disturbed.add(created.attempt.token);
+  }
+  const done = outcomes
+    .filter(({ attempt }) => !refused.has(attempt.token))
+    .map((outcome) => (lost.has(outcome.attempt.token) ? withoutJob(outcome) : outcome));
+  const uncertain = done.filter(
+    ({ attempt, result }) => disturbed.has(attempt.token) || adoptedOf(result) !== undefined,
+  );
+  const [, , , closed] = await Promise.all([
+    writeDocuments(tx, done),
+    removeMappings(tx, done),
+    disown(tx, done),
+    closeChanges(tx, done, new Set(uncertain.map(({ attempt }) => attempt.token))),
+  ]);
+  for (const { attempt, result } of uncertain) await keepUncertain(tx, attempt, result);
+  const counts = done.flatMap(({ attempt, result }): Counted[] => {
+    // A wish that was replaced meanwhile is counted once, when the newer one is done.
+    const ended = closed.has(idOf(attempt));
+    const counts = result.kind === 'created' || result.kind === 'updated' || result.kind === 'deleted';
+    return ended && counts ? [{ feed: attempt.feed, outcome: result.kind }] : [];
+  });
+  return { refused, counts };
+}
+
+/** The job of an update went to another posting meanwhile: what was sent reached no job of this one. */
+const withoutJob = (outcome: AttemptOutcome): AttemptOutcome => ({ ...outcome, result: { kind: 'vanished' } });
+
+const adoptedOf = (result: Result): AdoptedContent | undefined =>
+  result.kind === 'created' && result.adopted !== undefined && result.adopted.uncertain.length > 0
+    ? result.adopted
+    : undefined;
+
+interface WrittenMappings {
+  /** Creates whose site job belongs to another posting already; nothing was written for those. */
+  readonly conflicts: readonly Created[];
+  /** Tokens of updates whose posting has not that job any more. */
+  readonly lost: ReadonlySet<string>;
+  /** Tokens of creates whose job a delete that is under way may still take, as it was an orphan site job. */
+  readonly disturbed: Set<string>;
+}
+
+async function writeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<WrittenMappings> {
+  const created = outcomes.flatMap(({ attempt, result }): Created[] =>
+    result.kind === 'created' && attempt.result !== undefined ? [{ attempt, result, sent: attempt.result }] : [],
+  );
+  const updated = outcomes.filter(({ result }) => result.kind === 'updated');
+  const [written, disturbed, , kept] = await Promise.all([
+    insertMappings(tx, created),
+    takeFromOrphans(tx, created),
+    noteAnswered(tx, updated),
+    updateMappings(tx, updated),
+  ]);
+  const lost = updated.filter(({ attempt }) => attempt.result !== undefined && !kept.has(idOf(attempt)));
+  return {
+    conflicts: created.filter(({ attempt }) => !written.has(idOf(attempt))),
+    lost: new Set(lost.map(({ attempt }) => attempt.token)),
+    disturbed,
+  };
+}
+
+/** What a create made is not to be deleted as an orphan any more. Gives the tokens where that may be under way. */
+async function takeFromOrphans(tx: Queryable, created: readonly Created[]): Promise<Set<string>> {
+  if (created.length === 0) return new Set();
+  const rows = await tx.query<{ token: string }>(
+    `delete from orphan_site_job s using unnest($1::text[], $2::text[], $3::text[]) c(site, id, token)
+     where s.site = c.site and s.site_job_id = c.id returning case when s.attempts > 0 then c.token end as token`,
+    [
+      created.map(({ attempt }) => attempt.site),
+      created.map(({ result }) => result.siteJobId),
+      created.map(({ attempt }) => attempt.token),
+    ],
+  );
+  return new Set(rows.flatMap(({ token }) => token ?? []));
+}
+
+interface Created {
+  readonly attempt: Attempt;
+  readonly result: Extract<Result, { kind: 'created' }>;
+  readonly sent: NonNullable<Attempt['result']>;
+}
+
+/** Gives the postings whose mapping was written. One that went missing while its create was under way keeps its grace. */
+async function insertMappings(tx: Queryable, created: readonly Created[]): Promise<ReadonlySet<string>> {
+  if (created.length === 0) return new Set();
+  const rows = await tx.query<PostingRef>(
+    `insert into mapping as m (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, missing_pulls)
+     select distinct on (site, id) feed, key, site, id, url, record_hash, content_hash,
+       coalesce((select g.missing_pulls from change g where g.feed = c.feed and g.key = c.key and g.gone), 0)
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[])
+       c(feed, key, site, id, url, record_hash, content_hash)
+     where not exists (select from mapping o where o.site = c.site and o.site_job_id = c.id
+                       and (o.feed, o.key) <> (c.feed, c.key))
+     on conflict (feed, key) do update set site = excluded.site, site_job_id = excluded.site_job_id,
+       site_job_url = excluded.site_job_url, record_hash = excluded.record_hash, content_hash = excluded.content_hash,
+       missing_pulls = excluded.missing_pulls, mapped_at = now()
+     returning m.feed, m.key`,
+    [
+      created.map(({ attempt }) => attempt.feed),
+      created.map(({ attempt }) => attempt.key),
+      created.map(({ attempt }) => attempt.site),
+      created.map(({ result }) => result.siteJobId),
+      created.map(({ result }) => result.url ?? null),
+      created.map(({ sent }) => sent.recordHash),
+      created.map(({ sent }) => sent.contentHash),
+    ],
+  );
+  return new Set(rows.map(idOf));
+}
+
+/** Gives the postings that have the job still. */
+async function updateMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<ReadonlySet<string>> {
+  const updated = outcomes.flatMap(({ attempt }) =>
+    attempt.result === undefined ? [] : [{ attempt, sent: attempt.result }],
+  );
+  if (updated.length === 0) return new Set();
+  const rows = await tx.query<PostingRef>(
+    `update mapping m set record_hash = u.record_hash, content_hash = u.content_hash, missing_pulls = 0
+     from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[], $5::text[]) u(feed, key, record_hash, content_hash, id)
+     where m.feed = u.feed and m.key = u.key and m.site_job_id = u.id returning m.feed, m.key`,
+    [
+      updated.map(({ attempt }) => attempt.feed),
+      updated.map(({ attempt }) => attempt.key),
+      updated.map(({ sent }) => sent.recordHash),
+      updated.map(({ sent }) => sent.contentHash),
+      updated.map(({ attempt }) => ('siteJobId' in attempt.request ? attempt.request.siteJobId : null)),
+    ],
+  );
+  return new Set(rows.map(idOf));
+}
+
+/** What was sent stands in the change still, and goes from there to the document without passing through here again. */
+async function writeDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const sent = outcomes.filter(({ result }) => result.kind === 'created' || result.kind === 'updated');
+  if (sent.length === 0) return;
+  await tx.query(
+    `insert into document (feed, key, fields)
+     select c.feed, c.key, coalesce(c.sent_fields, c.fields)
+     from unnest($1::text[], $2::text[], $3::uuid[]) a(feed, key, token)
+     join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
+     on conflict (feed, key) do update set fields = excluded.fields`,
+    [
+      sent.map(({ attempt }) => attempt.feed),
+      sent.map(({ attempt }) => attempt.key),
+      sent.map(({ attempt }) => attempt.token),
+    ],
+  );
+}
+
+const ENDS_MAPPING: ReadonlySet<Result['kind']> = new Set(['deleted', 'vanished', 'disowned']);
+
+async function removeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const removed = outcomes.filter(({ result }) => ENDS_MAPPING.has(result.kind));
+  if (removed.length === 0) return;
+  const removal = () =>
+    tx.query(
+      `with r as (select * from unnest($1::text[], $2::text[], $3::bool[], $4::bool[]) r(feed, key, counts, gone)),
+       f as (delete from site_reference f using r, mapping m
+         where r.gone and m.feed = r.feed and m.key = r.key and f.site = m.site and f.site_job_id = m.site_job_id),
+       m as (delete from mapping m using r where m.feed = r.feed and m.key = r.key),
+       d as (delete from document d using r where d.feed = r.feed and d.key = r.key)
+     insert into deletion (feed, key) select feed, key from r where counts`,
+      [
+        removed.map(({ attempt }) => attempt.feed),
+        removed.map(({ attempt }) => attempt.key),
+        removed.map(({ attempt, result }) => result.kind === 'deleted' && !attempt.approved),
+        removed.map(({ result }) => result.kind !== 'disowned'),
+      ],
+    );
+  await Promise.all([forgetUncertainWrites(tx, removed), removal()]);
+}
+
+const CLOSES: ReadonlySet<Result['kind']> = new Set(['created', 'updated', 'deleted']);
+
+/**
+ * Removes the changes whose wish was sent; a newer wish stays, rested as it says. Gives those removed, as `feed key`,
+ * that count: a posting that went missing meanwhile is counted as missing, and one that the current pull did not see not
+ * at all.
+ */
+async function closeChanges(
+  tx: Queryable,
+  outcomes: readonly AttemptOutcome[],
+  uncertain: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const open = outcomes.filter(({ attempt, result }) => CLOSES.has(result.kind) && !uncertain.has(attempt.token));
+  const rows = await tx.query<PostingRef & { readonly counts: boolean }>(
+    `delete from change c using unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
+     where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token and c.revision = a.revision
+     returning c.feed, c.key, not c.gone and not c.unseen as counts`,
+    [
+      open.map(({ attempt }) => attempt.feed),
+      open.map(({ attempt }) => attempt.key),
+      open.map(({ attempt }) => attempt.token),
+      open.map(({ attempt }) => attempt.revision),
+    ],
+  );
+  const replaced = outcomes.filter(({ result }) => result.kind !== 'disowned');
+  if (rows.length < replaced.length) await releaseNewerVersions(tx, replaced);
+  return new Set(rows.filter((row) => row.counts).map(idOf));
+}
+
+/** A wish that is newer than what was sent, or whose job vanished, is next to be sent. */
+async function releaseNewerVersions(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  await tx.query(
+    `update change c set state = c.target_state, since = now(), attempts = 0, not_before = '-infinity',
+       operation = case when c.desired = 'absent' then 'delete' when c.attempt_operation = 'delete' then 'create'
+         when a.vanished then 'create' else 'update' end,
+       attempt_token = null, attempt_operation = null, attempt_started = null
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::bool[]) a(feed, key, token, vanished)
+     where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
+    [
+      outcomes.map(({ attempt }) => attempt.feed),
+      outcomes.map(({ attempt }) => attempt.key),
+      outcomes.map(({ attempt }) => attempt.token),
+      outcomes.map(({ result }) => result.kind === 'vanished'),
+    ],
+  );
+}
+
+/**
+ * The job is another posting's, so which one this posting has is not known: as a create in doubt it waits for a person,
+ * and nothing is read or sent for it meanwhile. What is wished absent has nothing left to delete.
+ */
+async function disown(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  for (const { attempt, result } of outcomes) {
+    if (result.kind !== 'disowned') continue;
+    if ('siteJobId' in attempt.request) await noteSign(tx, attempt.site, attempt.request.siteJobId);
+    await tx.query(
+      `update change set state = case when desired = 'absent' then 'ready' else 'in_doubt' end, since = now(),
+         not_before = case when desired = 'absent' then '-infinity' else 'infinity' end::timestamptz, reason = $4, list_checks = 0,
+         operation = case when desired = 'absent' then 'delete' else 'create' end,
+         attempt_operation = case when desired = 'present' then 'create' end,
+         attempt_token = case when desired = 'present' then attempt_token end,
+         attempt_started = case when desired = 'present' then attempt_started end
+       where feed = $1 and key = $2 and attempt_token = $3`,
+      [attempt.feed, attempt.key, attempt.token, toJsonb(result.reason)],
+    );
+  }
+}
+
+/** An update follows that sets what is uncertain; until it is accepted, neither hash stands for what the site has. */
+async function keepUncertain(tx: Queryable, attempt: Attempt, result: Result): Promise<void> {
+  const adopted = adoptedOf(result);
+  const evidence = result.kind === 'created' ? result.evidence : undefined;
+  const names = adopted?.uncertain ?? Object.keys(attempt.result?.fields ?? {});
+  await noteUncertain(tx, attempt, names, adopted === undefined ? (evidence?.mayLandMs ?? 0) : 0);
+  await tx.query(
+    `update mapping set content_hash = decode(repeat('00', 16), 'hex'),
+       record_hash = decode(md5('adopted ' || feed || ' ' || key), 'hex') where feed = $1 and key = $2`,
+    [attempt.feed, attempt.key],
+  );
+  if (adopted === undefined) return;
+  await tx.query('update document set fields = $3 where feed = $1 and key = $2', [
+    attempt.feed,
+    attempt.key,
+    JSON.stringify(adopted.fields),
+  ]);
+}
+
+/** What became of a create whose site job another posting has already. */
+type Contest =
+  | { readonly kind: 'refused'; readonly as: Refusal }
+  /** The job is the create's. `disturbed`: a request for the older posting is under way, and may still reach it. */
+  | { readonly kind: 'taken'; readonly disturbed: boolean };
+
+/**
+ * | the site shows                        | the create          | the older posting         |
+ * | ------------------------------------- | ------------------- | ------------------------- |
+ * | what was sent                         | has the job         | its claim ends            |
+ * | what the older posting has            | in doubt            | keeps the job             |
+ * | neither, before the site was asked    | contested           | keeps the job for now     |
+ * | neither                               | in doubt            | its claim ends            |
+ * | anything, and the two had it in turns | failed              | keeps the job             |
+ */
+async function contest(tx: Queryable, { attempt, result, sent }: Created): Promise<Contest> {
+  const { site } = attempt;
+  const older = await lockClaim(tx, site, result.siteJobId);
+  if (result.adopted !== undefined) return { kind: 'refused', as: 'owned_elsewhere' };
+  // It went meanwhile, or another create of these was answered with the same ID.
+  if (older === undefined) return { kind: 'refused', as: 'disputed' };
+  const { evidence } = result;
+  const owner = whoseJob(evidence?.shown, sent.fields, older.fields, evidence?.referenceField);
+  if (owner === 'unknown' && evidence?.asked !== true) return { kind: 'refused', as: 'disputed' };
+  const told = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
+  if (await hasLostClaim(tx, attempt, site, result.siteJobId)) {
+    await refuse(
+      tx,
+      attempt,
+      'failed',
+      `${told} and the job has passed between the two before: the site seems to treat both postings as one job`,
+    );
+    return { kind: 'refused', as: 'owned_elsewhere' };
+  }
+  if (owner === 'older') {
+    await refuse(
+      tx,
+      attempt,
+      'in_doubt',
+      `${told} and shows that posting's content: the site seems to treat both postings as one job`,
+    );
+    return { kind: 'refused', as: 'in_doubt' };
+  }
+  const disturbed = await endClaim(tx, older, attempt);
+  if (owner === 'new') {
+    await insertMappings(tx, [{ attempt, result, sent }]);
+    return { kind: 'taken', disturbed };
+  }
+  await refuse(
+    tx,
+    attempt,
+    'in_doubt',
+    `${told}, and it is not known whose job it is: neither posting has it until a person decides`,
+  );
+  return { kind: 'refused', as: 'in_doubt' };
+}
+
+/** A doubt keeps its attempt, by which it is resolved. */
+async function refuse(tx: Queryable, attempt: Attempt, state: 'failed' | 'in_doubt', message: string): Promise<void> {
+  await tx.query(
+    `update change set state = $4, since = now(), reason = $5,
+       attempt_token = case when $4 = 'in_doubt' then attempt_token end,
+       attempt_operation = case when $4 = 'in_doubt' then attempt_operation end,
+       attempt_started = case when $4 = 'in_doubt' then attempt_started end
+     where feed = $1 and key = $2 and attempt_token = $3`,
+    [attempt.feed, attempt.key, attempt.token, state, changeReason('owned_elsewhere', message)],
+  );
+}

@@ -1,0 +1,278 @@
+// Reads creates in doubt and writes how they were settled: adopted, to be sent again, or left to a person.
+import { plural } from '../../plan/plural.ts';
+import {
+  type FeedName,
+  type PostingKey,
+  postingKey,
+  type SiteJobId,
+  type SiteName,
+  siteJobId,
+} from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { shareFeeds } from '../locks/advisory-locks.ts';
+import type { Database, Queryable, Transaction } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import { forgetReference } from '../site/site-search.ts';
+import type { Attempt } from './attempt.ts';
+import type { AdoptedContent, Recorded } from './attempt-outcome.ts';
+import { changeReason } from './change-reason.ts';
+import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
+import { recordAll } from './record-outcomes.ts';
+import { targetState } from './target-state.ts';
+
+/** A create whose outcome is unknown, with what was sent. */
+export interface Doubt {
+  readonly attempt: Attempt & { readonly result: NonNullable<Attempt['result']> };
+  /** When the attempt was committed, by the database's clock. */
+  readonly startedAt: Date;
+  /** How long ago that was when the doubt was read, in milliseconds by the same clock. */
+  readonly sinceMs: number;
+  /** How often the list was read for it without finding a job. */
+  readonly listChecks: number;
+}
+
+const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pull, c.attempt_started, c.list_checks, c.approved,
+    (extract(epoch from clock_timestamp() - c.attempt_started) * 1000)::float8 as since_ms,
+    coalesce(c.sent_revision, c.revision) as revision,
+    coalesce(c.sent_fields, c.fields) as fields,
+    coalesce(c.sent_record_hash, c.record_hash) as record_hash,
+    coalesce(c.sent_content_hash, c.content_hash) as content_hash
+  from change c where c.state = 'in_doubt'`;
+
+/**
+ * Doubts of a site that are old enough: `waitMs` after the attempt, and half of that again after each look. Those that a
+ * look left to a person are looked at again only when {@link explainDoubts} said so.
+ */
+export async function dueDoubts(db: Queryable, site: SiteName, waitMs: number, limit: number): Promise<Doubt[]> {
+  const rows = await db.query(
+    `${SELECT} and c.site = $1 and c.found_job_id is null
+       and c.attempt_started + make_interval(secs => $2 * (1 + c.list_checks * 0.5)) < clock_timestamp()
+       and c.not_before <= clock_timestamp()
+     order by c.attempt_started limit $3`,
+    [site, waitMs / 1000, limit],
+  );
+  return rows.map(tidy);
+}
+
+/** How many creates of a site are in doubt, due or not, by the content that was sent (hex of its hash). */
+export async function countDoubtsByContent(db: Queryable, site: SiteName): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<{ hash: string; n: number }>(
+    `select encode(coalesce(sent_content_hash, content_hash), 'hex') as hash, count(*) as n
+     from change where site = $1 and state = 'in_doubt' group by 1`,
+    [site],
+  );
+  return new Map(rows.map((row) => [row.hash, row.n]));
+}
+
+export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey): Promise<Doubt | undefined> {
+  const [row] = await db.query(`${SELECT} and c.feed = $1 and c.key = $2`, [feed, key]);
+  return row === undefined ? undefined : tidy(row);
+}
+
+/** Job IDs out of `ids` that a mapping of the site owns, or that are strays. */
+export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<Set<SiteJobId>> {
+  const rows = await db.query<{ site_job_id: string }>(
+    `select site_job_id from mapping where site = $1 and site_job_id = any($2::text[])
+     union select site_job_id from orphan_site_job where site = $1 and site_job_id = any($2::text[])`,
+    [site, ids],
+  );
+  return new Set(rows.map((row) => siteJobId(row.site_job_id)));
+}
+
+/** What the postings have that own these jobs, by job ID; none for which something is being sent, or whose fields are not known. */
+export async function claimsTo(
+  db: Queryable,
+  site: SiteName,
+  ids: readonly SiteJobId[],
+): Promise<ReadonlyMap<SiteJobId, Fields>> {
+  const rows = await db.query<{ site_job_id: string; fields: Fields }>(
+    `select m.site_job_id, d.fields from mapping m join document d on d.feed = m.feed and d.key = m.key
+     where m.site = $1 and m.site_job_id = any($2::text[])
+       and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null)`,
+    [site, ids],
+  );
+  return new Map(rows.map((row) => [siteJobId(row.site_job_id), row.fields]));
+}
+
+/** Open attempts whose job nobody has yet, with the reference that they sent; and which keys other feeds have too. */
+export async function openReferences(
+  db: Queryable,
+  site: SiteName,
+  referenceField: string,
+): Promise<readonly { readonly feed: FeedName; readonly key: PostingKey; readonly reference: string }[]> {
+  return db.query(
+    `select feed, key, coalesce(sent_fields, fields)->>$2 as reference from change
+     where site = $1 and state in ('sending', 'in_doubt') and coalesce(sent_fields, fields)->>$2 <> ''`,
+    [site, referenceField],
+  );
+}
+
+/** Keys out of `postings` that another feed of the site has too, as `feed key`. */
+export async function sharedKeys(
+  db: Queryable,
+  site: SiteName,
+  postings: readonly { readonly feed: FeedName; readonly key: PostingKey }[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ feed: string; key: string }>(
+    `select p.feed, p.key from unnest($2::text[], $3::text[]) p(feed, key)
+     where exists (select from feed_state f where f.site = $1 and f.feed <> p.feed
+       and (exists (select from mapping m where m.feed = f.feed and m.key = p.key)
+         or exists (select from change c where c.feed = f.feed and c.key = p.key)))`,
+    [site, postings.map(({ feed }) => feed), postings.map(({ key }) => key)],
+  );
+  return new Set(rows.map((row) => `${row.feed} ${row.key}`));
+}
+
+/** The posting, other than this one, that has sent or is to send this reference; all of the site's are looked through. */
+export async function ownerOfReference(
+  db: Queryable,
+  { feed, key, site }: Pick<Attempt, 'feed' | 'key' | 'site'>,
+  referenceField: string,
+  reference: string,
+): Promise<string | undefined> {
+  const [row] = await db.query<{ owner: string }>(
+    `select 'posting ' || key || ' of feed ' || feed as owner from (
+       select m.feed, m.key from mapping m join document d on d.feed = m.feed and d.key = m.key
+       where m.site = $1 and d.fields->>$4 = $5
+       union all
+       select feed, key from change where site = $1 and ($5 in (fields->>$4, sent_fields->>$4))) p
+     where (feed, key) <> ($2, $3) limit 1`,
+    [site, feed, key, referenceField, reference],
+  );
+  return row?.owner;
+}
+
+/**
+ * Settles a doubt: the site has made the job, and this is its ID, with what it shows. What differs from what was sent is
+ * set by an update, and so is a newer wish.
+ */
+export async function adoptDoubt(
+  db: Database,
+  doubt: Doubt,
+  id: SiteJobId,
+  url: string | undefined,
+  adopted: AdoptedContent,
+  isOthers: (older: Fields) => boolean = () => false,
+): Promise<Recorded> {
+  return db.transaction(async (tx) => {
+    await endOtherClaim(tx, doubt, id, isOthers);
+    return adoptDoubtWithin(tx, doubt, id, url, adopted);
+  });
+}
+
+/** Ends the claim of a posting to a job that the site shows as the doubt's; it keeps one that is being sent to. */
+export async function endOtherClaim(
+  tx: Transaction,
+  { attempt }: Doubt,
+  id: SiteJobId,
+  isOthers: (older: Fields) => boolean,
+): Promise<void> {
+  await shareFeeds(tx, [attempt.feed]);
+  const open = await tx.query(
+    `select from change where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' for update`,
+    [attempt.feed, attempt.key, attempt.token],
+  );
+  const older = open.length === 0 ? undefined : await lockClaim(tx, attempt.site, id);
+  if (older?.fields === undefined || !isOthers(older.fields)) return;
+  if (await hasLostClaim(tx, attempt, attempt.site, id)) return;
+  const idle = await claimsTo(tx, attempt.site, [id]);
+  if (idle.has(id)) await endClaim(tx, older, attempt);
+}
+
+/** The same within a transaction, beside what else belongs to the decision. */
+export async function adoptDoubtWithin(
+  tx: Transaction,
+  doubt: Doubt,
+  id: SiteJobId,
+  url: string | undefined,
+  adopted: AdoptedContent,
+): Promise<Recorded> {
+  const result = { kind: 'created', siteJobId: id, url, adopted } as const;
+  const [recordedAs] = await recordAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
+  if (recordedAs === 'recorded') await forgetReference(tx, doubt.attempt.site, id);
+  return recordedAs as Recorded;
+}
+
+// The wish that was sent is still the one that is wished, and has been tried as often as it may.
+const SPENT = 'attempts >= $4::float8 and sent_revision is null';
+
+/**
+ * Settles a doubt: the site has not made the job. What is wished now is sent; a posting that went away is dropped.
+ * @param attempts how often one wish is tried before a person has to look; Infinity where a person said to try again.
+ */
+export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number): Promise<boolean> {
+  const given = changeReason(
+    'unknown',
+    `tried ${plural(doubt.attempt.number, 'time')}, and the site never made the job`,
+  );
+  const values = [doubt.attempt.feed, doubt.attempt.key, doubt.attempt.token, attempts, given];
+  const rows = await db.query(
+    `with refuted as (insert into refuted_job (site, site_job_id, feed, key)
+         select c.site, coalesce(r.site_job_id, c.found_job_id), c.feed, c.key
+         from change c left join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
+           left join site_reference r on r.site = c.site and (r.site_job_id = c.found_job_id
+             or r.reference = '' and f.reference = '' and r.title = f.title)
+         where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and c.state = 'in_doubt' and c.found_job_id is not null
+         on conflict do nothing),
+       forgotten as (delete from site_reference r
+         using change c join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
+         where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and r.site = c.site
+           and r.reference = '' and f.reference = '' and r.title = f.title)
+     update change set state = case when ${SPENT} then 'failed' else ${targetState('change')} end, since = now(), not_before = '-infinity',
+       attempts = case when ${SPENT} or $4::float8 = 'Infinity' then 0 else attempts end, attempt_token = null,
+       attempt_operation = null, attempt_started = null, list_checks = 0, found_job_id = null,
+       reason = case when ${SPENT} then $5::jsonb when invalid then reason end
+     where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' returning key`,
+    values,
+  );
+  return rows.length > 0;
+}
+
+/** Counts that the list was read and showed no job for these doubts. */
+export async function recordListCheck(db: Queryable, doubts: readonly Doubt[]): Promise<void> {
+  await db.query(
+    `update change set list_checks = list_checks + 1, reason = reason - 'note' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
+    [doubts.map((doubt) => doubt.attempt.token)],
+  );
+}
+
+/**
+ * Notes why these doubts can't be settled for now, beside the reason why they are in doubt. They are looked at again after
+ * `againMs`: the list may be long.
+ */
+export async function explainDoubts(
+  db: Queryable,
+  doubts: readonly Doubt[],
+  note: string,
+  againMs: number,
+): Promise<void> {
+  await db.query(
+    `update change set reason = coalesce(reason, $2) || $3, not_before = clock_timestamp() + make_interval(secs => $4)
+     where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
+    [
+      doubts.map((doubt) => doubt.attempt.token),
+      changeReason('unknown', 'whether the site has made the job is not known'),
+      toJsonb({ note }),
+      againMs / 1000,
+    ],
+  );
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in SELECT.
+const tidy = (row: any): Doubt => ({
+  attempt: {
+    feed: row.feed,
+    key: postingKey(row.key),
+    site: row.site,
+    token: row.attempt_token,
+    number: row.attempts,
+    pull: row.pull ?? undefined,
+    revision: row.revision,
+    request: { kind: 'create', fields: row.fields as Fields },
+    result: { fields: row.fields as Fields, recordHash: row.record_hash, contentHash: row.content_hash },
+    approved: row.approved,
+  },
+  startedAt: row.attempt_started,
+  sinceMs: row.since_ms,
+  listChecks: row.list_checks,
+});

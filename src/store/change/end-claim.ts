@@ -1,0 +1,89 @@
+// Ends the claim of an older posting to a job ID that the site answered a later create with: its own job is gone.
+import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { shareFeeds } from '../locks/advisory-locks.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { noteAct } from '../review/audit.ts';
+import { noteSign } from '../site/ahead-signs.ts';
+import type { PostingRef } from './attempt.ts';
+
+/** Who has the ID so far. */
+export interface OlderClaim extends PostingRef {
+  readonly site: SiteName;
+  readonly siteJobId: SiteJobId;
+  /** What the site accepted last; `undefined`: never known. */
+  readonly fields: Fields | undefined;
+}
+
+/** The posting that has the ID, locked until the transaction ends. */
+export async function lockClaim(tx: Queryable, site: SiteName, id: SiteJobId): Promise<OlderClaim | undefined> {
+  const [row] = await tx.query<{ feed: FeedName; key: PostingKey; fields: Fields | null }>(
+    `select m.feed, m.key, d.fields from mapping m left join document d on d.feed = m.feed and d.key = m.key
+     where m.site = $1 and m.site_job_id = $2 for update of m`,
+    [site, id],
+  );
+  return row === undefined
+    ? undefined
+    : { site, siteJobId: id, feed: row.feed, key: row.key, fields: row.fields ?? undefined };
+}
+
+/** After this time a site that gives an ID back to a posting has used it again, and does not hold two postings for one. */
+const RECENT = `interval '1 day'`;
+
+/** Whether the posting has lost its claim to this ID of late: then the site passes one job to and fro between two. */
+export async function hasLostClaim(tx: Queryable, posting: PostingRef, site: SiteName, id: SiteJobId) {
+  const rows = await tx.query(
+    `select from ended_claim where site = $1 and site_job_id = $2 and feed = $3 and key = $4 and ended_at > now() - ${RECENT}`,
+    [site, id, posting.feed, posting.key],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Ends the claim. A delete that was pending has nothing left to delete; a posting that is still in its feed is created
+ * anew, by its open change or by the next pull. What is being sent for it goes on: it may still reach the job.
+ * @returns whether something is being sent for it.
+ */
+export async function endClaim(tx: Queryable, older: OlderClaim, taker: PostingRef): Promise<boolean> {
+  const { site, siteJobId: id, feed, key } = older;
+  await shareFeeds(tx, [feed]);
+  await tx.query('delete from mapping where feed = $1 and key = $2 and site_job_id = $3', [feed, key, id]);
+  await tx.query('delete from document where feed = $1 and key = $2', [feed, key]);
+  await tx.query('delete from uncertain_write where feed = $1 and key = $2', [feed, key]);
+  // A worker that has read the mapping holds the former revision, and does not get to send anything for the job.
+  await tx.query(
+    `update change set revision = nextval('revision_number'),
+       operation = case when desired = 'present' then 'create' else 'delete' end,
+       state = case when desired = 'absent' then 'ready' else state end,
+       since = case when desired = 'absent' then now() else since end,
+       not_before = case when desired = 'absent' then '-infinity' else not_before end
+     where feed = $1 and key = $2 and attempt_token is null`,
+    [feed, key],
+  );
+  const sending = await tx.query('select from change where feed = $1 and key = $2 and attempt_token is not null', [
+    feed,
+    key,
+  ]);
+  await tx.query(`delete from ended_claim where ended_at < now() - ${RECENT}`);
+  await tx.query(
+    `insert into ended_claim (site, site_job_id, feed, key) values ($1, $2, $3, $4)
+     on conflict (site, site_job_id, feed, key) do update set ended_at = now()`,
+    [site, id, feed, key],
+  );
+  await noteSign(tx, site, id);
+  // The next pull must read the feed, changed or not.
+  await tx.query('update feed_state set etag = null, last_modified = null where feed = $1', [feed]);
+  const detail = { site, siteJobId: id, takenBy: taker };
+  const actor = 'jobmirror';
+  const given = `the site gave it to posting ${taker.key} of feed ${taker.feed}`;
+  await noteAct(tx, { actor, action: `end the claim to job ${id}: ${given}`, feed, key, detail });
+  const before = `posting ${key} of feed ${feed} had it before`;
+  await noteAct(tx, {
+    actor,
+    action: `take job ${id}: ${before}`,
+    feed: taker.feed,
+    key: taker.key,
+    detail: { ...detail, from: { feed, key } },
+  });
+  return sending.length > 0;
+}

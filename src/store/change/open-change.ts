@@ -1,0 +1,91 @@
+// Reads one open change with all that is known of it, by its entry number or by its posting.
+import type { Reason } from '../../plan/desired-change.ts';
+import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import type { Queryable } from '../postgres/database.ts';
+
+export type ChangeState = 'ready' | 'sending' | 'in_doubt' | 'held' | 'rejected' | 'failed' | 'discarded';
+
+/** A change as it stands in the books. */
+export interface OpenChangeRow {
+  readonly id: number;
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly site: SiteName;
+  readonly state: ChangeState;
+  /** Of a discarded one: what it was before. */
+  readonly discardedFrom: 'rejected' | 'failed' | 'held' | undefined;
+  readonly desired: 'present' | 'absent';
+  readonly operation: 'create' | 'update' | 'delete';
+  /** What the site is to have; `undefined`: nothing. */
+  readonly fields: Fields | undefined;
+  /** It breaks the site's rules as they are configured, so it is not sent. */
+  readonly invalid: boolean;
+  /** The posting is missing from the feed, within its grace. */
+  readonly missing: boolean;
+  readonly approved: boolean;
+  readonly attempts: number;
+  readonly pull: number | undefined;
+  readonly since: Date;
+  readonly ageMs: number;
+  /** Milliseconds until it may be sent; 0: now. */
+  readonly waitsMs: number;
+  readonly reason: Reason | undefined;
+  /** The attempt in flight or in doubt, with what it sent. */
+  readonly attempt:
+    | {
+        readonly operation: 'create' | 'update' | 'delete';
+        readonly startedAt: Date;
+        readonly fields: Fields | undefined;
+      }
+    | undefined;
+}
+
+const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, invalid, gone, approved, attempts, pull, since,
+    reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
+    (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
+    case when isfinite(not_before)
+      then greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 else 0 end as waits
+  from change`;
+
+export async function findChange(db: Queryable, id: number): Promise<OpenChangeRow | undefined> {
+  const [row] = await db.query(`${SELECT} where id = $1`, [id]);
+  return row === undefined ? undefined : tidy(row);
+}
+
+export async function findChangeOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<OpenChangeRow | undefined> {
+  const [row] = await db.query(`${SELECT} where feed = $1 and key = $2`, [feed, key]);
+  return row === undefined ? undefined : tidy(row);
+}
+
+/** Reads a change and keeps everybody else from altering it until the transaction ends. */
+export async function lockChange(tx: Queryable, id: number): Promise<OpenChangeRow | undefined> {
+  const [row] = await tx.query(`${SELECT} where id = $1 for update`, [id]);
+  return row === undefined ? undefined : tidy(row);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in SELECT.
+const tidy = (row: any): OpenChangeRow => ({
+  id: row.id,
+  feed: row.feed,
+  key: row.key,
+  site: row.site,
+  state: row.state,
+  discardedFrom: row.state === 'discarded' ? (row.discarded_from ?? 'rejected') : undefined,
+  desired: row.desired,
+  operation: row.operation,
+  fields: row.fields ?? undefined,
+  invalid: row.invalid,
+  missing: row.gone,
+  approved: row.approved,
+  attempts: row.attempts,
+  pull: row.pull ?? undefined,
+  since: row.since,
+  ageMs: row.age,
+  waitsMs: row.waits,
+  reason: row.reason ?? undefined,
+  attempt:
+    row.attempt_operation === null
+      ? undefined
+      : { operation: row.attempt_operation, startedAt: row.attempt_started, fields: row.attempt_fields ?? undefined },
+});

@@ -1,0 +1,143 @@
+// Reads the changes of a feed as they would be sent, with what each field is and becomes.
+import pg from 'pg';
+import { nextRequest } from '../../plan/next-request.ts';
+import type { CommonReason } from '../../plan/nothing-mirrored.ts';
+import { type FeedName, type PostingKey, postingKey, siteJobId } from '../../posting/identifiers.ts';
+import type { Fields, Problem } from '../../posting/posting.ts';
+import { inBatches } from '../postgres/cursor.ts';
+import type { Queryable, Session } from '../postgres/database.ts';
+
+/** One change. `from` or `to` is null where the field is not there before or after. */
+export interface PlannedChange {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly operation: 'create' | 'update' | 'delete';
+  readonly fields: Readonly<Record<string, { readonly from: string | null; readonly to: string | null }>>;
+  /** It waits for approval. */
+  readonly held?: true;
+  /** Why it does. */
+  readonly reason?: string;
+}
+
+/** A posting or record that is not sent as it is, and why. It has the form of a change that changes nothing. */
+export interface UnsentPosting {
+  readonly feed: FeedName;
+  /** Null for a record without a usable key. */
+  readonly key: PostingKey | null;
+  readonly operation: 'none';
+  readonly fields: Readonly<Record<string, never>>;
+  readonly kind: 'rejected' | 'failed' | 'discarded' | 'unreadable';
+  readonly reason: string;
+  readonly problems: readonly Problem[];
+  /** The beginning of a record that can't be read. */
+  readonly excerpt?: string;
+  /** How many such records there are: of the same key, or of the same bytes. */
+  readonly records?: number;
+}
+
+const PAGE = 500;
+
+/** Streams the changes that are ready or held, in the order in which they would be sent. */
+export async function* plannedChanges(session: Session, feed: FeedName): AsyncGenerator<PlannedChange> {
+  const changes = inBatches(
+    session,
+    'planned',
+    `select c.key, c.desired, c.fields, c.content_hash, c.state, c.reason->>'message' as reason, m.site_job_id, m.content_hash as actual_hash,
+       d.fields as actual_fields, u.fields as unsure
+     from change c left join mapping m on m.feed = c.feed and m.key = c.key
+     left join document d on d.feed = c.feed and d.key = c.key
+     left join uncertain_write u on u.feed = c.feed and u.key = c.key
+     where c.feed = ${pg.escapeLiteral(feed)} and c.state in ('ready', 'held') and not c.gone
+     order by case c.operation when 'delete' then 0 when 'create' then 1 else 2 end, c.id`,
+    PAGE,
+  );
+  for await (const rows of changes) {
+    for (const row of rows) {
+      const change = describe(feed, row);
+      if (change !== undefined) yield change;
+    }
+  }
+}
+
+// What a pull has seen, and nobody sends before a person or the source changes it.
+const UNSENT = `change where feed = $1 and desired = 'present' and not gone and not unseen
+  and state in ('rejected', 'failed', 'discarded')`;
+
+/** Streams the postings that were seen and are not sent, each with its reason, in the order in which they came up. */
+export async function* unsentPostings(session: Session, feed: FeedName): AsyncGenerator<UnsentPosting> {
+  const select = `select key, state, reason from ${UNSENT.replace('$1', pg.escapeLiteral(feed))} order by id`;
+  for await (const rows of inBatches(session, 'unsent', select, PAGE)) {
+    for (const { key, state, reason } of rows) {
+      yield {
+        feed,
+        key: postingKey(key),
+        operation: 'none',
+        fields: {},
+        kind: state,
+        reason: reason?.message ?? 'no reason was noted',
+        problems: reason?.problems ?? [],
+      };
+    }
+  }
+}
+
+/** What of the feed's postings that were seen stays unsent, and what may be sent or is in doubt. */
+export interface PlannedCounts {
+  readonly rejected: number;
+  readonly failed: number;
+  readonly discarded: number;
+  readonly inDoubt: number;
+  /** Jobs of the feed that the site has. */
+  readonly live: number;
+}
+
+export async function countPlanned(db: Queryable, feed: FeedName): Promise<PlannedCounts> {
+  const [row] = await db.query<PlannedCounts & Record<string, unknown>>(
+    `select count(*) filter (where state = 'rejected') as rejected, count(*) filter (where state = 'failed') as failed,
+       count(*) filter (where state = 'discarded') as discarded, count(*) filter (where state = 'in_doubt') as "inDoubt",
+       (select count(*) from mapping where feed = $1) as live
+     from change where feed = $1 and desired = 'present' and not gone and not unseen`,
+    [feed],
+  );
+  return row as PlannedCounts;
+}
+
+/** The reason that most postings of the feed have that were seen and are not sent; records that can't be read count too. */
+export async function commonReason(db: Queryable, feed: FeedName): Promise<CommonReason | undefined> {
+  const [row] = await db.query<CommonReason & Record<string, unknown>>(
+    `select message, sum(n)::bigint as count
+     from (select reason->>'message' as message, 1 as n from ${UNSENT}
+           union all select problems->0->>'message', records from record_problem where feed = $1 and kind = 'unreadable') reason
+     where message is not null group by 1 order by 2 desc, 1 limit 1`,
+    [feed],
+  );
+  return row;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in the cursor's query.
+function describe(feed: FeedName, row: any): PlannedChange | undefined {
+  const before = (row.actual_fields ?? {}) as Fields;
+  const actual =
+    row.site_job_id === null
+      ? undefined
+      : {
+          siteJobId: siteJobId(row.site_job_id),
+          contentHash: row.actual_hash,
+          fields: (row.actual_fields ?? undefined) as Fields | undefined,
+          uncertain: (row.uncertain ?? undefined) as string[] | undefined,
+        };
+  const request = nextRequest(
+    row.desired === 'present'
+      ? { kind: 'present', fields: row.fields, contentHash: row.content_hash }
+      : { kind: 'absent' },
+    actual,
+  );
+  if (request.kind === 'none') return undefined;
+  const names = request.kind === 'delete' ? Object.keys(before) : Object.keys(request.fields);
+  const after: Fields = request.kind === 'delete' ? {} : request.fields;
+  const fields = Object.fromEntries(
+    names.map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }]),
+  );
+  const change = { feed, key: postingKey(row.key), operation: request.kind, fields } as const;
+  return row.state === 'held' ? { ...change, held: true, reason: row.reason ?? 'no reason was noted' } : change;
+}

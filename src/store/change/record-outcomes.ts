@@ -1,0 +1,132 @@
+// Writes what attempts came to: mapping, document, change, counts and records, in one transaction for many attempts.
+import type { FeedName } from '../../posting/identifiers.ts';
+import { shareFeeds } from '../locks/advisory-locks.ts';
+import type { Queryable, Statements, Transaction } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import { microBatch } from '../postgres/micro-batch.ts';
+import { addOutcomeCount } from '../pull/outcome-counts.ts';
+import { countExchanges, recordExchanges } from '../site/record-exchanges.ts';
+import type { AttemptOutcome, Recorded } from './attempt-outcome.ts';
+import { completeAccepted } from './complete.ts';
+import { targetState } from './target-state.ts';
+import { recordUncertainWrites } from './uncertain-writes.ts';
+
+/**
+ * Gives the function that settles attempts; concurrent calls share one transaction and one commit. A batch that fails
+ * is tried again one by one, so that no attempt fails for another's sake.
+ */
+export function outcomeRecorder(db: Statements): (outcome: AttemptOutcome) => Promise<Recorded> {
+  const recordOutcome = (outcomes: readonly AttemptOutcome[]) =>
+    db.transaction((tx) => recordAll(tx, outcomes), { opensWithLocks: true });
+  return microBatch(recordOutcome, { onFailure: 'one_by_one' });
+}
+
+/**
+ * Settles attempts within one transaction. Statements that need no other's result are sent without waiting for it. The
+ * server does them in the order in which they are sent, which counts twice: what is unanswered is read from the changes
+ * before they are given back, and mappings are written before jobs without one are noted.
+ */
+export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutcome[]): Promise<Recorded[]> {
+  const feeds = outcomes.map(({ attempt }) => attempt.feed);
+  const [, open] = await Promise.all([shareFeeds(tx, feeds), lockOpen(tx, outcomes)]);
+  const kept = outcomes.filter(({ attempt }) => open.has(attempt.token));
+  const late = outcomes.filter(({ attempt }) => !open.has(attempt.token));
+  const renamed = await findRenamed(tx, late);
+  if (renamed.size > 0)
+    return recordAll(
+      tx,
+      outcomes.map((outcome) => underName(outcome, renamed)),
+    );
+  const accepted = kept.filter(({ result }) => result.kind !== 'returned');
+  const [{ refused, counts }] = await Promise.all([
+    completeAccepted(tx, accepted),
+    recordUncertainWrites(tx, kept),
+    recordReturned(tx, kept),
+    recordOrphans(tx, late),
+    recordExchanges(tx, outcomes),
+  ]);
+  tx.leave(addOutcomeCount(tx, [...counts, ...countExchanges(outcomes)]));
+  return outcomes.map(({ attempt }): Recorded => {
+    if (!open.has(attempt.token)) return 'superseded';
+    return refused.get(attempt.token) ?? 'recorded';
+  });
+}
+
+/** Locks the changes of these attempts, in key order, and gives the tokens that are still theirs. */
+async function lockOpen(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<ReadonlySet<string>> {
+  const rows = await tx.query<{ attempt_token: string }>(
+    `select c.attempt_token from unnest($1::text[], $2::text[], $3::uuid[]) a(feed, key, token)
+     join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
+     order by c.feed, c.key for update of c`,
+    [
+      outcomes.map(({ attempt }) => attempt.feed),
+      outcomes.map(({ attempt }) => attempt.key),
+      outcomes.map(({ attempt }) => attempt.token),
+    ],
+  );
+  return new Set(rows.map((row) => row.attempt_token));
+}
+
+/** Attempts whose feed has another name by now, by token. */
+async function findRenamed(tx: Queryable, late: readonly AttemptOutcome[]): Promise<ReadonlyMap<string, FeedName>> {
+  if (late.length === 0) return new Map();
+  const rows = await tx.query<{ token: string; feed: FeedName }>(
+    `select a.token, c.feed from unnest($1::text[], $2::uuid[]) a(key, token) cross join feed_state f
+     join change c on c.feed = f.feed and c.key = a.key and c.attempt_token = a.token`,
+    [late.map(({ attempt }) => attempt.key), late.map(({ attempt }) => attempt.token)],
+  );
+  return new Map(rows.map(({ token, feed }) => [token, feed]));
+}
+
+function underName(outcome: AttemptOutcome, names: ReadonlyMap<string, FeedName>): AttemptOutcome {
+  const feed = names.get(outcome.attempt.token);
+  return feed === undefined ? outcome : { ...outcome, attempt: { ...outcome.attempt, feed } };
+}
+
+/** A wish that changed during the attempt rests where it says; otherwise the change goes where the outcome sends it. */
+async function recordReturned(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  const returned = outcomes.flatMap(({ attempt, result }) =>
+    result.kind === 'returned' ? [{ attempt, back: result.back }] : [],
+  );
+  if (returned.length === 0) return;
+  await tx.query(
+    `update change c set
+       state = case when r.target = 'in_doubt' then 'in_doubt' when c.revision <> r.revision then ${targetState('c')} else r.target end,
+       since = now(),
+       attempts = case when c.revision <> r.revision then 0 when r.counted then c.attempts else c.attempts - 1 end,
+       not_before = case when r.target = 'ready' then now() + make_interval(secs => r.delay) else '-infinity' end,
+       reason = case when r.target <> 'in_doubt' and c.revision <> r.revision then c.reason else r.reason end,
+       attempt_token = case when r.target = 'in_doubt' then c.attempt_token end,
+       attempt_operation = case when r.target = 'in_doubt' then c.attempt_operation end,
+       attempt_started = case when r.target = 'in_doubt' then c.attempt_started end
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::text[], $6::float8[], $7::bool[], $8::jsonb[])
+       r(feed, key, token, revision, target, delay, counted, reason)
+     where c.feed = r.feed and c.key = r.key and c.attempt_token = r.token`,
+    [
+      returned.map(({ attempt }) => attempt.feed),
+      returned.map(({ attempt }) => attempt.key),
+      returned.map(({ attempt }) => attempt.token),
+      returned.map(({ attempt }) => attempt.revision),
+      returned.map(({ back }) => back.to),
+      returned.map(({ back }) => (back.to === 'ready' ? back.delayMs / 1000 : 0)),
+      returned.map(({ back }) => back.to !== 'ready' || back.counted),
+      returned.map(({ back }) => toJsonb(back.reason)),
+    ],
+  );
+}
+
+/**
+ * A create that succeeded after its attempt was given up made a job that nobody maps: it is ours, and to be deleted. A job
+ * that was only found for a doubt is not proven to be ours.
+ */
+async function recordOrphans(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+  for (const { attempt, result } of outcomes) {
+    if (result.kind !== 'created' || result.adopted !== undefined) continue;
+    await tx.query(
+      `insert into orphan_site_job (site, site_job_id, feed, key)
+       select $1, $2, $3, $4 where not exists (select from mapping where site = $1 and site_job_id = $2)
+       on conflict do nothing`,
+      [attempt.site, result.siteJobId, attempt.feed, attempt.key],
+    );
+  }
+}

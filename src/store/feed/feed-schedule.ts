@@ -1,0 +1,278 @@
+// Keeps when each feed is pulled next, and gives each run that is due to one process: BullMQ or Redis may lose what they hold.
+import type { FeedName } from '../../posting/identifiers.ts';
+import { LIVE_WORKERS, RUNNING_WORKERS } from '../locks/live-workers.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
+
+/** A feed's schedule as a process is configured with it. */
+export interface FeedSchedule {
+  readonly feed: FeedName;
+  /** A cron expression. */
+  readonly pattern: string;
+  /** The IANA zone that the pattern is meant in. */
+  readonly timeZone: string;
+  /** Of the feed's whole configuration. */
+  readonly digest: string;
+}
+
+/** When a schedule runs. */
+export type Cron = Pick<FeedSchedule, 'pattern' | 'timeZone'>;
+
+/** Gives when a schedule runs next after a time. Throws where it can't be read. */
+export type NextRun = (schedule: Cron, after: Date) => Date;
+
+/** Hears which feed's schedule can't be read: the others go on. */
+export type OnUnreadable = (feed: FeedName, error: unknown) => void;
+
+/** A process as the owner of schedules. */
+export interface Scheduler {
+  readonly worker: number;
+  readonly startedAt: Date;
+}
+
+/**
+ * Notes the schedules of a process's feeds: new ones, and those of feeds that an older process, or one that has ended, has
+ * configured otherwise. A run that is due stays due. Schedules of feeds that this process does not know are left alone.
+ * @param unscheduled feeds of the process without a schedule; an older one's ends.
+ * @returns feeds whose stored schedule was none of any configuration, as if edited by hand, and is as configured again.
+ */
+export async function setSchedules(
+  db: Database,
+  { worker, startedAt }: Scheduler,
+  schedules: readonly FeedSchedule[],
+  unscheduled: readonly FeedName[],
+  nextRun: NextRun,
+  onUnreadable: OnUnreadable = () => undefined,
+): Promise<readonly FeedName[]> {
+  const found = await db.query<StoredSchedule & Record<string, unknown>>(
+    `select n.feed, s.digest, s.pattern, s.time_zone as "timeZone", clock_timestamp() as now,
+       s.feed is null or s.set_at <= $2 or s.set_by not in (${RUNNING_WORKERS}) as "mayChange"
+     from unnest($1::text[]) n(feed) left join feed_schedule s on s.feed = n.feed`,
+    [[...schedules.map(({ feed }) => feed), ...unscheduled], startedAt],
+  );
+  const before = new Map(found.map((row) => [row.feed, row]));
+  const now = found[0]?.now ?? new Date();
+  const other = schedules.filter((schedule) => {
+    const row = before.get(schedule.feed);
+    return row?.mayChange === true && (row.digest !== schedule.digest || isEdited(row, schedule));
+  });
+  const changed = other.flatMap((schedule) => {
+    const next = readNext(schedule, [schedule], now, nextRun, onUnreadable);
+    return next === undefined ? [] : [{ ...schedule, next }];
+  });
+  if (changed.length > 0) {
+    await db.query(
+      `insert into feed_schedule as s (feed, pattern, time_zone, digest, due_at, set_by, set_at)
+       select *, $6::integer, $7::timestamptz
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
+       on conflict (feed) do update set pattern = excluded.pattern, time_zone = excluded.time_zone,
+         digest = excluded.digest, set_by = excluded.set_by, set_at = excluded.set_at,
+         due_at = case when s.due_at <= now() or (s.pattern = excluded.pattern and s.time_zone = excluded.time_zone)
+           then s.due_at else excluded.due_at end`,
+      [
+        changed.map(({ feed }) => feed),
+        changed.map(({ pattern }) => pattern),
+        changed.map(({ timeZone }) => timeZone),
+        changed.map(({ digest }) => digest),
+        changed.map(({ next }) => next),
+        worker,
+        startedAt,
+      ],
+    );
+  }
+  const ended = unscheduled.filter((feed) => {
+    const row = before.get(feed);
+    return row?.mayChange === true && row.digest !== null;
+  });
+  if (ended.length > 0) await db.query('delete from feed_schedule where feed = any($1::text[])', [ended]);
+  return changed.flatMap((schedule) => (isEdited(before.get(schedule.feed), schedule) ? schedule.feed : []));
+}
+
+/** A feed of this process, with its schedule in the database, if it has one. */
+interface StoredSchedule {
+  readonly feed: FeedName;
+  readonly digest: string | null;
+  readonly pattern: string | null;
+  readonly timeZone: string | null;
+  readonly mayChange: boolean;
+  readonly now: Date;
+}
+
+/** One configuration has one schedule: another one under its digest was written by nobody who has read it. */
+const isEdited = (row: StoredSchedule | undefined, { digest, pattern, timeZone }: FeedSchedule): boolean =>
+  row?.digest === digest && (row.pattern !== pattern || row.timeZone !== timeZone);
+
+/** When the first of these that can be read runs next. `undefined`: none can. Either is told. */
+function readNext(
+  { feed }: Pick<FeedSchedule, 'feed'>,
+  schedules: readonly Cron[],
+  after: Date,
+  nextRun: NextRun,
+  onUnreadable: OnUnreadable,
+): Date | undefined {
+  for (const schedule of schedules) {
+    try {
+      return nextRun(schedule, after);
+    } catch (error) {
+      onUnreadable(feed, error);
+    }
+  }
+  return undefined;
+}
+
+/** Has these feeds pulled now, as if their runs were due; one that is under way is left alone. */
+export async function makeDue(db: Queryable, feeds: readonly FeedName[]): Promise<void> {
+  await db.query(
+    'update feed_schedule set due_at = now() where feed = any($1::text[]) and due_at > now() and run_by is null',
+    [feeds],
+  );
+}
+
+/** A run that this process has taken. */
+export interface DueRun {
+  readonly feed: FeedName;
+  /** When it should have begun, by the database's clock. */
+  readonly dueAt: Date;
+  readonly lateMs: number;
+}
+
+interface DueRow {
+  readonly feed: FeedName;
+  readonly pattern: string;
+  readonly timeZone: string;
+  /** As text: a time of the driver has no microseconds. */
+  readonly due: string;
+  readonly runBy: number | null;
+  readonly now: Date;
+}
+
+/**
+ * Takes runs that are due, those first that have waited longest, and those that a process had taken which is dead or stands
+ * still. However many
+ * times a feed has come due, it is one run. Where the stored schedule can't be read, the process's own says when it runs
+ * next; a feed without any is left, and the others are taken.
+ * @param feeds those that this process could pull now; one that is scheduled by another configuration of it is left.
+ */
+export async function takeDueRuns(
+  db: Database,
+  worker: number,
+  feeds: readonly FeedSchedule[],
+  limit: number,
+  nextRun: NextRun,
+  onUnreadable: OnUnreadable = () => undefined,
+): Promise<DueRun[]> {
+  if (limit <= 0 || feeds.length === 0) return [];
+  const rows = await db.query<DueRow & Record<string, unknown>>(
+    `select s.feed, s.pattern, s.time_zone as "timeZone", s.due_at::text as due, s.run_by as "runBy",
+       clock_timestamp() as now
+     from feed_schedule s join unnest($1::text[], $2::text[]) own(feed, digest)
+       on own.feed = s.feed and own.digest = s.digest
+     where s.run_by is null and s.due_at <= now()
+       or s.run_by is not null and s.run_by <> $3 and s.run_by not in (${RUNNING_WORKERS})
+     order by coalesce(s.run_due, s.due_at), s.feed limit $4`,
+    [feeds.map(({ feed }) => feed), feeds.map(({ digest }) => digest), worker, limit],
+  );
+  const own = new Map(feeds.map((schedule) => [schedule.feed, schedule]));
+  const ready = rows.flatMap((row) => {
+    const next = readNext(row, [row, own.get(row.feed) ?? row], row.now, nextRun, onUnreadable);
+    return next === undefined ? [] : [{ ...row, next }];
+  });
+  if (ready.length === 0) return [];
+  return db.query<DueRun & Record<string, unknown>>(
+    `update feed_schedule s set run_due = coalesce(s.run_due, s.due_at), run_since = clock_timestamp(), run_by = $1,
+       due_at = case when s.due_at <= now() then d.next else s.due_at end
+     from unnest($2::text[], $3::timestamptz[], $4::integer[], $5::timestamptz[]) d(feed, due, run_by, next)
+     where s.feed = d.feed and s.due_at = d.due and s.run_by is not distinct from d.run_by
+     returning s.feed, s.run_due as "dueAt",
+       (extract(epoch from clock_timestamp() - s.run_due) * 1000)::float8 as "lateMs"`,
+    [
+      worker,
+      ready.map(({ feed }) => feed),
+      ready.map(({ due }) => due),
+      ready.map(({ runBy }) => runBy),
+      ready.map(({ next }) => next),
+    ],
+  );
+}
+
+/** Ends a run that this process had taken: the next one comes when it is due. */
+export async function endRun(db: Queryable, worker: number, feed: FeedName): Promise<void> {
+  await db.query(
+    'update feed_schedule set run_due = null, run_since = null, run_by = null where feed = $1 and run_by = $2',
+    [feed, worker],
+  );
+}
+
+/** Gives back runs that this process could not see through: they are as due as they were. */
+export async function giveBackRuns(db: Queryable, worker: number, feeds: readonly FeedName[]): Promise<void> {
+  await db.query(
+    `update feed_schedule set due_at = run_due, run_due = null, run_since = null, run_by = null
+     where feed = any($1::text[]) and run_by = $2`,
+    [feeds, worker],
+  );
+}
+
+/** Gives back what this process is noted to have taken and does not work on: it lost the answer, or could not say so. */
+export async function giveBackForgotten(db: Queryable, worker: number, running: readonly FeedName[]): Promise<void> {
+  await db.query(
+    `update feed_schedule set due_at = run_due, run_due = null, run_since = null, run_by = null
+     where run_by = $1 and feed <> all($2::text[])`,
+    [worker, running],
+  );
+}
+
+/** How long until one of these feeds is due, in milliseconds; `undefined`: none is scheduled. */
+export async function nextDueInMs(db: Queryable, feeds: readonly FeedName[]): Promise<number | undefined> {
+  const [row] = await db.query<{ ms: number | null }>(
+    `select (extract(epoch from min(due_at) - clock_timestamp()) * 1000)::float8 as ms
+     from feed_schedule where feed = any($1::text[]) and run_by is null`,
+    [feeds],
+  );
+  return row?.ms ?? undefined;
+}
+
+/** How a feed's schedule stands. All times are the database's. */
+export interface ScheduleState extends Cron {
+  readonly feed: FeedName;
+  /** When the next run is due; a time that has passed: it waits. */
+  readonly nextAt: Date;
+  /** How long the next run has been due, in milliseconds; 0: it is not. */
+  readonly lateMs: number;
+  /** The run that is under way: when it was due, and since when it runs. */
+  readonly running: { readonly dueAt: Date; readonly since: Date } | undefined;
+  /** Live processes of `start` that are configured with the feed: with none, nobody runs the schedule. */
+  readonly processes: number;
+}
+
+/** The schedules of all feeds, or of these. */
+export async function readSchedules(db: Queryable, feeds?: readonly FeedName[]): Promise<ScheduleState[]> {
+  const rows = await db.query(
+    `with live as materialized (${RUNNING_WORKERS})
+     select s.feed, s.pattern, s.time_zone, s.run_since, s.run_due,
+       exists(select from live where live.worker = s.run_by) as runs,
+       case when s.run_by is null or exists(select from live where live.worker = s.run_by) then s.due_at
+         else s.run_due end as next_at,
+       clock_timestamp() as now,
+       (select count(*) from process_feed f join live on live.worker = f.worker join process p on p.worker = f.worker
+         where f.feed = s.feed and p.command = 'start') as processes
+     from feed_schedule s where $1::text[] is null or s.feed = any($1::text[]) order by s.feed`,
+    [feeds ?? null],
+  );
+  return rows.map((row) => ({
+    feed: row.feed,
+    pattern: row.pattern,
+    timeZone: row.time_zone,
+    nextAt: row.next_at,
+    lateMs: Math.max(0, row.now.getTime() - row.next_at.getTime()),
+    running: row.runs ? { dueAt: row.run_due, since: row.run_since } : undefined,
+    processes: row.processes,
+  }));
+}
+
+/** Forgets schedules that no process has been configured with for a week. */
+export async function forgetSchedules(db: Queryable): Promise<void> {
+  await db.query(
+    `delete from feed_schedule s where s.due_at < now() - interval '7 days' and s.run_by is null
+       and not exists (select from process_feed f join (${LIVE_WORKERS}) live on live.worker = f.worker
+         where f.feed = s.feed)`,
+  );
+}

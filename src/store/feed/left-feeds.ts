@@ -1,0 +1,93 @@
+// Finds feeds that the database knows and the configuration does not name any more: renamed, mostly, or taken out.
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { LIVE_WORKERS } from '../locks/live-workers.ts';
+import { SERVED_FEEDS } from '../locks/processes.ts';
+import type { Queryable } from '../postgres/database.ts';
+
+/** A feed that was mirrored before. Those that a person took out of service are not among them. */
+export interface LeftFeed {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  /** Site jobs that are live, and that nobody keeps as any feed has them. */
+  readonly live: number;
+  /** Changes that nobody sends. */
+  readonly unsent: number;
+  /** Creates that are in doubt or in flight, and orphan site jobs: the site may have a job for each. */
+  readonly uncertain: number;
+}
+
+const LEFT = `select f.feed, f.site, (select count(*) from mapping m where m.feed = f.feed) as live,
+    (select count(*) from change c where c.feed = f.feed and c.state in ('ready', 'sending', 'in_doubt')) as unsent,
+    (select count(*) from change c where c.feed = f.feed and c.attempt_operation = 'create')
+      + (select count(*) from orphan_site_job s where s.feed = f.feed) as uncertain
+  from feed_state f where f.feed <> all($1::text[]) and f.retired_at is null`;
+
+/** Those that another live process is configured with are not among them. */
+export async function leftFeeds(db: Queryable, configured: Iterable<FeedName>): Promise<LeftFeed[]> {
+  return db.query<LeftFeed>(`${LEFT} and f.feed not in (${SERVED_FEEDS}) order by f.feed`, [[...configured]]);
+}
+
+/** A feed as it is configured now. */
+export interface NamedFeed {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  /** Where that site is. */
+  readonly address: string;
+  /** Digest of where the feed comes from. */
+  readonly source: string;
+}
+
+/**
+ * The left feeds of which the site has jobs, or may have, if the database has nothing of this feed there: under its new name
+ * all postings of such a feed would be created a second time. A site of another name at the same address is the same one.
+ * A feed that another live process still has is asked about only where the two have one source.
+ */
+export async function possibleFormerNames(
+  db: Queryable,
+  { feed, site, address, source }: NamedFeed,
+  configured: Iterable<FeedName>,
+): Promise<LeftFeed[]> {
+  const [known] = await db.query<{ any: boolean }>(
+    `select exists(select from mapping where feed = $1) or exists(select from change where feed = $1)
+       or exists(select from orphan_site_job where feed = $1) as any`,
+    [feed],
+  );
+  if (known?.any === true) return [];
+  const left = await db.query<LeftFeed>(
+    `${LEFT} and (f.site = $2 or exists (select from site_state s where s.site = f.site and s.address = $3))
+       and (f.feed not in (${SERVED_FEEDS}) or exists (select from process p join (${LIVE_WORKERS}) live using (worker)
+         where p.parts->>('source of feed ' || f.feed) = $4))
+     order by f.feed`,
+    [[...configured], site, address, source],
+  );
+  return left.filter(({ live, uncertain }) => live + uncertain > 0);
+}
+
+/** A feed that no configuration names, and of which the site may have jobs that no mapping knows. */
+export interface DoubtfulFeed {
+  readonly feed: FeedName;
+  /** Creates that are in doubt or in flight. */
+  readonly creates: number;
+  readonly orphans: number;
+}
+
+/**
+ * The feeds outside of the configuration, those out of service too, of which the feed's site may have such jobs. A site of
+ * another name at the same address is the same one.
+ */
+export async function doubtfulFeeds(
+  db: Queryable,
+  { site, address }: Pick<NamedFeed, 'site' | 'address'>,
+  configured: Iterable<FeedName>,
+): Promise<DoubtfulFeed[]> {
+  return db.query<DoubtfulFeed & Record<string, unknown>>(
+    `select * from (
+       select f.feed,
+         (select count(*) from change c where c.feed = f.feed and (c.state = 'in_doubt' or c.attempt_operation = 'create')) as creates,
+         (select count(*) from orphan_site_job s where s.feed = f.feed) as orphans
+       from feed_state f where f.feed <> all($1::text[]) and f.feed not in (${SERVED_FEEDS})
+         and (f.site = $2 or exists (select from site_state s where s.site = f.site and s.address = $3))) left_feed
+     where creates + orphans > 0 order by feed`,
+    [[...configured], site, address],
+  );
+}

@@ -1,0 +1,147 @@
+// Gives all that the books have of one feed to another name, or takes a feed out of service; in one transaction.
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import { type HeldLock, seizeFeed } from '../locks/advisory-locks.ts';
+import { lockFeed } from '../locks/feed-locks.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
+import { noteAct } from '../review/audit.ts';
+
+export type RenameEnd =
+  | { readonly kind: 'renamed'; readonly mappings: number; readonly changes: number }
+  /** Nothing was written: this feed is being pulled. */
+  | { readonly kind: 'busy'; readonly feed: FeedName }
+  /** Nothing was written. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** What a feed has of which each posting or record stands once: a new name that was pulled in vain may have some. */
+const KEYED_TABLES = [
+  'feed_state',
+  'document',
+  'uncertain_write',
+  'record_problem',
+  'override',
+  'posting_note',
+  'refuted_job',
+] as const;
+
+/** All tables whose rows are of a feed. */
+export const FEED_TABLES = [
+  ...KEYED_TABLES,
+  'mapping',
+  'change',
+  'deletion',
+  'failure',
+  'request',
+  'orphan_site_job',
+  'ended_claim',
+  'audit',
+  'pull',
+] as const;
+
+/** Renames a feed that nobody pulls or sends for. The new name must have no mapping and no open change. */
+export async function renameFeed(
+  db: Database,
+  from: FeedName,
+  to: { readonly feed: FeedName; readonly site: SiteName },
+  actor: string,
+): Promise<RenameEnd> {
+  const locks: HeldLock[] = [];
+  try {
+    for (const feed of [from, to.feed].sort()) {
+      const lock = await lockFeed(db, feed);
+      if (lock === undefined) return { kind: 'busy', feed };
+      locks.push(lock);
+    }
+    return await db.transaction(async (tx) => {
+      for (const feed of [from, to.feed].sort()) await seizeFeed(tx, feed);
+      const message = await whyNotRename(tx, from, to);
+      if (message !== undefined) return { kind: 'refused', message };
+      for (const table of KEYED_TABLES) await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
+      for (const table of FEED_TABLES) await tx.query(`update ${table} set feed = $2 where feed = $1`, [from, to.feed]);
+      // Validators belong to an address, and that may be another one now.
+      await tx.query('update feed_state set etag = null, last_modified = null, retired_at = null where feed = $1', [
+        to.feed,
+      ]);
+      // A worker that claimed one meanwhile finds its change by the old name no more.
+      const [begun] = await tx.query(`select from change where feed = $1 and state = 'sending' limit 1`, [to.feed]);
+      if (begun !== undefined) throw new BeingSentError();
+      const [counts] = await tx.query<{ mappings: number; changes: number }>(
+        `select (select count(*) from mapping where feed = $1) as mappings,
+           (select count(*) from change where feed = $1) as changes`,
+        [to.feed],
+      );
+      const { mappings = 0, changes = 0 } = counts ?? {};
+      await noteAct(tx, { actor, action: 'rename feed', feed: to.feed, detail: { from, mappings, changes } });
+      return { kind: 'renamed', mappings, changes };
+    });
+  } catch (error) {
+    if (error instanceof BeingSentError) return { kind: 'refused', message: beingSent(from) };
+    throw error;
+  } finally {
+    for (const lock of locks) await lock.release();
+  }
+}
+
+async function whyNotRename(
+  tx: Queryable,
+  from: FeedName,
+  to: { readonly feed: FeedName; readonly site: SiteName },
+): Promise<string | undefined> {
+  const [old] = await tx.query<{ site: SiteName }>('select site from feed_state where feed = $1', [from]);
+  if (old === undefined) return `no feed ${from} is recorded in the database`;
+  if (old.site !== to.site) {
+    return `feed ${from} was mirrored into site ${old.site}, and feed ${to.feed} is for site ${to.site}: job IDs of one mean nothing on the other`;
+  }
+  const [state] = await tx.query<{ taken: boolean; sending: boolean }>(
+    `select exists(select from mapping where feed = $2) or exists(select from change where feed = $2)
+         or exists(select from orphan_site_job where feed = $2) as taken,
+       exists(select from change where feed = $1 and state = 'sending') as sending`,
+    [from, to.feed],
+  );
+  if (state?.taken === true) return `feed ${to.feed} has jobs or changes of its own already`;
+  // An answer that comes in finds its change by the feed's name.
+  return state?.sending === true ? beingSent(from) : undefined;
+}
+
+/** Undoes the transaction. */
+class BeingSentError extends Error {}
+
+const beingSent = (feed: FeedName): string =>
+  `changes of feed ${feed} are being sent: end the command that does, and try again a minute later`;
+
+/** What became of a feed that was taken out of service. */
+export interface Retired {
+  /** Creates that are in doubt or in flight: the site may have a job for each, although no mapping says so. */
+  readonly inDoubt: number;
+  /** Feeds that were said to be new on the site, and are looked for there all the same before their first create. */
+  readonly searched: readonly FeedName[];
+}
+
+/** Takes a feed out of service: its jobs stay as they are, and nothing is sent for it. `undefined`: the database does not know it. */
+export async function retireFeed(db: Database, feed: FeedName, actor: string): Promise<Retired | undefined> {
+  return db.transaction(async (tx) => {
+    const rows = await tx.query(
+      'update feed_state set retired_at = coalesce(retired_at, now()) where feed = $1 returning feed',
+      [feed],
+    );
+    if (rows.length === 0) return undefined;
+    await noteAct(tx, { actor, action: 'retire feed', feed });
+    const [row] = await tx.query<{ n: number }>(
+      `select count(*) as n from change where feed = $1 and attempt_operation = 'create'`,
+      [feed],
+    );
+    const inDoubt = row?.n ?? 0;
+    return { inDoubt, searched: inDoubt === 0 ? [] : await searchForNew(tx, feed) };
+  });
+}
+
+/** That the site has none of a new feed's jobs was said before the jobs of these doubts were nobody's. */
+async function searchForNew(tx: Queryable, retired: FeedName): Promise<FeedName[]> {
+  const rows = await tx.query<{ feed: FeedName }>(
+    `update feed_state f set site_checked_at = null, site_declared = false
+     from feed_state r where r.feed = $1 and f.site = r.site and f.feed <> r.feed and f.site_declared and f.retired_at is null
+       and not exists (select from mapping m where m.feed = f.feed) and not exists (select from change c where c.feed = f.feed)
+     returning f.feed`,
+    [retired],
+  );
+  return rows.map((row) => row.feed).sort();
+}

@@ -1,0 +1,60 @@
+// Names the advisory locks of the database and takes them: one pull per feed, one dispatcher per site, live workers.
+import { createHash } from 'node:crypto';
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { Database, Queryable, Session } from '../postgres/database.ts';
+import { endStaleLockHolder, keepSpeaking } from './stale-lock-holder.ts';
+
+/** A 64-bit lock key out of a purpose and a name, as decimal text. */
+export function lockKey(purpose: 'pull' | 'merge' | 'lead' | 'hand', name: string): string {
+  return createHash('sha1').update(`${purpose}:${name}`).digest().readBigInt64BE(0).toString();
+}
+
+/** Held for the rest of the transaction by whatever settles changes of these feeds; a merging pull waits for it. */
+export async function shareFeeds(tx: Queryable, feeds: Iterable<string>): Promise<void> {
+  const keys = [...new Set(feeds)].sort().map((feed) => lockKey('merge', feed));
+  await tx.query('select pg_advisory_xact_lock_shared(k) from unnest($1::bigint[]) k', [keys]);
+}
+
+/** Held for the rest of the transaction by a pull that merges its wishes: nothing of the feed settles meanwhile. */
+export async function seizeFeed(tx: Queryable, feed: FeedName): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1)', [lockKey('merge', feed)]);
+}
+
+/** A lock that a process holds until it releases it, dies or loses its connection. */
+export interface HeldLock {
+  /** Whether the connection that holds the lock still stands. */
+  readonly held: () => boolean;
+  release(): Promise<void>;
+}
+
+/**
+ * Tries to take a session-level lock on a connection of its own; `undefined`: somebody else has it. Somebody who stands
+ * still loses it, so that one of the next tries succeeds.
+ */
+export async function tryLock(database: Database, key: string): Promise<HeldLock | undefined> {
+  let lost = false;
+  const session: Session = await database.session(() => {
+    lost = true;
+  });
+  try {
+    const [row] = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
+    if (row?.got === true) return heldBy(session, () => !lost);
+    await endStaleLockHolder(session, key);
+  } catch (error) {
+    await session.end().catch(() => undefined);
+    throw error;
+  }
+  await session.end();
+  return undefined;
+}
+
+function heldBy(session: Session, held: () => boolean): HeldLock {
+  const stopSpeaking = keepSpeaking(session);
+  return {
+    held,
+    async release() {
+      stopSpeaking();
+      await session.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,147 @@
+// Makes one process the one that dispatches and tends a site's backlog, and replaces it when it dies or stands still.
+import type { Database, Session } from '../postgres/database.ts';
+import { endStaleLockHolder } from './stale-lock-holder.ts';
+
+/** A candidacy for one lock, by asking again and again. */
+export interface Leadership {
+  /**
+   * Whether this process leads now. Tries to take over where nobody does. Throws where the database can't be reached, or
+   * does not answer in time: then it does not lead.
+   */
+  holds(): Promise<boolean>;
+  resign(): Promise<void>;
+}
+
+/** How often the lock is looked at; in between the answer stands. */
+const CHECK_EVERY_MS = 1_000;
+/** Shorter than a leader may be silent: it knows that it lost touch before another one leads. */
+const ANSWER_WITHIN_MS = 5_000;
+
+/** The one connection of a process on which it leads, for however many sites. */
+interface LeaderSession {
+  /** Open, or being opened; absent: nobody has asked since it was lost. */
+  opening: Promise<Session> | undefined;
+  /** The connection that stands now. */
+  session: Session | undefined;
+  /** A connection can take its own lock twice: within the process this is what keeps candidates for one lock apart. */
+  readonly held: Set<string>;
+  /** How many candidates have asked and not resigned. */
+  candidates: number;
+  answeredAt: number;
+}
+
+const leaderSessions = new WeakMap<Database, LeaderSession>();
+
+function leaderSessionOf(db: Database): LeaderSession {
+  const known = leaderSessions.get(db);
+  if (known !== undefined) return known;
+  const made: LeaderSession = {
+    opening: undefined,
+    session: undefined,
+    held: new Set(),
+    candidates: 0,
+    answeredAt: Number.NEGATIVE_INFINITY,
+  };
+  leaderSessions.set(db, made);
+  return made;
+}
+
+/** Forgets a connection: whatever it held is not held any more, or not for long. */
+function drop(shared: LeaderSession, lost: Session | undefined): void {
+  if (lost === undefined || lost !== shared.session) return;
+  shared.session = undefined;
+  shared.opening = undefined;
+  shared.held.clear();
+}
+
+function sessionOf(db: Database, shared: LeaderSession): Promise<Session> {
+  if (shared.opening !== undefined) return shared.opening;
+  const open = async (): Promise<Session> => {
+    const opened: Session = await db.session(() => drop(shared, opened), { queryTimeoutMs: ANSWER_WITHIN_MS });
+    if (shared.opening === opening) shared.session = opened;
+    return opened;
+  };
+  const opening = open();
+  opening.catch(() => {
+    if (shared.opening === opening) shared.opening = undefined;
+  });
+  shared.opening = opening;
+  return opening;
+}
+
+/** Stands for a lock, on a connection that all candidates of the process share, opened when one is first asked. */
+export function standForLead(db: Database, key: string): Leadership {
+  const shared = leaderSessionOf(db);
+  /** The connection on which this candidate has the lock. */
+  let ledOn: Session | undefined;
+  let isCandidate = false;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let checking: Promise<boolean> | undefined;
+
+  const leads = (): boolean => ledOn !== undefined && ledOn === shared.session;
+
+  async function take(session: Session): Promise<void> {
+    if (shared.held.has(key)) return;
+    shared.held.add(key);
+    let got = false;
+    try {
+      const [row] = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
+      got = row?.got === true && session === shared.session;
+    } finally {
+      if (!got && session === shared.session) shared.held.delete(key);
+    }
+    if (got) ledOn = session;
+    else await endStaleLockHolder(session, key);
+  }
+
+  async function check(): Promise<boolean> {
+    if (!isCandidate) {
+      isCandidate = true;
+      shared.candidates++;
+    }
+    const session = await sessionOf(db, shared);
+    try {
+      if (!leads()) await take(session);
+      else if (performance.now() - shared.answeredAt >= CHECK_EVERY_MS) await session.query('select 1');
+    } catch (error) {
+      drop(shared, session);
+      await session.end().catch(() => undefined);
+      throw error;
+    }
+    checkedAt = performance.now();
+    shared.answeredAt = checkedAt;
+    return leads();
+  }
+
+  return {
+    async holds() {
+      if (performance.now() - checkedAt < CHECK_EVERY_MS && shared.session !== undefined) return leads();
+      checking ??= check().finally(() => {
+        checking = undefined;
+      });
+      return checking;
+    },
+    async resign() {
+      if (!isCandidate) return;
+      isCandidate = false;
+      shared.candidates--;
+      checkedAt = Number.NEGATIVE_INFINITY;
+      const session = leads() ? ledOn : undefined;
+      ledOn = undefined;
+      if (shared.candidates === 0) {
+        const last = shared.session;
+        drop(shared, last);
+        await last?.end().catch(() => undefined);
+      } else if (session !== undefined) {
+        try {
+          await session.query('select pg_advisory_unlock($1)', [key]);
+          shared.held.delete(key);
+        } catch {
+          // The server frees the lock with the connection.
+          drop(shared, session);
+          await session.end().catch(() => undefined);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,88 @@
+// Keeps what each live process is configured with, so that others know which feeds are served and where configurations differ.
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import { LIVE_WORKERS } from './live-workers.ts';
+
+/** What a process tells of itself. */
+export interface ProcessAbout {
+  /** The command that it runs, such as `start`. */
+  readonly command: string;
+  readonly host: string;
+  readonly pid: number;
+  /** A digest of each configured part by its name, such as `feed acme`; nothing secret. */
+  readonly parts: Readonly<Record<string, string>>;
+  /** The site of each configured feed. */
+  readonly feeds: ReadonlyMap<FeedName, SiteName>;
+}
+
+/** The name of the part that stands for a site's token. */
+export const tokenPart = (site: SiteName): string => `token of site ${site}`;
+
+/** A process that lives. */
+export interface LiveProcess extends Omit<ProcessAbout, 'feeds'> {
+  readonly worker: number;
+  /** The database's clock. */
+  readonly startedAt: Date;
+}
+
+/**
+ * Notes a process whose lock is held, and forgets those that have died.
+ * @param startedAt when it began, where it was noted before: whoever loses its connection may have been forgotten.
+ * @returns when it began, by the database's clock.
+ */
+export async function noteProcess(
+  db: Database,
+  worker: number,
+  about: ProcessAbout,
+  startedAt: Date | undefined,
+): Promise<Date> {
+  return db.transaction(async (tx) => {
+    await tx.query(
+      `delete from process where worker in (
+         select worker from process where worker not in (${LIVE_WORKERS}) for update skip locked)`,
+    );
+    const { command, host, pid, parts, feeds } = about;
+    const [row] = await tx.query<{ at: Date }>(
+      `insert into process (worker, command, host, pid, parts, started_at)
+       values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, clock_timestamp()))
+       on conflict (worker) do update set command = excluded.command returning started_at as at`,
+      [worker, command, host, pid, toJsonb(parts), startedAt ?? null],
+    );
+    await tx.query(
+      `insert into process_feed (worker, feed, site) select $1, * from unnest($2::text[], $3::text[])
+       on conflict do nothing`,
+      [worker, [...feeds.keys()], [...feeds.values()]],
+    );
+    return row?.at ?? new Date();
+  });
+}
+
+/** All processes that live, the oldest first. */
+export async function liveProcesses(db: Queryable): Promise<LiveProcess[]> {
+  return db.query<LiveProcess & Record<string, unknown>>(
+    `select p.worker, p.command, p.host, p.pid, p.parts, p.started_at as "startedAt"
+     from process p join (${LIVE_WORKERS}) live on live.worker = p.worker order by p.started_at, p.worker`,
+  );
+}
+
+/** Names of the feeds that some live process is configured with, as a query with the column `feed`. */
+export const SERVED_FEEDS = `select feed from process_feed join (${LIVE_WORKERS}) live using (worker)`;
+
+/**
+ * The feeds of a site of which changes are due that this or another live process is configured with. What no process is
+ * configured with, and what a person took out of service, is not sent.
+ */
+export async function feedsToSend(db: Queryable, site: SiteName, own: readonly FeedName[]): Promise<FeedName[]> {
+  const rows = await db.query<{ feed: FeedName }>(
+    `select f.feed from (
+       select feed from unnest($2::text[]) own(feed)
+       union
+       select feed from process_feed join (${LIVE_WORKERS}) live using (worker) where site = $1) f
+     where not exists (select from feed_state r where r.feed = f.feed and r.retired_at is not null) and exists (select from change c
+       where c.feed = f.feed and c.site = $1 and c.state = 'ready' and not c.gone and c.not_before <= now())
+     order by f.feed`,
+    [site, own],
+  );
+  return rows.map(({ feed }) => feed);
+}

@@ -1,0 +1,44 @@
+// Streams the record hashes of a feed's mappings and open changes into the compact index that a pull looks records up in.
+import pg from 'pg';
+import { RecordIndex, RecordMark } from '../../plan/record-index.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { Session } from '../postgres/database.ts';
+import { streamHashes } from './hash-rows.ts';
+
+/**
+ * Loads the index of one feed: counts, so that no more memory is taken than there are hashes, and streams them. Hashes that
+ * were noted under another interpretation are among them: they meet no record, and so show what is missing.
+ */
+export async function loadRecordIndex(session: Session, feed: FeedName): Promise<RecordIndex> {
+  const [size] = await session.query<{ n: number }>(
+    'select (select count(*) from mapping where feed = $1) + (select count(*) from change where feed = $1) as n',
+    [feed],
+  );
+  const index = new RecordIndex(size?.n ?? 0);
+  const name = pg.escapeLiteral(feed);
+  const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as RecordMark, at);
+  const expect = (bytes: Buffer, at: number) => index.expect(bytes, at);
+  // A posting that was missing of late is planned again, so that its count of missing pulls is cleared.
+  await streamHashes(
+    session,
+    `select m.record_hash,
+        (case when c.key is null and m.missing_pulls = 0 then ${RecordMark.mapped} else ${RecordMark.superseding} end)::int2
+      from mapping m left join change c on c.feed = m.feed and c.key = m.key where m.feed = ${name}`,
+    add,
+    expect,
+  );
+  // What is in flight may become the mapping's record while the feed streams, also where its posting went missing since.
+  await streamHashes(
+    session,
+    `select sent_record_hash, ${RecordMark.superseding}::int2 from change where feed = ${name} and sent_record_hash is not null`,
+    add,
+  );
+  await streamHashes(
+    session,
+    `select record_hash, (case when gone then ${RecordMark.superseding} else ${RecordMark.open} end)::int2
+      from change where feed = ${name} and desired = 'present'`,
+    add,
+    expect,
+  );
+  return index;
+}

@@ -1,0 +1,199 @@
+// Takes mappings over from a file: checks them all against the books, then writes all of them or none.
+import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { type HeldLock, shareFeeds } from '../locks/advisory-locks.ts';
+import { lockFeed } from '../locks/feed-locks.ts';
+import { RowCopier } from '../postgres/copy-rows.ts';
+import type { Database, Session } from '../postgres/database.ts';
+import { noteAct } from '../review/audit.ts';
+import { ImportedLines } from './imported-lines.ts';
+
+/** One line of the file: a mapping, or what is wrong with it. */
+export type ImportLine =
+  | {
+      readonly kind: 'mapping';
+      /** From 1. */
+      readonly line: number;
+      readonly feed: FeedName;
+      readonly site: SiteName;
+      readonly key: PostingKey;
+      readonly siteJobId: SiteJobId;
+      readonly url: string | undefined;
+    }
+  | ({ readonly kind: 'problem' } & LineProblem);
+
+export interface LineProblem {
+  readonly line: number;
+  readonly message: string;
+}
+
+export type ImportEnd =
+  /** `known`: lines that say what the books say already. */
+  | { readonly kind: 'imported'; readonly added: number; readonly known: number }
+  /** Nothing was written. The first problems; `more`: there are others. */
+  | { readonly kind: 'refused'; readonly problems: readonly LineProblem[]; readonly more: boolean }
+  /** Nothing was written: this feed is being pulled. */
+  | { readonly kind: 'busy'; readonly feed: FeedName };
+
+const MAX_PROBLEMS = 100;
+const COPIED_AT_ONCE = 1_000;
+const IMPORTED_COLUMNS = {
+  line: 'integer',
+  feed: 'text',
+  site: 'text',
+  key: 'text',
+  site_job_id: 'text',
+  site_job_url: 'text',
+} as const;
+
+/** Asks the sites about the jobs of sound lines, before anything is written. Gives what speaks against them. */
+export type AskSites = (lines: ImportedLines) => Promise<readonly LineProblem[]>;
+
+/**
+ * Imports all lines in one transaction, while none of their feeds is pulled.
+ * @param ask `undefined`: a person vouches for the jobs.
+ */
+export async function importMappings(
+  db: Database,
+  lines: AsyncIterable<ImportLine>,
+  actor: string,
+  ask: AskSites | undefined,
+): Promise<ImportEnd> {
+  const session = await db.session();
+  const locks: HeldLock[] = [];
+  try {
+    await session.query(
+      'create temporary table imported (line int, feed text, site text, key text, site_job_id text, site_job_url text)',
+    );
+    const faulty = await copyLines(session, lines);
+    await session.query('analyze imported');
+    const feeds = (await session.query<{ feed: FeedName }>('select distinct feed from imported order by feed')).map(
+      (row) => row.feed,
+    );
+    for (const feed of feeds) {
+      const lock = await lockFeed(db, feed);
+      if (lock === undefined) return { kind: 'busy', feed };
+      locks.push(lock);
+    }
+    // Asking takes its time, and keeps nothing locked but the pulls of these feeds.
+    const asked = ask === undefined ? [] : await ask(new ImportedLines(session, await linesInConflict(session)));
+    await session.query('begin');
+    await shareFeeds(session, feeds);
+    const conflicts = await findConflicts(session);
+    const problems = [...faulty, ...asked, ...conflicts].sort((a, b) => a.line - b.line);
+    if (problems.length > 0) {
+      return { kind: 'refused', problems: problems.slice(0, MAX_PROBLEMS), more: problems.length > MAX_PROBLEMS };
+    }
+    const end = await writeMappings(session, actor, ask === undefined);
+    await session.query('commit');
+    return end;
+  } finally {
+    await session.end();
+    for (const lock of locks) await lock.release();
+  }
+}
+
+/** Copies the sound lines to the temporary table. Gives the others, of which it keeps no more than are reported. */
+async function copyLines(session: Session, lines: AsyncIterable<ImportLine>): Promise<LineProblem[]> {
+  const problems: LineProblem[] = [];
+  let rows: (string | number | null)[][] = [];
+  const copier = new RowCopier(session, 'imported', IMPORTED_COLUMNS);
+  const flush = async () => {
+    await copier.copy(rows);
+    rows = [];
+  };
+  for await (const entry of lines) {
+    if (entry.kind === 'problem') {
+      if (problems.length <= MAX_PROBLEMS) problems.push({ line: entry.line, message: entry.message });
+      continue;
+    }
+    rows.push([entry.line, entry.feed, entry.site, entry.key, entry.siteJobId, entry.url ?? null]);
+    if (rows.length >= COPIED_AT_ONCE) await flush();
+  }
+  await flush();
+  return problems;
+}
+
+/** Lines that are refused whatever the site says. */
+async function linesInConflict(session: Session): Promise<number[]> {
+  return (await readConflicts(session)).map(({ line }) => line);
+}
+
+/** What speaks against the lines. Open changes of their postings are locked, so that none is sent meanwhile. */
+async function findConflicts(session: Session): Promise<LineProblem[]> {
+  await session.query(
+    `select from change c join imported i on i.feed = c.feed and i.key = c.key order by c.feed, c.key for update of c`,
+  );
+  return readConflicts(session);
+}
+
+function readConflicts(session: Session): Promise<LineProblem[]> {
+  return session.query<LineProblem>(
+    `select line, message from (
+       select line, 'the posting ' || key || ' stands in line ' || first || ' already' as message
+       from (select line, key, min(line) over (partition by feed, key) as first from imported) i where line > first
+     union all
+       select line, 'the job ' || site_job_id || ' stands in line ' || first || ' already'
+       from (select line, site_job_id, min(line) over (partition by site, site_job_id) as first from imported) i
+       where line > first
+     union all
+       select i.line, 'the posting ' || i.key || ' is mapped to job ' || m.site_job_id || ' already'
+       from imported i join mapping m on m.feed = i.feed and m.key = i.key
+       where (m.site, m.site_job_id) <> (i.site, i.site_job_id)
+     union all
+       select i.line, 'the job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
+       from imported i join mapping m on m.site = i.site and m.site_job_id = i.site_job_id
+       where (m.feed, m.key) <> (i.feed, i.key)
+     union all
+       select i.line, 'the job ' || i.site_job_id || ' is a surplus job of posting ' || s.key || ', about to be deleted'
+       from imported i join orphan_site_job s on s.site = i.site and s.site_job_id = i.site_job_id
+     union all
+       select i.line, 'a request for the posting ' || i.key || ' is being sent or in doubt; settle that first: entry ' || c.id
+       from imported i join change c on c.feed = i.feed and c.key = i.key where c.attempt_token is not null and c.found_job_id is null
+     union all
+       select min(i.line), 'the feed ' || i.feed || ' was mirrored into site ' || f.site || ' so far, not into ' || i.site
+       from imported i join feed_state f on f.feed = i.feed where f.site <> i.site group by i.feed, f.site, i.site
+     ) problem order by line limit $1`,
+    [MAX_PROBLEMS + 1],
+  );
+}
+
+/**
+ * Writes the mappings with hashes that nothing has, so that the next pull sends all fields: what the site's jobs hold is
+ * not known. Each record hash is one of its own, as pulls take mappings with one record hash for one posting.
+ */
+async function writeMappings(session: Session, actor: string, unchecked: boolean): Promise<ImportEnd> {
+  const added = await session.query<{ feed: FeedName; n: number }>(
+    `with added as (
+       insert into mapping (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, adopted)
+       select feed, key, site, site_job_id, site_job_url, decode(md5('imported ' || feed || ' ' || key), 'hex'),
+         decode(repeat('00', 16), 'hex'), true
+       from imported order by feed, key on conflict (feed, key) do nothing returning feed)
+     select feed, count(*) as n from added group by feed`,
+  );
+  // A worker that has read "no mapping" meanwhile holds the old revision, and does not get to create the job again.
+  await session.query(
+    `update change c set revision = nextval('revision_number'),
+       operation = case when c.desired = 'present' then 'update' else 'delete' end,
+       state = case when c.found_job_id is null then c.state else c.target_state end,
+       reason = case when c.found_job_id is null then c.reason end, found_job_id = null,
+       attempt_token = case when c.found_job_id is null then c.attempt_token end,
+       attempt_operation = case when c.found_job_id is null then c.attempt_operation end,
+       attempt_started = case when c.found_job_id is null then c.attempt_started end
+     from imported i where c.feed = i.feed and c.key = i.key`,
+  );
+  // From now on the books know the feed, also if it is not pulled before it gets another name.
+  await session.query(
+    'insert into feed_state (feed, site) select distinct feed, site from imported on conflict (feed) do nothing',
+  );
+  // The next pull must read the feed, changed or not.
+  await session.query(
+    'update feed_state set etag = null, last_modified = null where feed in (select feed from imported)',
+  );
+  for (const { feed, n } of added) {
+    const detail = { added: n, ...(unchecked ? { unchecked } : {}) };
+    await noteAct(session, { actor, action: 'import mappings', feed, detail });
+  }
+  const [all] = await session.query<{ n: number }>('select count(*) as n from imported');
+  const total = added.reduce((sum, row) => sum + row.n, 0);
+  return { kind: 'imported', added: total, known: (all?.n ?? 0) - total };
+}

@@ -1,0 +1,78 @@
+// Picks site jobs that should be there, of every age, to see whether the site is still the one they were made on.
+import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import type { Queryable } from '../postgres/database.ts';
+
+// Neither on its way out, nor known to be gone already and left so.
+const EXPECTED = `m.site = $1 and m.site_job_id <> $2
+  and not exists (select from change c where c.feed = m.feed and c.key = m.key
+                  and (c.operation = 'delete' or c.reason->>'kind' = 'gone'))`;
+
+const RECENT = 3;
+const YOUNGEST = 2;
+const ANY = 4;
+
+/** Jobs that the site accepted last: what expires by age is the least likely to have taken them. */
+export async function recentlyAccepted(db: Queryable, site: SiteName, not?: SiteJobId): Promise<SiteJobId[]> {
+  const rows = await db.query<{ site_job_id: string }>(
+    `select m.site_job_id from request r join mapping m on m.feed = r.feed and m.key = r.key
+     where r.at > now() - interval '1 day' and r.outcome in ('created', 'accepted') and r.operation <> 'delete' and ${EXPECTED}
+     order by r.at desc limit $3`,
+    [site, not ?? '', RECENT],
+  );
+  return uniqueIds(rows);
+}
+
+/** The youngest jobs, and some of any age. Reads all mappings of the site. */
+export async function sampleOfAges(db: Queryable, site: SiteName, not: SiteJobId): Promise<SiteJobId[]> {
+  const rows = await db.query<{ site_job_id: string }>(
+    `with expected as materialized (select m.site_job_id, m.mapped_at from mapping m where ${EXPECTED})
+     (select site_job_id from expected order by mapped_at desc limit $3)
+     union all (select site_job_id from expected order by random() limit $4)`,
+    [site, not, YOUNGEST, ANY],
+  );
+  return uniqueIds(rows);
+}
+
+/** A job with what the site last accepted for it. */
+export interface KnownJob {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+  readonly fields: Fields;
+}
+
+/**
+ * Jobs of any age, those accepted last first: what expires by age is the least likely to have taken them. Those to which
+ * something was sent of which the outcome is unknown are left out.
+ */
+export async function jobsToCompare(db: Queryable, site: SiteName, most: number): Promise<KnownJob[]> {
+  const rows = await db.query<KnownJob & Record<string, unknown>>(
+    `with expected as materialized (select m.feed, m.key, m.site_job_id, m.mapped_at from mapping m where ${EXPECTED}
+         and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null)
+         and not exists (select from uncertain_write u where u.feed = m.feed and u.key = m.key)
+         and exists (select from document d where d.feed = m.feed and d.key = m.key)),
+       youngest as (select * from expected order by mapped_at desc limit $3 / 4),
+       others as (select * from expected e where not exists (select from youngest y where (y.feed, y.key) = (e.feed, e.key))
+         order by random() limit $3 - $3 / 4)
+     select x.feed, x.key, x.site_job_id as "siteJobId", d.fields
+     from (select 0 as rank, * from youngest union all select 1, * from others) x
+     join document d on d.feed = x.feed and d.key = x.key order by x.rank, random()`,
+    [site, '', most],
+  );
+  return rows;
+}
+
+/** Whether the site has had no more than `most` jobs of ours, all of them for longer than a day. */
+export async function areFewAndOld(db: Queryable, site: SiteName, most: number): Promise<boolean> {
+  const [row] = await db.query<{ few_and_old: boolean }>(
+    `select count(*) <= $2 and coalesce(bool_and(mapped_at < now() - interval '1 day'), true) as few_and_old
+     from (select mapped_at from mapping where site = $1 limit $2 + 1) m`,
+    [site, most],
+  );
+  return row?.few_and_old === true;
+}
+
+const uniqueIds = (rows: readonly { site_job_id: string }[]): SiteJobId[] => [
+  ...new Set(rows.map((row) => siteJobId(row.site_job_id))),
+];

@@ -1,0 +1,113 @@
+// Keeps what was changed in a posting's fields when it was read, so that a person finds out.
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { Problem } from '../../posting/posting.ts';
+import type { Queryable, Session } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+
+/** A posting that was read, with what was changed on the way; nothing, mostly. */
+export interface NotedPosting {
+  readonly key: PostingKey;
+  readonly notes: readonly Problem[];
+}
+
+/**
+ * Collects the notes of one pull in a temporary table, so that no row is locked while the feed still streams. A feed
+ * without notes costs one query for each pull.
+ */
+export class PostingNotes {
+  readonly #session: Session;
+  readonly #feed: FeedName;
+  #hasNotes: boolean;
+
+  private constructor(session: Session, feed: FeedName, hasNotes: boolean) {
+    this.#session = session;
+    this.#feed = feed;
+    this.#hasNotes = hasNotes;
+  }
+
+  static async open(session: Session, feed: FeedName): Promise<PostingNotes> {
+    await session.query('create temporary table noted (key text, notes jsonb) on commit drop');
+    const rows = await session.query('select from posting_note where feed = $1 limit 1', [feed]);
+    return new PostingNotes(session, feed, rows.length > 0);
+  }
+
+  /** Those of postings that were read anew that are to be added: where there are notes, of all, as the old ones do not hold any more. */
+  worthOf(postings: readonly NotedPosting[]): readonly NotedPosting[] {
+    return this.#hasNotes ? postings : postings.filter(({ notes }) => notes.length > 0);
+  }
+
+  /** Takes what {@link worthOf} gave, and that is not nothing. */
+  async add(worth: readonly NotedPosting[]): Promise<void> {
+    this.#hasNotes = true;
+    await this.#session.query('insert into noted (key, notes) select * from unnest($1::text[], $2::jsonb[])', [
+      worth.map(({ key }) => key),
+      worth.map(({ notes }) => (notes.length === 0 ? null : toJsonb(notes))),
+    ]);
+  }
+
+  /**
+   * Writes the notes, under the feed's lock, and removes those of postings that are no more.
+   * @param lenient whether the feed's records are repaired. If not, none that was repaired before is so any more.
+   */
+  async merge(lenient: boolean): Promise<void> {
+    if (!this.#hasNotes) return;
+    if (!lenient) await this.#forgetRepairs();
+    await this.#session.query(
+      `delete from posting_note n where feed = $1 and (key in (select key from noted)
+         or (not exists (select from mapping m where m.feed = n.feed and m.key = n.key)
+           and not exists (select from change c where c.feed = n.feed and c.key = n.key)))`,
+      [this.#feed],
+    );
+    await this.#session.query(
+      `insert into posting_note (feed, key, notes)
+       select distinct on (key) $1, key, notes from noted where notes is not null order by key`,
+      [this.#feed],
+    );
+  }
+
+  async #forgetRepairs(): Promise<void> {
+    const others = `jsonb_path_query_array(notes, '$[*] ? (!exists (@.repaired))')`;
+    const repaired = `feed = $1 and jsonb_path_exists(notes, '$[*] ? (exists (@.repaired))')`;
+    await this.#session.query(`delete from posting_note where ${repaired} and ${others} = '[]'`, [this.#feed]);
+    await this.#session.query(`update posting_note set notes = ${others} where ${repaired}`, [this.#feed]);
+  }
+}
+
+/** The posting is not on its way out: what was noted of one that is gone interests nobody. */
+const THERE = `(exists (select from mapping m where m.feed = n.feed and m.key = n.key)
+  or exists (select from change c where c.feed = n.feed and c.key = n.key))
+  and not exists (select from change c where c.feed = n.feed and c.key = n.key and c.desired = 'absent')`;
+
+export async function notesOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<readonly Problem[]> {
+  const [row] = await db.query<{ notes: Problem[] }>(
+    `select notes from posting_note n where feed = $1 and key = $2 and ${THERE}`,
+    [feed, key],
+  );
+  return row?.notes ?? [];
+}
+
+/** Postings with notes of one sort, and one of them. */
+export interface NotedCount {
+  readonly count: number;
+  readonly example?: PostingKey;
+}
+
+/** How many postings of the feed had something removed from their fields. */
+export const countNoted = (db: Queryable, feed: FeedName): Promise<NotedCount> =>
+  countNotes(db, feed, '$[*] ? (!exists (@.repaired))');
+
+/** How many postings of the feed had their record repaired before it was read. */
+export const countRepaired = (db: Queryable, feed: FeedName): Promise<NotedCount> =>
+  countNotes(db, feed, '$[*] ? (exists (@.repaired))');
+
+/** A record that could not be read is counted as that, whatever was noted when it last could. */
+const READABLE = `not exists (select from record_problem p where p.feed = n.feed and p.kind = 'unreadable' and p.key = n.key)`;
+
+async function countNotes(db: Queryable, feed: FeedName, sort: string): Promise<NotedCount> {
+  const [row] = await db.query<{ count: number; example: PostingKey | null }>(
+    `select count(*) as count, min(key) as example from posting_note n
+     where feed = $1 and jsonb_path_exists(notes, $2::jsonpath) and ${THERE} and ${READABLE}`,
+    [feed, sort],
+  );
+  return { count: row?.count ?? 0, example: row?.example ?? undefined };
+}

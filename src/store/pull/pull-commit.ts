@@ -1,0 +1,87 @@
+// Closes the books of a pull: writes its counts, proves that they add up, and commits everything at once.
+import { checkAccounts } from '../../plan/accounting.ts';
+import { countOpen } from '../change/open-counts.ts';
+import { type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
+import { seizeFeed } from '../locks/advisory-locks.ts';
+import type { Database } from '../postgres/database.ts';
+import { takeOver } from './pull-takeover.ts';
+import type { PullSubject, PullTransaction } from './pull-transaction.ts';
+
+/** From here on it takes less time to look at the backlog than to work on it with plans that do not fit. */
+const MANY_CHANGES = 10_000;
+
+/** What a pull found, counted while the feed streamed and merged. */
+export interface PullFindings {
+  readonly complete: boolean;
+  readonly shortfalls: readonly string[];
+  readonly seen: number;
+  readonly unchanged: number;
+  readonly duplicates: number;
+  readonly unreadable: number;
+  /** Postings that the site has, or may have, and the feed no longer; 0 where the feed is not proven complete. */
+  readonly gone: number;
+  /** Those of them that are within their grace. */
+  readonly grace: number;
+  readonly bytes: number;
+}
+
+/**
+ * Writes the pull's row and the feed's state, checks law 2 against the tables themselves, and commits. Throws, with
+ * nothing committed, where the counts do not add up.
+ */
+export async function commitPull(
+  pullTx: PullTransaction,
+  findings: PullFindings,
+  state: Omit<FeedStateUpdate, 'feed' | 'site' | 'pull' | 'holds'>,
+): Promise<void> {
+  const { pull, feed, site } = pullTx.subject;
+  const open = await countOpen(pullTx.session, feed);
+  const { complete, seen, unchanged, duplicates, unreadable, gone, grace } = findings;
+  const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
+  checkAccounts(
+    { seen, unchanged, created: 0, updated: 0, rejected, in_doubt, pending, failed, duplicates, unreadable },
+    complete ? { gone, deleted: 0, held, kept, grace, pendingDeletes, failedDeletes } : undefined,
+  );
+  await pullTx.session.query(
+    `update pull set committed_at = now(), complete = $2, shortfalls = $3, seen = $4, unchanged = $5, duplicates = $6,
+       unreadable = $7, gone = $8, grace = $9, bytes = $10 where id = $1`,
+    [
+      pull,
+      findings.complete,
+      findings.shortfalls,
+      findings.seen,
+      findings.unchanged,
+      findings.duplicates,
+      findings.unreadable,
+      findings.gone,
+      findings.grace,
+      findings.bytes,
+    ],
+  );
+  await writeFeedState(pullTx.session, { ...state, feed, site, pull, holds: open.held > 0 });
+  // The plans that workers keep were made for a smaller backlog; statistics that come with the larger one end them.
+  const changes = pullTx.added + pullTx.superseding + gone;
+  if (changes > MANY_CHANGES) await pullTx.session.query('analyze (skip_locked) change');
+  await pullTx.session.query('commit');
+  pullTx.session.giveBack();
+}
+
+/** Commits a pull whose feed is as it was at the last complete pull, whose counts it takes over. */
+export function commitUnmodified(db: Database, subject: PullSubject): Promise<void> {
+  const { pull, feed } = subject;
+  return db.transaction(async (tx) => {
+    await seizeFeed(tx, feed);
+    await refuseOvertaken(tx, feed, pull);
+    await takeOver({ session: tx, subject });
+    const open = await countOpen(tx, feed);
+    const waiting = open.pending + open.in_doubt + open.rejected + open.failed;
+    const gone = open.held + open.kept + open.pendingDeletes + open.failedDeletes;
+    await tx.query(
+      `update pull set committed_at = now(), complete = true, seen = l.seen, duplicates = l.duplicates,
+         unreadable = l.unreadable, unchanged = l.seen - l.duplicates - l.unreadable - $2, gone = $3
+       from feed_state f join pull l on l.id = f.current_pull where f.feed = $4 and pull.id = $1`,
+      [pull, waiting, gone, feed],
+    );
+    await tx.query('update feed_state set current_pull = $1, retired_at = null where feed = $2', [pull, feed]);
+  });
+}

@@ -1,0 +1,202 @@
+// Finds the mapped postings that a complete pull did not see, and wishes them absent: in tables, as they may be a million.
+import pg from 'pg';
+import type { Reason } from '../../plan/desired-change.ts';
+import { RowCopier } from '../postgres/copy-rows.ts';
+import { inBatches } from '../postgres/cursor.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import type { PullTransaction } from './pull-transaction.ts';
+import { keepProtected } from './unreadable-postings.ts';
+
+/** How many postings are missing. */
+export interface MissingCounts {
+  /** All of them, those that are wished absent already among them. */
+  readonly missing: number;
+  /** Not missing for long enough. */
+  readonly inGrace: number;
+  /** To be deleted from now on. */
+  readonly due: number;
+}
+
+const BATCH = 10_000;
+
+/**
+ * Collects the missing postings in the temporary table `missing`.
+ * @param missing the record hashes of mappings and open changes that the pull did not meet. @param hasSeen whether it met the
+ * record with this hash. @param missingPulls complete pulls in a row in which a posting must be missing.
+ */
+export async function collectMissing(
+  pullTx: PullTransaction,
+  missing: Iterable<Buffer>,
+  hasSeen: (recordHash: Buffer) => boolean,
+  missingPulls: number,
+): Promise<MissingCounts> {
+  const { session, subject } = pullTx;
+  await session.query('create temporary table missing_record (record_hash bytea) on commit drop');
+  await session.query(
+    `create temporary table missing (key text primary key, missing_pulls smallint not null,
+       absent_already boolean not null, open_record_hash bytea) on commit drop`,
+  );
+  if ((await copyHashes(pullTx, missing)) === 0) return { missing: 0, inGrace: 0, due: 0 };
+  await session.query('analyze missing_record');
+  await session.query(
+    `insert into missing
+     select m.key, m.missing_pulls, coalesce(c.desired = 'absent', false), case when c.desired = 'present' then c.record_hash end
+     from mapping m join missing_record u on u.record_hash = m.record_hash left join change c on c.feed = m.feed and c.key = m.key
+     where m.feed = $1 and not coalesce(c.desired = 'present' and c.pull = $2, false)
+     on conflict do nothing`,
+    [subject.feed, subject.pull],
+  );
+  await collectFoundMeanwhile(pullTx);
+  await takeOutMet(pullTx, hasSeen);
+  await keepProtected(pullTx);
+  await session.query('analyze missing');
+  const [counts] = await session.query<MissingCounts>(
+    `select count(*) as missing, count(*) filter (where ${IN_GRACE}) as "inGrace", count(*) filter (where ${DUE}) as due
+     from missing`,
+    [missingPulls],
+  );
+  return counts as MissingCounts;
+}
+
+/** A job that was found for a doubt while the feed streamed has a record hash of its own: its change tells that it is missing. */
+async function collectFoundMeanwhile({ session, subject, nothingKnown }: PullTransaction): Promise<void> {
+  if (nothingKnown) return;
+  const known = `from change c join mapping m on m.feed = c.feed and m.key = c.key`;
+  await session.query(
+    `insert into missing
+     select c.key, m.missing_pulls, false, c.record_hash ${known} join missing_record u on u.record_hash = c.record_hash
+     where c.feed = $1 and c.desired = 'present' and c.pull is distinct from $2
+     on conflict do nothing`,
+    [subject.feed, subject.pull],
+  );
+  await session.query(
+    `insert into missing
+     select c.key, m.missing_pulls, true, null ${known} where c.feed = $1 and c.desired = 'absent'
+     on conflict do nothing`,
+    [subject.feed],
+  );
+}
+
+const IN_GRACE = 'not absent_already and missing_pulls + 1 < $1';
+const DUE = 'not absent_already and missing_pulls + 1 >= $1';
+
+async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>): Promise<number> {
+  const copier = new RowCopier(session, 'missing_record', { record_hash: 'bytea' });
+  let count = 0;
+  let batch: [Buffer][] = [];
+  const flush = async () => {
+    await copier.copy(batch);
+    count += batch.length;
+    batch = [];
+  };
+  for (const hash of hashes) {
+    batch.push([hash]);
+    if (batch.length === BATCH) await flush();
+  }
+  await flush();
+  return count;
+}
+
+/** A posting whose mapping's record was not met may have been met by the record of its open change. */
+async function takeOutMet({ session }: PullTransaction, hasSeen: (recordHash: Buffer) => boolean): Promise<void> {
+  const select = 'select key, open_record_hash as hash from missing where open_record_hash is not null';
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'missing_open', select, BATCH)) {
+    const seen = rows.filter(({ hash }) => hasSeen(hash)).map(({ key }) => key);
+    if (seen.length > 0) await session.query('delete from missing where key = any($1::text[])', [seen]);
+  }
+}
+
+/** Counts a missing pull for postings within their grace; what was wished for them waits. */
+export async function extendGrace({ session, subject }: PullTransaction, missingPulls: number): Promise<void> {
+  const values = [missingPulls, subject.feed];
+  await session.query(
+    `update mapping m set missing_pulls = m.missing_pulls + 1
+     from (select key from missing where ${IN_GRACE}) x where m.feed = $2 and m.key = x.key`,
+    values,
+  );
+  await session.query(
+    `update change c set gone = true
+     from (select key from missing where ${IN_GRACE}) x where c.feed = $2 and c.key = x.key and c.desired = 'present'`,
+    values,
+  );
+}
+
+/** Wishes absent what is due, to be merged. @param reason why all of it is held; `undefined`: it is not. */
+export async function markAbsent(
+  { session, subject }: PullTransaction,
+  missingPulls: number,
+  reason: Reason | undefined,
+): Promise<void> {
+  await session.query(
+    `insert into superseding_change (feed, key, site, desired, operation, invalid, pull, state, target_state, reason)
+     select $2, key, $3, 'absent', 'delete', false, $4, $5, $5, $6 from missing where ${DUE}`,
+    [
+      missingPulls,
+      subject.feed,
+      subject.site,
+      subject.pull,
+      reason === undefined ? 'ready' : 'held',
+      reason === undefined ? null : toJsonb(reason),
+    ],
+  );
+}
+
+/** Whose wishes {@link collectMissingChanges} looks at. */
+export type GoneScope =
+  /** Postings that the site has no job of, as far as the books know, but for those whose records can't be read. */
+  | 'unmapped'
+  /** All but those that are missing, within their grace. */
+  | 'all';
+
+const SCOPES: Readonly<Record<GoneScope, string>> = {
+  unmapped: 'and not c.unseen and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)',
+  all: 'and not c.gone',
+};
+
+/**
+ * Collects, in the temporary table `unmet_wish`, the postings that are wished by earlier pulls and that this pull neither
+ * carried on nor met; of a feed of which nothing was known there are none. @param hasSeen whether the pull met the record with this hash.
+ */
+export async function collectMissingChanges(
+  { session, subject: { feed, pull }, nothingKnown }: PullTransaction,
+  scope: GoneScope,
+  hasSeen: (recordHash: Buffer) => boolean,
+): Promise<void> {
+  await session.query('create temporary table missing_change (key text primary key) on commit drop');
+  const select = `select c.key, c.record_hash as hash from change c
+    where c.feed = ${pg.escapeLiteral(feed)} and c.desired = 'present' and c.pull is distinct from ${pull}
+      and not exists (select from pending_same r where r.key = c.key) ${SCOPES[scope]}`;
+  if (!nothingKnown) {
+    for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'earlier_change', select, BATCH)) {
+      const missing = rows.filter(({ hash }) => !hasSeen(hash)).map(({ key }) => key);
+      if (missing.length > 0) await session.query('insert into missing_change select unnest($1::text[])', [missing]);
+    }
+  }
+  // Unanalyzed, the table is taken for a large one: the planner goes through the whole backlog for what is not there.
+  await session.query('analyze missing_change');
+}
+
+/** Marks what an incomplete pull did not see, and nothing else: those changes are sent, but not of its seeing. */
+export async function markUnseen({ session, subject }: PullTransaction): Promise<void> {
+  await session.query(
+    `update change c set unseen = false
+     where c.feed = $1 and c.unseen and not exists (select from missing_change w where w.key = c.key)`,
+    [subject.feed],
+  );
+  await session.query(
+    'update change c set unseen = true from missing_change w where c.feed = $1 and c.key = w.key and not c.unseen',
+    [subject.feed],
+  );
+}
+
+/** Marks the collected postings beside those that are marked already. */
+export async function markUnseenToo({ session, subject }: PullTransaction): Promise<void> {
+  await session.query('update change c set unseen = true from missing_change w where c.feed = $1 and c.key = w.key', [
+    subject.feed,
+  ]);
+}
+
+/** A complete pull has seen all that it leaves open, or knows it to be gone. */
+export async function clearUnseen({ session, subject }: PullTransaction): Promise<void> {
+  await session.query('update change set unseen = false where feed = $1 and unseen', [subject.feed]);
+}

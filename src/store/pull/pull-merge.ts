@@ -1,0 +1,172 @@
+// Merges what a pull wishes with what is still open, under the feed's lock: SQL for the end of a pull's transaction.
+import pg from 'pg';
+import type { DeleteLoad } from '../../plan/delete-guard.ts';
+import type { Reason } from '../../plan/desired-change.ts';
+import { HASH_BYTES } from '../../posting/hash.ts';
+import { streamHashes } from '../mapping/hash-rows.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import type { PullTransaction } from './pull-transaction.ts';
+
+// What a wish that replaces another one does to its row. An attempt that is in flight or in doubt goes on: what it sent
+// is put aside, the row keeps its state, and the newer wish waits for it.
+const REPLACE_DESIRED = `
+  sent_fields = case when change.attempt_token is null or change.sent_revision is not null then change.sent_fields
+    else change.fields end,
+  sent_record_hash = case when change.attempt_token is null or change.sent_revision is not null then change.sent_record_hash
+    else change.record_hash end,
+  sent_content_hash = case when change.attempt_token is null or change.sent_revision is not null
+    then change.sent_content_hash else change.content_hash end,
+  sent_revision = case when change.attempt_token is null or change.sent_revision is not null then change.sent_revision
+    else change.revision end,
+  desired = excluded.desired, operation = excluded.operation, fields = excluded.fields,
+  record_hash = excluded.record_hash, content_hash = excluded.content_hash, invalid = excluded.invalid, gone = false, missing_pulls = 0,
+  unseen = false,
+  pull = excluded.pull, revision = nextval('revision_number'), target_state = excluded.target_state, approved = false,
+  state = case when change.attempt_token is null then excluded.target_state else change.state end,
+  since = case when change.attempt_token is null then now() else change.since end,
+  attempts = 0, not_before = '-infinity', reason = coalesce(excluded.reason, case when change.attempt_token is not null then change.reason end)`;
+
+/** Lets the wishes that met an open change replace it (law 5: the latest wins). */
+export async function mergeChanges(pullTx: PullTransaction): Promise<void> {
+  await pullTx.session.query('analyze superseding_change');
+  await pullTx.session.query(
+    `insert into change (feed, key, site, desired, operation, fields, record_hash, content_hash, invalid, pull, state, target_state, reason)
+     select feed, key, site, desired, operation, fields, record_hash, content_hash, invalid, pull, state, target_state, reason
+     from superseding_change order by key
+     on conflict (feed, key) do update set ${REPLACE_DESIRED}`,
+  );
+  // The planner may go through all mappings for a table that is empty.
+  if (pullTx.superseding > 0) await endGrace(pullTx, `superseding_change w where w.desired = 'present'`);
+  await pullTx.session.query('truncate superseding_change');
+}
+
+/** Notes the newest record hashes of wishes that stand as they are. Gives how many of them are still open. */
+export async function mergePendingSame(pullTx: PullTransaction): Promise<number> {
+  const [row] = await pullTx.session.query<{ n: number }>(
+    `with still as (
+       update change c set record_hash = r.record_hash, gone = false, missing_pulls = 0
+       from pending_same r where c.feed = $1 and c.key = r.key and c.desired = 'present' returning c.key)
+     select count(*) as n from still`,
+    [pullTx.subject.feed],
+  );
+  if (pullTx.pendingSame > 0) await endGrace(pullTx, 'pending_same w where true');
+  return row?.n ?? 0;
+}
+
+/** The postings were seen: those that had been missing begin a new grace, whenever what is desired for them is sent. */
+async function endGrace({ session, subject: { feed } }: PullTransaction, seen: string): Promise<void> {
+  await session.query(
+    `update mapping m set missing_pulls = 0 from ${seen} and m.feed = $1 and m.key = w.key and m.missing_pulls > 0`,
+    [feed],
+  );
+}
+
+/** Drops the collected changes of postings that went away before anything was sent for them. */
+export async function dropUnsent({ session, subject: { feed } }: PullTransaction): Promise<void> {
+  await session.query(
+    'delete from change c using missing_change w where c.feed = $1 and c.key = w.key and c.attempt_token is null',
+    [feed],
+  );
+}
+
+/** Collected postings that may have a job all the same, as their creates are in flight or in doubt. */
+export interface MaybeMadeCounts {
+  /** Not missing for long enough. */
+  readonly inGrace: number;
+  /** Their jobs are to be deleted, should they have been made. */
+  readonly due: number;
+}
+
+const MAYBE_MADE = 'c.feed = $1 and c.attempt_token is not null';
+const DUE = 'c.missing_pulls + 1 >= $2';
+
+/** @param missingPulls complete pulls in a row in which a posting must be missing. */
+export async function countMaybeMade(
+  { session, subject: { feed } }: PullTransaction,
+  missingPulls: number,
+): Promise<MaybeMadeCounts> {
+  const [row] = await session.query<MaybeMadeCounts & Record<string, unknown>>(
+    `select count(*) filter (where not (${DUE})) as "inGrace", count(*) filter (where ${DUE}) as due
+     from change c join missing_change w on w.key = c.key where ${MAYBE_MADE}`,
+    [feed, missingPulls],
+  );
+  return row as MaybeMadeCounts;
+}
+
+/**
+ * Counts a missing pull for collected postings within their grace whose creates are in flight or in doubt. The mapping of a
+ * job that turns out to be made takes the count over.
+ */
+export async function extendMaybeMadeGrace(
+  { session, subject: { feed } }: PullTransaction,
+  missingPulls: number,
+): Promise<void> {
+  await session.query(
+    `update change c set gone = true, missing_pulls = c.missing_pulls + 1
+     from missing_change w where w.key = c.key and ${MAYBE_MADE} and not (${DUE})`,
+    [feed, missingPulls],
+  );
+}
+
+/**
+ * The desired state of collected postings whose creates are in flight or in doubt, and whose grace is over, becomes "absent",
+ * and waits for their outcome. @param reason why a job that turns out to be made is held instead of deleted; `undefined`: it is not.
+ */
+export async function withdrawMaybeMade(
+  { session, subject: { feed, pull } }: PullTransaction,
+  missingPulls: number,
+  reason: Reason | undefined,
+): Promise<void> {
+  const target = reason === undefined ? 'ready' : 'held';
+  await session.query(
+    `insert into change (feed, key, site, desired, operation, pull, state, target_state, reason)
+     select c.feed, c.key, c.site, 'absent', 'delete', $3, $4, $4, $5
+     from change c join missing_change w on w.key = c.key where ${MAYBE_MADE} and ${DUE}
+     on conflict (feed, key) do update set ${REPLACE_DESIRED}`,
+    [feed, missingPulls, pull, target, reason === undefined ? null : toJsonb(reason)],
+  );
+}
+
+/** What the delete guard looks at, besides what this pull adds. A job that may have been made counts as one that was. */
+export async function deleteLoad(pullTx: PullTransaction): Promise<Pick<DeleteLoad, 'recent' | 'live' | 'done'>> {
+  const [row] = await pullTx.session.query<{ live: number; done: number; waiting: number }>(
+    `select (select count(*) from mapping where feed = $1)
+         + (select count(*) from change c where c.feed = $1 and c.attempt_operation = 'create' and c.attempt_token is not null
+             and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)) as live,
+       (select count(*) from deletion where feed = $1 and deleted_at > now() - interval '24 hours') as done,
+       (select count(*) from change where feed = $1 and desired = 'absent' and not approved
+          and state <> 'discarded') as waiting`,
+    [pullTx.subject.feed],
+  );
+  const { live = 0, done = 0, waiting = 0 } = row ?? {};
+  return { live, done, recent: done + waiting };
+}
+
+/**
+ * How many of the wishes met on the fast path are still open; the others were accepted while the feed streamed.
+ * @param hasSeenChange whether the pull met the wish with this record hash on the fast path.
+ */
+export async function countStillOpen(
+  pullTx: PullTransaction,
+  hasSeenChange: (recordHash: Buffer) => boolean,
+): Promise<number> {
+  let count = 0;
+  await streamHashes(
+    pullTx.session,
+    `select record_hash, 0::int2 from change where feed = ${pg.escapeLiteral(pullTx.subject.feed)} and desired = 'present'`,
+    (bytes, at) => {
+      if (hasSeenChange(bytes.subarray(at, at + HASH_BYTES))) count++;
+    },
+  );
+  return count;
+}
+
+/** How many postings are to be absent that are not mapped: creates in flight or in doubt whose posting went away. */
+export async function countUnmappedAbsent(pullTx: PullTransaction): Promise<number> {
+  const [row] = await pullTx.session.query<{ n: number }>(
+    `select count(*) as n from change c left join mapping m on m.feed = c.feed and m.key = c.key
+     where c.feed = $1 and c.desired = 'absent' and m.key is null`,
+    [pullTx.subject.feed],
+  );
+  return row?.n ?? 0;
+}

@@ -1,0 +1,117 @@
+// Keeps the table of pulls: one row a pull, with its counts and how it ended.
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import type { OpenCounts } from '../change/open-counts.ts';
+import type { Queryable } from '../postgres/database.ts';
+
+export type PullStatus = 'running' | 'mirrored' | 'not_modified' | 'incomplete' | 'failed' | 'pending' | 'review';
+
+/** One pull as it is listed. Times are the database's. */
+export interface PullRow {
+  readonly id: number;
+  readonly feed: FeedName;
+  readonly startedAt: Date;
+  readonly committedAt: Date | undefined;
+  readonly finishedAt: Date | undefined;
+  readonly status: PullStatus;
+  readonly complete: boolean;
+  readonly shortfalls: readonly string[];
+  readonly message: string | undefined;
+  readonly seen: number;
+  readonly unchanged: number;
+  readonly duplicates: number;
+  readonly unreadable: number;
+  readonly gone: number;
+  readonly grace: number;
+  /** Of what the pull saw: discarded by a person, as things stood when it ended. */
+  readonly discarded: number;
+  readonly bytes: number;
+  readonly durationMs: number | undefined;
+  /** A later pull that has taken the feed over, and what this one had left open then. */
+  readonly takenOver: { readonly by: number; readonly leftOpen: OpenCounts } | undefined;
+}
+
+/** Opens a pull; its id is the pull's number from now on. */
+export async function startPull(db: Queryable, feed: FeedName, site: SiteName): Promise<number> {
+  const [row] = await db.query<{ id: number }>('insert into pull (feed, site) values ($1, $2) returning id', [
+    feed,
+    site,
+  ]);
+  return (row as { id: number }).id;
+}
+
+/** Ends a pull of which nothing was committed. */
+export async function failPull(db: Queryable, pull: number, message: string, bytes: number): Promise<void> {
+  await db.query(
+    `update pull set status = 'failed', message = $2, bytes = $3, finished_at = now(),
+       duration_ms = extract(epoch from now() - started_at) * 1000
+     where id = $1`,
+    [pull, message, bytes],
+  );
+}
+
+/** Ends a pull whose changes were sent as far as they could be. @param message what a person should know of that. */
+export async function finishPull(
+  db: Queryable,
+  pull: number,
+  status: PullStatus,
+  message: string | undefined,
+  discarded: number,
+): Promise<void> {
+  await db.query(
+    `update pull set status = $2, message = $3, discarded = $4, finished_at = now(),
+       duration_ms = extract(epoch from now() - started_at) * 1000
+     where id = $1`,
+    [pull, status, message ?? null, discarded],
+  );
+}
+
+/** Ends a pull that could not be seen through, unless it has ended: what it committed is still to be sent. */
+export async function giveUpPull(db: Queryable, pull: number, message: string): Promise<void> {
+  await db.query(
+    `update pull set status = case when committed_at is null then 'failed' else 'pending' end, message = $2,
+       finished_at = now(), duration_ms = extract(epoch from now() - started_at) * 1000
+     where id = $1 and status = 'running'`,
+    [pull, message],
+  );
+}
+
+const COLUMNS = `id, feed, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
+  complete, shortfalls, message, seen, unchanged, duplicates, unreadable, gone, grace, discarded, bytes, duration_ms as "durationMs",
+  taken_over_by as "takenOverBy", left_open as "leftOpen"`;
+
+export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {
+  const [row] = await db.query(`select ${COLUMNS} from pull where id = $1`, [pull]);
+  return row === undefined ? undefined : tidy(row);
+}
+
+/** The newest pulls first, of one feed or of all. */
+export async function listPulls(db: Queryable, feed: FeedName | undefined, limit: number): Promise<PullRow[]> {
+  const rows = await db.query(
+    `select ${COLUMNS} from pull where $1::text is null or feed = $1 order by id desc limit $2`,
+    [feed ?? null, limit],
+  );
+  return rows.map(tidy);
+}
+
+/**
+ * Ends pulls that a dead process left running: no process holds their feed's lock any more. Those that had committed did
+ * their part; if one is still reported on elsewhere, that report stands in the end.
+ */
+export async function closeAbandonedPulls(db: Queryable, feed: FeedName, current: number): Promise<void> {
+  await db.query(
+    `update pull set finished_at = now(), status = case when committed_at is null then 'failed' else 'pending' end,
+       message = case when committed_at is null then 'the process that pulled ended in the middle' end
+     where feed = $1 and status = 'running' and id < $2`,
+    [feed, current],
+  );
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
+const tidy = ({ takenOverBy, leftOpen, ...row }: any): PullRow => ({
+  ...row,
+  takenOver: takenOverBy === null ? undefined : { by: takenOverBy, leftOpen },
+  committedAt: row.committedAt ?? undefined,
+  finishedAt: row.finishedAt ?? undefined,
+  message: row.message ?? undefined,
+  durationMs: row.durationMs ?? undefined,
+});

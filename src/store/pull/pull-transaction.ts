@@ -1,0 +1,263 @@
+// Writes what one pull wishes into the backlog: looked up and copied in while the feed streams, merged and committed at the end.
+
+import type { DesiredChange } from '../../plan/desired-change.ts';
+import type { Known } from '../../plan/plan-posting.ts';
+import type { RecordIndex } from '../../plan/record-index.ts';
+import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import { lockKey } from '../locks/advisory-locks.ts';
+import { markHand } from '../locks/stale-lock-holder.ts';
+import { loadRecordIndex } from '../mapping/index-loader.ts';
+import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
+import type { Database, LentSession } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import { type NotedPosting, PostingNotes } from './posting-notes.ts';
+
+/** Which feed a pull is of. */
+export interface PullSubject {
+  readonly pull: number;
+  readonly feed: FeedName;
+  readonly site: SiteName;
+}
+
+/** A record hash to note for a posting whose content is the same as before. */
+export interface Refresh {
+  readonly key: PostingKey;
+  readonly recordHash: Buffer;
+}
+
+const UNKNOWN: Known = { mapping: undefined, open: undefined };
+
+const CHANGE_COLUMNS = {
+  feed: 'text',
+  key: 'text',
+  site: 'text',
+  desired: 'text',
+  operation: 'text',
+  fields: 'json',
+  record_hash: 'bytea',
+  content_hash: 'bytea',
+  invalid: 'boolean',
+  pull: 'bigint',
+  state: 'text',
+  target_state: 'text',
+  reason: 'jsonb',
+} as const;
+
+const PENDING_SAME_COLUMNS = { key: 'text', record_hash: 'bytea' } as const;
+
+/** Each COPY takes both sides a quarter of a millisecond, whatever it carries; this much takes the server some more. */
+const SENT_BYTES = 512 * 1024;
+
+/**
+ * The books of one running pull, on one connection and in one transaction: nothing of it is visible before the commit,
+ * and a crash leaves nothing. Postings without an open change are copied straight into the backlog; wishes that meet an
+ * open change wait in a temporary table, so that no row is locked while the feed still streams.
+ */
+export class PullTransaction {
+  readonly subject: PullSubject;
+  readonly session: LentSession;
+  readonly notes: PostingNotes;
+  readonly #changes: RowCopier;
+  readonly #desiredChanges: RowCopier;
+  readonly #pendingSame: RowCopier;
+  #sending: Promise<void> = Promise.resolve();
+  #nothingKnown = false;
+  /** Postings that the pull wishes something for, by where they were written. */
+  added = 0;
+  superseding = 0;
+  /** Postings whose open change desires the same already. */
+  pendingSame = 0;
+  /** Whether unreadable records were found whose keys are known: the table `unreadable_key` is there. */
+  hasUnreadableKeys = false;
+
+  private constructor(subject: PullSubject, session: LentSession, notes: PostingNotes) {
+    this.subject = subject;
+    this.session = session;
+    this.notes = notes;
+    this.#changes = new RowCopier(session, 'change', CHANGE_COLUMNS);
+    this.#desiredChanges = new RowCopier(session, 'superseding_change', CHANGE_COLUMNS);
+    this.#pendingSame = new RowCopier(session, 'pending_same', PENDING_SAME_COLUMNS);
+  }
+
+  static async open(db: Database, subject: PullSubject): Promise<PullTransaction> {
+    const session = await db.lend();
+    try {
+      await session.query('begin');
+      await markHand(session, lockKey('hand', subject.feed));
+      await session.query(
+        `create temporary table superseding_change on commit drop as select ${Object.keys(CHANGE_COLUMNS).join(', ')} from change with no data`,
+      );
+      await session.query('create temporary table pending_same (key text, record_hash bytea) on commit drop');
+      return new PullTransaction(subject, session, await PostingNotes.open(session, subject.feed));
+    } catch (error) {
+      await session.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /**
+   * Whether the feed had neither mappings nor changes when the pull began. It stays so while the pull runs, but for the
+   * pull's own wishes: who makes changes or mappings of a feed without any holds the feed's pull lock.
+   */
+  get nothingKnown(): boolean {
+    return this.#nothingKnown;
+  }
+
+  async loadIndex(): Promise<RecordIndex> {
+    const { feed } = this.subject;
+    const known = await this.session.query(
+      `select from mapping where feed = $1 union all select from change where feed = $1 limit 1`,
+      [feed],
+    );
+    this.#nothingKnown = known.length === 0;
+    return loadRecordIndex(this.session, this.subject.feed);
+  }
+
+  /**
+   * What the books have for these keys, in the order of the keys. Each key is looked up by itself (lateral, `offset 0`):
+   * while a first pull fills the tables there are no statistics, and the planner would go through all of the feed instead.
+   */
+  async lookUp(keys: readonly PostingKey[]): Promise<Known[]> {
+    if (this.#nothingKnown) return keys.map(() => UNKNOWN);
+    await this.#sending;
+    const rows = await this.session.query(
+      `select k.key, m.site_job_id, m.record_hash, m.content_hash, m.missing_pulls,
+         c.desired, c.record_hash as open_record_hash, c.content_hash as open_content_hash, c.invalid, c.gone
+       from unnest($2::text[]) with ordinality k(key, ord)
+       left join lateral (select * from mapping where feed = $1 and key = k.key offset 0) m on true
+       left join lateral (select * from change where feed = $1 and key = k.key offset 0) c on true
+       order by k.ord`,
+      [this.subject.feed, keys],
+    );
+    return rows.map((row) => ({
+      mapping:
+        row.site_job_id === null
+          ? undefined
+          : {
+              key: postingKey(row.key),
+              siteJobId: siteJobId(row.site_job_id),
+              recordHash: row.record_hash,
+              contentHash: row.content_hash,
+              missingPulls: row.missing_pulls,
+            },
+      open:
+        row.desired === null
+          ? undefined
+          : {
+              key: postingKey(row.key),
+              desired: row.desired,
+              recordHash: row.open_record_hash ?? undefined,
+              contentHash: row.open_content_hash ?? undefined,
+              invalid: row.invalid,
+              missing: row.gone,
+            },
+    }));
+  }
+
+  /** Writes wishes for postings that have no open change; some wait until there are more, or {@link flush}. */
+  async addNew(desiredChanges: readonly DesiredChange[]): Promise<void> {
+    this.added += desiredChanges.length;
+    this.#changes.add(this.#rowsOf(desiredChanges));
+    if (this.#changes.waiting < SENT_BYTES) return;
+    // The connection takes one statement at a time: whatever else is asked waits for this as well.
+    await this.#sending;
+    this.#sending = this.#changes.send();
+    // Reported by the next await; never an unhandled rejection meanwhile.
+    this.#sending.catch(() => undefined);
+  }
+
+  /** Notes what was changed in postings as they were read. */
+  async addNotes(postings: readonly NotedPosting[]): Promise<void> {
+    const worth = this.notes.worthOf(postings);
+    if (worth.length === 0) return;
+    await this.#sending;
+    await this.notes.add(worth);
+  }
+
+  /** Writes what still waits: from then on the tables hold all that was added. */
+  async flush(): Promise<void> {
+    await this.#sending;
+    await this.#changes.send();
+  }
+
+  /** Writes wishes that replace those of open changes, or may. */
+  async addSuperseding(desiredChanges: readonly DesiredChange[]): Promise<void> {
+    if (desiredChanges.length === 0) return;
+    this.superseding += desiredChanges.length;
+    await this.#sending;
+    await this.#desiredChanges.copy(this.#rowsOf(desiredChanges));
+  }
+
+  /** Notes new record hashes of unchanged postings; they were seen, so they are missing no longer. */
+  async refreshMappings(entries: readonly Refresh[]): Promise<void> {
+    if (entries.length === 0) return;
+    await this.#sending;
+    await this.session.query(
+      `update mapping m set record_hash = r.record_hash, missing_pulls = 0
+       from unnest($2::text[], $3::bytea[]) r(key, record_hash) where m.feed = $1 and m.key = r.key`,
+      [this.subject.feed, entries.map((entry) => entry.key), entries.map((entry) => entry.recordHash)],
+    );
+  }
+
+  /** Notes that postings are missing no longer, though the site does not have them yet as they are now. */
+  async endGrace(keys: readonly PostingKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    await this.#sending;
+    await this.session.query('update mapping set missing_pulls = 0 where feed = $1 and key = any($2::text[])', [
+      this.subject.feed,
+      keys,
+    ]);
+  }
+
+  /** Notes postings whose open change wishes the same already, with their newest record hash, for the merge. */
+  async addPendingSame(entries: readonly Refresh[]): Promise<void> {
+    if (entries.length === 0) return;
+    this.pendingSame += entries.length;
+    await this.#sending;
+    await this.#pendingSame.copy(entries.map((entry) => [entry.key, entry.recordHash]));
+  }
+
+  /** Notes the keys of unreadable records, for the merge. A feed without any costs nothing. */
+  async addUnreadableKeys(keys: readonly PostingKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    await this.#sending;
+    if (!this.hasUnreadableKeys) {
+      await this.session.query('create temporary table unreadable_key (key text not null) on commit drop');
+      this.hasUnreadableKeys = true;
+    }
+    await this.session.query('insert into unreadable_key select unnest($1::text[])', [keys]);
+  }
+
+  /**
+   * Ends the transaction without a trace, by ending its connection: a statement that is still sent by whoever plans would
+   * be a transaction of its own after a mere rollback, and stay.
+   */
+  async abandon(): Promise<void> {
+    await this.session.end().catch(() => undefined);
+  }
+
+  /** One by one, as the rows are written one by one. */
+  *#rowsOf(desiredChanges: readonly DesiredChange[]): Generator<Cell[]> {
+    for (const desired of desiredChanges) yield this.#rowOf(desired);
+  }
+
+  #rowOf(desired: DesiredChange): Cell[] {
+    const { feed, site, pull } = this.subject;
+    const present = desired.desired === 'present' ? desired : undefined;
+    return [
+      feed,
+      desired.key,
+      site,
+      desired.desired,
+      desired.operation,
+      present?.fields ?? null,
+      present?.recordHash ?? null,
+      present?.contentHash ?? null,
+      desired.target === 'rejected',
+      pull,
+      desired.target,
+      desired.target,
+      desired.reason === undefined ? null : toJsonb(desired.reason),
+    ];
+  }
+}

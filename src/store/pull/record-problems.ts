@@ -1,0 +1,133 @@
+// Keeps one review entry for each record that could not become a posting, and for each conflicting duplicate.
+import type { UnreadableEntry } from '../../plan/match-unreadable.ts';
+import { keyHash } from '../../posting/hash.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { Problem } from '../../posting/posting.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+
+/** A record that repeats a key, or that stands for those without an entry of their own. */
+export interface RecordProblem {
+  readonly kind: 'unreadable' | 'duplicate';
+  /** Under what its entry is unique. */
+  readonly recordHash: Buffer;
+  readonly key: PostingKey | undefined;
+  readonly problems: readonly Problem[];
+  /** The first bytes of the record as text, at most 2,048 characters. */
+  readonly excerpt: string;
+  /** 0: it stands for records that have no entry of their own, and that a discard of it does not cover. */
+  readonly records: 0 | 1;
+}
+
+/** Unreadable records of a pull that share one entry: of one key, or of the same bytes. */
+export interface UnreadableRecords {
+  readonly key: PostingKey | undefined;
+  /** Of the first of them. */
+  readonly recordHash: Buffer;
+  readonly shape: Buffer;
+  readonly fault: string;
+  readonly problems: readonly Problem[];
+  readonly excerpt: string;
+  readonly count: number;
+}
+
+/** The entries of a feed's unreadable records, those that nobody has discarded first, in the order in which they came. */
+export async function unreadableEntries(db: Queryable, feed: FeedName): Promise<UnreadableEntry[]> {
+  const rows = await db.query(
+    `select id, key, discarded, encode(record_hash, 'hex') as bytes, encode(shape, 'hex') as shape, fault
+     from record_problem where feed = $1 and kind = 'unreadable' order by discarded, id`,
+    [feed],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    key: row.key ?? undefined,
+    bytes: row.bytes,
+    shape: row.shape ?? undefined,
+    fault: row.fault ?? undefined,
+    discarded: row.discarded,
+  }));
+}
+
+/** Under what its entry is unique: the key's hash, or that of its bytes. */
+const identityOf = ({ key, recordHash }: UnreadableRecords): Buffer => (key === undefined ? recordHash : keyHash(key));
+
+/** Writes what a pull found of unreadable records: each goes on in the entry that it was recognised by, or gets one. */
+export async function noteUnreadable(
+  db: Queryable,
+  feed: FeedName,
+  pull: number,
+  found: readonly { readonly records: UnreadableRecords; readonly entry: UnreadableEntry | undefined }[],
+): Promise<void> {
+  if (found.length === 0) return;
+  const rows = `unnest($3::bigint[], $4::bytea[], $5::text[], $6::jsonb[], $7::text[], $8::bytea[], $9::text[], $10::int[])
+    r(id, record_hash, key, problems, excerpt, shape, fault, records)`;
+  const values = [
+    feed,
+    pull,
+    found.map(({ entry }) => entry?.id ?? null),
+    found.map(({ records }) => identityOf(records)),
+    found.map(({ records }) => records.key ?? null),
+    found.map(({ records }) => toJsonb(records.problems)),
+    found.map(({ records }) => storable(records.excerpt)),
+    found.map(({ records }) => records.shape),
+    found.map(({ records }) => records.fault),
+    found.map(({ records }) => records.count),
+  ];
+  await db.query(
+    `update record_problem p set record_hash = r.record_hash, key = r.key, problems = r.problems, excerpt = r.excerpt,
+       shape = r.shape, fault = r.fault, records = r.records
+     from ${rows} where p.id = r.id and p.feed = $1 and $2::bigint is not null
+       and (p.record_hash, p.key, p.problems, p.excerpt, p.shape, p.fault, p.records)
+         is distinct from (r.record_hash, r.key, r.problems, r.excerpt, r.shape, r.fault, r.records)`,
+    values,
+  );
+  await db.query(
+    `insert into record_problem (feed, kind, record_hash, key, problems, excerpt, first_pull, shape, fault, records)
+     select $1, 'unreadable', record_hash, key, problems, excerpt, $2, shape, fault, records from ${rows} where id is null
+     on conflict (feed, kind, record_hash) do nothing`,
+    values,
+  );
+}
+
+/** Notes the other problems of one pull; those known already keep their entry. */
+export async function noteRecordProblems(
+  db: Queryable,
+  feed: FeedName,
+  pull: number,
+  problems: readonly RecordProblem[],
+): Promise<void> {
+  if (problems.length === 0) return;
+  await db.query(
+    `insert into record_problem as r (feed, kind, record_hash, key, problems, excerpt, records, first_pull)
+     select $1, kind, record_hash, key, problems, excerpt, records, $2
+     from unnest($3::text[], $4::bytea[], $5::text[], $6::jsonb[], $7::text[], $8::int[])
+       p(kind, record_hash, key, problems, excerpt, records)
+     on conflict (feed, kind, record_hash) do update set excerpt = excluded.excerpt, records = excluded.records
+       where (r.excerpt, r.records) is distinct from (excluded.excerpt, excluded.records)`,
+    [
+      feed,
+      pull,
+      problems.map((problem) => problem.kind),
+      problems.map((problem) => problem.recordHash),
+      problems.map((problem) => problem.key ?? null),
+      problems.map((problem) => toJsonb(problem.problems)),
+      problems.map((problem) => storable(problem.excerpt)),
+      problems.map((problem) => problem.records),
+    ],
+  );
+}
+
+/** Removes the entries of records that a pull which read the whole feed no longer met: the source has mended them. */
+export async function clearRecordProblems(
+  db: Queryable,
+  feed: FeedName,
+  seen: { readonly unreadable: readonly UnreadableRecords[]; readonly others: readonly RecordProblem[] },
+): Promise<void> {
+  await db.query(
+    `delete from record_problem where feed = $1
+       and record_hash <> all(case when kind = 'unreadable' then $2::bytea[] else $3::bytea[] end)`,
+    [feed, seen.unreadable.map(identityOf), seen.others.map(({ recordHash }) => recordHash)],
+  );
+}
+
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');

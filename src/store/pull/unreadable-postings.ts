@@ -1,0 +1,127 @@
+// Keeps what the site has of postings whose records can't be read: they are in the feed, whatever is wrong with them.
+import pg from 'pg';
+import type { Reason } from '../../plan/desired-change.ts';
+import { inBatches } from '../postgres/cursor.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import type { PullTransaction } from './pull-transaction.ts';
+
+const BATCH = 10_000;
+
+/** What is in flight was sent for the revision of before. */
+const SENT_REVISION = 'case when c.attempt_token is not null then coalesce(c.sent_revision, c.revision) end';
+
+/**
+ * Takes the postings out of what goes missing, in the temporary table `protected`. A posting that a readable record of
+ * the same pull stands for is none of them. For the others the pull leaves everything as it is:
+ *
+ * | open change                          | becomes                                                                     |
+ * | ------------------------------------ | --------------------------------------------------------------------------- |
+ * | none, rejected, failed, in doubt …   | the same, but it counts towards no pull: the record counts as unreadable    |
+ * | waiting within its grace             | sent again: the posting is back                                             |
+ * | delete, not in flight                | none: the job stays                                                         |
+ * | delete of unknown outcome            | what the site had is desired again, as the job may be gone                  |
+ * | delete behind a create or update     | what was sent is desired again                                              |
+ * |   that is in flight or in doubt      |                                                                             |
+ * | delete in flight                     | what the site had is desired again, should the delete be carried out        |
+ *
+ * @param hasSeenChange whether the pull met the open change with this record hash.
+ */
+export async function protectUnreadable(
+  pullTx: PullTransaction,
+  hasSeenChange: (recordHash: Buffer) => boolean,
+): Promise<void> {
+  if (!pullTx.hasUnreadableKeys) return;
+  const { session, subject } = pullTx;
+  const { feed, pull } = subject;
+  await session.query('create temporary table protected (key text primary key) on commit drop');
+  await session.query(
+    `insert into protected select distinct u.key from unreadable_key u
+     where not exists (select from change c where c.feed = $1 and c.key = u.key and c.pull = $2)
+       and not exists (select from pending_same r where r.key = u.key)`,
+    [feed, pull],
+  );
+  await takeOutMet(pullTx, hasSeenChange);
+  await session.query('analyze protected');
+
+  const these = 'from protected p where c.feed = $1 and c.key = p.key';
+  await session.query(
+    `update change c set gone = false, missing_pulls = 0, unseen = true ${these} and c.desired = 'present'`,
+    [feed],
+  );
+  await session.query(
+    `delete from change c using protected p
+     where c.feed = $1 and c.key = p.key and c.desired = 'absent' and c.attempt_token is null
+       and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)`,
+    [feed],
+  );
+  await session.query(
+    `update change c set desired = 'present', operation = c.attempt_operation, fields = c.sent_fields,
+       record_hash = c.sent_record_hash, content_hash = c.sent_content_hash, revision = c.sent_revision,
+       target_state = 'ready', approved = false, gone = false, unseen = true,
+       sent_fields = null, sent_record_hash = null, sent_content_hash = null, sent_revision = null
+     ${these} and c.desired = 'absent' and c.sent_fields is not null`,
+    [feed],
+  );
+  await session.query(
+    `update change c set desired = 'present', operation = 'update', fields = d.fields, record_hash = m.record_hash,
+       content_hash = m.content_hash, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
+       state = case when c.attempt_token is null then 'ready' else c.state end, since = now(), not_before = '-infinity',
+       target_state = 'ready', approved = false, gone = false, unseen = true, attempts = 0, reason = null
+     from protected p join mapping m on m.feed = $1 and m.key = p.key join document d on d.feed = $1 and d.key = p.key
+     where c.feed = $1 and c.key = p.key and c.desired = 'absent'`,
+    [feed],
+  );
+  // Of an adopted job nothing is known that could be made again: should its delete come back undone, it is held.
+  await session.query(
+    `update change c set target_state = 'held', approved = false, sent_revision = ${SENT_REVISION},
+       state = case when c.attempt_token is null then 'held' else c.state end,
+       revision = nextval('revision_number') ${these} and c.desired = 'absent'`,
+    [feed],
+  );
+  await session.query(
+    `delete from protected p using change c where c.feed = $1 and c.key = p.key and c.desired = 'absent'`,
+    [feed],
+  );
+  await session.query(
+    'update mapping m set missing_pulls = 0 from protected p where m.feed = $1 and m.key = p.key and m.missing_pulls > 0',
+    [feed],
+  );
+}
+
+async function takeOutMet(
+  { session, subject }: PullTransaction,
+  hasSeenChange: (recordHash: Buffer) => boolean,
+): Promise<void> {
+  const select = `select c.key, c.record_hash as hash from protected p join change c on c.key = p.key
+    where c.desired = 'present' and c.feed = ${pg.escapeLiteral(subject.feed)}`;
+  for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'protected_change', select, BATCH)) {
+    const seen = rows.filter(({ hash }) => hasSeenChange(hash)).map(({ key }) => key);
+    if (seen.length > 0) await session.query('delete from protected where key = any($1::text[])', [seen]);
+  }
+}
+
+/** Takes the protected postings out of those that {@link collectMissing} found. */
+export async function keepProtected({ session, hasUnreadableKeys }: PullTransaction): Promise<void> {
+  if (hasUnreadableKeys) await session.query('delete from missing x using protected p where x.key = p.key');
+}
+
+/** Holds the deletes that wait: a record without a key may be any of their postings. Approved ones stay approved. */
+export async function holdWaitingDeletes({ session, subject }: PullTransaction, reason: Reason): Promise<number> {
+  const [row] = await session.query<{ n: number }>(
+    `with held as (
+       update change set state = 'held', target_state = 'held', since = now(), reason = $2, attempts = 0,
+         not_before = '-infinity', revision = nextval('revision_number')
+       where feed = $1 and desired = 'absent' and state = 'ready' and not approved returning 1)
+     select count(*) as n from held`,
+    [subject.feed, toJsonb(reason)],
+  );
+  return row?.n ?? 0;
+}
+
+/** Forgets the deletes that were held for a record without a key; what is still missing is judged anew. */
+export async function releaseUnreadableHolds({ session, subject }: PullTransaction): Promise<void> {
+  await session.query(
+    `delete from change where feed = $1 and desired = 'absent' and state = 'held' and reason->>'kind' = 'unreadable'`,
+    [subject.feed],
+  );
+}

@@ -1,0 +1,84 @@
+// Reads the creates of a feed for which a search of the site found a job, and which of them leave nothing to decide.
+import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+
+export interface FoundEntry {
+  readonly entry: number;
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+  /** Why a person has to decide about it alone; `undefined`: it is certain whose job it is. */
+  readonly ambiguous: string | undefined;
+}
+
+/**
+ * A found job is certainly a posting's where the site shows exactly the posting's reference, no other job of the site has
+ * a form of it, and no other posting of the site has it.
+ */
+export async function foundEntries(db: Queryable, feed: FeedName, referenceField: string): Promise<FoundEntry[]> {
+  const rows = await db.query<{
+    entry: number;
+    key: PostingKey;
+    job: SiteJobId;
+    shown: string | null;
+    exact: boolean;
+    jobs: number;
+    owned: boolean;
+    claimed: boolean;
+  }>(
+    `with found as materialized (
+       select c.id, c.site, c.feed, c.key, c.found_job_id as job, r.shown, r.reference as form,
+         btrim(coalesce(nullif(coalesce(c.sent_fields, c.fields)->>$2, ''), c.key)) as own
+       from change c left join site_reference r on r.site = c.site and r.site_job_id = c.found_job_id
+       where c.feed = $1 and c.state = 'in_doubt' and c.found_job_id is not null),
+     claimed as materialized (
+       select f.id from found f join change o on o.site = f.site and (o.feed, o.key) <> (f.feed, f.key)
+         and btrim(coalesce(o.sent_fields, o.fields)->>$2) = f.own
+       union select f.id from found f join change o on o.found_job_id = f.job and o.site = f.site and o.id <> f.id
+       union select f.id from found f join mapping m on m.site = f.site and (m.feed, m.key) <> (f.feed, f.key)
+         join document d on d.feed = m.feed and d.key = m.key and btrim(d.fields->>$2) = f.own)
+     select f.id as entry, f.key, f.job, f.shown, coalesce(btrim(f.shown) = f.own, false) as exact,
+       (select count(*) from site_reference o where o.site = f.site and o.reference = f.form) as jobs,
+       exists(select from mapping m where m.site = f.site and m.site_job_id = f.job) as owned,
+       f.id in (select id from claimed) as claimed
+     from found f order by f.id`,
+    [feed, referenceField],
+  );
+  return rows.map(({ entry, key, job, shown, exact, jobs, owned, claimed }) => ({
+    entry,
+    key,
+    siteJobId: job,
+    ambiguous: whyAmbiguous({ job, shown, exact, jobs, owned, claimed }),
+  }));
+}
+
+/** How many found jobs wait for a person, of each feed that has any. */
+export async function countFound(
+  db: Queryable,
+  feed: FeedName | undefined,
+): Promise<readonly { readonly feed: FeedName; readonly n: number }[]> {
+  return db.query(
+    `select feed, count(*) as n from change
+     where state = 'in_doubt' and found_job_id is not null and ($1::text is null or feed = $1) group by feed order by feed`,
+    [feed ?? null],
+  );
+}
+
+interface FoundFacts {
+  readonly job: SiteJobId;
+  readonly shown: string | null;
+  readonly exact: boolean;
+  readonly jobs: number;
+  readonly owned: boolean;
+  readonly claimed: boolean;
+}
+
+function whyAmbiguous({ job, shown, exact, jobs, owned, claimed }: FoundFacts): string | undefined {
+  if (owned) return `job ${job} belongs to another posting so far`;
+  if (!exact) {
+    return shown === null
+      ? `what reference job ${job} shows is not known any more`
+      : `job ${job} shows the reference "${shown.slice(0, 100)}", which is not exactly the posting's`;
+  }
+  if (jobs > 1) return `${jobs} jobs on the site show this reference`;
+  return claimed ? 'another posting of the site has the same reference' : undefined;
+}

@@ -1,0 +1,148 @@
+// Counts how each feed stands, and which pulls there were, for a look while everything runs.
+import type { FeedName, SiteName } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { listPulls, type PullRow } from '../pull/pull-row.ts';
+
+/** How one feed stands. */
+export interface FeedOverview {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  /** Site jobs that are live. */
+  readonly live: number;
+  readonly ready: number;
+  readonly sending: number;
+  readonly in_doubt: number;
+  readonly held: number;
+  readonly rejected: number;
+  readonly failed: number;
+  readonly unreadable: number;
+  readonly duplicates: number;
+  /** Postings and unreadable records that a person discarded: the site does not have them as the feed does. */
+  readonly discarded: number;
+  /** Age of the oldest that is held or in doubt, in milliseconds. */
+  readonly heldForMs: number | undefined;
+  readonly inDoubtForMs: number | undefined;
+  readonly holdReason: string | undefined;
+  readonly lastPull: PullRow | undefined;
+  /** How far the search of the site for jobs of the feed is, or why it failed; its first create waits for it. */
+  readonly search: string | undefined;
+  /** A person took it out of service. */
+  readonly retired: boolean;
+}
+
+type Counts = Pick<FeedOverview, 'ready' | 'sending' | 'in_doubt' | 'held' | 'rejected' | 'failed' | 'discarded'>;
+
+/** These feeds, and all others that the books know. */
+export async function readOverview(
+  db: Queryable,
+  configured: ReadonlyMap<FeedName, SiteName>,
+): Promise<FeedOverview[]> {
+  const known = await db.query<{ feed: FeedName; site: SiteName; retired: boolean }>(
+    'select feed, site, retired_at is not null as retired from feed_state',
+  );
+  const retired = new Set(known.filter((row) => row.retired).map((row) => row.feed));
+  // Where the books name another site than the configuration, what they have is that site's.
+  const sites = new Map([...configured, ...known.map(({ feed, site }) => [feed, site] as const)]);
+  const overviews: FeedOverview[] = [];
+  for (const feed of [...sites.keys()].sort()) {
+    overviews.push({ ...(await readFeed(db, feed, sites.get(feed) as SiteName)), retired: retired.has(feed) });
+  }
+  return overviews;
+}
+
+async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<Omit<FeedOverview, 'retired'>> {
+  const [lastPull] = await listPulls(db, feed, 1);
+  const [live] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [feed]);
+  const { counts, ages } = await countChanges(db, feed, site);
+  const [search] = await db.query<{ note: string | null }>(
+    'select site_check_note as note from feed_state where feed = $1 and site_checked_at is null',
+    [feed],
+  );
+  const records = await db.query<{ kind: string; n: number }>(
+    `select case when discarded then 'discarded' else kind end as kind, sum(case when discarded then records else 1 end)::bigint as n from record_problem
+     where feed = $1 and not (discarded and kind = 'duplicate') group by 1`,
+    [feed],
+  );
+  const recordsOf = (kind: string) => records.find((row) => row.kind === kind)?.n ?? 0;
+  return {
+    feed,
+    site,
+    live: live?.n ?? 0,
+    ...counts,
+    discarded: counts.discarded + recordsOf('discarded'),
+    unreadable: recordsOf('unreadable'),
+    duplicates: recordsOf('duplicate'),
+    heldForMs: ages.get('held'),
+    inDoubtForMs: ages.get('in_doubt'),
+    holdReason: counts.held === 0 ? undefined : await newestHoldReason(db, feed),
+    lastPull,
+    search: search?.note ?? undefined,
+  };
+}
+
+/** The two parts use an index each, so that a large backlog is not read for the few that wait for a person. */
+async function countChanges(
+  db: Queryable,
+  feed: FeedName,
+  site: SiteName,
+): Promise<{ readonly counts: Counts; readonly ages: ReadonlyMap<string, number> }> {
+  const rows = await db.query<{ state: keyof Counts; n: number; age: number | null }>(
+    `select 'ready' as state, count(*) as n, null::float8 as age from change where feed = $1 and state = 'ready'
+     union all
+     select state, count(*), (extract(epoch from clock_timestamp() - min(since)) * 1000)::float8
+     from change where site = $2 and feed = $1 and (state in ('sending', 'in_doubt', 'held', 'rejected', 'failed')
+       or state = 'discarded' and desired = 'present' and not gone) group by state`,
+    [feed, site],
+  );
+  const countOf = (state: keyof Counts) => rows.find((row) => row.state === state)?.n ?? 0;
+  return {
+    counts: {
+      ready: countOf('ready'),
+      sending: countOf('sending'),
+      in_doubt: countOf('in_doubt'),
+      held: countOf('held'),
+      rejected: countOf('rejected'),
+      failed: countOf('failed'),
+      discarded: countOf('discarded'),
+    },
+    ages: new Map(rows.flatMap(({ state, age }) => (age === null ? [] : [[state, age] as const]))),
+  };
+}
+
+/** Why the deletes of a feed are held: as the last of them was. */
+export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<string | undefined> {
+  const [row] = await db.query<{ reason: string | null }>(
+    `select reason->>'message' as reason from change where feed = $1 and state = 'held' order by since desc, id desc limit 1`,
+    [feed],
+  );
+  return row?.reason ?? undefined;
+}
+
+/** A pull with what was sent for it so far. */
+export interface CountedPull extends PullRow {
+  readonly created: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly requests: number;
+}
+
+/** The newest first. */
+export async function countedPulls(db: Queryable, feed: FeedName | undefined, limit: number): Promise<CountedPull[]> {
+  const pulls = await listPulls(db, feed, limit);
+  const rows = await db.query<{ pull: number; outcome: string; n: number }>(
+    'select pull, outcome, sum(n)::bigint as n from outcome_count where pull = any($1::bigint[]) group by 1, 2',
+    [pulls.map((pull) => pull.id)],
+  );
+  return pulls.map((pull) => {
+    const countOf = (outcome: string) => rows.find((row) => row.pull === pull.id && row.outcome === outcome)?.n ?? 0;
+    return {
+      ...pull,
+      unchanged: pull.unchanged + countOf('nothing'),
+      gone: pull.gone - countOf('dropped'),
+      created: countOf('created'),
+      updated: countOf('updated'),
+      deleted: countOf('deleted'),
+      requests: countOf('requests'),
+    };
+  });
+}

@@ -1,0 +1,145 @@
+// Reads all that the books know of one posting: what the site has, what is open, what was sent, and who intervened.
+import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import type { Fields, Problem } from '../../posting/posting.ts';
+import { findChangeOf, type OpenChangeRow } from '../change/open-change.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { notesOf } from '../pull/posting-notes.ts';
+import { listPulls, type PullRow } from '../pull/pull-row.ts';
+import { type ActRow, recentActs } from './audit.ts';
+import { type EditRow, editsOfPosting } from './override.ts';
+
+/** What the site has for a posting. */
+export interface LiveJob {
+  readonly site: SiteName;
+  readonly siteJobId: SiteJobId;
+  readonly url: string | undefined;
+  readonly since: Date;
+  /** Complete pulls in a row in which the posting was missing. */
+  readonly missingPulls: number;
+  /** What the site accepted last; `undefined`: never known. */
+  readonly fields: Fields | undefined;
+}
+
+/** One request, in short. */
+export interface RequestRow {
+  readonly at: Date;
+  readonly operation: string;
+  readonly siteJobId: string | null;
+  readonly status: number | null;
+  readonly outcome: string;
+}
+
+/** One failed attempt, as it was sent and received, the token removed. */
+export interface FailureRow {
+  readonly at: Date;
+  readonly operation: string;
+  readonly kind: string;
+  readonly problems: readonly Problem[];
+  readonly request: { readonly method: string; readonly url: string; readonly body?: string } | null;
+  readonly response: { readonly status: number; readonly location?: string; readonly body: string } | null;
+}
+
+/** A record that repeats the posting's key with other content. */
+export interface DuplicateRow {
+  readonly id: number;
+  readonly since: Date;
+}
+
+/** A record with the posting's key that can't be read. */
+export interface UnreadableRow {
+  readonly id: number;
+  readonly since: Date;
+  /** A person has dealt with it; the posting's job stays all the same. */
+  readonly discarded: boolean;
+  readonly reason: string;
+}
+
+export interface PostingStory {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly live: LiveJob | undefined;
+  readonly change: OpenChangeRow | undefined;
+  readonly edits: readonly EditRow[];
+  /** What was changed in the fields on the way. */
+  readonly notes: readonly Problem[];
+  readonly requests: readonly RequestRow[];
+  readonly failures: readonly FailureRow[];
+  readonly duplicates: readonly DuplicateRow[];
+  readonly unreadable: readonly UnreadableRow[];
+  readonly acts: readonly ActRow[];
+  /** The feed's newest pull. */
+  readonly lastPull: PullRow | undefined;
+}
+
+const NEWEST = 5;
+
+export async function readStory(db: Queryable, feed: FeedName, key: PostingKey): Promise<PostingStory> {
+  const [lastPull] = await listPulls(db, feed, 1);
+  return {
+    feed,
+    key,
+    live: await findLiveJob(db, feed, key),
+    change: await findChangeOf(db, feed, key),
+    edits: await editsOfPosting(db, feed, key),
+    notes: await notesOf(db, feed, key),
+    requests: await recentRequests(db, feed, key, NEWEST),
+    failures: await recentFailures(db, feed, key, NEWEST),
+    duplicates: await db.query<DuplicateRow>(
+      `select id, since from record_problem where feed = $1 and key = $2 and kind = 'duplicate' and not discarded
+       order by id limit $3`,
+      [feed, key, NEWEST],
+    ),
+    unreadable: await db.query<UnreadableRow>(
+      `select id, since, discarded, problems->0->>'message' as reason from record_problem
+       where feed = $1 and key = $2 and kind = 'unreadable' order by id limit $3`,
+      [feed, key, NEWEST],
+    ),
+    acts: await recentActs(db, feed, key, NEWEST),
+    lastPull,
+  };
+}
+
+export async function findLiveJob(db: Queryable, feed: FeedName, key: PostingKey): Promise<LiveJob | undefined> {
+  const [row] = await db.query(
+    `select m.site, m.site_job_id, m.site_job_url, m.mapped_at, m.missing_pulls, d.fields
+     from mapping m left join document d on d.feed = m.feed and d.key = m.key where m.feed = $1 and m.key = $2`,
+    [feed, key],
+  );
+  if (row === undefined) return undefined;
+  return {
+    site: row.site,
+    siteJobId: row.site_job_id,
+    url: row.site_job_url ?? undefined,
+    since: row.mapped_at,
+    missingPulls: row.missing_pulls,
+    fields: row.fields ?? undefined,
+  };
+}
+
+/** The newest first. */
+export async function recentRequests(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+  limit: number,
+): Promise<RequestRow[]> {
+  return db.query<RequestRow>(
+    `select at, operation, site_job_id as "siteJobId", status, outcome from request
+     where feed = $1 and key = $2 order by id desc limit $3`,
+    [feed, key, limit],
+  );
+}
+
+/** The newest first. */
+export async function recentFailures(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+  limit: number,
+): Promise<FailureRow[]> {
+  return db.query<FailureRow>(
+    `select at, operation, kind, problems, request, response from failure
+     where feed = $1 and key = $2 order by id desc limit $3`,
+    [feed, key, limit],
+  );
+}

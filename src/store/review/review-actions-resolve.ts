@@ -1,0 +1,85 @@
+// Writes how a person settled a create in doubt: the site has made this job, or none.
+import type { SiteJobId } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import type { AdoptedContent } from '../change/attempt-outcome.ts';
+import { adoptDoubtWithin, type Doubt, endOtherClaim, findDoubt, refuteDoubt } from '../change/doubt.ts';
+import { findChange, lockChange } from '../change/open-change.ts';
+import { shareFeeds } from '../locks/advisory-locks.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
+import { refuteFound } from '../site/site-search.ts';
+import { noteAct } from './audit.ts';
+
+export type DoubtVerdict =
+  | {
+      readonly kind: 'exists';
+      readonly siteJobId: SiteJobId;
+      readonly url: string | undefined;
+      /** What the site shows of it. */
+      readonly content: AdoptedContent;
+      /** Whether that is what was sent for the posting. */
+      readonly fits: boolean;
+      /** Whether the job is no other posting's any more, which so far has it with these fields. */
+      readonly isOthers: (older: Fields) => boolean;
+    }
+  | { readonly kind: 'missing' };
+
+export type DoubtResolved =
+  | { readonly kind: 'recorded' }
+  /** Somebody else, or the site's list, has settled it meanwhile. */
+  | { readonly kind: 'not_in_doubt' }
+  /** The job belongs to another posting: a job has one posting only (laws 1 and 4). */
+  | { readonly kind: 'owned'; readonly owner: string };
+
+/** The doubt of an entry, `undefined` where it is not in doubt. */
+export async function doubtOf(db: Queryable, entry: number): Promise<Doubt | undefined> {
+  const change = await findChange(db, entry);
+  return change === undefined ? undefined : findDoubt(db, change.feed, change.key);
+}
+
+export async function resolveDoubt(
+  db: Database,
+  entry: number,
+  verdict: DoubtVerdict,
+  actor: string,
+): Promise<DoubtResolved> {
+  return db.transaction(async (tx) => {
+    const found = await findChange(tx, entry);
+    if (found === undefined) return { kind: 'not_in_doubt' };
+    await shareFeeds(tx, [found.feed]);
+    // Locked before it is looked at: a doubt that was settled otherwise must not turn the named job into a stray.
+    await lockChange(tx, entry);
+    const doubt = await findDoubt(tx, found.feed, found.key);
+    if (doubt === undefined) return { kind: 'not_in_doubt' };
+    const { site, feed, key } = doubt.attempt;
+    if (verdict.kind === 'exists') {
+      // Only the site says that a mapping is wrong; a person alone does not take a job from a posting.
+      if (verdict.fits || (await wasFound(tx, entry, verdict.siteJobId))) {
+        await endOtherClaim(tx, doubt, verdict.siteJobId, verdict.isOthers);
+      }
+      const owner = await ownerOf(tx, site, verdict.siteJobId);
+      if (owner !== undefined) return { kind: 'owned', owner };
+      await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, verdict.content);
+    } else {
+      await refuteDoubt(tx, doubt, Number.POSITIVE_INFINITY);
+      await refuteFound(tx, doubt.attempt, doubt.attempt.result.fields);
+    }
+    const { content: _, isOthers: __, ...said } = { content: undefined, isOthers: undefined, ...verdict };
+    await noteAct(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said } });
+    return { kind: 'recorded' };
+  });
+}
+
+async function wasFound(tx: Queryable, entry: number, id: SiteJobId): Promise<boolean> {
+  return (await tx.query('select from change where id = $1 and found_job_id = $2', [entry, id])).length > 0;
+}
+
+/** What a job belongs to already, for people. */
+async function ownerOf(tx: Queryable, site: string, id: SiteJobId): Promise<string | undefined> {
+  const [row] = await tx.query<{ owner: string }>(
+    `select 'posting ' || key || ' of feed ' || feed as owner from mapping where site = $1 and site_job_id = $2
+     union all
+     select 'the surplus jobs that are about to be deleted' from orphan_site_job where site = $1 and site_job_id = $2`,
+    [site, id],
+  );
+  return row?.owner;
+}

@@ -1,0 +1,250 @@
+// Writes what a person decided on many entries at once: one statement for all of them, with its audit, in one transaction.
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import { shareFeeds } from '../locks/advisory-locks.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from './review-entries.ts';
+
+/** Which entries an act is on: single ones, and all of these feeds that it applies to. */
+export interface Selection {
+  readonly ids: readonly number[];
+  readonly feeds: readonly FeedName[];
+  /** Only entries of these kinds; absent: of all. Discarding and reopening heed it. */
+  readonly kinds?: readonly EntryKind[];
+}
+
+/** An entry that was acted on. */
+export interface ActedEntry {
+  readonly id: number;
+  readonly feed: FeedName;
+  /** Of one that was discarded or reopened: what it waits for a person as, or waited as. */
+  readonly kind?: EntryKind | null;
+}
+
+// Rows are locked in the order in which everybody locks them, then altered. Changes in flight or in doubt are in no
+// state that is named here, so an attempt is never disturbed.
+const onChanges = (action: string, states: string, set: string, kind = 'null::text'): string =>
+  `with chosen as (
+     select c.id from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${states}
+     order by c.feed, c.key for update),
+   acted as (
+     update change c set ${set} from chosen where c.id = chosen.id returning c.id, c.feed, c.key, ${kind} as kind),
+   noted as (
+     insert into audit (actor, action, feed, key, detail)
+     select $3, '${action}', feed, key, jsonb_strip_nulls(jsonb_build_object('entry', id, 'kind', kind)) from acted)
+   select id, feed, kind from acted`;
+
+const SEND_AGAIN = `state = 'ready', target_state = 'ready', since = now(), attempts = 0, not_before = '-infinity',
+  revision = nextval('revision_number')`;
+
+const RETRY = onChanges('retry', `c.state in ('rejected', 'failed') and not c.invalid`, `${SEND_AGAIN}, reason = null`);
+
+const APPROVE = onChanges(
+  'approve',
+  `c.state = 'held' and c.desired = 'absent'`,
+  `${SEND_AGAIN}, reason = null, approved = true`,
+);
+
+const DISCARD = onChanges(
+  'discard',
+  `c.state in ('rejected', 'failed', 'held') and c.state = any($4::text[])`,
+  `state = 'discarded', discarded_from = c.state, since = now(), revision = nextval('revision_number')`,
+  'c.discarded_from',
+);
+
+const REOPEN = onChanges(
+  'reopen',
+  `c.state = 'discarded' and ${DISCARDED_KIND} = any($4::text[])`,
+  `state = ${DISCARDED_KIND}, since = now(), revision = nextval('revision_number')`,
+  'c.state',
+);
+
+const onRecords = (action: string, discarded: boolean): string => `with acted as (
+     update record_problem p set discarded = ${discarded}
+     where (p.id = any($1::bigint[]) or p.feed = any($2::text[])) and p.discarded = ${!discarded}
+       and p.kind = any($4::text[]) returning p.id, p.feed, p.key, p.kind),
+   noted as (
+     insert into audit (actor, action, feed, key, detail)
+     select $3, '${action}', feed, key, jsonb_build_object('entry', id, 'kind', kind) from acted)
+   select id, feed, kind from acted`;
+
+const DISCARD_RECORDS = onRecords('discard', true);
+const REOPEN_RECORDS = onRecords('reopen', false);
+
+/** Has rejected and failed changes sent again, with all their attempts. Those that break a known rule are left. */
+export async function retryChanges(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
+  await shareFeeds(tx, await feedsOf(tx, selection));
+  return act(tx, RETRY, selection, actor);
+}
+
+/** Approves held deletes of postings that are still to be absent; the guard counts none of them. */
+export async function approveChanges(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
+  const feeds = await feedsOf(tx, selection);
+  await shareFeeds(tx, feeds);
+  const acted = await act(tx, APPROVE, selection, actor);
+  await clearHolds(tx, feeds);
+  return acted;
+}
+
+/** Lets changes rest until their posting changes, and takes records as dealt with. */
+export async function discardEntries(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
+  const feeds = await feedsOf(tx, selection);
+  await shareFeeds(tx, feeds);
+  const changes = await actOnKinds(tx, DISCARD, selection, actor);
+  const records = await actOnKinds(tx, DISCARD_RECORDS, selection, actor);
+  await clearHolds(tx, feeds);
+  return [...changes, ...records];
+}
+
+/**
+ * Puts discarded entries back into review as what they were. One whose posting has changed since is not discarded any more,
+ * and is left. The caller keeps pulls out of the feeds.
+ */
+export async function reopenEntries(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
+  const feeds = await feedsOf(tx, selection);
+  await shareFeeds(tx, feeds);
+  const changes = await actOnKinds(tx, REOPEN, selection, actor);
+  const records = await actOnKinds(tx, REOPEN_RECORDS, selection, actor);
+  await noteHolds(tx, feedsWith('held', changes));
+  await forgetValidators(tx, feedsWith('unreadable', records));
+  return [...changes, ...records];
+}
+
+const feedsWith = (kind: EntryKind, acted: readonly ActedEntry[]): FeedName[] => [
+  ...new Set(acted.filter((entry) => entry.kind === kind).map((entry) => entry.feed)),
+];
+
+/** Feeds of which reopening this selection makes records count as unreadable again. */
+export async function feedsToReadAgain(db: Queryable, { ids, feeds, kinds }: Selection): Promise<FeedName[]> {
+  const rows = await db.query<{ feed: FeedName }>(
+    `select distinct feed from record_problem
+     where (id = any($1::bigint[]) or feed = any($2::text[])) and discarded and kind = 'unreadable' and kind = any($3::text[])
+     order by feed`,
+    [ids, feeds, kinds ?? ENTRY_KINDS],
+  );
+  return rows.map((row) => row.feed);
+}
+
+/** Entries that an act is on, counted. */
+export interface ChosenCount {
+  readonly feed: FeedName;
+  readonly kind: EntryKind;
+  /** They are chosen by the name of their feed, and not one by one. */
+  readonly byName: boolean;
+  readonly n: number;
+}
+
+/** What discarding this selection would discard. */
+export async function countDiscardable(db: Queryable, { ids, feeds, kinds }: Selection): Promise<ChosenCount[]> {
+  return db.query<ChosenCount>(
+    `select feed, kind, feed = any($2::text[]) as "byName", count(*) as n
+     from (select c.id, c.feed, c.state as kind from change c where c.state in ('rejected', 'failed', 'held')
+           union all select p.id, p.feed, p.kind from record_problem p where not p.discarded) entry
+     where (id = any($1::bigint[]) or feed = any($2::text[])) and kind = any($3::text[])
+     group by 1, 2, 3 order by 1, 2`,
+    [ids, feeds, kinds ?? ENTRY_KINDS],
+  );
+}
+
+/** How many deletes of these feeds wait for approval. */
+export async function countHeld(tx: Queryable, feeds: readonly FeedName[]): Promise<number> {
+  const [row] = await tx.query<{ n: number }>(
+    `select count(*) as n from change where state = 'held' and desired = 'absent' and feed = any($1::text[])`,
+    [feeds],
+  );
+  return row?.n ?? 0;
+}
+
+/** How many entries of these feeds an act passed over: in doubt, or known to break a rule. */
+export async function countPassedOver(
+  tx: Queryable,
+  feeds: readonly FeedName[],
+): Promise<{ readonly feed: FeedName; readonly in_doubt: number; readonly invalid: number }[]> {
+  return tx.query(
+    `select feed, count(*) filter (where state = 'in_doubt') as in_doubt, count(*) filter (where invalid) as invalid
+     from change where feed = any($1::text[]) and state in ('in_doubt', 'rejected', 'failed') group by feed`,
+    [feeds],
+  );
+}
+
+async function act(tx: Queryable, statement: string, { ids, feeds }: Selection, actor: string): Promise<ActedEntry[]> {
+  return tx.query<ActedEntry>(statement, [ids, feeds, actor]);
+}
+
+const actOnKinds = (tx: Queryable, statement: string, selection: Selection, actor: string): Promise<ActedEntry[]> =>
+  tx.query<ActedEntry>(statement, [selection.ids, selection.feeds, actor, selection.kinds ?? ENTRY_KINDS]);
+
+/** The feeds of a selection, those of its single entries among them. */
+export async function feedsOf(db: Queryable, { ids, feeds }: Selection): Promise<FeedName[]> {
+  const entries = await findEntries(db, ids);
+  return [...new Set([...feeds, ...entries.map((entry) => entry.feed)])];
+}
+
+/** A feed of which nothing is held any more has no hold. */
+async function clearHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
+  await tx.query(
+    `update feed_state f set hold_reason = null, hold_since = null
+     where f.feed = any($1::text[]) and f.hold_reason is not null
+       and not exists (select from change c where c.site = f.site and c.state = 'held' and c.feed = f.feed)`,
+    [feeds],
+  );
+}
+
+/** A feed of which something is held again has a hold again. */
+async function noteHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
+  await tx.query(
+    `update feed_state f set hold_since = now(),
+       hold_reason = coalesce((select c.reason->>'message' from change c where c.feed = f.feed and c.state = 'held'
+                               order by c.id desc limit 1), 'reopened')
+     where f.feed = any($1::text[]) and f.hold_reason is null`,
+    [feeds],
+  );
+}
+
+/** The next pull has to read the feed: "as it was at the last complete pull" does not say what a reopened record means. */
+async function forgetValidators(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
+  await tx.query('update feed_state set etag = null, last_modified = null where feed = any($1::text[])', [feeds]);
+}
+
+/** Where an entry stands: the state of a change, or what is wrong with a record. */
+export interface EntryState {
+  readonly id: number;
+  readonly feed: FeedName;
+  readonly key: PostingKey | null;
+  readonly state:
+    | 'ready'
+    | 'sending'
+    | 'in_doubt'
+    | 'held'
+    | 'rejected'
+    | 'failed'
+    | 'discarded'
+    | 'unreadable'
+    | 'duplicate';
+  /** A change that breaks a known rule of the site. */
+  readonly invalid: boolean;
+  readonly reason: string | null;
+}
+
+/** The entries with these numbers that there are. A change that was sent is not there any more. */
+export async function findEntries(db: Queryable, ids: readonly number[]): Promise<EntryState[]> {
+  return db.query<EntryState>(
+    `select id, feed, key, state, invalid, reason->>'message' as reason from change where id = any($1::bigint[])
+     union all
+     select id, feed, key, case when discarded then 'discarded' else kind end, false, problems->0->>'message'
+     from record_problem where id = any($1::bigint[])`,
+    [ids],
+  );
+}
+
+/** How many of these changes are still open, by feed and state; those that are missing were sent. */
+export async function countOpenEntries(
+  db: Queryable,
+  ids: readonly number[],
+): Promise<{ readonly feed: FeedName; readonly state: EntryState['state']; readonly n: number }[]> {
+  return db.query('select feed, state, count(*) as n from change where id = any($1::bigint[]) group by 1, 2', [ids]);
+}
+
+/** Feeds that the books know, configured or not. */
+export async function knownFeeds(db: Queryable): Promise<FeedName[]> {
+  return (await db.query<{ feed: FeedName }>('select feed from feed_state order by feed')).map((row) => row.feed);
+}

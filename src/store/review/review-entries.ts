@@ -1,0 +1,136 @@
+// Turns changes and records that need a person into one list of review entries, streamed, with their counts.
+import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+
+export const ENTRY_KINDS = ['in_doubt', 'failed', 'rejected', 'unreadable', 'duplicate', 'held'] as const;
+/** `unreadable` and `duplicate` are records of a feed; the others are changes. */
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** One thing that needs a person, in short. */
+export interface ReviewEntry {
+  /** Unique over changes and records. */
+  readonly id: number;
+  readonly feed: FeedName;
+  /** Absent only for a record of a feed of which no pull was ever committed. */
+  readonly site: SiteName | undefined;
+  /** Absent for a record without a usable key. */
+  readonly key: PostingKey | undefined;
+  readonly kind: EntryKind;
+  /** What was to be sent, or is in doubt; absent for records. */
+  readonly operation: 'create' | 'update' | 'delete' | undefined;
+  readonly since: Date;
+  /** By the database's clock. */
+  readonly ageMs: number;
+  /** One sentence. */
+  readonly reason: string;
+}
+
+export interface EntryFilter {
+  readonly feed: FeedName | undefined;
+  readonly kinds: readonly EntryKind[];
+  /** Those that a person discarded, by the kinds that they had, and not those that wait. */
+  readonly discarded?: boolean;
+}
+
+// The literal list of states lets the database use the index of changes that are not ready.
+const WAITING = {
+  kind: 'c.state',
+  changes: `change c where c.state in ('rejected', 'failed', 'held', 'in_doubt')
+  and c.state = any($1::text[]) and ($2::text is null or c.feed = $2)`,
+  records: `record_problem p where not p.discarded and p.kind = any($1::text[]) and ($2::text is null or p.feed = $2)`,
+} as const;
+/** What a discarded change was, and is again once it is reopened. */
+export const DISCARDED_KIND = `coalesce(c.discarded_from, 'rejected')`;
+const DISCARDED = {
+  kind: DISCARDED_KIND,
+  changes: `change c where c.state = 'discarded'
+  and ${DISCARDED_KIND} = any($1::text[]) and ($2::text is null or c.feed = $2)`,
+  records: `record_problem p where p.discarded and p.kind = any($1::text[]) and ($2::text is null or p.feed = $2)`,
+} as const;
+const sourcesOf = ({ discarded }: EntryFilter) => (discarded === true ? DISCARDED : WAITING);
+const READ_AT_ONCE = 500;
+
+/**
+ * Streams entries: kinds in the order of {@link ENTRY_KINDS}, so that doubts come first and held deletes, of which there
+ * may be very many, last; in each kind the oldest first. An entry that is settled meanwhile is left out.
+ */
+export async function* reviewEntries(
+  db: Queryable,
+  filter: EntryFilter,
+  limit: number | undefined,
+): AsyncGenerator<ReviewEntry> {
+  // Ids are small: the list is bounded by them, and nothing is held open while a slow reader reads on.
+  const { kind, changes, records } = sourcesOf(filter);
+  const ids = await db.query<{ id: number }>(
+    `select id from (select c.id, ${kind} as kind, c.since from ${changes}
+       union all select p.id, p.kind, p.since from ${records}) entry
+     order by array_position($3::text[], kind), since, id limit $4`,
+    [filter.kinds, filter.feed ?? null, ENTRY_KINDS, limit ?? null],
+  );
+  for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+    const page = ids.slice(at, at + READ_AT_ONCE).map((row) => row.id);
+    yield* await readEntries(db, page, filter);
+  }
+}
+
+async function readEntries(db: Queryable, ids: readonly number[], filter: EntryFilter): Promise<ReviewEntry[]> {
+  const { kind, changes, records } = sourcesOf(filter);
+  const rows = await db.query(
+    `select entry.*, (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
+     from (select c.id, c.feed, c.site, c.key, ${kind} as kind, coalesce(c.attempt_operation, c.operation) as operation,
+             c.since, nullif(concat_ws('; ', c.reason->>'message', c.reason->>'note'), '') as reason
+           from ${changes} and c.id = any($3::bigint[])
+       union all
+       select p.id, p.feed, (select f.site from feed_state f where f.feed = p.feed), p.key, p.kind, null, p.since,
+             case when p.records > 1 then p.records || ' records: ' else '' end || (p.problems->0->>'message')
+       from ${records} and p.id = any($3::bigint[])) entry
+     order by array_position($3::bigint[], id)`,
+    [filter.kinds, filter.feed ?? null, ids],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    feed: row.feed,
+    site: row.site ?? undefined,
+    key: row.key ?? undefined,
+    kind: row.kind,
+    operation: row.operation ?? undefined,
+    since: row.since,
+    ageMs: row.age,
+    reason: row.reason ?? 'no reason was noted',
+  }));
+}
+
+/** How many entries there are of each kind that has any. */
+export async function countEntries(db: Queryable, filter: EntryFilter): Promise<ReadonlyMap<EntryKind, number>> {
+  const { kind, changes, records } = sourcesOf(filter);
+  const rows = await db.query<{ kind: EntryKind; n: number }>(
+    `select ${kind} as kind, count(*) as n from ${changes} group by 1
+     union all select p.kind, count(*) from ${records} group by 1`,
+    [filter.kinds, filter.feed ?? null],
+  );
+  return new Map(rows.map((row) => [row.kind, row.n]));
+}
+
+/** What is held of one feed, together. */
+export interface HeldGroup {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly count: number;
+  /** Of the oldest. */
+  readonly since: Date;
+  readonly ageMs: number;
+  /** The guard's reason, of the newest: the counts and the limit. */
+  readonly reason: string;
+}
+
+export async function heldGroups(db: Queryable, feed: FeedName | undefined): Promise<HeldGroup[]> {
+  return db.query<HeldGroup>(
+    `select c.feed, c.site, count(*) as count, min(c.since) as since,
+       (extract(epoch from clock_timestamp() - min(c.since)) * 1000)::float8 as "ageMs",
+       coalesce((select n.reason->>'message' from change n where n.site = c.site and n.feed = c.feed and n.state = 'held'
+                 order by n.since desc, n.id desc limit 1), 'no reason was noted') as reason
+     from change c where c.state = 'held' and ($1::text is null or c.feed = $1)
+     group by c.feed, c.site order by c.feed`,
+    [feed ?? null],
+  );
+}

@@ -1,0 +1,76 @@
+// Reads everything of one review entry: the change or record, what the site has, and how the last attempts failed.
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import type { Problem } from '../../posting/posting.ts';
+import { findChange, type OpenChangeRow } from '../change/open-change.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { type EditRow, editsOfPosting } from './override.ts';
+import { type FailureRow, findLiveJob, type LiveJob, recentFailures } from './posting-history.ts';
+
+/** A record of a feed that could not become a posting, or that repeats a key. */
+export interface RecordEntry {
+  readonly id: number;
+  readonly feed: FeedName;
+  readonly key: PostingKey | undefined;
+  readonly kind: 'unreadable' | 'duplicate';
+  readonly problems: readonly Problem[];
+  /** The beginning of the record. */
+  readonly excerpt: string;
+  readonly since: Date;
+  readonly ageMs: number;
+  readonly firstPull: number;
+  readonly discarded: boolean;
+  /** Records of the last pull that the entry stands for. */
+  readonly records: number;
+}
+
+export type EntryDetails =
+  | {
+      readonly kind: 'change';
+      readonly change: OpenChangeRow;
+      readonly live: LiveJob | undefined;
+      readonly edits: readonly EditRow[];
+      /** The newest first. */
+      readonly failures: readonly FailureRow[];
+    }
+  | { readonly kind: 'record'; readonly record: RecordEntry };
+
+const NEWEST_FAILURES = 3;
+
+export async function readEntry(db: Queryable, id: number): Promise<EntryDetails | undefined> {
+  const change = await findChange(db, id);
+  if (change === undefined) {
+    const record = await findRecord(db, id);
+    return record === undefined ? undefined : { kind: 'record', record };
+  }
+  const { feed, key } = change;
+  return {
+    kind: 'change',
+    change,
+    live: await findLiveJob(db, feed, key),
+    edits: await editsOfPosting(db, feed, key),
+    failures: await recentFailures(db, feed, key, NEWEST_FAILURES),
+  };
+}
+
+async function findRecord(db: Queryable, id: number): Promise<RecordEntry | undefined> {
+  const [row] = await db.query(
+    `select id, feed, key, kind, problems, excerpt, since, first_pull, discarded, records,
+       (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
+     from record_problem where id = $1`,
+    [id],
+  );
+  if (row === undefined) return undefined;
+  return {
+    id: row.id,
+    feed: row.feed,
+    key: row.key ?? undefined,
+    kind: row.kind,
+    problems: row.problems,
+    excerpt: row.excerpt,
+    since: row.since,
+    ageMs: row.age,
+    firstPull: row.first_pull,
+    discarded: row.discarded,
+    records: row.records,
+  };
+}

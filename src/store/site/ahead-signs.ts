@@ -1,0 +1,100 @@
+// Keeps signs that a site has jobs that this database does not know: each has the site searched before further creates.
+import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
+
+/** The same job is a sign again only after this time. */
+const KEPT = `interval '90 days'`;
+/** A search for signs follows another one after this time, and takes up a tenth of the time at most. */
+const PAUSE = `greatest(interval '10 minutes', 10 * (select max(f.site_checked_at) - max(s.taken_at)
+  from feed_state f where f.site = $1))`;
+const LAST_IS_OVER = `(select coalesce(max(s.taken_at) + ${PAUSE} < clock_timestamp(), true) from site_sign s where s.site = $1)`;
+
+/**
+ * Creates of a site do not wait for a search that a sign or a restore of the data asks for where this holds.
+ * @param site an expression for the site's name.
+ */
+export const noSearchIsDue = (site: string): string =>
+  `not exists (select from site_sign s where s.site = ${site} and s.blocks and s.taken_at is null)
+     and exists (select from data_stamp d where d.stamp = d.xmin::text)`;
+
+/** Notes that a site job is another posting's than the database knew. It is a sign once, however often it is seen. */
+export async function noteSign(tx: Queryable, site: SiteName, id: SiteJobId): Promise<void> {
+  await tx.query(`delete from site_sign where site = $1 and noted_at < now() - ${KEPT}`, [site]);
+  await tx.query(
+    `insert into site_sign (site, site_job_id, blocks) select $1, $2, ${LAST_IS_OVER} on conflict do nothing`,
+    [site, id],
+  );
+}
+
+/**
+ * Asks for one search for all signs that wait, once the last search for signs is long enough ago.
+ * @param note where the site can't be searched: what its feeds tell instead. @returns the jobs that were signs.
+ */
+export async function takeSigns(db: Database, site: SiteName, note: string | undefined): Promise<SiteJobId[]> {
+  const [waiting] = await db.query('select from site_sign where site = $1 and taken_at is null limit 1', [site]);
+  if (waiting === undefined) return [];
+  return db.transaction(async (tx) => {
+    const rows = await tx.query<{ id: SiteJobId }>(
+      `update site_sign set taken_at = clock_timestamp() where site = $1 and taken_at is null
+         and (${LAST_IS_OVER} or exists (select from site_sign s where s.site = $1 and s.taken_at is null and s.blocks))
+       returning site_job_id as id`,
+      [site],
+    );
+    if (rows.length > 0) await searchAgain(tx, site, note);
+    return rows.map(({ id }) => id);
+  });
+}
+
+/** What was found out, or said by a person, about the site at another address means nothing at this one. */
+export const searchAnew = (db: Database, site: SiteName): Promise<void> =>
+  db.transaction((tx) => searchAgain(tx, site, undefined));
+
+async function searchAgain(tx: Queryable, site: SiteName | undefined, note: string | undefined): Promise<void> {
+  const feeds = await tx.query<{ feed: FeedName }>(
+    'select feed from feed_state where $1::text is null or site = $1 order by feed for update',
+    [site ?? null],
+  );
+  await tx.query(
+    `update feed_state set site_checked_at = case when $2::text is not null then site_checked_at end, site_check_note = $2,
+       site_check_failed_at = null, site_declared = false where feed = any($1::text[])`,
+    [feeds.map(({ feed }) => feed), note ?? null],
+  );
+}
+
+/**
+ * Has all sites searched anew where the database is in another place than it was, or where its data was restored into the
+ * same tables: it may know less than the sites. @param place what the process knows of the place; `undefined`: only the
+ * data is checked. @returns whether that is so.
+ */
+export async function noticeRestore(db: Database, place: string | undefined): Promise<boolean> {
+  const [stamp] = await db.query<{ intact: boolean }>('select stamp = xmin::text as intact from data_stamp');
+  if (place === undefined && stamp?.intact === true) return false;
+  return db.transaction(async (tx) => {
+    const moved = place !== undefined && (await notePlace(tx, place));
+    const restored = await stampData(tx);
+    if (moved || restored) await searchAgain(tx, undefined, undefined);
+    return moved || restored;
+  });
+}
+
+/** Gives whether the database was in another place before. */
+async function notePlace(tx: Queryable, place: string): Promise<boolean> {
+  const [row] = await tx.query<{ old: string | null }>(
+    `update installation i set place = new.place from installation old,
+       (select concat_ws('/', $1::text, (select oid from pg_database where datname = current_database()),
+         pg_relation_filenode('feed_state'), pg_relation_filenode('mapping')) as place) new
+     where i.id = old.id and i.place is distinct from new.place returning old.place as old`,
+    [place],
+  );
+  return row !== undefined && row.old !== null;
+}
+
+/** Gives whether the row of the stamp was written by another transaction than it names, or is not there. */
+async function stampData(tx: Queryable): Promise<boolean> {
+  await tx.query('lock table data_stamp in share row exclusive mode');
+  const [intact] = await tx.query('select from data_stamp where stamp = xmin::text');
+  if (intact !== undefined) return false;
+  await tx.query('delete from data_stamp');
+  await tx.query('insert into data_stamp (stamp) values ((txid_current() % 4294967296)::text)');
+  return true;
+}

@@ -1,0 +1,90 @@
+// Keeps the rate that a site has taught by asking to wait, and hands out the turns of it to all processes.
+import type { SiteName } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+
+/** A site may ask for less than this, and is then told to wait anew; 503 speaks of maintenance mostly. */
+const LEAST_RATE = { 429: 1 / 60, 503: 1 } as const;
+
+export interface Throttling {
+  readonly status: 429 | 503;
+  /** How long nothing is sent. */
+  readonly waitMs: number;
+  /** When the request left: what left before all knew the lower rate says nothing of it. */
+  readonly sentMsAgo: number;
+  /** The configured rate; `Infinity`: none. */
+  readonly requestsPerSecond: number;
+}
+
+/** A rate that nobody configured is lowered from this one. */
+const UNBOUNDED = 1_000;
+
+/**
+ * Holds everything for a site as it asked, and lowers the rate for all processes: by half, or by a fifth where it had
+ * only grown beyond what the site takes.
+ */
+export async function throttleSite(db: Queryable, site: SiteName, throttling: Throttling): Promise<void> {
+  const { status, waitMs, sentMsAgo, requestsPerSecond } = throttling;
+  const configured = Math.min(requestsPerSecond, UNBOUNDED);
+  await db.query(
+    `insert into site_state as s (site, not_before, last_message, learnt_rate, rate_changed_at, throttled_at)
+     values ($1, now() + make_interval(secs => $2), $3, greatest($5::float8, $4::float8 / 2), clock_timestamp(), clock_timestamp())
+     on conflict (site) do update set not_before = greatest(s.not_before, excluded.not_before), last_message = $3,
+       throttled_at = clock_timestamp(), rate_changed_at = case when ${SENT_BEFORE} then s.rate_changed_at else clock_timestamp() end,
+       learnt_rate = case when ${SENT_BEFORE} then s.learnt_rate
+         else least(coalesce(s.learnt_rate, $4::float8),
+           greatest($5::float8, least($4::float8, coalesce(s.learnt_rate, $4)) * case when s.rate_grown then 0.8 else 0.5 end)) end,
+       rate_turns = case when ${SENT_BEFORE} then s.rate_turns else 0 end,
+       rate_grown = s.rate_grown and ${SENT_BEFORE}`,
+    [site, waitMs / 1000, MESSAGE, configured, Math.min(LEAST_RATE[status], configured), sentMsAgo / 1000],
+  );
+}
+
+const MESSAGE = 'the site asked to wait';
+/** Within a second of a change, other processes do not know of it yet. */
+const SENT_BEFORE = 'coalesce(s.rate_changed_at > clock_timestamp() - make_interval(secs => $6::float8 + 1), false)';
+
+/** Whether requests to the site have to take turns of a rate that it taught. */
+export async function hasLearntRate(db: Queryable, site: SiteName): Promise<boolean> {
+  const rows = await db.query('select from site_state where site = $1 and learnt_rate is not null', [site]);
+  return rows.length > 0;
+}
+
+/** A turn of the learnt rate: in so many milliseconds, or not given yet and to be asked for again then. */
+export interface SiteSlot {
+  readonly given: boolean;
+  readonly inMs: number;
+}
+
+/**
+ * Gives the next turn if it is near, so that a process that ends takes few with it. Each use of the rate for half a
+ * minute raises it a little, and more once the site has not asked to wait for five minutes. `undefined`: the configured
+ * rate holds again.
+ */
+export async function takeSiteSlot(
+  db: Queryable,
+  site: SiteName,
+  requestsPerSecond: number,
+  nearMs: number,
+): Promise<SiteSlot | undefined> {
+  const configured = Math.min(requestsPerSecond, UNBOUNDED);
+  const [row] = await db.query<{ given: boolean; in_ms: number }>(
+    `with asked as (
+       select site, greatest(next_turn, clock_timestamp()) as turn, clock_timestamp() as asked_at, learnt_rate,
+         rate_turns >= 5 and rate_changed_at < clock_timestamp() - interval '30 seconds' as grows,
+         case when throttled_at > clock_timestamp() - interval '5 minutes' then 1.1 else 1.5 end as factor
+       from site_state where site = $1 and learnt_rate is not null for update),
+     turn as (
+       select a.*, a.turn <= a.asked_at + make_interval(secs => $3) as given,
+         case when a.grows then a.learnt_rate * a.factor else a.learnt_rate end as rate from asked a)
+     update site_state s set
+       next_turn = case when t.given then t.turn + make_interval(secs => 1 / t.rate) else s.next_turn end,
+       learnt_rate = case when t.rate >= $2 then null when t.given then t.rate else s.learnt_rate end,
+       rate_turns = case when not t.given then s.rate_turns when t.grows then 0 else s.rate_turns + 1 end,
+       rate_changed_at = case when t.given and t.grows then t.asked_at else s.rate_changed_at end,
+       rate_grown = s.rate_grown or (t.given and t.grows)
+     from turn t where s.site = t.site
+     returning t.given, (extract(epoch from t.turn - t.asked_at) * 1000)::float8 as in_ms`,
+    [site, configured, nearMs / 1000],
+  );
+  return row === undefined ? undefined : { given: row.given, inMs: row.in_ms };
+}

@@ -1,0 +1,203 @@
+// Keeps what is known of each site between requests: paused and why, not before when, and how often it failed in a row.
+import type { SiteName } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { forgetRefusedTokens } from './refused-token.ts';
+
+export interface SiteState {
+  readonly site: SiteName;
+  readonly pausedSince: Date | undefined;
+  readonly pauseCause: string | undefined;
+  /** Nothing is sent before this moment: the site said to wait, or was out of reach. */
+  readonly waitsMs: number;
+  readonly unreachableStreak: number;
+  readonly lastMessage: string | undefined;
+  /** Milliseconds until a paused site is probed; negative: due. */
+  readonly probeInMs: number | undefined;
+  readonly probes: number;
+  /** Where its jobs were made; `undefined`: none was yet. */
+  readonly address: string | undefined;
+  /** It is paused because a process was configured with this other address. */
+  readonly movedTo: string | undefined;
+  /** The pause is of the token that was asked about, and not of the site. */
+  readonly tokenRefused: boolean;
+  /** Requests a second that the site has taught by asking to wait; `undefined`: it takes the configured ones. */
+  readonly learntRate: number | undefined;
+}
+
+const COLUMNS = `paused_since, pause_cause, unreachable_streak, last_message, s.probes, address, moved_to, learnt_rate,
+    greatest(0, extract(epoch from not_before - clock_timestamp()) * 1000)::float8 as waits_ms,
+    (extract(epoch from s.next_probe - clock_timestamp()) * 1000)::float8 as probe_in_ms,
+    t.refused_since, t.cause as refusal, t.probes as token_probes,
+    (extract(epoch from t.next_probe - clock_timestamp()) * 1000)::float8 as token_probe_in_ms`;
+
+/**
+ * How a site stands for whoever holds a token.
+ * @param token its digest: see `tokenDigest`. Without it a site stands as for those with the token refused first, if any is.
+ */
+export async function readSiteState(db: Queryable, site: SiteName, token?: string): Promise<SiteState> {
+  const [row] = await db.query(
+    `select k.site, ${COLUMNS} from (select $1::text as site) k left join site_state s on s.site = k.site
+     left join lateral (select * from refused_token t where t.site = k.site and t.refused_since is not null
+       and ($2::text is null or t.digest = $2) order by t.refused_since limit 1) t on true`,
+    [site, token ?? null],
+  );
+  return tidy(row ?? { site });
+}
+
+/** The state for a process with this address of the site: where base_url was set back, the next worker ends the pause. */
+export function stateAt(address: string, state: SiteState): SiteState {
+  const isOver = state.movedTo !== undefined && state.address === address && !state.tokenRefused;
+  if (!isOver) return state;
+  return { ...state, pausedSince: undefined, pauseCause: undefined, probeInMs: undefined, movedTo: undefined };
+}
+
+/** How all sites stand that are known, for whoever holds these tokens; a site that is not among them for any token. */
+export async function listSiteStates(
+  db: Queryable,
+  tokens: ReadonlyMap<SiteName, string> = new Map(),
+): Promise<SiteState[]> {
+  const rows = await db.query<{ site: SiteName }>(
+    'select site from site_state union select site from refused_token order by site',
+  );
+  return Promise.all(rows.map(({ site }) => readSiteState(db, site, tokens.get(site))));
+}
+
+/**
+ * Pauses a site durably. A pause that stands keeps its start and its first cause. Gives whether it is new.
+ * @param probeAfterMs when to see whether the cause is gone; `undefined`: only a person can tell.
+ */
+export async function pauseSite(
+  db: Queryable,
+  site: SiteName,
+  cause: string,
+  probeAfterMs: number | undefined,
+): Promise<boolean> {
+  const rows = await db.query(
+    `insert into site_state as s (site, paused_since, pause_cause, next_probe)
+     values ($1, now(), $2, now() + make_interval(secs => $3))
+     on conflict (site) do update set paused_since = now(), pause_cause = $2, probes = 0,
+       next_probe = now() + make_interval(secs => $3)
+     where s.paused_since is null returning site`,
+    [site, cause, probeAfterMs === undefined ? null : probeAfterMs / 1000],
+  );
+  return rows.length > 0;
+}
+
+/** A person lets a site be sent to again, at once, and with any token. Gives whether it was paused. */
+export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean> {
+  const refused = await forgetRefusedTokens(db, site);
+  return (await endPause(db, site)) || refused;
+}
+
+/** Lets a site be sent to again, at once, save with tokens that it refuses. Gives whether it was paused. */
+export async function endPause(db: Queryable, site: SiteName): Promise<boolean> {
+  const rows = await db.query(
+    `update site_state s set paused_since = null, pause_cause = null, next_probe = null, probes = 0, not_before = '-infinity',
+       unreachable_streak = 0, misconfigured_streak = 0, moved_to = null, resumed_at = now()
+     from (select site, paused_since from site_state where site = $1 for update) old
+     where s.site = old.site returning old.paused_since is not null as was_paused`,
+    [site],
+  );
+  return rows[0]?.was_paused === true;
+}
+
+/** Takes the site at its word for a day when it says of all jobs that they are gone: a person said that it was emptied. */
+export async function trustGone(db: Queryable, site: SiteName): Promise<void> {
+  await db.query(
+    `insert into site_state (site, trust_gone_until) values ($1, now() + interval '1 day')
+     on conflict (site) do update set trust_gone_until = excluded.trust_gone_until`,
+    [site],
+  );
+}
+
+export async function trustsGone(db: Queryable, site: SiteName): Promise<boolean> {
+  const rows = await db.query('select from site_state where site = $1 and trust_gone_until > now()', [site]);
+  return rows.length > 0;
+}
+
+/** Notes a probe that failed; the next one comes twice as late, at most after `maxMs`. */
+export async function noteFailedProbe(db: Queryable, site: SiteName, firstMs: number, maxMs: number): Promise<void> {
+  await db.query(
+    `update site_state set probes = probes + 1,
+       next_probe = now() + make_interval(secs => least($3, $2 * power(2, least(probes + 1, 20))))
+     where site = $1 and paused_since is not null`,
+    [site, firstMs / 1000, maxMs / 1000],
+  );
+}
+
+/**
+ * Notes that a site was out of reach and holds everything for it, twice as long each time, up to `maxMs`. Requests that
+ * were in flight together count once. Gives the number of times in a row.
+ */
+export async function noteUnreachable(
+  db: Queryable,
+  site: SiteName,
+  message: string,
+  firstMs: number,
+  maxMs: number,
+): Promise<number> {
+  const [row] = await db.query<{ unreachable_streak: number }>(
+    `insert into site_state as s (site, unreachable_streak, not_before, last_message)
+     values ($1, 1, now() + make_interval(secs => $2), $4)
+     on conflict (site) do update set last_message = $4,
+       unreachable_streak = s.unreachable_streak + case when s.not_before > now() then 0 else 1 end,
+       not_before = case when s.not_before > now() then s.not_before
+         else now() + make_interval(secs => least($3, $2 * power(2, least(s.unreachable_streak, 20)))) end
+     returning unreachable_streak`,
+    [site, firstMs / 1000, maxMs / 1000, message],
+  );
+  return row?.unreachable_streak ?? 1;
+}
+
+/** Counts answers in a row that no request can get past as configured. Gives the number of times. */
+export async function noteMisconfigured(db: Queryable, site: SiteName, message: string): Promise<number> {
+  const [row] = await db.query<{ misconfigured_streak: number }>(
+    `insert into site_state as s (site, misconfigured_streak, last_message) values ($1, 1, $2)
+     on conflict (site) do update set misconfigured_streak = s.misconfigured_streak + 1, last_message = $2
+     returning misconfigured_streak`,
+    [site, message],
+  );
+  return row?.misconfigured_streak ?? 1;
+}
+
+/**
+ * Notes that the site answered as it should; writes only where something stood against it.
+ * @param address where it did what was asked, if it did: the site's own address from then on, if none is known yet.
+ */
+export async function noteReachable(db: Queryable, site: SiteName, address: string | undefined): Promise<void> {
+  await db.query(
+    `insert into site_state as s (site, address) values ($1, $2)
+     on conflict (site) do update set unreachable_streak = 0, misconfigured_streak = 0,
+       address = coalesce(s.address, excluded.address)
+     where s.unreachable_streak > 0 or s.misconfigured_streak > 0 or (s.address is null and excluded.address is not null)`,
+    [site, address],
+  );
+}
+
+/** A pause of the whole site comes first: it may need a person, whatever the token. */
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
+function pauseOf(row: any): Pick<SiteState, 'pausedSince' | 'pauseCause' | 'probeInMs' | 'probes' | 'tokenRefused'> {
+  const tokenRefused = row.refused_since != null && row.paused_since == null;
+  const [since, cause, probeInMs, probes] = tokenRefused
+    ? [row.refused_since, row.refusal, row.token_probe_in_ms, row.token_probes]
+    : [row.paused_since, row.pause_cause, row.probe_in_ms, row.probes];
+  return {
+    pausedSince: since ?? undefined,
+    pauseCause: cause ?? undefined,
+    probeInMs: probeInMs ?? undefined,
+    probes: probes ?? 0,
+    tokenRefused,
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
+const tidy = (row: any): SiteState => ({
+  site: row.site,
+  ...pauseOf(row),
+  waitsMs: row.waits_ms ?? 0,
+  unreachableStreak: row.unreachable_streak ?? 0,
+  lastMessage: row.last_message ?? undefined,
+  address: row.address ?? undefined,
+  movedTo: row.moved_to ?? undefined,
+  learntRate: row.learnt_rate ?? undefined,
+});

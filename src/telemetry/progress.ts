@@ -1,0 +1,67 @@
+// Shows people how far long work is: one line rewritten on a terminal, a plain line now and then in a pipe.
+import type { WriteStream } from 'node:tty';
+import { terminalText } from './terminal-text.ts';
+
+export interface Progress {
+  /** Shows the text now, or later if the last one is too fresh. */
+  show(text: string): void;
+  /** Clears the line, so that something else can be printed. */
+  clear(): void;
+}
+
+const TERMINAL_EVERY_MS = 100;
+const PIPE_EVERY_MS = 10_000;
+
+/** Writes to standard error, so that standard output stays for results. */
+export function startProgress(stream: NodeJS.WriteStream | WriteStream = process.stderr): Progress {
+  const everyMs = stream.isTTY ? TERMINAL_EVERY_MS : PIPE_EVERY_MS;
+  let shownAt = stream.isTTY ? Number.NEGATIVE_INFINITY : performance.now();
+  let dirty = false;
+  return {
+    show(text) {
+      if (performance.now() - shownAt < everyMs) return;
+      shownAt = performance.now();
+      if (stream.isTTY) {
+        const width = Math.max(20, (stream.columns ?? 80) - 1);
+        stream.write(`\r\x1b[2K${terminalText(text).slice(0, width)}`);
+        dirty = true;
+      } else {
+        stream.write(`${terminalText(text)}\n`);
+      }
+    },
+    clear() {
+      if (dirty) stream.write('\r\x1b[2K');
+      dirty = false;
+    },
+  };
+}
+
+/** How much of the time may go into a look that only shows how far it is. */
+const SHARE_OF_TIME = 0.05;
+
+/** Gives `look`, skipped where it would take more than its share of the time, however long one takes. */
+export function seldom(check: () => Promise<void>, now: () => number = () => performance.now()): () => Promise<void> {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const begin = now();
+    if (begin < nextAt) return;
+    await check();
+    nextAt = now() + (now() - begin) / SHARE_OF_TIME;
+  };
+}
+
+/** Bytes for people, such as `12.3 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}
+
+/** Seconds for people, such as `2 min 05 s`. */
+export function formatSeconds(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${String(whole % 60).padStart(2, '0')} s`;
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+}

@@ -1,0 +1,115 @@
+// A site that says "no such job" is believed only where other jobs of ours are there.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { confirmGone } from '../../src/apply/confirm-gone.ts';
+import type { SiteContext } from '../../src/apply/site-context.ts';
+import { siteJobId } from '../../src/posting/identifiers.ts';
+import type { Outcome } from '../../src/site/exchange.ts';
+import { attemptOf, siteContextWith } from './site-context.ts';
+
+const GONE: Outcome = { kind: 'gone' };
+
+interface Known {
+  /** Jobs that the site accepted last, and those of any age. */
+  readonly recent?: readonly string[];
+  readonly sample?: readonly string[];
+  readonly trusted?: boolean;
+  readonly fewAndOld?: boolean;
+  readonly found?: boolean;
+}
+
+/** The site shows the jobs `there`, and fails for those of `failing`; the database has job 7 and what is `known`. */
+function siteContextFor(there: readonly string[], known: Known = {}, failing: readonly string[] = []) {
+  const shown: string[] = [];
+  const client = {
+    async show(id: string) {
+      shown.push(id);
+      if (failing.includes(id)) throw new Error('timed out');
+      return there.includes(id) ? { siteJobId: siteJobId(id), fields: {} } : undefined;
+    },
+    probe: async () => ({
+      kind: 'accepted',
+      message: 'GET /jobs.xml: 404',
+      mayResume: true,
+      found: known.found ?? false,
+    }),
+  } as unknown as SiteContext['client'];
+  const idsOf = (ids: readonly string[] = []) => ids.map((id) => ({ site_job_id: id }));
+  const siteContext = siteContextWith({ client }, (statement) => {
+    if (statement.includes('few_and_old')) return [{ few_and_old: known.fewAndOld ?? false }];
+    if (statement.includes('from request')) return idsOf(known.recent);
+    if (statement.includes('from mapping')) return idsOf(known.sample);
+    return known.trusted === true ? [{}] : [];
+  });
+  return { siteContext, shown };
+}
+
+const confirm = (
+  siteContext: SiteContext,
+  operation: 'create' | 'update' | 'delete' = 'update',
+  outcome: Outcome = GONE,
+) => confirmGone(outcome, attemptOf(operation), siteContext, new AbortController().signal);
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+describe('confirmGone', () => {
+  it('asks nothing about other outcomes, nor about a create', async () => {
+    const { siteContext, shown } = siteContextFor([]);
+    expect(await confirm(siteContext, 'update', { kind: 'accepted' })).toEqual({ kind: 'accepted' });
+    expect(await confirm(siteContext, 'create')).toEqual(GONE);
+    expect(shown).toEqual([]);
+  });
+
+  it('does not know of a job that the site shows all the same, nor of one that it can not be asked for', async () => {
+    expect(await confirm(siteContextFor(['7']).siteContext)).toMatchObject({ kind: 'unknown' });
+    expect(await confirm(siteContextFor([], {}, ['7']).siteContext, 'delete')).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('believes it where it is the only job and the interface is there, or a person has said that the site was emptied', async () => {
+    expect(await confirm(siteContextFor([], { found: true }).siteContext)).toEqual(GONE);
+    expect(await confirm(siteContextFor([], { sample: ['1'], trusted: true }).siteContext)).toEqual(GONE);
+    expect(await confirm(siteContextFor([]).siteContext)).toMatchObject({
+      kind: 'misconfigured',
+      message: expect.stringContaining('404'),
+    });
+  });
+
+  it('believes it where another job is there, whatever its age, the ones accepted last first', async () => {
+    const recent = siteContextFor(['9'], { recent: ['8', '9'], sample: ['1'] });
+    expect(await confirm(recent.siteContext)).toEqual(GONE);
+    expect(recent.shown).toEqual(['7', '8', '9']);
+    const any = siteContextFor(['2'], { recent: ['8'], sample: ['1', '8', '2', '3'] });
+    expect(await confirm(any.siteContext)).toEqual(GONE);
+    expect(any.shown).toEqual(['7', '8', '1', '2']);
+  });
+
+  it('asks for no others while a proof stands: an update that was accepted, or a job that was shown', async () => {
+    const { siteContext, shown } = siteContextFor(['2'], { recent: ['2'] });
+    await confirm(siteContext, 'update', { kind: 'accepted' });
+    expect(await confirm(siteContext)).toEqual(GONE);
+    expect(shown).toEqual(['7']);
+    vi.advanceTimersByTime(10_001);
+    for (let job = 0; job < 30; job++) expect(await confirm(siteContext)).toEqual(GONE);
+    expect(shown.filter((id) => id === '2')).toHaveLength(2);
+  });
+
+  it('looks for others once where many jobs seem gone at the same time', async () => {
+    const { siteContext, shown } = siteContextFor([], { recent: ['1', '2'] });
+    const all = await Promise.all(Array.from({ length: 8 }, () => confirm(siteContext)));
+    expect(all.map(({ kind }) => kind)).toEqual(Array(8).fill('misconfigured'));
+    expect(shown.filter((id) => id !== '7')).toEqual(['1', '2']);
+  });
+
+  it('does not believe it where no other job is there, or can be asked for', async () => {
+    expect(await confirm(siteContextFor([], { recent: ['1', '2'], found: true }).siteContext)).toMatchObject({
+      kind: 'misconfigured',
+    });
+    expect(await confirm(siteContextFor([], { sample: ['1'] }, ['1']).siteContext)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('takes a few old jobs for expired where the interface is there', async () => {
+    const known = { sample: ['1', '2'], fewAndOld: true };
+    expect(await confirm(siteContextFor([], { ...known, found: true }).siteContext)).toEqual(GONE);
+    expect(await confirm(siteContextFor([], known).siteContext)).toMatchObject({ kind: 'misconfigured' });
+  });
+});

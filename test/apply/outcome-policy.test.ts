@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { backoffMs, resultOf } from '../../src/apply/outcome-policy.ts';
+import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
+import type { Outcome } from '../../src/site/exchange.ts';
+import type { Attempt } from '../../src/store/change/attempt.ts';
+
+const policy = {
+  retry: { attempts: 3, firstDelayMs: 1_000, maxDelayMs: 10_000 },
+  onMissing: 'create',
+  referenceField: 'number',
+  doubts: { resolveAfterMs: 60_000, listChecks: 2, escalateAfterMs: 3_600_000 },
+} as const;
+const id = siteJobId('7');
+const REQUESTS = {
+  create: { kind: 'create', fields: { title: 'Nurse' } },
+  update: { kind: 'update', siteJobId: id, fields: { title: 'Nurse' } },
+  delete: { kind: 'delete', siteJobId: id },
+} as const;
+
+const attempt = (operation: keyof typeof REQUESTS, number = 1): Attempt => ({
+  feed: feedName('acme'),
+  key: postingKey('k'),
+  site: siteName('board'),
+  token: 'a',
+  number,
+  pull: 1,
+  revision: 1,
+  request: REQUESTS[operation],
+  result: undefined,
+  approved: false,
+});
+
+const OUTCOMES: Readonly<Record<Outcome['kind'], Outcome>> = {
+  created: { kind: 'created', siteJob: { siteJobId: id, url: 'http://site/jobs/7', fields: {} } },
+  accepted: { kind: 'accepted' },
+  gone: { kind: 'gone' },
+  rejected: { kind: 'rejected', problems: [{ field: 'title', message: 'is too long' }, { message: 'is odd' }] },
+  forbidden: { kind: 'forbidden', problems: [{ message: 'not yours' }] },
+  unauthorized: { kind: 'unauthorized' },
+  throttled: { kind: 'throttled', retryAfterMs: 4_000 },
+  unreachable: { kind: 'unreachable', message: 'refused' },
+  unknown: { kind: 'unknown', message: 'timed out' },
+  foreign: { kind: 'foreign', message: 'number is another' },
+  misconfigured: { kind: 'misconfigured', message: 'redirects' },
+};
+
+const back = (to: string, more: object = {}) => ({ kind: 'returned', back: { to, ...more } });
+const CREATED = { kind: 'created', siteJobId: '7', url: 'http://site/jobs/7', evidence: { shown: {}, asked: false } };
+const LATER = back('ready', { counted: true, delayMs: 750 });
+
+describe('resultOf', () => {
+  it.each([
+    ['created', 'create', CREATED],
+    ['created', 'update', { kind: 'updated' }],
+    ['accepted', 'create', back('in_doubt')],
+    ['accepted', 'update', { kind: 'updated' }],
+    ['accepted', 'delete', { kind: 'deleted' }],
+    ['foreign', 'update', { kind: 'disowned', reason: { kind: 'foreign' } }],
+    ['foreign', 'delete', { kind: 'deleted' }],
+    ['gone', 'create', back('failed')],
+    ['gone', 'update', { kind: 'vanished' }],
+    ['gone', 'delete', { kind: 'deleted' }],
+    ['rejected', 'create', back('rejected', { reason: { kind: 'rejected', message: 'title: is too long; is odd' } })],
+    ['rejected', 'update', back('rejected')],
+    ['forbidden', 'update', back('failed', { reason: { kind: 'forbidden' } })],
+    ['unauthorized', 'create', back('ready', { counted: false, delayMs: 0 })],
+    ['throttled', 'create', back('ready', { counted: false, delayMs: 4_000 })],
+    ['unreachable', 'create', back('ready', { counted: false })],
+    ['unknown', 'create', back('in_doubt', { reason: { kind: 'unknown', message: 'timed out' } })],
+    ['unknown', 'update', LATER],
+    ['unknown', 'delete', LATER],
+    ['misconfigured', 'create', LATER],
+    ['misconfigured', 'update', LATER],
+  ] as const)('%s on %s', (kind, operation, expected) => {
+    expect(resultOf(OUTCOMES[kind], attempt(operation), policy, 0.5)).toMatchObject(expected);
+  });
+
+  it('notes with an update that is refused by a word of the answer alone that it may have been done', () => {
+    const doubtful = { ...OUTCOMES.rejected, perhapsDone: true } as Outcome;
+    expect(resultOf(doubtful, attempt('update'), policy)).toMatchObject(back('rejected', { mayLandMs: 0 }));
+    expect(resultOf(OUTCOMES.rejected, attempt('update'), policy)).not.toMatchObject(
+      back('rejected', { mayLandMs: 0 }),
+    );
+  });
+
+  it.each(['unknown', 'misconfigured'] as const)('gives up on %s after the last attempt', (kind) => {
+    expect(resultOf(OUTCOMES[kind], attempt('update', 2), policy)).toMatchObject(back('ready'));
+    expect(resultOf(OUTCOMES[kind], attempt('update', 3), policy)).toMatchObject(back('failed'));
+  });
+
+  it('never gives up a create in doubt, whatever the attempt', () => {
+    expect(resultOf(OUTCOMES.unknown, attempt('create', 99), policy)).toMatchObject(back('in_doubt'));
+  });
+
+  it('leaves a missing job alone where the configuration says so', () => {
+    const leaving = { ...policy, onMissing: 'leave' } as const;
+    expect(resultOf(OUTCOMES.gone, attempt('update'), leaving)).toMatchObject(back('rejected'));
+    expect(resultOf(OUTCOMES.gone, attempt('delete'), leaving)).toMatchObject({ kind: 'deleted' });
+  });
+
+  it('waits a first delay where the site asks to wait without saying how long', () => {
+    expect(resultOf({ kind: 'throttled' }, attempt('create'), policy)).toMatchObject(back('ready', { delayMs: 1_000 }));
+  });
+});
+
+describe('backoffMs', () => {
+  it('doubles up to the cap, with a jitter of half of it', () => {
+    const at = (number: number, random: number) => backoffMs(number, policy.retry, random);
+    expect([1, 2, 3, 4, 5, 60].map((number) => at(number, 0))).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000]);
+    expect(at(2, 0.999)).toBeCloseTo(1_999);
+  });
+});

@@ -1,0 +1,77 @@
+// A desk whose site and books answer as a test says, so that each turn of the create protocol can be brought about.
+import pino, { type Logger } from 'pino';
+import type { SiteContext } from '../../src/apply/site-context.ts';
+import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
+import type { Exchange } from '../../src/site/exchange.ts';
+import { semaphoreFor } from '../../src/site/semaphore.ts';
+import type { Attempt } from '../../src/store/change/attempt.ts';
+import type { Row } from '../../src/store/postgres/database.ts';
+
+/** One line of the log. */
+export interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+export function logInto(lines: LogLine[]): Logger {
+  return pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+}
+
+const REQUESTS = {
+  create: { kind: 'create', fields: { title: 'Nurse' } },
+  update: { kind: 'update', siteJobId: siteJobId('7'), fields: { title: 'Nurse' } },
+  delete: { kind: 'delete', siteJobId: siteJobId('7') },
+} as const;
+
+export const attemptOf = (operation: keyof typeof REQUESTS): Attempt => ({
+  feed: feedName('acme'),
+  key: postingKey('k'),
+  site: siteName('board'),
+  token: 'a',
+  number: 1,
+  pull: 1,
+  revision: 1,
+  request: REQUESTS[operation],
+  result: undefined,
+  approved: false,
+});
+
+export const exchangeOf = (outcome: Exchange['outcome'], status?: number): Exchange => ({
+  outcome,
+  request: { method: 'POST', url: 'http://site/jobs.xml' },
+  response: status === undefined ? undefined : { status, body: '' },
+  durationMs: 1.4,
+});
+
+/** A desk with these parts; the books answer every statement with `rows(statement)`. */
+export function siteContextWith(
+  parts: Partial<SiteContext>,
+  rows: (statement: string) => readonly Row[] = () => [],
+): SiteContext {
+  const query = async (statement: string) => rows(statement);
+  return {
+    site: siteName('board'),
+    address: 'http://site',
+    tokenDigest: 'digest',
+    policy: {
+      timeoutMs: 1_000,
+      requestsPerSecond: 10,
+      retry: { attempts: 3, firstDelayMs: 1_000, maxDelayMs: 10_000 },
+      doubts: { resolveAfterMs: 60_000, listChecks: 2, escalateAfterMs: 3_600_000 },
+      canary: { requests: 0, percent: 50, until: 0 },
+      onMissing: 'create',
+      referenceField: 'number',
+      canList: true,
+    },
+    inFlight: semaphoreFor(8),
+    requestSlots: semaphoreFor(4),
+    rateLimiter: { take: async () => undefined, spend: () => undefined },
+    rewrites: { learn: async () => undefined },
+    db: { query },
+    claim: async () => ({ kind: 'nothing' }),
+    recordOutcome: async () => 'recorded',
+    log: logInto([]),
+    ...parts,
+  } as SiteContext;
+}

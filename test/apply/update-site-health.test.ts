@@ -1,0 +1,70 @@
+// What one process notes of a site, while others send to it as well.
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { SiteContext } from '../../src/apply/site-context.ts';
+import { updateSiteHealth } from '../../src/apply/update-site-health.ts';
+import { siteName } from '../../src/posting/identifiers.ts';
+import type { Outcome } from '../../src/site/exchange.ts';
+import type { Attempt } from '../../src/store/change/attempt.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { readSiteState } from '../../src/store/site/site-state.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const site = siteName('board');
+const attempt = {} as Attempt;
+let testDatabase: TestDatabase;
+let db: Database;
+beforeEach(async () => {
+  testDatabase = await createTestDatabase();
+  db = openDatabase(testDatabase.url);
+  vi.useFakeTimers({ toFake: ['performance'] });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await db.close();
+  await testDatabase.drop();
+});
+
+/** As each process has one. */
+const openSiteContext = (): SiteContext =>
+  ({ site, address: 'jobs.example.com', db, policy: {}, log: pino({ level: 'silent' }) }) as unknown as SiteContext;
+
+const accepted: Outcome = { kind: 'accepted' };
+const misconfigured: Outcome = { kind: 'misconfigured', message: 'redirects' };
+const state = () => readSiteState(db, site);
+
+it('ends a streak that another process began, within a second of the next success', async () => {
+  const [well, troubled] = [openSiteContext(), openSiteContext()];
+  await updateSiteHealth(accepted, attempt, well);
+  for (let round = 0; round < 4; round++) {
+    await updateSiteHealth(misconfigured, attempt, troubled);
+    await updateSiteHealth({ kind: 'unreachable', message: 'refused' }, attempt, troubled);
+    vi.advanceTimersByTime(1_001);
+    await updateSiteHealth(accepted, attempt, well);
+  }
+  expect(await state()).toMatchObject({ pausedSince: undefined, unreachableStreak: 0 });
+});
+
+it('pauses after a streak with no success in between', async () => {
+  const [one, other] = [openSiteContext(), openSiteContext()];
+  await updateSiteHealth(accepted, attempt, one);
+  for (const siteContext of [one, other, one]) await updateSiteHealth(misconfigured, attempt, siteContext);
+  expect((await state()).pauseCause).toBe('redirects');
+});
+
+it('notes where the site is with what it accepted first, and not with a job that is not there', async () => {
+  await updateSiteHealth({ kind: 'gone' }, attempt, openSiteContext());
+  expect((await state()).address).toBeUndefined();
+  await updateSiteHealth(accepted, attempt, openSiteContext());
+  await updateSiteHealth(accepted, attempt, { ...openSiteContext(), address: 'elsewhere.example.com' });
+  expect((await state()).address).toBe('jobs.example.com');
+});
+
+it('looks at no refusals where nobody is to look', async () => {
+  const siteContext = {
+    ...openSiteContext(),
+    policy: { canary: { requests: 0, percent: 0, until: 16 } },
+  } as unknown as SiteContext;
+  const refusesToAnswer = { query: () => Promise.reject(new Error('asked')) } as unknown as Database;
+  await updateSiteHealth({ kind: 'rejected', problems: [] }, attempt, { ...siteContext, db: refusesToAnswer });
+});

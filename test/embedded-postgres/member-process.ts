@@ -1,0 +1,20 @@
+// A command that uses the embedded server, as a process of its own: joins, tells its parent, leaves when told.
+// Arguments: the data folder, and the options as JSON.
+import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+
+const [dataDir = '', options = '{}'] = process.argv.slice(2);
+const tell = (message: object) => process.send?.(message);
+const onNotice = (text: string) => tell({ kind: 'notice', text });
+
+try {
+  const server = await openEmbeddedServer(dataDir, { ...JSON.parse(options), onNotice });
+  tell({ kind: 'joined', url: server.url() });
+  process.on('message', async () => {
+    await server.leave();
+    tell({ kind: 'left' });
+    process.disconnect();
+  });
+} catch (error) {
+  tell({ kind: 'failed', message: (error as Error).message });
+  process.disconnect();
+}

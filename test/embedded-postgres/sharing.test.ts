@@ -1,0 +1,174 @@
+// Several processes and one server: joining, leaving, and being killed at any moment.
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { runSql } from '../support/sql.ts';
+import { environmentOf, homeOf, killServer, newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
+import { startMember } from './member.ts';
+
+// Several servers or processes start one after the other in each test, on a machine that has other work too.
+vi.setConfig({ testTimeout: 120_000 });
+
+const started = 'select pg_postmaster_start_time()::text as start';
+
+describe('members of one server', () => {
+  it('that start at the same moment make one cluster and one server; the last to leave stops it', async () => {
+    const dataDir = newDataFolder();
+    const members = [startMember(dataDir), startMember(dataDir), startMember(dataDir)];
+    const urls = await Promise.all(members.map((member) => member.joined()));
+    expect(new Set(urls).size).toBe(1);
+    expect(members.flatMap((member) => member.notices).filter((text) => text.includes('Preparing'))).toHaveLength(1);
+    const pid = postmasterPid(dataDir);
+    await members[0]?.leave();
+    await members[1]?.leave();
+    expect(postmasterPid(dataDir)).toBe(pid);
+    await runSql(urls[2] ?? '', 'select 1');
+    await members[2]?.leave();
+    expect(postmasterPid(dataDir)).toBeUndefined();
+  });
+
+  it('find their data again after a stop, safely on the disk', async () => {
+    const dataDir = newDataFolder();
+    const first = await openEmbeddedServer(dataDir);
+    expect(await runSql(first.url(), 'show fsync')).toEqual([{ fsync: 'on' }]);
+    await runSql(first.url(), 'create table mark ()');
+    await first.leave();
+    const second = await openEmbeddedServer(dataDir, withoutSync);
+    expect(await runSql(second.url(), 'select * from mark')).toEqual([]);
+    expect(second.url()).toBe(first.url());
+    await second.leave();
+  });
+
+  it('come and go in any order without ever meeting a stopping server', async () => {
+    const dataDir = newDataFolder();
+    const visit = async () => {
+      const server = await openEmbeddedServer(dataDir, withoutSync);
+      await runSql(server.url(), 'select 1');
+      await server.leave();
+    };
+    const visitor = async () => {
+      for (let round = 0; round < 4; round++) await visit();
+    };
+    await Promise.all([visitor(), visitor(), visitor()]);
+    expect(postmasterPid(dataDir)).toBeUndefined();
+  });
+
+  it('leave twice as well as once', async () => {
+    const server = await openEmbeddedServer(newDataFolder(), withoutSync);
+    await server.leave();
+    await expect(server.leave()).resolves.toBeUndefined();
+  });
+});
+
+describe('a member killed with -9', () => {
+  it('as the one that started the server leaves the others working, and the last of them stops it', async () => {
+    const dataDir = newDataFolder();
+    const starter = startMember(dataDir);
+    await starter.joined();
+    const other = startMember(dataDir);
+    const url = await other.joined();
+    await starter.kill('SIGKILL');
+    await runSql(url, 'select 1');
+    await other.leave();
+    expect(postmasterPid(dataDir)).toBeUndefined();
+  });
+
+  it('as the only one leaves a server behind that the next one uses, and stops', async () => {
+    const dataDir = newDataFolder();
+    const killed = startMember(dataDir);
+    const [before] = await runSql(await killed.joined(), started);
+    await killed.kill('SIGKILL');
+    const next = await openEmbeddedServer(dataDir, withoutSync);
+    expect(await runSql(next.url(), started)).toEqual([before]);
+    await next.leave();
+    expect(postmasterPid(dataDir)).toBeUndefined();
+  });
+
+  it('while it makes the cluster leaves nothing half done', async () => {
+    const dataDir = newDataFolder();
+    const killed = startMember(dataDir);
+    await killed.noticed(/Preparing/);
+    const area = join(dataDir, 'postgres');
+    while (!readdirSync(area).some((name) => name.startsWith('half-made-'))) await delay(1);
+    await killed.kill('SIGKILL');
+    const next = await openEmbeddedServer(dataDir, withoutSync);
+    await runSql(next.url(), 'select 1');
+    expect(readdirSync(area).filter((name) => !name.startsWith('lock-'))).toEqual(['cluster']);
+    await next.leave();
+  });
+
+  it('while it starts the server leaves one that the next one uses', async () => {
+    const dataDir = newDataFolder();
+    await (await openEmbeddedServer(dataDir, withoutSync)).leave();
+    const killed = startMember(dataDir);
+    while (!existsSync(join(homeOf(dataDir), 'data', 'postmaster.pid'))) await delay(1);
+    await killed.kill('SIGKILL');
+    const next = await openEmbeddedServer(dataDir, withoutSync);
+    await runSql(next.url(), 'select 1');
+    await next.leave();
+    expect(postmasterPid(dataDir)).toBeUndefined();
+  });
+});
+
+describe('a server killed with -9', () => {
+  it('is started again by its members, at the same address and with its data', async () => {
+    const dataDir = newDataFolder();
+    const members = [startMember(dataDir), startMember(dataDir)];
+    const [url = ''] = await Promise.all(members.map((member) => member.joined()));
+    await runSql(url, 'create table mark ()');
+    await killServer(dataDir);
+    await Promise.all(members.map((member) => member.noticed(/is back\./)));
+    expect(await runSql(url, 'select * from mark')).toEqual([]);
+    await members[0]?.leave();
+    expect(postmasterPid(dataDir)).toBeDefined();
+    await members[1]?.leave();
+    expect(postmasterPid(dataDir)).toBeUndefined();
+  });
+
+  it('together with its members is started again by the next one', async () => {
+    const dataDir = newDataFolder();
+    const member = startMember(dataDir);
+    await runSql(await member.joined(), 'create table mark ()');
+    await member.kill('SIGKILL');
+    await killServer(dataDir);
+    const next = await openEmbeddedServer(dataDir, withoutSync);
+    expect(await runSql(next.url(), 'select * from mark')).toEqual([]);
+    await next.leave();
+  });
+});
+
+describe('the server', () => {
+  it('goes on when Ctrl-C ends the group of processes that started it', async () => {
+    const dataDir = newDataFolder();
+    const member = startMember(dataDir, { ownGroup: true });
+    const url = await member.joined();
+    const pid = postmasterPid(dataDir);
+    process.kill(-(member.process.pid ?? 0), 'SIGINT');
+    await member.kill('SIGINT');
+    const next = await openEmbeddedServer(dataDir, withoutSync);
+    expect(postmasterPid(dataDir)).toBe(pid);
+    expect(next.url()).toBe(url);
+    await next.leave();
+  });
+
+  it.skipIf(process.platform !== 'linux')('knows none of our secrets from the environment', async () => {
+    const dataDir = newDataFolder();
+    const member = startMember(dataDir, { env: { BOARD_TOKEN: 'canary' } });
+    await member.joined();
+    expect(environmentOf(postmasterPid(dataDir) ?? 0)).not.toContain('canary');
+    await member.leave();
+  });
+
+  it('of another data folder is another one', async () => {
+    const [one, two] = await Promise.all([
+      openEmbeddedServer(newDataFolder(), withoutSync),
+      openEmbeddedServer(newDataFolder(), withoutSync),
+    ]);
+    expect(one.url()).not.toBe(two.url());
+    await one.leave();
+    await runSql(two.url(), 'select 1');
+    await two.leave();
+  });
+});

@@ -1,0 +1,518 @@
+// A posting whose record can't be read is in the feed: its job and its open change stay, whatever state they are in.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
+import { actOnEntries } from '../../src/review/act-on-entries.ts';
+import type { Attempt } from '../../src/store/change/attempt.ts';
+import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { summarisePull } from '../../src/store/pull/pull-summary.ts';
+import { readStory } from '../../src/store/review/posting-history.ts';
+import { acme, acting, openStage, type Stage } from '../review/stage.ts';
+import { leavesOut, onlyInAllNote } from '../support/extent.ts';
+import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage({ feed: { delete_guard: '{ missing_pulls: 1, count: 5, percent: 50 }' } });
+});
+afterEach(() => stage.close());
+
+/** The record of a posting with a bare `&` in its title. */
+const broken = (each: TestPosting, noise = ''): string =>
+  recordXml(each).replace(/<title>.*<\/title>/, `<title>Research & Development ${noise}</title>`);
+/** A record of which nobody can say which posting it is. */
+const keyless = (noise = ''): string => `<job><referencenumber>R & D</referencenumber><title>x ${noise}</title></job>`;
+
+/** A feed of these postings and records. */
+const feedOf = (list: readonly TestPosting[], ...records: readonly string[]): string =>
+  feedXml(list).replace('</source>', `${records.join('\n')}</source>`);
+
+const others = postings(12).slice(1);
+const p1 = posting('p1');
+const acts = (action: 'discard' | 'approve' | 'retry', ids: readonly number[]) =>
+  actOnEntries(stage.app.db, action, { ids, feeds: [] }, acting);
+const unreadable = () =>
+  stage.app.db.query<{ id: number; key: string | null; discarded: boolean; records: number; first_pull: number }>(
+    `select id, key, discarded, records, first_pull from record_problem where kind = 'unreadable' order by id`,
+  );
+const discardUnreadable = async () =>
+  acts(
+    'discard',
+    (await unreadable()).map(({ id }) => id),
+  );
+const mapped = async () => (await stage.app.db.query('select key from mapping order by key')).map(({ key }) => key);
+const absent = () => stage.app.db.query(`select key, state from change where desired = 'absent' order by key`);
+/** Pulls, and gives the counts as they stand: summing up throws where they do not add up. */
+const pull = async (feed: readonly TestPosting[] | string) => {
+  const { pull: number } = await stage.pull(feed);
+  return (await summarisePull(stage.app.db, number)).summary;
+};
+const recordOutcome = (attempt: Attempt, kind: 'created' | 'updated' | 'deleted') =>
+  outcomeRecorder(stage.app.db)({
+    attempt,
+    result: kind === 'created' ? { kind, siteJobId: siteJobId('job-p1'), url: undefined } : { kind },
+    record: undefined,
+  });
+const live = async (list: readonly TestPosting[]) => {
+  await pull(list);
+  await stage.acceptAll();
+};
+
+interface State {
+  /** Brings p1 into the state; gives the attempt that is in flight, if one is. */
+  readonly prepare: () => Promise<Attempt | undefined>;
+  /** Its change once its record is unreadable; `undefined`: none. */
+  readonly open: object | undefined;
+  /** The attempt succeeds afterwards. */
+  readonly lands?: 'created' | 'updated' | 'deleted';
+  /** Its change after that. */
+  readonly landed?: object | undefined;
+}
+
+const changed = posting('p1', { title: 'Changed' });
+const invalid = posting('p1', { state: 'Jalisco' });
+const gone = async () => {
+  await live([p1, ...others]);
+  await pull(others);
+};
+/** More than the guard allows, so that all of it is held. */
+const heldWithOthers = async () => {
+  await live([p1, ...others]);
+  await pull(others.slice(8));
+  expect(await stage.change('p1')).toMatchObject({ state: 'held' });
+};
+const nothing = async () => undefined;
+
+const states: Record<string, State> = {
+  live: { prepare: () => live([p1, ...others]).then(nothing), open: undefined },
+  'not made, ready': {
+    prepare: () =>
+      live(others)
+        .then(() => pull([p1, ...others]))
+        .then(nothing),
+    open: { state: 'ready', desired: 'present' },
+  },
+  'not made, rejected by a rule': {
+    prepare: () =>
+      live(others)
+        .then(() => pull([invalid, ...others]))
+        .then(nothing),
+    open: { state: 'rejected', desired: 'present' },
+  },
+  'not made, failed': {
+    prepare: () =>
+      live(others)
+        .then(() => pull([p1, ...others]))
+        .then(() => stage.fail('p1', 'failed'))
+        .then(nothing),
+    open: { state: 'failed', desired: 'present' },
+  },
+  'not made, discarded': {
+    prepare: async () => {
+      await live(others);
+      await pull([invalid, ...others]);
+      await acts('discard', [await stage.entry('p1')]);
+      return undefined;
+    },
+    open: { state: 'discarded', desired: 'present' },
+  },
+  'being made': {
+    prepare: () =>
+      live(others)
+        .then(() => pull([p1, ...others]))
+        .then(() => stage.claim('p1')),
+    open: { state: 'sending', desired: 'present' },
+    lands: 'created',
+    landed: undefined,
+  },
+  'in doubt': {
+    prepare: () =>
+      live(others)
+        .then(() => pull([p1, ...others]))
+        .then(() => stage.fail('p1', 'in_doubt'))
+        .then(nothing),
+    open: { state: 'in_doubt', desired: 'present' },
+  },
+  'gone while its create was in doubt': {
+    prepare: async () => {
+      await live(others);
+      await pull([p1, ...others]);
+      await stage.fail('p1', 'in_doubt');
+      await pull(others);
+      expect(await stage.change('p1')).toMatchObject({ desired: 'absent' });
+      return undefined;
+    },
+    open: {
+      state: 'in_doubt',
+      desired: 'present',
+      operation: 'create',
+      fields: expect.objectContaining({ number: 'p1' }),
+    },
+  },
+  'gone while it was being made': {
+    prepare: async () => {
+      await live(others);
+      await pull([p1, ...others]);
+      const attempt = await stage.claim('p1');
+      await pull(others);
+      return attempt;
+    },
+    open: { state: 'sending', desired: 'present', operation: 'create' },
+    lands: 'created',
+    landed: undefined,
+  },
+  'live, with an update': {
+    prepare: () =>
+      live([p1, ...others])
+        .then(() => pull([changed, ...others]))
+        .then(nothing),
+    open: { state: 'ready', desired: 'present', operation: 'update' },
+  },
+  'live, with an update in flight': {
+    prepare: () =>
+      live([p1, ...others])
+        .then(() => pull([changed, ...others]))
+        .then(() => stage.claim('p1')),
+    open: { state: 'sending', desired: 'present', operation: 'update' },
+    lands: 'updated',
+    landed: undefined,
+  },
+  'live, with a rejected update': {
+    prepare: () =>
+      live([p1, ...others])
+        .then(() => pull([invalid, ...others]))
+        .then(nothing),
+    open: { state: 'rejected', desired: 'present' },
+  },
+  'gone while an update was in flight': {
+    prepare: async () => {
+      await live([p1, ...others]);
+      await pull([changed, ...others]);
+      const attempt = await stage.claim('p1');
+      await pull(others);
+      return attempt;
+    },
+    open: { state: 'sending', desired: 'present', operation: 'update' },
+    lands: 'updated',
+    landed: undefined,
+  },
+  'with a delete that waits': { prepare: () => gone().then(nothing), open: undefined },
+  'with a delete that is held': { prepare: () => heldWithOthers().then(nothing), open: undefined },
+  'with a delete that was approved': {
+    prepare: async () => {
+      await heldWithOthers();
+      await acts('approve', [await stage.entry('p1')]);
+      return undefined;
+    },
+    open: undefined,
+  },
+  'with a delete that was discarded': {
+    prepare: async () => {
+      await heldWithOthers();
+      await acts('discard', [await stage.entry('p1')]);
+      return undefined;
+    },
+    open: undefined,
+  },
+  'with a delete that failed': {
+    prepare: () =>
+      gone()
+        .then(() => stage.fail('p1', 'failed'))
+        .then(nothing),
+    open: undefined,
+  },
+  'with a delete of unknown outcome': {
+    prepare: async () => {
+      await gone();
+      const attempt = await stage.claim('p1');
+      const reason = { kind: 'unknown', message: 'no answer', problems: [] };
+      const back = { to: 'ready', delayMs: 0, reason, mayLandMs: 0, counted: true } as const;
+      await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+      return undefined;
+    },
+    open: { state: 'ready', desired: 'present', operation: 'update' },
+  },
+  'with a delete of unknown outcome that failed for good': {
+    prepare: async () => {
+      await gone();
+      const attempt = await stage.claim('p1');
+      const reason = { kind: 'unknown', message: 'no answer', problems: [] };
+      const back = { to: 'failed', reason, mayLandMs: 0 } as const;
+      await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+      return undefined;
+    },
+    open: { state: 'ready', desired: 'present', operation: 'update' },
+  },
+  'with a delete in flight': {
+    prepare: () => gone().then(() => stage.claim('p1')),
+    open: { state: 'sending', desired: 'present', fields: expect.objectContaining({ number: 'p1' }) },
+    lands: 'deleted',
+    landed: { state: 'ready', desired: 'present', operation: 'create' },
+  },
+};
+
+describe('a posting that becomes unreadable', () => {
+  for (const [at, [name, { prepare, open, lands, landed }]] of Object.entries(states).entries()) {
+    for (const [end, position] of (['first', 'last'] as const).entries()) {
+      const isLeftOut = leavesOut(at, end, 2);
+      const note = isLeftOut ? onlyInAllNote : '';
+      it.skipIf(isLeftOut)(`${name}: stays as it is (${position} in the feed)${note}`, async () => {
+        const attempt = await prepare();
+        const before = await mapped();
+        const kept = others.filter(({ key }) => before.includes(key));
+        const feed = (noise: number) =>
+          position === 'last'
+            ? feedOf(kept, broken(p1, `${noise}`))
+            : feedOf(kept).replace('<job>', `${broken(p1, `${noise}`)}<job>`);
+        const check = async () => {
+          const found = await stage.change('p1');
+          if (open === undefined) expect(found).toBeUndefined();
+          else expect(found).toMatchObject({ ...open, missing: false });
+        };
+        expect(await pull(feed(1))).toMatchObject({ complete: false, seen: kept.length + 1, unreadable: 1 });
+        await check();
+        await discardUnreadable();
+        for (const noise of [2, 3]) {
+          expect(await pull(feed(noise))).toMatchObject({ complete: true, unreadable: 1, gone: 0, deleted: 0 });
+          await check();
+        }
+        expect(await unreadable()).toMatchObject([{ key: 'p1', discarded: true, records: 1 }]);
+        if (attempt !== undefined && lands !== undefined) {
+          await recordOutcome(attempt, lands);
+          const found = await stage.change('p1');
+          if (landed === undefined) expect(found).toBeUndefined();
+          else expect(found).toMatchObject(landed);
+          expect((await mapped()).includes('p1')).toBe(lands !== 'deleted');
+        } else {
+          expect(await mapped()).toEqual(before);
+        }
+
+        // The source mends it: the entry is gone, and the posting is as any other.
+        expect(await pull([changed, ...kept])).toMatchObject({ complete: true, unreadable: 0, gone: 0 });
+        expect(await unreadable()).toEqual([]);
+        if ((await stage.change('p1'))?.state !== 'in_doubt') {
+          await stage.acceptAll();
+          const { live: job } = await readStory(stage.app.db, acme, postingKey('p1'));
+          expect(job?.fields?.title).toBe('Changed');
+        }
+      });
+    }
+  }
+
+  it('within its grace is back, and what waited for it is sent', async () => {
+    await stage.close();
+    stage = await openStage({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
+    await live([p1, ...others]);
+    await pull([changed, ...others]);
+    await pull(others);
+    expect(await stage.change('p1')).toMatchObject({ missing: true });
+    expect(await pull(feedOf(others, broken(p1)))).toMatchObject({ complete: false });
+    await discardUnreadable();
+    expect(await pull(feedOf(others, broken(p1)))).toMatchObject({ complete: true, gone: 0, grace: 0, unreadable: 1 });
+    await stage.acceptAll();
+    // One complete pull without it is one again, not two in a row.
+    expect(await pull(others)).toMatchObject({ gone: 1, grace: 1, deleted: 0 });
+    expect(await absent()).toEqual([]);
+  });
+
+  it('is deleted once it is really gone', async () => {
+    await live([p1, ...others]);
+    await pull(feedOf(others, broken(p1)));
+    await discardUnreadable();
+    await pull(feedOf(others, broken(p1)));
+    expect(await pull(others)).toMatchObject({ complete: true, gone: 1, pending_deletes: 1, unreadable: 0 });
+  });
+
+  it.each(['before', 'after'])('%s a readable record of the same key: the readable one counts', async (order) => {
+    await live([p1, ...others]);
+    for (const [at, first] of [p1, changed, changed].entries()) {
+      const records = [broken(p1), recordXml(first)];
+      const summary = await pull(feedOf(others, ...(order === 'before' ? records : records.reverse())));
+      expect(summary).toMatchObject({ seen: 13, unreadable: 1, duplicates: 0, gone: 0 });
+      if (at === 0) await discardUnreadable();
+      else expect(summary.complete).toBe(true);
+      if (at === 1) await stage.acceptAll();
+    }
+    const { live: job, change } = await readStory(stage.app.db, acme, postingKey('p1'));
+    expect([job?.fields?.title, change]).toEqual(['Changed', undefined]);
+  });
+
+  it('whose open change a readable record meets by its hash counts once', async () => {
+    await live(others);
+    await pull([p1, ...others]);
+    expect(await pull(feedOf([p1, ...others], broken(p1)))).toMatchObject({ seen: 13, unreadable: 1, pending: 1 });
+    await discardUnreadable();
+    expect(await pull(feedOf([p1, ...others], broken(p1)))).toMatchObject({
+      complete: true,
+      unreadable: 1,
+      pending: 1,
+    });
+  });
+
+  it('is told with its key', async () => {
+    await live([p1, ...others]);
+    await pull(feedOf(others, broken(p1)));
+    expect(await stage.entries()).toMatchObject([{ kind: 'unreadable', key: 'p1' }]);
+    const [{ id } = { id: 0 }] = await unreadable();
+    expect(await readStory(stage.app.db, acme, postingKey('p1'))).toMatchObject({
+      unreadable: [{ id, discarded: false, reason: expect.stringContaining('bare "&"') }],
+    });
+  });
+});
+
+describe('an unreadable record without a key', () => {
+  it('has the deletes of a complete pull held, and says why', async () => {
+    await live([p1, ...others]);
+    await pull(feedOf(others, keyless()));
+    await discardUnreadable();
+    expect(await pull(feedOf(others, keyless()))).toMatchObject({ complete: true, gone: 1, held: 1, unreadable: 1 });
+    const { reason, id } = (await stage.change('p1')) ?? {};
+    expect(reason?.message).toMatch(
+      /^1 record could not be read, and its key is not known: it may be one of the postings/,
+    );
+
+    // Nothing is held anew by the next pull, and what a person approves stays approved.
+    await pull(feedOf(others, keyless()));
+    expect(await stage.change('p1')).toMatchObject({ id, state: 'held' });
+    await acts('approve', [id ?? 0]);
+    await pull(feedOf(others, keyless()));
+    expect(await stage.change('p1')).toMatchObject({ id, state: 'ready', approved: true });
+    await stage.acceptAll();
+    expect(await pull(feedOf(others, keyless()))).toMatchObject({ complete: true, gone: 0, held: 0 });
+    expect(await mapped()).not.toContain('p1');
+  });
+
+  it('that is mended lets the deletes be judged anew', async () => {
+    await live([p1, ...others]);
+    await pull(feedOf(others, keyless()));
+    await discardUnreadable();
+    await pull(feedOf(others, keyless()));
+    expect(await absent()).toEqual([{ key: 'p1', state: 'held' }]);
+    expect(await pull(others)).toMatchObject({ gone: 1, held: 0, pending_deletes: 1, unreadable: 0 });
+  });
+
+  it.each([true, false])('has deletes held that wait since before (discarded: %s)', async (discarded) => {
+    await gone();
+    expect(await absent()).toEqual([{ key: 'p1', state: 'ready' }]);
+    await pull(feedOf(others, keyless()));
+    if (discarded) {
+      await discardUnreadable();
+      expect(await pull(feedOf(others, keyless()))).toMatchObject({ complete: true, gone: 1, held: 1 });
+    }
+    expect(await absent()).toEqual([{ key: 'p1', state: 'held' }]);
+    expect(await pull(others)).toMatchObject({ complete: true, gone: 1, pending_deletes: 1 });
+  });
+
+  it('leaves what was not made yet as it is', async () => {
+    await live(others);
+    await pull([p1, ...others]);
+    await stage.fail('p1', 'in_doubt');
+    await pull(feedOf(others, keyless()));
+    await discardUnreadable();
+    expect(await pull(feedOf(others, keyless()))).toMatchObject({
+      complete: true,
+      gone: 0,
+      in_doubt: 0,
+      unreadable: 1,
+    });
+    expect(await stage.change('p1')).toMatchObject({ state: 'in_doubt', desired: 'present' });
+  });
+});
+
+describe('a record that is too large', () => {
+  beforeEach(async () => {
+    await stage.close();
+    stage = await openStage({ feed: { limits: '{ max_record_bytes: 4000 }' } });
+  });
+  const large = 'x'.repeat(5_000);
+  const late = `<job><description>${large}</description><referencenumber>p1</referencenumber></job>`;
+
+  it.each([
+    ['protects its posting, if its key stands at its beginning', recordXml({ ...p1, description: large }), { gone: 0 }],
+    ['may be any posting otherwise', late, { gone: 1, held: 1 }],
+  ])('%s', async (_, record, counts) => {
+    await live([p1, ...others]);
+    expect(await pull(feedOf(others, record))).toMatchObject({ complete: false, unreadable: 1 });
+    await discardUnreadable();
+    expect(await pull(feedOf(others, record))).toMatchObject({ complete: true, unreadable: 1, ...counts });
+    expect(await mapped()).toContain('p1');
+  });
+});
+
+describe('an unreadable record whose bytes differ on every pull', () => {
+  const cases: Record<string, (noise: string) => string> = {
+    'with a key': (noise) => broken(p1, noise),
+    'without a key, by a number': (noise) => keyless(noise),
+    'without a key, by letters': (noise) => keyless(noise.replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')),
+    'without an element for a key': (noise) => `<job><title>x</title><session>${noise}</session></job>`,
+    'where it is broken': (noise) => `<job><referencenumber>R&${noise}</referencenumber></job>`,
+  };
+  it.each(Object.entries(cases))('%s keeps one entry, and its discard', async (_, record) => {
+    const first = await pull(feedOf(others, record('1')));
+    const [entry] = await unreadable();
+    for (const noise of ['22', '333'])
+      expect(await pull(feedOf(others, record(noise)))).toMatchObject({ complete: false });
+    expect(await unreadable()).toEqual([{ ...entry, first_pull: first.pull }]);
+    await discardUnreadable();
+    for (const noise of ['4', '55'])
+      expect(await pull(feedOf(others, record(noise)))).toMatchObject({ complete: true });
+    expect(await unreadable()).toEqual([{ ...entry, discarded: true }]);
+    const [{ excerpt } = { excerpt: '' }] = await stage.app.db.query('select excerpt from record_problem');
+    expect(excerpt).toBe(record('55').slice(0, 2_048));
+    await pull(others);
+    expect(await unreadable()).toEqual([]);
+  });
+
+  it('is not taken for another one: one more is one more to look at', async () => {
+    await pull(feedOf(others, keyless('1')));
+    await discardUnreadable();
+    expect(await pull(feedOf(others, keyless('2'), keyless('3')))).toMatchObject({ complete: false, unreadable: 2 });
+    expect(await unreadable()).toMatchObject([{ discarded: true }, { discarded: false }]);
+  });
+
+  it('stands with its like in one entry only where nothing tells them apart, with their number', async () => {
+    expect(await pull(feedOf(others, keyless(), keyless(), broken(p1, 'a'), broken(p1, 'b')))).toMatchObject({
+      unreadable: 4,
+      review: 2,
+    });
+    expect(await unreadable()).toMatchObject([
+      { key: null, records: 2 },
+      { key: 'p1', records: 2 },
+    ]);
+    expect((await stage.entries()).map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/^2 records: /),
+      expect.stringMatching(/^2 records: /),
+    ]);
+  });
+});
+
+it('a duplicate whose bytes differ on every pull keeps one entry, and its discard', async () => {
+  const duplicates = () =>
+    stage.app.db.query<{ id: number; discarded: boolean }>(
+      `select id, discarded from record_problem where kind = 'duplicate' order by id`,
+    );
+  const twice = (noise: string) => feedOf([p1, ...others], recordXml(posting('p1', { title: `Other ${noise}` })));
+  await pull(twice('1'));
+  const [entry] = await duplicates();
+  await pull(twice('2'));
+  expect(await duplicates()).toEqual([entry]);
+  await acts('discard', [entry?.id ?? 0]);
+  expect(await pull(twice('3'))).toMatchObject({ duplicates: 1, review: 0 });
+  expect(await duplicates()).toEqual([{ ...entry, discarded: true }]);
+  await pull([p1, ...others]);
+  expect(await duplicates()).toEqual([]);
+});
+
+it('says that records beyond those with an entry of their own can not be discarded', async () => {
+  await live([p1, ...others]);
+  const many = feedOf([p1, ...others], ...Array.from({ length: 5_003 }, (_, at) => keyless(`number ${at}`)));
+  expect((await pull(many)).shortfalls).toEqual([
+    expect.stringMatching(/^5003 records could not be read.*review list/),
+  ]);
+  await discardUnreadable();
+  const { complete, gone, shortfalls, discarded } = await pull(many);
+  // The entry that stands for the other three is no record, and covers none.
+  expect({ complete, gone, discarded }).toEqual({ complete: false, gone: 0, discarded: 5_000 });
+  expect(shortfalls).toEqual([
+    expect.stringMatching(/^3 records could not be read.*can not be discarded: mend the feed$/),
+  ]);
+});

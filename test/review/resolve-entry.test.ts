@@ -1,0 +1,209 @@
+// A person's word on a create in doubt: taken where it can be true, and never so that a job gets two postings.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
+import { type PersonsVerdict, type ResolveOptions, resolveEntry } from '../../src/review/resolve-entry.ts';
+import type { SiteClient } from '../../src/site/exchange.ts';
+import { createSiteClient } from '../../src/site/http/client.ts';
+import { deadlineIn } from '../../src/site/http/deadline.ts';
+import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+let client: SiteClient;
+beforeEach(async () => {
+  stage = await openStage();
+  const [site] = stage.app.config.sites.values();
+  if (site === undefined) throw new Error('no site');
+  client = createSiteClient(site.options);
+});
+afterEach(async () => {
+  await client.close();
+  await stage.close();
+});
+
+/** Sends the create of a posting whose change is in doubt, as the attempt may have done. */
+async function makeJob(key: string): Promise<SiteJobId> {
+  const fields = (await stage.change(key))?.fields ?? {};
+  const { outcome } = await client.send({ kind: 'create', fields }, { notAfter: deadlineIn(5_000) });
+  if (outcome.kind !== 'created') throw new Error(`the site answered ${outcome.kind}`);
+  return outcome.siteJob.siteJobId;
+}
+
+const resolve = async (key: string, verdict: PersonsVerdict, site?: ResolveOptions['site']) =>
+  resolveEntry(stage.app.db, await stage.entry(key), verdict, {
+    actor: 'tester',
+    site: site ?? { client, referenceField: 'number' },
+  });
+const exists = (id: string, anyway = false): PersonsVerdict => ({ kind: 'exists', siteJobId: siteJobId(id), anyway });
+const mappings = () => stage.app.db.query('select key, site_job_id from mapping order by key');
+
+async function doubt(...keys: readonly string[]): Promise<void> {
+  await stage.pull(keys.map((key) => posting(key)));
+  for (const key of keys) await stage.fail(key, 'in_doubt');
+}
+
+it('the job exists: it is mapped, with what was sent, and nothing is left to send', async () => {
+  await doubt('p1');
+  const entry = await stage.entry('p1');
+  const id = await makeJob('p1');
+  expect(await resolve('p1', exists(id))).toEqual({ kind: 'recorded', feed: 'acme', key: 'p1', warning: undefined });
+  expect(await mappings()).toEqual([{ key: 'p1', site_job_id: id }]);
+  expect(await stage.change('p1')).toBeUndefined();
+  expect(await stage.app.db.query('select actor, action, key, detail from audit')).toEqual([
+    {
+      actor: 'tester',
+      action: 'settle',
+      key: 'p1',
+      detail: expect.objectContaining({ entry, kind: 'exists', siteJobId: id }),
+    },
+  ]);
+});
+
+it('the job exists, and the posting has changed since: the change is sent as an update', async () => {
+  await doubt('p1');
+  const id = await makeJob('p1');
+  await stage.pull([posting('p1', { title: 'Newer' })]);
+  await resolve('p1', exists(id));
+  expect((await stage.claim('p1')).request).toEqual({ kind: 'update', siteJobId: id, fields: { title: 'Newer' } });
+});
+
+it('the job is missing: it is sent again, with all attempts', async () => {
+  await doubt('p1');
+  expect(await resolve('p1', { kind: 'missing' })).toMatchObject({ kind: 'recorded' });
+  const attempt = await stage.claim('p1');
+  expect(attempt).toMatchObject({ number: 1, request: { kind: 'create' } });
+});
+
+it('the job has an ID that the site used again: the older posting, whose job it was, has none any more', async () => {
+  await stage.pull(postings(1));
+  await stage.acceptAll();
+  await stage.pull([...postings(1), posting('p2')]);
+  await stage.fail('p2', 'in_doubt');
+  const fields = (await stage.change('p2'))?.fields ?? {};
+  const site = { client: { show: async () => ({ siteJobId: siteJobId('job-p1'), fields }) }, referenceField: 'number' };
+  expect(await resolve('p2', exists('job-p1'), site)).toMatchObject({ kind: 'recorded' });
+  expect(await mappings()).toEqual([{ key: 'p2', site_job_id: 'job-p1' }]);
+  expect(await stage.app.db.query('select key, site_job_id from ended_claim')).toEqual([
+    { key: 'p1', site_job_id: 'job-p1' },
+  ]);
+});
+
+describe('refused', () => {
+  it('a job that the site has not', async () => {
+    await doubt('p1');
+    expect(await resolve('p1', exists('4711'))).toEqual({ kind: 'refused', message: 'site board has no job 4711' });
+  });
+
+  it('a job that looks like another one, unless the person insists', async () => {
+    await doubt('p1', 'p2');
+    const id = await makeJob('p2');
+    const show = async () => ({
+      ...(await client.show(id)),
+      siteJobId: id,
+      fields: { title: 'Nurse p2', number: 'elsewhere' },
+    });
+    const site = { client: { show }, referenceField: 'number' };
+    expect(await resolve('p1', exists(id), site)).toEqual({
+      kind: 'refused',
+      message: expect.stringMatching(/"Nurse p2", seems to be another job.*--anyway/),
+    });
+    expect(await mappings()).toEqual([]);
+    expect(await resolve('p1', exists(id, true), site)).toMatchObject({ kind: 'recorded' });
+  });
+
+  it('a job that shows the reference of another posting, whatever the person says', async () => {
+    await doubt('p1', 'p2');
+    const other = await makeJob('p2');
+    const refused = { kind: 'refused', message: `job ${other} shows the reference of posting p2 of feed acme` };
+    expect(await resolve('p1', exists(other))).toEqual(refused);
+    expect(await resolve('p1', exists(other, true))).toEqual(refused);
+  });
+
+  it('a job that belongs to another posting, whatever the person says', async () => {
+    await stage.pull(postings(1));
+    await stage.acceptAll();
+    await stage.pull([...postings(1), posting('p2')]);
+    await stage.fail('p2', 'in_doubt');
+    const site = {
+      client: { show: async () => Promise.reject(new Error('time-out')) },
+      referenceField: 'number',
+    };
+    expect(await resolve('p2', exists('job-p1', true), site)).toEqual({
+      kind: 'refused',
+      message: 'that job belongs to posting p1 of feed acme: a job of the site has one posting only',
+    });
+    expect((await stage.change('p2'))?.state).toBe('in_doubt');
+  });
+
+  it('a job of another posting that shows what was sent, but neither posting’s reference', async () => {
+    await stage.pull(postings(1));
+    await stage.acceptAll();
+    await stage.pull([...postings(1), posting('p2')]);
+    await stage.fail('p2', 'in_doubt');
+    const fields = { ...(await stage.change('p2'))?.fields, number: '' };
+    const site = {
+      client: { show: async () => ({ siteJobId: siteJobId('job-p1'), fields }) },
+      referenceField: 'number',
+    };
+    expect(await resolve('p2', exists('job-p1', true), site)).toMatchObject({ kind: 'refused' });
+    expect(await mappings()).toEqual([{ key: 'p1', site_job_id: 'job-p1' }]);
+  });
+
+  it('an entry that is not in doubt, and one that there is not', async () => {
+    await stage.pull(postings(1));
+    await stage.fail('p1', 'failed');
+    expect(await resolve('p1', { kind: 'missing' })).toEqual({
+      kind: 'refused',
+      message: 'it is not in doubt, but failed',
+    });
+    expect(await resolveEntry(stage.app.db, 99, { kind: 'missing' }, { actor: 'tester', site: undefined })).toEqual({
+      kind: 'refused',
+      message: 'there is no open review entry 99',
+    });
+  });
+});
+
+it('a doubt that is settled while the person looks at the job makes no stray of it', async () => {
+  await doubt('p1');
+  const id = await makeJob('p1');
+  const before = await stage.change('p1');
+  const show = async () => {
+    // Meanwhile another person says that the job is missing.
+    await resolve('p1', { kind: 'missing' });
+    return client.show(id);
+  };
+  expect(await resolve('p1', exists(id), { client: { show }, referenceField: 'number' })).toEqual({
+    kind: 'refused',
+    message: 'it is no longer in doubt',
+  });
+  expect(before?.state).toBe('in_doubt');
+  expect(await stage.app.db.query('select * from orphan_site_job')).toEqual([]);
+});
+
+it('a site that can not be asked is a warning, not an obstacle', async () => {
+  await doubt('p1');
+  const show = async () => {
+    throw new Error('time-out');
+  };
+  expect(await resolve('p1', exists('77'), { client: { show }, referenceField: undefined })).toMatchObject({
+    kind: 'recorded',
+    warning: 'job 77 could not be checked: time-out; so all its fields are set again by an update',
+  });
+});
+
+it('a late answer to a settled doubt does not settle it twice', async () => {
+  await stage.pull([posting('p1')]);
+  const attempt = await stage.claim('p1');
+  const recordAttempt = outcomeRecorder(stage.app.db);
+  const reason = { kind: 'unknown', message: 'time-out', problems: [] };
+  await recordAttempt({ attempt, result: { kind: 'returned', back: { to: 'in_doubt', reason } }, record: undefined });
+  await resolve('p1', { kind: 'missing' });
+  const late = await recordAttempt({
+    attempt,
+    result: { kind: 'created', siteJobId: siteJobId('late'), url: undefined },
+    record: undefined,
+  });
+  expect(late).toBe('superseded');
+  expect(await stage.app.db.query('select site_job_id from orphan_site_job')).toEqual([{ site_job_id: 'late' }]);
+});

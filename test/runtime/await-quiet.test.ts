@@ -1,0 +1,115 @@
+// Waiting for quiet, with what the database says told look by look.
+import { afterEach, expect, it, vi } from 'vitest';
+import { feedName, siteName } from '../../src/posting/identifiers.ts';
+import type { App } from '../../src/runtime/app.ts';
+import { awaitQuiet } from '../../src/runtime/await-quiet.ts';
+import type { Engine } from '../../src/runtime/engine.ts';
+import * as progresses from '../../src/store/change/progress.ts';
+import * as siteState from '../../src/store/site/site-state.ts';
+
+vi.mock('../../src/store/change/progress.ts');
+vi.mock('../../src/store/site/site-state.ts');
+// No feed is new here.
+vi.mock('../../src/store/site/site-search.ts', () => ({
+  databaseTime: async () => new Date(),
+  openSearches: async () => [],
+}));
+
+const app = {} as App;
+const engine = { siteContexts: new Map() } as unknown as Engine;
+const feedProgress = (sending: boolean): progresses.Progress => ({
+  due: true,
+  sending,
+  inDoubt: false,
+  nextDueMs: undefined,
+  recorded: 0,
+});
+const state = (pausedSince: Date | undefined) =>
+  ({ pausedSince, pauseCause: 'it refuses', unreachableStreak: 0, waitsMs: 0 }) as siteState.SiteState;
+
+it('reports a pause only when what began just before it has ended', async () => {
+  const listChecks = [
+    { sending: false, pausedSince: undefined },
+    // A request began and the pause came between the two questions of this look.
+    { sending: false, pausedSince: new Date() },
+    { sending: true, pausedSince: new Date() },
+    { sending: false, pausedSince: new Date() },
+  ];
+  let check = -1;
+  vi.mocked(progresses.readProgress).mockImplementation(async () => {
+    check++;
+    return feedProgress(listChecks[check]?.sending ?? fail());
+  });
+  vi.mocked(siteState.readSiteState).mockImplementation(async () => state(listChecks[check]?.pausedSince));
+  const rest = await awaitQuiet(app, engine, siteName('board'), [feedName('acme')], {
+    signal: new AbortController().signal,
+  });
+  expect(rest).toMatchObject({ kind: 'waiting', message: expect.stringContaining('site board is paused: it refuses') });
+  expect(check).toBe(3);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A site of which the list is checked 2.5 s after a create became a doubt. */
+const listing = {
+  siteContexts: new Map([
+    [
+      'board',
+      {
+        tokenDigest: 'its token',
+        policy: { canList: true, timeoutMs: 2_000, doubts: { resolveAfterMs: 2_500, listChecks: 2 } },
+      },
+    ],
+  ]),
+} as unknown as Engine;
+
+/** Waits with doubts of which the database says `progress`, until it says that there are none. Gives the seconds. */
+async function secondsOfDoubt(progress: (seconds: number) => progresses.DoubtProgress): Promise<number> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const from = performance.now();
+  const seconds = () => Math.floor((performance.now() - from) / 1000);
+  vi.mocked(progresses.readProgress).mockImplementation(async () => ({
+    ...feedProgress(false),
+    due: false,
+    inDoubt: progress(seconds()).open > 0,
+  }));
+  vi.mocked(siteState.readSiteState).mockImplementation(async () => state(undefined));
+  vi.mocked(progresses.readDoubtProgress).mockImplementation(async () => progress(seconds()));
+  const waiting = awaitQuiet(app, listing, siteName('board'), [feedName('acme')], {
+    signal: new AbortController().signal,
+  });
+  let ended = false;
+  void waiting.finally(() => {
+    ended = true;
+  });
+  while (!ended) await vi.advanceTimersByTimeAsync(1_000);
+  expect(await waiting).toEqual({ kind: 'quiet' });
+  return seconds();
+}
+
+it('waits for doubts as long as they are checked, however slow that is', async () => {
+  const slowly = (seconds: number) => ({
+    open: seconds < 100 ? 2 : 0,
+    explained: 0,
+    mark: `${Math.floor(seconds / 40)}`,
+  });
+  expect(await secondsOfDoubt(slowly)).toBeGreaterThanOrEqual(100);
+});
+
+it('leaves doubts to a person when one check after the other says why they remain', async () => {
+  const explained = (seconds: number) => ({ open: 2, explained: 2, mark: `${Math.floor(seconds / 40)}` });
+  expect(await secondsOfDoubt(explained)).toBeLessThan(130);
+});
+
+it('leaves doubts that nobody checks to the next run', async () => {
+  const unchecked = () => ({ open: 2, explained: 0, mark: 'the same' });
+  expect(await secondsOfDoubt(unchecked)).toBeLessThan(200);
+  // A token of another process that is refused is no pause of this one.
+  expect(new Set(vi.mocked(siteState.readSiteState).mock.lastCall)).toContain('its token');
+});
+
+const fail = (): never => {
+  throw new Error('it looked once more than it had to');
+};

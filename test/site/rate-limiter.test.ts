@@ -1,0 +1,60 @@
+// Turns: how many are given in any stretch of time, in which order, and who need not wait.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { rateLimiterFor } from '../../src/site/rate-limiter.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Asks for turns at once, and gives when each came, in milliseconds. */
+async function takeAll(
+  rateLimiter: ReturnType<typeof rateLimiterFor>,
+  count: number,
+  signal?: AbortSignal,
+): Promise<number[]> {
+  const from = performance.now();
+  const came: number[] = [];
+  const all = Array.from({ length: count }, () =>
+    rateLimiter.take(signal).then(() => came.push(Math.round(performance.now() - from))),
+  );
+  await vi.advanceTimersByTimeAsync(60_000);
+  await Promise.all(all);
+  return came;
+}
+
+describe('turns', () => {
+  it.each([
+    [1, [0, 1000, 2000, 3000]],
+    [10, [0, 100, 200, 300]],
+    [20, [0, 0, 50, 100]],
+    [1000, [0, 0, 0, 0]],
+    [Number.POSITIVE_INFINITY, [0, 0, 0, 0]],
+  ])('at %d a second come at %j', async (rate, times) => {
+    expect(await takeAll(rateLimiterFor(rate), 4)).toEqual(times);
+  });
+
+  it('never come faster than the rate for long, whenever they are asked for', async () => {
+    const rateLimiter = rateLimiterFor(1000);
+    const came = await takeAll(rateLimiter, 2_500);
+    expect(came.filter((ms) => ms < 1000)).toHaveLength(1099);
+    expect(came.at(-1)).toBe(2400);
+  });
+
+  it('that are spent without waiting put off those that follow', async () => {
+    const rateLimiter = rateLimiterFor(10);
+    rateLimiter.spend();
+    rateLimiter.spend();
+    expect(await takeAll(rateLimiter, 2)).toEqual([200, 300]);
+  });
+
+  it('are not waited for any more once that is called off', async () => {
+    const rateLimiter = rateLimiterFor(0.5);
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 10);
+    expect(await takeAll(rateLimiter, 3, stop.signal)).toEqual([0, 10, 10]);
+    expect(await takeAll(rateLimiter, 1, AbortSignal.abort())).toEqual([0]);
+  });
+});
