@@ -1,7 +1,7 @@
 // The command line: composes the commands, and turns what they throw into a clear line and an exit status.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { packageRoot } from '../config/package-root.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres/embedded-error.ts';
@@ -9,55 +9,35 @@ import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { OutputFailedError, watchOutput } from '../telemetry/output-failure.ts';
 import { printNotice } from '../telemetry/print.ts';
-import { checkCommand } from './commands/check.ts';
-import { demoCommand } from './commands/demo.ts';
-import { feedsCommand } from './commands/feeds.ts';
-import { mappingsCommand } from './commands/mappings.ts';
-import { planCommand } from './commands/plan.ts';
-import { pullsCommand } from './commands/pulls.ts';
-import { resumeCommand } from './commands/resume.ts';
-import { reviewCommand } from './commands/review.ts';
-import { sandboxCommand } from './commands/sandbox.ts';
-import { startCommand } from './commands/start.ts';
-import { statusCommand } from './commands/status.ts';
-import { syncCommand } from './commands/sync.ts';
-import { whyCommand } from './commands/why.ts';
-import { workCommand } from './commands/work.ts';
+import { COMMANDS } from './command-list.ts';
 
 const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
 
-const program = new Command('jobmirror')
-  .description('mirrors external job feeds into a job site')
-  .version(version)
-  .showHelpAfterError('(see --help)')
-  .exitOverride();
-
-const commands = [
-  demoCommand(),
-  checkCommand(),
-  planCommand(),
-  syncCommand(),
-  startCommand(),
-  workCommand(),
-  statusCommand(),
-  pullsCommand(),
-  reviewCommand(),
-  whyCommand(),
-  resumeCommand(),
-  mappingsCommand(),
-  feedsCommand(),
-  sandboxCommand(),
-];
-
-for (const command of commands) {
-  program.addCommand(command.exitOverride().showHelpAfterError('(see --help)'));
+/** The program with the command that `args` name; the others are known by name, and not loaded. */
+async function programFor(args: readonly string[]): Promise<Command> {
+  const program = new Command('jobmirror')
+    .description('mirrors external job feeds into a job site')
+    .version(version)
+    .showHelpAfterError('(see --help)')
+    .exitOverride();
+  const terms = new Map(COMMANDS.map(({ name, term }) => [name, term]));
+  program.configureHelp({ subcommandTerm: (command) => terms.get(command.name()) ?? helpTerm(command) });
+  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
+  const called = first === 'help' ? second : first;
+  for (const { name, description, load } of COMMANDS) {
+    const command = name === called ? await load() : new Command(name);
+    program.addCommand(command.description(description).exitOverride().showHelpAfterError('(see --help)'));
+  }
+  return program;
 }
+
+const helpTerm = (command: Command): string => new Help().subcommandTerm(command);
 
 /** Runs the command of the process's arguments; its exit status is in `process.exitCode` afterwards. Never throws. */
 export async function runProgram(): Promise<void> {
   watchOutput();
   try {
-    await program.parseAsync();
+    await (await programFor(process.argv.slice(2))).parseAsync();
   } catch (error) {
     process.exitCode = explain(error);
   }

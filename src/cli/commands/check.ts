@@ -23,7 +23,6 @@ type Answers = ReadonlyMap<SiteName, Probe>;
 
 export function checkCommand(): Command {
   return new Command('check')
-    .description('check the configuration, and print how it is understood')
     .option('--online', 'ask each site with one harmless GET whether its interface is there and takes the token')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')

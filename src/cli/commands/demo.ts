@@ -10,7 +10,6 @@ import { type Ending, tellStory } from '../demo/story.ts';
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('see it work: mirror a bundled feed into a sandbox, with nothing to install or configure')
     .option('--once', 'end when the result is proven, instead of waiting for Ctrl-C')
     .action(async (options: { once?: boolean }) => {
       const stopping = stopSignal();

@@ -23,7 +23,7 @@ interface FeedsOptions {
 }
 
 export function feedsCommand(): Command {
-  const feeds = new Command('feeds').description('rename feeds, stop mirroring them, or say that they are new');
+  const feeds = new Command('feeds');
   for (const part of [renameCommand(), retireCommand(), newCommand()]) {
     feeds.addCommand(
       part

@@ -25,7 +25,7 @@ interface MappingOptions {
 const SHOWN_MAPPINGS = 100;
 
 export function mappingsCommand(): Command {
-  const mappings = new Command('mappings').description('which posting is which job of the site');
+  const mappings = new Command('mappings');
   for (const part of [listCommand(), exportCommand(), importCommand()]) {
     mappings.addCommand(
       part

@@ -18,7 +18,6 @@ import { describeChange, describeUnsent } from '../output/describe-change.ts';
 
 export function planCommand(): Command {
   return new Command('plan')
-    .description('show what a sync would send, and send nothing')
     .argument('[feed...]', 'names of feeds; all of the configuration if none is given')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object per change, and one per posting that is not sent')

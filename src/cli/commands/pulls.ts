@@ -17,7 +17,6 @@ const SHOWN_PULLS = 20;
 
 export function pullsCommand(): Command {
   return new Command('pulls')
-    .description('list the newest pulls')
     .argument('[feed]', 'only of this feed')
     .option('--limit <n>', 'pulls at most', positiveNumber, SHOWN_PULLS)
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')

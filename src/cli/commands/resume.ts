@@ -22,7 +22,6 @@ interface ResumeOptions {
 
 export function resumeCommand(): Command {
   return new Command('resume')
-    .description('have a paused site sent to again')
     .argument('<site>', 'name of the site')
     .option('--emptied', 'the site was really emptied: what it says is gone is taken for gone, for a day')
     .option('--moved', 'it is the same site, with the same jobs, at the address that base_url has now')

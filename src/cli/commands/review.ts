@@ -7,7 +7,7 @@ import { reviewSettleCommand } from './review-settle.ts';
 import { reviewShowCommand } from './review-show.ts';
 
 export function reviewCommand(): Command {
-  const review = new Command('review').description('list and resolve what needs a person');
+  const review = new Command('review');
   const parts = [
     reviewListCommand(),
     reviewShowCommand(),

@@ -23,7 +23,6 @@ interface Options {
 
 export function sandboxCommand(): Command {
   const command = new Command('sandbox')
-    .description('run a job site to practise on: the whole XML interface, with pages, until stopped')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0: any free one', readPort, DEFAULT_PORT)
     .option('--config <file>', 'keep its jobs in the database of this configuration')

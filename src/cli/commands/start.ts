@@ -13,7 +13,6 @@ import { leftBehind } from '../left-behind.ts';
 
 export function startCommand(): Command {
   return new Command('start')
-    .description('pull feeds on their schedules and send their changes, until stopped')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .action(async (options: { config?: string }) => {
       const config = await readConfig(options);

@@ -30,7 +30,6 @@ import { withApp } from '../with-app.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
-    .description('show the status of each site and feed, and what waits for whom')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--check', 'report by the exit status: 0 all is well, 1 something fails, 2 something waits for review')
     .option('--json', 'print one JSON object per site and feed, and with --check one more with what fails or waits')

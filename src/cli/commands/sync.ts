@@ -35,7 +35,6 @@ interface SyncOptions {
 
 export function syncCommand(): Command {
   return new Command('sync')
-    .description('pull feeds once, send what differs, and print a summary of each')
     .argument('[feed...]', 'names of feeds; all of the configuration if none is given')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object per feed')

@@ -13,7 +13,6 @@ import { withApp } from '../with-app.ts';
 
 export function whyCommand(): Command {
   return new Command('why')
-    .description('tell why a posting is, or is not, on the site as it is')
     .argument('<feed>', 'name of the feed')
     .argument('<key>', "the posting's key, letter for letter")
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')

@@ -7,7 +7,6 @@ import { STOP_WITHIN_MS, stopSignal, unlessStopped } from '../../runtime/stop-si
 
 export function workCommand(): Command {
   return new Command('work')
-    .description('send changes, beside the workers of other machines, until stopped; pulls nothing')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .action(async (options: { config?: string }) => {
       const config = await readConfig(options);

@@ -1,0 +1,98 @@
+// All commands with the line that help shows for each. A command's code is loaded when it is called: help and short commands start fast.
+import type { Command } from 'commander';
+
+export interface CommandEntry {
+  readonly name: string;
+  /** The command with its arguments, as help lists it. */
+  readonly term: string;
+  readonly description: string;
+  /** Loads the command, without its description. */
+  load(): Promise<Command>;
+}
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'demo',
+    term: 'demo [options]',
+    description: 'see it work: mirror a bundled feed into a sandbox, with nothing to install or configure',
+    load: async () => (await import('./commands/demo.ts')).demoCommand(),
+  },
+  {
+    name: 'check',
+    term: 'check [options]',
+    description: 'check the configuration, and print how it is understood',
+    load: async () => (await import('./commands/check.ts')).checkCommand(),
+  },
+  {
+    name: 'plan',
+    term: 'plan [options] [feed...]',
+    description: 'show what a sync would send, and send nothing',
+    load: async () => (await import('./commands/plan.ts')).planCommand(),
+  },
+  {
+    name: 'sync',
+    term: 'sync [options] [feed...]',
+    description: 'pull feeds once, send what differs, and print a summary of each',
+    load: async () => (await import('./commands/sync.ts')).syncCommand(),
+  },
+  {
+    name: 'start',
+    term: 'start [options]',
+    description: 'pull feeds on their schedules and send their changes, until stopped',
+    load: async () => (await import('./commands/start.ts')).startCommand(),
+  },
+  {
+    name: 'work',
+    term: 'work [options]',
+    description: 'send changes, beside the workers of other machines, until stopped; pulls nothing',
+    load: async () => (await import('./commands/work.ts')).workCommand(),
+  },
+  {
+    name: 'status',
+    term: 'status [options]',
+    description: 'show the status of each site and feed, and what waits for whom',
+    load: async () => (await import('./commands/status.ts')).statusCommand(),
+  },
+  {
+    name: 'pulls',
+    term: 'pulls [options] [feed]',
+    description: 'list the newest pulls',
+    load: async () => (await import('./commands/pulls.ts')).pullsCommand(),
+  },
+  {
+    name: 'review',
+    term: 'review',
+    description: 'list and resolve what needs a person',
+    load: async () => (await import('./commands/review.ts')).reviewCommand(),
+  },
+  {
+    name: 'why',
+    term: 'why [options] <feed> <key>',
+    description: 'tell why a posting is, or is not, on the site as it is',
+    load: async () => (await import('./commands/why.ts')).whyCommand(),
+  },
+  {
+    name: 'resume',
+    term: 'resume [options] <site>',
+    description: 'have a paused site sent to again',
+    load: async () => (await import('./commands/resume.ts')).resumeCommand(),
+  },
+  {
+    name: 'mappings',
+    term: 'mappings',
+    description: 'which posting is which job of the site',
+    load: async () => (await import('./commands/mappings.ts')).mappingsCommand(),
+  },
+  {
+    name: 'feeds',
+    term: 'feeds',
+    description: 'rename feeds, stop mirroring them, or say that they are new',
+    load: async () => (await import('./commands/feeds.ts')).feedsCommand(),
+  },
+  {
+    name: 'sandbox',
+    term: 'sandbox [options]',
+    description: 'run a job site to practise on: the whole XML interface, with pages, until stopped',
+    load: async () => (await import('./commands/sandbox.ts')).sandboxCommand(),
+  },
+];
