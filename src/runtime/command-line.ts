@@ -16,10 +16,12 @@ export function commandWriter(configFile: string | undefined): WriteCommand {
 export const completeCommands = (text: string, write: WriteCommand): string =>
   text.replace(/: jobmirror ([^;]+?)(?=\.?(?:;|$)|\. [A-Z])/g, (_, words: string) => `: ${write(words.split(' '))}`);
 
-/** What stands before the arguments: `jobmirror` where it is installed, else npm or node, as it was called. */
+/** The command before the arguments: `jobmirror` where it is installed, else npx, npm or node, as it was called. */
 function ownCommand(): string {
   const program = resolve(process.argv[1] ?? '');
-  if (program !== join(packageRoot, 'dist/src/cli/main.js')) return 'jobmirror';
+  if (program !== join(packageRoot, 'dist/src/cli/main.js')) {
+    return process.env.npm_command === 'exec' ? 'npx jobmirror' : 'jobmirror';
+  }
   const byNpm = process.env.npm_lifecycle_event !== undefined && process.cwd() === packageRoot;
   return byNpm ? 'npm run --silent jobmirror --' : `node ${quote(pathFromHere(program))}`;
 }

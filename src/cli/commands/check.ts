@@ -29,7 +29,7 @@ export function checkCommand(): Command {
     .action(async (options: CheckOptions) => {
       const config = await readThoroughly(options);
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
-      const databaseCheck = completed(await checkDatabase(config), commandWriter(options.config));
+      const databaseCheck = completed(config, await checkDatabase(config), commandWriter(options.config));
       const mistakes = mistakesOf(config);
       const problems = [...databaseCheck.problems, ...refusalsOf(answers)];
       if (options.json === true) await printJson(toJson(config, answers, databaseCheck, [...mistakes, ...problems]));
@@ -125,10 +125,14 @@ async function probeSites({ sites }: Config): Promise<Answers> {
   return answers;
 }
 
-const completed = ({ problems, warnings, unseen }: DatabaseCheck, write: WriteCommand): DatabaseCheck => ({
+const completed = (
+  config: Config,
+  { problems, warnings, unseen }: DatabaseCheck,
+  write: WriteCommand,
+): DatabaseCheck => ({
   unseen,
   problems: problems.map((text) => completeCommands(text, write)),
-  warnings: warnings.map((text) => completeCommands(text, write)),
+  warnings: [...unsearchedSites(config), ...warnings].map((text) => completeCommands(text, write)),
 });
 
 const warningsOf = ({ warnings, unseen }: DatabaseCheck): readonly string[] =>
@@ -155,9 +159,7 @@ function describe(config: Config, answers: Answers, databaseCheck: DatabaseCheck
 }
 
 const warningLines = (config: Config, databaseCheck: DatabaseCheck): string[] =>
-  [...config.warnings, ...unsearchedSites(config), ...warningsOf(databaseCheck)].map(
-    (warning) => `warning: ${warning}`,
-  );
+  [...config.warnings, ...warningsOf(databaseCheck)].map((warning) => `warning: ${warning}`);
 
 function describeSite({ name, options, requestsPerSecond, stateField }: SiteConfig, answer?: Probe): string[] {
   const doubts =

@@ -1,0 +1,63 @@
+// The package that npm makes: only what is needed to run, and all of it.
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { packageRoot } from '../../src/config/package-root.ts';
+
+const run = promisify(execFile);
+
+let folder: string;
+let packed: readonly string[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'jobmirror-package-'));
+  await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: packageRoot });
+  const [archive] = await readdir(folder);
+  const { stdout } = await run('tar', ['-xzvf', archive ?? ''], { cwd: folder });
+  packed = stdout
+    .trim()
+    .split('\n')
+    .map((path) => path.replace(/^package\//, ''));
+  // As an installation has them: the libraries beside the program, and the command as a link to it.
+  await symlink(join(packageRoot, 'node_modules'), join(folder, 'package', 'node_modules'));
+  await mkdir(join(folder, 'bin'));
+  await symlink(join(folder, 'package/dist/src/cli/main.js'), join(folder, 'bin', 'jobmirror'));
+  await mkdir(join(folder, 'elsewhere'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs the installed command in another folder. */
+const installed = async (args: readonly string[], env: Record<string, string> = {}) => {
+  const own = { npm_lifecycle_event: undefined, npm_command: undefined, ...env };
+  return run(process.execPath, [join(folder, 'bin', 'jobmirror'), ...args], {
+    cwd: join(folder, 'elsewhere'),
+    env: { ...process.env, ...own },
+  });
+};
+
+it('holds neither sources, tests nor source maps', () => {
+  const needless = packed.filter((path) => /\.(?:tsx?|map)$|^(?:test|bench|\.ci)\/|^dist\/(?:test|bench)\//.test(path));
+  expect(needless).toEqual([]);
+  expect(packed).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/feeds.md']));
+});
+
+it('runs the demo from any folder: the schema, presets, pages and feeds are there', async () => {
+  const { stdout } = await installed(['demo', '--once']);
+  expect(stdout).toMatch(/proven: the site has \d+ jobs/);
+}, 120_000);
+
+it.each([
+  ['jobmirror', {}],
+  ['npx jobmirror', { npm_command: 'exec' }],
+])('gives hints that call it as %s', async (command, env) => {
+  await writeFile(
+    join(folder, 'elsewhere', 'jobmirror.yaml'),
+    `sites: { board: { base_url: 'http://127.0.0.1:9/', token: '\${TOKEN}' } }
+feeds: { acme: { site: board, format: indeed, source: feed.xml } }`,
+  );
+  await writeFile(join(folder, 'elsewhere', 'feed.xml'), '<source></source>');
+  const { stdout, stderr } = await installed(['check'], { TOKEN: 'k7Qp2xV9sLm4', ...env });
+  expect(stdout + stderr).toContain(`: ${command} `);
+});
