@@ -1,7 +1,7 @@
 // Says which entries have waited too long for a person.
 import type { Config } from '../config/config.ts';
 import type { SiteName } from '../posting/identifiers.ts';
-import type { ChangeState } from '../store/change/open-change.ts';
+import type { ChangeState } from '../store/change/life-cycle.ts';
 import type { EntryKind } from '../store/review/review-entries.ts';
 
 /** Holds and doubts escalate: jobs stay open, or may be there twice, for as long as they wait. */

@@ -8,6 +8,7 @@ import { openQueueBackend } from '../../src/queue/backend.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
 import { runSql, withDatabase } from './sql.ts';
+import { watchLifeCycle } from './watch-life-cycle.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -35,6 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** Whoever uses a copy makes these tables as well, but needs far less time for it where they are there. */
 async function prepare(databaseUrl: string): Promise<void> {
   await migrate(databaseUrl);
+  await watchLifeCycle(databaseUrl);
   const onError = (error: Error): void => {
     throw error;
   };

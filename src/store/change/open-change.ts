@@ -3,8 +3,7 @@ import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
-
-export type ChangeState = 'ready' | 'sending' | 'in_doubt' | 'held' | 'rejected' | 'failed' | 'discarded';
+import type { ChangeState } from './life-cycle.ts';
 
 /** A change as it stands in the books. */
 export interface OpenChangeRow {
