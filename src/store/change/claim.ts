@@ -118,7 +118,7 @@ async function readDue(
 ): Promise<DueChange[]> {
   const rows = await db.query(
     `select c.feed, c.key, c.site, c.desired, c.fields, c.record_hash, c.content_hash, c.revision, c.pull, c.approved,
-       m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as unsure,
+       m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as uncertain,
        coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
        (select r.field from site_reference r where r.site = c.site limit 1) as found_field,
        m.feed is not null and (exists (select from ended_claim e where e.site = c.site)

@@ -43,7 +43,7 @@ export async function* plannedChanges(session: Session, feed: FeedName): AsyncGe
     session,
     'planned',
     `select c.key, c.desired, c.fields, c.content_hash, c.state, c.reason->>'message' as reason, m.site_job_id, m.content_hash as actual_hash,
-       d.fields as actual_fields, u.fields as unsure
+       d.fields as actual_fields, u.fields as uncertain
      from change c left join mapping m on m.feed = c.feed and m.key = c.key
      left join document d on d.feed = c.feed and d.key = c.key
      left join uncertain_write u on u.feed = c.feed and u.key = c.key
