@@ -55,7 +55,7 @@ function tellUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): 
   const unknown = `No posting ${key} is recorded for feed ${feed}: the site has no job for it, and nothing is to be sent.`;
   if (lastPull === undefined) return [unknown, `The feed was never pulled.`];
   const pull = `Its last pull, ${lastPull.id} of ${at(lastPull.startedAt)},`;
-  if (lastPull.status === 'failed') return [unknown, `${pull} failed: ${lastPull.message ?? 'no reason was noted'}.`];
+  if (lastPull.status === 'failed') return [unknown, `${pull} failed: ${lastPull.message ?? 'no reason recorded'}.`];
   return [
     unknown,
     `${pull} saw ${plural(lastPull.seen, 'record')}, none with this key. Keys are compared letter for letter.`,
@@ -69,7 +69,7 @@ function describeResolved({ lastPull, edits }: PostingStory, { at }: TimeWords):
   const pull = `The last pull was ${lastPull.id} of ${at(lastPull.startedAt)}`;
   if (lastPull.status === 'running') return [recorded, `${pull}; it is still running.`];
   if (lastPull.status === 'failed')
-    return [recorded, `${pull}; it failed: ${lastPull.message ?? 'no reason was noted'}.`];
+    return [recorded, `${pull}; it failed: ${lastPull.message ?? 'no reason recorded'}.`];
   if (!lastPull.complete) {
     return [recorded, `${pull}; it was not complete, so nothing was deleted: ${lastPull.shortfalls.join('; ')}.`];
   }

@@ -1,36 +1,37 @@
-// Waits for a connection where the server has none to spare: with those that a pool has, or until others end theirs.
+// Waits for a database connection when the server has none to spare.
 import { pause } from './postgres/with-retry.ts';
 
-/** What is to be known of a pool to have it do with the connections that it has. */
+/** The parts of a pool that are needed to keep it from growing. */
 export interface GrowingPool {
   readonly totalCount: number;
   readonly options: { max?: number | undefined };
 }
 
 /**
- * Does what may open a connection, again and again while the server refuses it for want of one; nothing was sent then.
- * @param pool the pool that opens it: it is kept from growing for a while, so that what it has serves all.
- * @throws what the server said, once it has refused for too long or the process is to stop.
+ * Runs an operation that may open a connection, and retries it while the server refuses for lack of connections; nothing was
+ * sent in that case.
+ * @param pool the pool that opens the connection: it is kept from growing for a while, so its connections serve everybody.
+ * @throws the server's error once it has refused for too long or the process is stopping.
  */
 export type WhenFree = <T>(pool: GrowingPool | undefined, connect: () => Promise<T>) => Promise<T>;
 
 export interface FreeConnectionOptions {
-  /** Hears that somebody waits, every now and then. */
+  /** Called now and then while somebody waits. */
   readonly onShortage?: ((error: Error) => void) | undefined;
-  /** The process is to stop: nobody waits much longer. */
+  /** The process is stopping: nobody waits much longer. */
   readonly stopping?: AbortSignal | undefined;
 }
 
-/** As long as for a database that is away. */
+/** The same as for a database that is unreachable. */
 const WAIT_MS = 2 * 60_000;
-/** What has an answer to note may wait a little while a process stops. */
+/** An outcome still to be recorded may wait a little while a process stops. */
 const WAIT_WHILE_STOPPING_MS = 2_000;
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 2_000;
 const STAYS_SMALL_MS = 10_000;
 const REPORT_EVERY_MS = 10_000;
 
-/** Whether the server refused a connection because it has no more: SQLSTATE 53300. */
+/** Whether the server refused a connection for lack of free ones: SQLSTATE 53300. */
 export const isShortage = (error: unknown): boolean => (error as { code?: unknown }).code === '53300';
 
 export function connectionWaiter({ onShortage, stopping }: FreeConnectionOptions = {}): WhenFree {
@@ -70,7 +71,7 @@ export function connectionWaiter({ onShortage, stopping }: FreeConnectionOptions
         if (!isShortage(error) || performance.now() > Math.min(giveUpAt, stopsAt)) throw error;
         report(error);
         if (pool !== undefined) keepSmall(pool);
-        // Where it has some, one is given back soon; others in want are not to ask at the same times.
+        // A pool with connections gets one back soon. The random delay keeps waiting processes from retrying together.
         const longestMs = pool !== undefined && pool.totalCount > 0 ? FIRST_DELAY_MS : delayMs;
         await pause(longestMs * (0.5 + Math.random() / 2), new AbortController().signal);
       }

@@ -90,40 +90,40 @@ describe('refuses', () => {
     {
       name: 'a posting that is mapped to another job',
       lines: [line(2, 'p1', 'x')],
-      problems: [{ line: 2, message: 'the posting p1 is mapped to job job-p1 already' }],
+      problems: [{ line: 2, message: 'posting p1 is already mapped to job job-p1' }],
     },
     {
       name: 'a job of another posting',
       lines: [line(2, 'new', 'job-p1')],
-      problems: [{ line: 2, message: 'the job job-p1 belongs to posting p1 of feed acme' }],
+      problems: [{ line: 2, message: 'job job-p1 belongs to posting p1 of feed acme' }],
     },
     {
       name: 'a posting that stands twice',
       lines: [line(2, 'a', '1'), line(3, 'a', '2')],
-      problems: [{ line: 3, message: 'the posting a stands in line 2 already' }],
+      problems: [{ line: 3, message: 'posting a already appears in line 2' }],
     },
     {
       name: 'a job that stands twice',
       lines: [line(2, 'a', '1'), line(3, 'b', '1')],
-      problems: [{ line: 3, message: 'the job 1 stands in line 2 already' }],
+      problems: [{ line: 3, message: 'job 1 already appears in line 2' }],
     },
     {
       name: 'a line that could not be read, and everything else with it',
       lines: [{ kind: 'problem', line: 5, message: 'odd' } as const, line(6, 'p1', 'x')],
       problems: [
         { line: 5, message: 'odd' },
-        { line: 6, message: 'the posting p1 is mapped to job job-p1 already' },
+        { line: 6, message: 'posting p1 is already mapped to job job-p1' },
       ],
     },
     {
       name: 'a posting of which a create is in doubt',
       lines: [line(2, 'doubtful', '9')],
-      problems: [{ line: 2, message: expect.stringContaining('is being sent or in doubt; settle that first: entry') }],
+      problems: [{ line: 2, message: expect.stringContaining('is in flight or in doubt; resolve that first: entry') }],
     },
     {
       name: 'a feed of another site',
       lines: [{ ...line(2, 'a', '1'), site: siteName('other') } as ImportLine],
-      problems: [{ line: 2, message: 'the feed acme was mirrored into site board so far, not into other' }],
+      problems: [{ line: 2, message: 'feed acme is mirrored into site board, not into other' }],
     },
   ])('$name', async ({ lines, problems }) => {
     await stage.pull(postings(1));

@@ -1,15 +1,15 @@
-// Reads the backlog in the order in which it is to be sent, piece by piece, for the bounded window of the queue.
+// Reads the backlog in sending order, chunk by chunk, for the bounded window of the queue.
 import { type FeedName, type PostingKey, postingKey } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
 
-/** Where reading stopped: the rank of the operation (deletes 0, creates 1, updates 2) and the change's number. */
+/** Where reading stopped: the rank of the operation (0 delete, 1 create, 2 update) and the change's ID. */
 export interface BacklogCursor {
   readonly rank: number;
   readonly id: number;
 }
 
-/** Changes of one feed that are due, after the cursor: deletes before creates before updates, oldest first. */
+/** Changes of one feed that are due, after the cursor: deletes, then creates, then updates, oldest first. */
 export async function readReady(
   db: Queryable,
   feed: FeedName,

@@ -1,4 +1,4 @@
-// Turns a kind and a sentence into the reason that stands with a change.
+// Builds the reason that is stored with a change from a kind and a sentence.
 import type { Reason } from '../../plan/desired-change.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 

@@ -1,4 +1,4 @@
-// Turns "look at this posting" into an attempt: reads wanted and actual state, and commits the intent before anything is sent.
+// Claims a change: compares desired and actual state and commits the intent before anything is sent.
 import { randomUUID } from 'node:crypto';
 import { type NextRequest, nextRequest } from '../../plan/next-request.ts';
 import { fieldOf } from '../../plan/same-value.ts';
@@ -14,20 +14,20 @@ import { giveBackClaims } from './lost-claims.ts';
 import { putOffUntilLanded } from './uncertain-writes.ts';
 
 export type Claim =
-  /** Send this. */
+  /** Send this request. */
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
-  /** Wanted and actual state were the same; the change is settled. */
+  /** Desired and actual state are equal; the change is done. */
   | { readonly kind: 'nothing' }
-  /** Not now: somebody else has it, it waits, or there is no such change any more. */
+  /** Not now: another worker has it, it has to wait, or the change no longer exists. */
   | { readonly kind: 'not_due' };
 
-/** Where each site is, as this process is configured. */
+/** Address of each site, as this process is configured. */
 export type Addresses = ReadonlyMap<SiteName, string>;
 
 /**
- * Gives the function that claims postings for one worker; concurrent calls share statements and commits. Nothing is
- * claimed for a site whose jobs were made at another address, or that refuses this process's token.
- * @param tokens what stands for the token of each site: see `tokenDigest`.
+ * Returns the function that claims postings for one worker; concurrent calls share statements and commits. Claims nothing
+ * for a site whose jobs were created at another address, or that refuses this process's token.
+ * @param tokens digest of each site's token: see `tokenDigest`.
  */
 export function claimer(
   db: Statements,
@@ -66,7 +66,7 @@ async function claimAll(db: Statements, worker: number, here: Here, postings: re
   });
 }
 
-/** Without the creates for which a search of the site has found a job: these wait for a person, however they became ready. */
+/** Removes the creates for which a site search found a job: they wait for a person, however they became ready. */
 async function withoutFound(db: Statements, due: readonly DueChange[]): Promise<DueChange[]> {
   const asked = new Map<string, DueChange[]>();
   for (const change of due) {
@@ -89,7 +89,7 @@ async function withoutFound(db: Statements, due: readonly DueChange[]): Promise<
   return due.filter((change) => !held.has(change));
 }
 
-/** Where each site is, and what stands for its token, as this process is configured. */
+/** Address and token digest of each site, as this process is configured. */
 interface Here {
   readonly addresses: Addresses;
   readonly tokens: ReadonlyMap<SiteName, string>;
@@ -105,9 +105,9 @@ interface DueChange extends PostingRef {
   readonly result: Attempt['result'];
   readonly before: Attempt['before'];
   readonly idMayBeReused: boolean;
-  /** An earlier request of another wish may still arrive, and would undo this one. */
+  /** An earlier request for another version may still arrive and would undo this one. */
   readonly tooEarly: boolean;
-  /** The field of references in which a search of the site has found jobs that nothing owns. */
+  /** The reference field of a site search that found jobs nobody owns. */
   readonly foundField: string | undefined;
 }
 
@@ -176,7 +176,7 @@ async function readDue(
   });
 }
 
-/** Commits the intents. A change that somebody else took, or that was wished anew meanwhile, is not granted. */
+/** Commits the intents. A change that another worker took, or that got a newer version, is not granted. */
 async function grant(db: Statements, worker: number, due: readonly DueChange[]): Promise<Map<string, Attempt>> {
   if (due.length === 0) return new Map();
   const tokens = due.map(() => randomUUID());
@@ -198,7 +198,7 @@ async function grant(db: Statements, worker: number, due: readonly DueChange[]):
     ],
   );
   const rows = await granting.catch((error: unknown) => {
-    // The answer may be all that was lost.
+    // The commit may have succeeded and only its response been lost.
     const lost = due.map(({ feed, key, revision }, at) => ({ feed, key, revision, token: tokens[at] as string }));
     void giveBackClaims(db, lost);
     throw error;

@@ -1,4 +1,4 @@
-// Settles changes for which nothing has to be sent: the site is as wanted already.
+// Completes changes that need no request because the site already has the desired state.
 
 import { shareFeeds } from '../locks/advisory-locks.ts';
 import type { Statements } from '../postgres/database.ts';
@@ -10,7 +10,7 @@ interface IdleChange extends PostingRef {
   readonly result: { readonly recordHash: Buffer } | undefined;
 }
 
-/** Removes the changes whose revision still stands and notes their newest record hash. Gives `feed key` of each. */
+/** Removes the changes whose revision is unchanged and records their newest record hash. Returns the `feed key` of each. */
 export async function completeWithoutRequest(
   db: Statements,
   idle: readonly IdleChange[],
@@ -32,7 +32,7 @@ export async function completeWithoutRequest(
        select feed, key, desired, unseen from gone`,
       [idle.map((change) => change.feed), idle.map((change) => change.key), idle.map((change) => change.revision)],
     );
-    // What the current pull did not see does not count towards it.
+    // Postings that the current pull did not see do not count towards it.
     const counted = rows.filter((row) => !row.unseen);
     await addOutcomeCount(
       tx,

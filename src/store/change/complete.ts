@@ -1,4 +1,4 @@
-// Writes what the site accepted: mapping and document become what was sent, and the change goes, or waits for its newer wish.
+// Records accepted attempts: mapping and document become what was sent; the change is removed, or released if a newer version waits.
 import { whoseJob } from '../../plan/whose-job.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -8,26 +8,26 @@ import { type Attempt, idOf, type PostingRef } from './attempt.ts';
 import type { AdoptedContent, AttemptOutcome, Recorded, Result } from './attempt-outcome.ts';
 import { changeReason } from './change-reason.ts';
 import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
-import { forgetUncertainWrites, noteAnswered, noteUncertain } from './uncertain-writes.ts';
+import { clearUncertain, forgetUncertainWrites, markUncertain } from './uncertain-writes.ts';
 
-/** Why a create was not recorded as having made its job. */
+/** Why a create was not recorded as the owner of its job. */
 type Refusal = Exclude<Recorded, 'recorded' | 'superseded'>;
 
-/** What settling accepted attempts came to. */
+/** The result of recording accepted attempts. */
 export interface Accepted {
   /** Creates whose site job could not be recorded as theirs, by token. */
   readonly refused: ReadonlyMap<string, Refusal>;
-  /** What counts towards the current pulls. */
+  /** Outcomes to count for the current pulls. */
   readonly counts: readonly Counted[];
 }
 
-/** Settles accepted attempts. Statements that need no other's result are sent together, in the order they stand in. */
+/** Records accepted attempts. Independent statements are sent together and run in the order in which they are sent. */
 export async function completeAccepted(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<Accepted> {
   if (outcomes.length === 0) return { refused: new Map(), counts: [] };
   const { conflicts, lost, disturbed } = await writeMappings(tx, outcomes);
   const refused = new Map<string, Refusal>();
   for (const created of conflicts) {
-    const end = await contest(tx, created);
+    const end = await resolveConflict(tx, created);
     if (end.kind === 'refused') refused.set(created.attempt.token, end.as);
     else if (end.disturbed) disturbed.add(created.attempt.token);
   }
@@ -45,7 +45,7 @@ export async function completeAccepted(tx: Queryable, outcomes: readonly Attempt
   ]);
   for (const { attempt, result } of uncertain) await keepUncertain(tx, attempt, result);
   const counts = done.flatMap(({ attempt, result }): Counted[] => {
-    // A wish that was replaced meanwhile is counted once, when the newer one is done.
+    // A change that was replaced during the attempt counts once, when its newer version completes.
     const ended = closed.has(idOf(attempt));
     const counts = result.kind === 'created' || result.kind === 'updated' || result.kind === 'deleted';
     return ended && counts ? [{ feed: attempt.feed, outcome: result.kind }] : [];
@@ -53,7 +53,7 @@ export async function completeAccepted(tx: Queryable, outcomes: readonly Attempt
   return { refused, counts };
 }
 
-/** The job of an update went to another posting meanwhile: what was sent reached no job of this one. */
+/** The job of this update now belongs to another posting, so the update reached no job of its own posting. */
 const withoutJob = (outcome: AttemptOutcome): AttemptOutcome => ({ ...outcome, result: { kind: 'vanished' } });
 
 const adoptedOf = (result: Result): AdoptedContent | undefined =>
@@ -62,11 +62,11 @@ const adoptedOf = (result: Result): AdoptedContent | undefined =>
     : undefined;
 
 interface WrittenMappings {
-  /** Creates whose site job belongs to another posting already; nothing was written for those. */
+  /** Creates whose site job already belongs to another posting; nothing was written for them. */
   readonly conflicts: readonly Created[];
-  /** Tokens of updates whose posting has not that job any more. */
+  /** Tokens of updates whose posting no longer owns the job. */
   readonly lost: ReadonlySet<string>;
-  /** Tokens of creates whose job a delete that is under way may still take, as it was an orphan site job. */
+  /** Tokens of creates whose job was an orphan and may still be deleted by a request in flight. */
   readonly disturbed: Set<string>;
 }
 
@@ -78,7 +78,7 @@ async function writeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[])
   const [written, disturbed, , kept] = await Promise.all([
     insertMappings(tx, created),
     takeFromOrphans(tx, created),
-    noteAnswered(tx, updated),
+    clearUncertain(tx, updated),
     updateMappings(tx, updated),
   ]);
   const lost = updated.filter(({ attempt }) => attempt.result !== undefined && !kept.has(idOf(attempt)));
@@ -89,7 +89,7 @@ async function writeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[])
   };
 }
 
-/** What a create made is not to be deleted as an orphan any more. Gives the tokens where that may be under way. */
+/** Stops created jobs from being deleted as orphans. Returns the tokens of creates for which such a delete may be in flight. */
 async function takeFromOrphans(tx: Queryable, created: readonly Created[]): Promise<Set<string>> {
   if (created.length === 0) return new Set();
   const rows = await tx.query<{ token: string }>(
@@ -110,7 +110,7 @@ interface Created {
   readonly sent: NonNullable<Attempt['result']>;
 }
 
-/** Gives the postings whose mapping was written. One that went missing while its create was under way keeps its grace. */
+/** Returns the postings whose mapping was written. A posting that went missing during its create keeps its missing-pull count. */
 async function insertMappings(tx: Queryable, created: readonly Created[]): Promise<ReadonlySet<string>> {
   if (created.length === 0) return new Set();
   const rows = await tx.query<PostingRef>(
@@ -138,7 +138,7 @@ async function insertMappings(tx: Queryable, created: readonly Created[]): Promi
   return new Set(rows.map(idOf));
 }
 
-/** Gives the postings that have the job still. */
+/** Returns the postings that still own the job. */
 async function updateMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<ReadonlySet<string>> {
   const updated = outcomes.flatMap(({ attempt }) =>
     attempt.result === undefined ? [] : [{ attempt, sent: attempt.result }],
@@ -159,7 +159,7 @@ async function updateMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]
   return new Set(rows.map(idOf));
 }
 
-/** What was sent stands in the change still, and goes from there to the document without passing through here again. */
+/** Copies the sent fields from the change to the document inside the database, without loading them here. */
 async function writeDocuments(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const sent = outcomes.filter(({ result }) => result.kind === 'created' || result.kind === 'updated');
   if (sent.length === 0) return;
@@ -203,9 +203,9 @@ async function removeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]
 const CLOSES: ReadonlySet<Result['kind']> = new Set(['created', 'updated', 'deleted']);
 
 /**
- * Removes the changes whose wish was sent; a newer wish stays, rested as it says. Gives those removed, as `feed key`,
- * that count: a posting that went missing meanwhile is counted as missing, and one that the current pull did not see not
- * at all.
+ * Removes the changes whose current version was sent; a newer version stays and is released. Returns the removed changes that
+ * count as completed, as `feed key`. A posting that went missing meanwhile counts as missing; one that the current pull did
+ * not see does not count.
  */
 async function closeChanges(
   tx: Queryable,
@@ -229,7 +229,7 @@ async function closeChanges(
   return new Set(rows.filter((row) => row.counts).map(idOf));
 }
 
-/** A wish that is newer than what was sent, or whose job vanished, is next to be sent. */
+/** Makes a change ready again if it is newer than what was sent, or if its job vanished. */
 async function releaseNewerVersions(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   await tx.query(
     `update change c set state = c.target_state, since = now(), attempts = 0, not_before = '-infinity',
@@ -248,8 +248,8 @@ async function releaseNewerVersions(tx: Queryable, outcomes: readonly AttemptOut
 }
 
 /**
- * The job is another posting's, so which one this posting has is not known: as a create in doubt it waits for a person,
- * and nothing is read or sent for it meanwhile. What is wished absent has nothing left to delete.
+ * The job belongs to another posting, so this posting's own job is unknown. Like a create in doubt, the change waits for a
+ * person, and nothing is sent or listed for it. If the posting is to be absent, there is nothing left to delete.
  */
 async function disown(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   for (const { attempt, result } of outcomes) {
@@ -268,12 +268,12 @@ async function disown(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promi
   }
 }
 
-/** An update follows that sets what is uncertain; until it is accepted, neither hash stands for what the site has. */
+/** An update will set the uncertain fields. Until the site accepts it, neither hash matches what the site has. */
 async function keepUncertain(tx: Queryable, attempt: Attempt, result: Result): Promise<void> {
   const adopted = adoptedOf(result);
   const evidence = result.kind === 'created' ? result.evidence : undefined;
   const names = adopted?.uncertain ?? Object.keys(attempt.result?.fields ?? {});
-  await noteUncertain(tx, attempt, names, adopted === undefined ? (evidence?.mayLandMs ?? 0) : 0);
+  await markUncertain(tx, attempt, names, adopted === undefined ? (evidence?.mayLandMs ?? 0) : 0);
   await tx.query(
     `update mapping set content_hash = decode(repeat('00', 16), 'hex'),
        record_hash = decode(md5('adopted ' || feed || ' ' || key), 'hex') where feed = $1 and key = $2`,
@@ -287,37 +287,37 @@ async function keepUncertain(tx: Queryable, attempt: Attempt, result: Result): P
   ]);
 }
 
-/** What became of a create whose site job another posting has already. */
-type Contest =
+/** The result of a create whose site job already belongs to another posting. */
+type Resolution =
   | { readonly kind: 'refused'; readonly as: Refusal }
-  /** The job is the create's. `disturbed`: a request for the older posting is under way, and may still reach it. */
+  /** The create owns the job. `disturbed`: a request for the older posting is in flight and may still reach the job. */
   | { readonly kind: 'taken'; readonly disturbed: boolean };
 
 /**
- * | the site shows                        | the create          | the older posting         |
- * | ------------------------------------- | ------------------- | ------------------------- |
- * | what was sent                         | has the job         | its claim ends            |
- * | what the older posting has            | in doubt            | keeps the job             |
- * | neither, before the site was asked    | contested           | keeps the job for now     |
- * | neither                               | in doubt            | its claim ends            |
- * | anything, and the two had it in turns | failed              | keeps the job             |
+ * | the site shows                             | the create          | the older posting         |
+ * | ------------------------------------------ | ------------------- | ------------------------- |
+ * | what was sent                              | owns the job        | its claim ends            |
+ * | the older posting's content                | in doubt            | keeps the job             |
+ * | neither, before the job was requested      | disputed            | keeps the job for now     |
+ * | neither                                    | in doubt            | its claim ends            |
+ * | anything, and the job changed hands before | failed              | keeps the job             |
  */
-async function contest(tx: Queryable, { attempt, result, sent }: Created): Promise<Contest> {
+async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created): Promise<Resolution> {
   const { site } = attempt;
   const older = await lockClaim(tx, site, result.siteJobId);
   if (result.adopted !== undefined) return { kind: 'refused', as: 'owned_elsewhere' };
-  // It went meanwhile, or another create of these was answered with the same ID.
+  // The older mapping is gone by now, or another create in this batch was answered with the same ID.
   if (older === undefined) return { kind: 'refused', as: 'disputed' };
   const { evidence } = result;
   const owner = whoseJob(evidence?.shown, sent.fields, older.fields, evidence?.referenceField);
   if (owner === 'unknown' && evidence?.asked !== true) return { kind: 'refused', as: 'disputed' };
-  const told = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
+  const conflict = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
   if (await hasLostClaim(tx, attempt, site, result.siteJobId)) {
     await refuse(
       tx,
       attempt,
       'failed',
-      `${told} and the job has passed between the two before: the site seems to treat both postings as one job`,
+      `${conflict} and the job has passed between the two before: the site seems to treat both postings as one job`,
     );
     return { kind: 'refused', as: 'owned_elsewhere' };
   }
@@ -326,7 +326,7 @@ async function contest(tx: Queryable, { attempt, result, sent }: Created): Promi
       tx,
       attempt,
       'in_doubt',
-      `${told} and shows that posting's content: the site seems to treat both postings as one job`,
+      `${conflict} and shows that posting's content: the site seems to treat both postings as one job`,
     );
     return { kind: 'refused', as: 'in_doubt' };
   }
@@ -339,12 +339,12 @@ async function contest(tx: Queryable, { attempt, result, sent }: Created): Promi
     tx,
     attempt,
     'in_doubt',
-    `${told}, and it is not known whose job it is: neither posting has it until a person decides`,
+    `${conflict}, and it is unclear whose job it is: neither posting has it until a person decides`,
   );
   return { kind: 'refused', as: 'in_doubt' };
 }
 
-/** A doubt keeps its attempt, by which it is resolved. */
+/** Refuses a create. One in doubt keeps its attempt, which is needed to resolve it. */
 async function refuse(tx: Queryable, attempt: Attempt, state: 'failed' | 'in_doubt', message: string): Promise<void> {
   await tx.query(
     `update change set state = $4, since = now(), reason = $5,

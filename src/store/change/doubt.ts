@@ -1,4 +1,4 @@
-// Reads creates in doubt and writes how they were settled: adopted, to be sent again, or left to a person.
+// Reads creates in doubt and records their resolution: adopted, sent again, or left to a person.
 import { plural } from '../../plan/plural.ts';
 import {
   type FeedName,
@@ -23,11 +23,11 @@ import { targetState } from './target-state.ts';
 /** A create whose outcome is unknown, with what was sent. */
 export interface Doubt {
   readonly attempt: Attempt & { readonly result: NonNullable<Attempt['result']> };
-  /** When the attempt was committed, by the database's clock. */
+  /** When the attempt was committed, by the database clock. */
   readonly startedAt: Date;
-  /** How long ago that was when the doubt was read, in milliseconds by the same clock. */
+  /** Age of the attempt in milliseconds when the doubt was read, by the same clock. */
   readonly sinceMs: number;
-  /** How often the list was read for it without finding a job. */
+  /** How often the list was read without finding a job for it. */
   readonly listChecks: number;
 }
 
@@ -40,8 +40,8 @@ const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pul
   from change c where c.state = 'in_doubt'`;
 
 /**
- * Doubts of a site that are old enough: `waitMs` after the attempt, and half of that again after each look. Those that a
- * look left to a person are looked at again only when {@link explainDoubts} said so.
+ * Doubts of a site that are due: `waitMs` after the attempt, and half of that later after each list check. Doubts that a
+ * list check left to a person are not due unless {@link explainDoubts} rescheduled them.
  */
 export async function dueDoubts(db: Queryable, site: SiteName, waitMs: number, limit: number): Promise<Doubt[]> {
   const rows = await db.query(
@@ -69,7 +69,7 @@ export async function findDoubt(db: Queryable, feed: FeedName, key: PostingKey):
   return row === undefined ? undefined : tidy(row);
 }
 
-/** Job IDs out of `ids` that a mapping of the site owns, or that are strays. */
+/** The job IDs out of `ids` that belong to a mapping of the site or are orphans. */
 export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly SiteJobId[]): Promise<Set<SiteJobId>> {
   const rows = await db.query<{ site_job_id: string }>(
     `select site_job_id from mapping where site = $1 and site_job_id = any($2::text[])
@@ -79,7 +79,7 @@ export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly S
   return new Set(rows.map((row) => siteJobId(row.site_job_id)));
 }
 
-/** What the postings have that own these jobs, by job ID; none for which something is being sent, or whose fields are not known. */
+/** Fields of the postings that own these jobs, by job ID; omits those with a request in flight or with unknown fields. */
 export async function claimsTo(
   db: Queryable,
   site: SiteName,
@@ -94,7 +94,7 @@ export async function claimsTo(
   return new Map(rows.map((row) => [siteJobId(row.site_job_id), row.fields]));
 }
 
-/** Open attempts whose job nobody has yet, with the reference that they sent; and which keys other feeds have too. */
+/** Open attempts of the site, with the reference that they sent. */
 export async function openReferences(
   db: Queryable,
   site: SiteName,
@@ -107,7 +107,7 @@ export async function openReferences(
   );
 }
 
-/** Keys out of `postings` that another feed of the site has too, as `feed key`. */
+/** The keys out of `postings` that another feed of the site has too, as `feed key`. */
 export async function sharedKeys(
   db: Queryable,
   site: SiteName,
@@ -123,7 +123,7 @@ export async function sharedKeys(
   return new Set(rows.map((row) => `${row.feed} ${row.key}`));
 }
 
-/** The posting, other than this one, that has sent or is to send this reference; all of the site's are looked through. */
+/** Another posting of the site that has sent, or will send, this reference; scans all of the site's postings. */
 export async function ownerOfReference(
   db: Queryable,
   { feed, key, site }: Pick<Attempt, 'feed' | 'key' | 'site'>,
@@ -143,8 +143,8 @@ export async function ownerOfReference(
 }
 
 /**
- * Settles a doubt: the site has made the job, and this is its ID, with what it shows. What differs from what was sent is
- * set by an update, and so is a newer wish.
+ * Resolves a doubt: the site made the job, and this is its ID and content. An update sets what differs from what was sent,
+ * and also sends a newer version.
  */
 export async function adoptDoubt(
   db: Database,
@@ -160,7 +160,7 @@ export async function adoptDoubt(
   });
 }
 
-/** Ends the claim of a posting to a job that the site shows as the doubt's; it keeps one that is being sent to. */
+/** Ends another posting's claim to a job that the site shows as the doubt's, unless a request for that posting is in flight. */
 export async function endOtherClaim(
   tx: Transaction,
   { attempt }: Doubt,
@@ -179,7 +179,7 @@ export async function endOtherClaim(
   if (idle.has(id)) await endClaim(tx, older, attempt);
 }
 
-/** The same within a transaction, beside what else belongs to the decision. */
+/** Like {@link adoptDoubt}, within a transaction that also records the rest of the decision. */
 export async function adoptDoubtWithin(
   tx: Transaction,
   doubt: Doubt,
@@ -193,12 +193,12 @@ export async function adoptDoubtWithin(
   return recordedAs as Recorded;
 }
 
-// The wish that was sent is still the one that is wished, and has been tried as often as it may.
+// The version that was sent is still the latest, and its attempts are used up.
 const SPENT = 'attempts >= $4::float8 and sent_revision is null';
 
 /**
- * Settles a doubt: the site has not made the job. What is wished now is sent; a posting that went away is dropped.
- * @param attempts how often one wish is tried before a person has to look; Infinity where a person said to try again.
+ * Resolves a doubt: the site did not make the job. The latest version is sent; a posting that went away is dropped.
+ * @param attempts how often one version is tried before a person must decide; Infinity if a person asked to try again.
  */
 export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number): Promise<boolean> {
   const given = changeReason(
@@ -228,7 +228,7 @@ export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number)
   return rows.length > 0;
 }
 
-/** Counts that the list was read and showed no job for these doubts. */
+/** Counts one reading of the list that showed no job for these doubts. */
 export async function recordListCheck(db: Queryable, doubts: readonly Doubt[]): Promise<void> {
   await db.query(
     `update change set list_checks = list_checks + 1, reason = reason - 'note' where state = 'in_doubt' and attempt_token = any($1::uuid[])`,
@@ -237,8 +237,8 @@ export async function recordListCheck(db: Queryable, doubts: readonly Doubt[]): 
 }
 
 /**
- * Notes why these doubts can't be settled for now, beside the reason why they are in doubt. They are looked at again after
- * `againMs`: the list may be long.
+ * Records why these doubts cannot be resolved for now, beside the reason why they are in doubt. Checks them again only after
+ * `againMs`, as the list may be long.
  */
 export async function explainDoubts(
   db: Queryable,

@@ -1,4 +1,4 @@
-// Ends the claim of an older posting to a job ID that the site answered a later create with: its own job is gone.
+// Ends an older posting's claim to a job ID that the site has returned for a later create: the older job is gone.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { shareFeeds } from '../locks/advisory-locks.ts';
@@ -7,15 +7,15 @@ import { noteAct } from '../review/audit.ts';
 import { noteSign } from '../site/ahead-signs.ts';
 import type { PostingRef } from './attempt.ts';
 
-/** Who has the ID so far. */
+/** The posting that owns the ID so far. */
 export interface OlderClaim extends PostingRef {
   readonly site: SiteName;
   readonly siteJobId: SiteJobId;
-  /** What the site accepted last; `undefined`: never known. */
+  /** What the site last accepted; `undefined` if unknown. */
   readonly fields: Fields | undefined;
 }
 
-/** The posting that has the ID, locked until the transaction ends. */
+/** The posting that owns the ID, locked until the transaction ends. */
 export async function lockClaim(tx: Queryable, site: SiteName, id: SiteJobId): Promise<OlderClaim | undefined> {
   const [row] = await tx.query<{ feed: FeedName; key: PostingKey; fields: Fields | null }>(
     `select m.feed, m.key, d.fields from mapping m left join document d on d.feed = m.feed and d.key = m.key
@@ -27,10 +27,10 @@ export async function lockClaim(tx: Queryable, site: SiteName, id: SiteJobId): P
     : { site, siteJobId: id, feed: row.feed, key: row.key, fields: row.fields ?? undefined };
 }
 
-/** After this time a site that gives an ID back to a posting has used it again, and does not hold two postings for one. */
+/** An ID that returns to a posting after this time was reused by the site; sooner, the site treats two postings as one job. */
 const RECENT = `interval '1 day'`;
 
-/** Whether the posting has lost its claim to this ID of late: then the site passes one job to and fro between two. */
+/** Whether the posting recently lost its claim to this ID: then the site passes one job back and forth between two postings. */
 export async function hasLostClaim(tx: Queryable, posting: PostingRef, site: SiteName, id: SiteJobId) {
   const rows = await tx.query(
     `select from ended_claim where site = $1 and site_job_id = $2 and feed = $3 and key = $4 and ended_at > now() - ${RECENT}`,
@@ -40,9 +40,9 @@ export async function hasLostClaim(tx: Queryable, posting: PostingRef, site: Sit
 }
 
 /**
- * Ends the claim. A delete that was pending has nothing left to delete; a posting that is still in its feed is created
- * anew, by its open change or by the next pull. What is being sent for it goes on: it may still reach the job.
- * @returns whether something is being sent for it.
+ * Ends the claim. A pending delete has nothing left to delete; a posting still in its feed is created again by its open
+ * change or by the next pull. A request in flight for it continues and may still reach the job.
+ * @returns whether a request for it is in flight.
  */
 export async function endClaim(tx: Queryable, older: OlderClaim, taker: PostingRef): Promise<boolean> {
   const { site, siteJobId: id, feed, key } = older;
@@ -50,7 +50,7 @@ export async function endClaim(tx: Queryable, older: OlderClaim, taker: PostingR
   await tx.query('delete from mapping where feed = $1 and key = $2 and site_job_id = $3', [feed, key, id]);
   await tx.query('delete from document where feed = $1 and key = $2', [feed, key]);
   await tx.query('delete from uncertain_write where feed = $1 and key = $2', [feed, key]);
-  // A worker that has read the mapping holds the former revision, and does not get to send anything for the job.
+  // A worker that has already read the mapping holds the old revision, so it cannot claim anything for the job.
   await tx.query(
     `update change set revision = nextval('revision_number'),
        operation = case when desired = 'present' then 'create' else 'delete' end,

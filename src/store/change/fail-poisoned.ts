@@ -1,4 +1,4 @@
-// Puts a change into review that no worker could process.
+// Moves a change that no worker could process into review.
 
 import type { Database } from '../postgres/database.ts';
 import { isPassing } from '../postgres/transient-error.ts';
@@ -6,8 +6,8 @@ import type { PostingRef } from './attempt.ts';
 import { changeReason } from './change-reason.ts';
 
 /**
- * Fails a change that is ready, so that it is not taken up again and again. One that is being sent is left alone: its
- * attempt decides, or is given back as an orphan. An error of the database that will pass says nothing against a change.
+ * Fails a ready change so that no worker claims it again. A change in flight is left to its attempt, or to the recovery of
+ * lost attempts. A transient database error does not count against a change.
  */
 export async function failPoisoned(db: Database, posting: PostingRef, error: Error): Promise<void> {
   if (isPassing(error)) return;

@@ -1,11 +1,11 @@
-// Gives back changes that a broken commit may have claimed: nothing was sent for them, so none of them is in doubt.
+// Releases changes that a broken commit may have claimed: nothing was sent for them, so none of them is in doubt.
 
 import type { Queryable } from '../postgres/database.ts';
 import { isPassing } from '../postgres/transient-error.ts';
 import type { PostingRef } from './attempt.ts';
 import { targetState } from './target-state.ts';
 
-/** A claim whose statement had no answer, so that it may stand in the database or not. */
+/** A claim whose statement got no response, so it may or may not be committed. */
 export interface LostClaim extends PostingRef {
   readonly token: string;
   readonly revision: number;
@@ -14,14 +14,14 @@ export interface LostClaim extends PostingRef {
 const AGAIN_MS = 500;
 
 /**
- * Undoes these claims as soon as the database answers again. Where the process ends before, they are an ended worker's, and
- * a create becomes a doubt.
+ * Undoes these claims as soon as the database responds again. If the process ends first, they count as those of a dead
+ * worker, and a create becomes a doubt.
  */
 export async function giveBackClaims(db: Queryable, lost: readonly LostClaim[]): Promise<void> {
   for (;;) {
     try {
       await db.query(
-        // Another process may have taken them for those of an ended worker meanwhile.
+        // Another process may already have recovered them as those of a dead worker.
         `update change c set state = case when c.revision = a.revision then 'ready' else ${targetState('c')} end, since = now(),
            attempts = greatest(0, c.attempts - 1), not_before = '-infinity', reason = null,
            attempt_token = null, attempt_operation = null, attempt_started = null

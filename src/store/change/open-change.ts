@@ -1,24 +1,24 @@
-// Reads one open change with all that is known of it, by its entry number or by its posting.
+// Reads one open change with all its details, by its entry number or by its posting.
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
 import type { ChangeState } from './life-cycle.ts';
 
-/** A change as it stands in the books. */
+/** A change as stored. */
 export interface OpenChangeRow {
   readonly id: number;
   readonly feed: FeedName;
   readonly key: PostingKey;
   readonly site: SiteName;
   readonly state: ChangeState;
-  /** Of a discarded one: what it was before. */
+  /** The former state of a discarded change. */
   readonly discardedFrom: 'rejected' | 'failed' | 'held' | undefined;
   readonly desired: 'present' | 'absent';
   readonly operation: 'create' | 'update' | 'delete';
-  /** What the site is to have; `undefined`: nothing. */
+  /** The fields that the site should have; `undefined` if the posting should be absent. */
   readonly fields: Fields | undefined;
-  /** It breaks the site's rules as they are configured, so it is not sent. */
+  /** It breaks the configured site rules, so it is not sent. */
   readonly invalid: boolean;
   /** The posting is missing from the feed, within its grace. */
   readonly missing: boolean;
@@ -27,7 +27,7 @@ export interface OpenChangeRow {
   readonly pull: number | undefined;
   readonly since: Date;
   readonly ageMs: number;
-  /** Milliseconds until it may be sent; 0: now. */
+  /** Milliseconds until it may be sent; 0 if it may be sent now. */
   readonly waitsMs: number;
   readonly reason: Reason | undefined;
   /** The attempt in flight or in doubt, with what it sent. */
@@ -57,7 +57,7 @@ export async function findChangeOf(db: Queryable, feed: FeedName, key: PostingKe
   return row === undefined ? undefined : tidy(row);
 }
 
-/** Reads a change and keeps everybody else from altering it until the transaction ends. */
+/** Reads a change and locks it until the transaction ends. */
 export async function lockChange(tx: Queryable, id: number): Promise<OpenChangeRow | undefined> {
   const [row] = await tx.query(`${SELECT} where id = $1 for update`, [id]);
   return row === undefined ? undefined : tidy(row);

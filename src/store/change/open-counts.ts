@@ -1,8 +1,8 @@
-// Counts the open changes of a feed, and the outcomes of its current pull, as the accounts of a pull need them.
+// Counts the open changes of a feed and the outcomes of its current pull, for the sums that a pull must satisfy.
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
-/** Open changes of one feed: those of postings that are seen, then those of postings that are gone. */
+/** Open changes of one feed: first those of seen postings, then those of gone postings. */
 export interface OpenCounts {
   readonly pending: number;
   readonly in_doubt: number;
@@ -11,19 +11,19 @@ export interface OpenCounts {
   readonly held: number;
   readonly kept: number;
   readonly pendingDeletes: number;
-  /** Those of them whose create is in doubt: they wait for that to be settled, by a person mostly. */
+  /** The pending deletes whose create is in doubt: they wait for its resolution, mostly by a person. */
   readonly doubtfulDeletes: number;
-  /** Deletes that the site refused, or that failed as often as they may. */
+  /** Deletes that the site refused, or that used up their attempts. */
   readonly failedDeletes: number;
-  /** Postings within their grace whose wish waits. */
+  /** Postings within their grace whose change waits. */
   readonly grace: number;
-  /** Those of the rejected that a person discarded; absent in what older versions wrote down. */
+  /** The rejected postings that a person discarded; absent in summaries written by older versions. */
   readonly discarded?: number;
 }
 
 /**
- * Counts the open changes of a feed by what they mean for its accounts. Discarded rejections stay rejections.
- * @param except a pull whose own wishes are left out: it has written them, but not taken the feed over yet.
+ * Counts the open changes of a feed for the sums of a pull. Discarded rejections still count as rejected.
+ * @param except a pull whose own changes are excluded: it has written them but is not the feed's current pull yet.
  */
 export async function countOpen(db: Queryable, feed: FeedName, except?: number): Promise<OpenCounts> {
   const [row] = await db.query(
@@ -46,7 +46,7 @@ export async function countOpen(db: Queryable, feed: FeedName, except?: number):
   return row as OpenCounts;
 }
 
-/** Outcomes counted towards one pull since its commit: `created`, `updated`, `deleted`, `dropped`, `nothing`, `requests`. */
+/** Outcomes of one pull since its commit: `created`, `updated`, `deleted`, `dropped`, `nothing`, `requests`. */
 export async function countOutcomes(db: Queryable, pull: number): Promise<Readonly<Record<string, number>>> {
   const rows = await db.query<{ outcome: string; n: number }>(
     'select outcome, sum(n)::bigint as n from outcome_count where pull = $1 group by outcome',

@@ -1,8 +1,8 @@
-// Keeps site jobs that were made twice after all: ours, mapped by nothing, to be deleted by their ID.
+// Stores orphan site jobs: jobs that we created, that no mapping owns, to be deleted by their ID.
 import { type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
-/** Strays of a site that are due and that no mapping has come to own. */
+/** Orphans of a site that are due and still belong to no mapping. */
 export async function dueOrphans(db: Queryable, site: SiteName, limit: number): Promise<SiteJobId[]> {
   const rows = await db.query<{ site_job_id: string }>(
     `select s.site_job_id from orphan_site_job s where s.site = $1 and s.not_before <= now()
@@ -18,7 +18,7 @@ export async function countOrphans(db: Queryable, site: SiteName): Promise<numbe
   return row?.n ?? 0;
 }
 
-/** Takes one in hand for `delayMs`; `false`: it is an orphan no more, or somebody else has it in hand. */
+/** Reserves one for `delayMs`; `false` if it is no longer an orphan or another worker has reserved it. */
 export async function takeOrphan(db: Queryable, site: SiteName, id: SiteJobId, delayMs: number): Promise<boolean> {
   const rows = await db.query(
     `update orphan_site_job set attempts = attempts + 1, not_before = now() + make_interval(secs => $3)

@@ -1,4 +1,4 @@
-// Reads the changes of a feed as they would be sent, with what each field is and becomes.
+// Reads the changes of a feed as they would be sent, with each field before and after.
 import pg from 'pg';
 import { nextRequest } from '../../plan/next-request.ts';
 import type { CommonReason } from '../../plan/nothing-mirrored.ts';
@@ -7,7 +7,7 @@ import type { Fields, Problem } from '../../posting/posting.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 
-/** One change. `from` or `to` is null where the field is not there before or after. */
+/** One change. `from` or `to` is null if the field does not exist before or after. */
 export interface PlannedChange {
   readonly feed: FeedName;
   readonly key: PostingKey;
@@ -15,11 +15,11 @@ export interface PlannedChange {
   readonly fields: Readonly<Record<string, { readonly from: string | null; readonly to: string | null }>>;
   /** It waits for approval. */
   readonly held?: true;
-  /** Why it does. */
+  /** Why it waits. */
   readonly reason?: string;
 }
 
-/** A posting or record that is not sent as it is, and why. It has the form of a change that changes nothing. */
+/** A posting or record that is not sent, and why. It has the shape of a change without fields. */
 export interface UnsentPosting {
   readonly feed: FeedName;
   /** Null for a record without a usable key. */
@@ -29,9 +29,9 @@ export interface UnsentPosting {
   readonly kind: 'rejected' | 'failed' | 'discarded' | 'unreadable';
   readonly reason: string;
   readonly problems: readonly Problem[];
-  /** The beginning of a record that can't be read. */
+  /** The beginning of a record that cannot be read. */
   readonly excerpt?: string;
-  /** How many such records there are: of the same key, or of the same bytes. */
+  /** How many such records exist, with the same key or the same bytes. */
   readonly records?: number;
 }
 
@@ -59,11 +59,11 @@ export async function* plannedChanges(session: Session, feed: FeedName): AsyncGe
   }
 }
 
-// What a pull has seen, and nobody sends before a person or the source changes it.
+// Postings that a pull saw and that stay unsent until a person or the feed changes them.
 const UNSENT = `change where feed = $1 and desired = 'present' and not gone and not unseen
   and state in ('rejected', 'failed', 'discarded')`;
 
-/** Streams the postings that were seen and are not sent, each with its reason, in the order in which they came up. */
+/** Streams the postings that were seen but are not sent, with their reasons, oldest first. */
 export async function* unsentPostings(session: Session, feed: FeedName): AsyncGenerator<UnsentPosting> {
   const select = `select key, state, reason from ${UNSENT.replace('$1', pg.escapeLiteral(feed))} order by id`;
   for await (const rows of inBatches(session, 'unsent', select, PAGE)) {
@@ -74,20 +74,20 @@ export async function* unsentPostings(session: Session, feed: FeedName): AsyncGe
         operation: 'none',
         fields: {},
         kind: state,
-        reason: reason?.message ?? 'no reason was noted',
+        reason: reason?.message ?? 'no reason recorded',
         problems: reason?.problems ?? [],
       };
     }
   }
 }
 
-/** What of the feed's postings that were seen stays unsent, and what may be sent or is in doubt. */
+/** Seen postings of a feed that are not sent or are in doubt, and its live jobs. */
 export interface PlannedCounts {
   readonly rejected: number;
   readonly failed: number;
   readonly discarded: number;
   readonly inDoubt: number;
-  /** Jobs of the feed that the site has. */
+  /** Jobs of the feed on the site. */
   readonly live: number;
 }
 
@@ -102,7 +102,7 @@ export async function countPlanned(db: Queryable, feed: FeedName): Promise<Plann
   return row as PlannedCounts;
 }
 
-/** The reason that most postings of the feed have that were seen and are not sent; records that can't be read count too. */
+/** The most common reason for which seen postings of the feed are not sent; unreadable records count too. */
 export async function commonReason(db: Queryable, feed: FeedName): Promise<CommonReason | undefined> {
   const [row] = await db.query<CommonReason & Record<string, unknown>>(
     `select message, sum(n)::bigint as count
@@ -139,5 +139,5 @@ function describe(feed: FeedName, row: any): PlannedChange | undefined {
     names.map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }]),
   );
   const change = { feed, key: postingKey(row.key), operation: request.kind, fields } as const;
-  return row.state === 'held' ? { ...change, held: true, reason: row.reason ?? 'no reason was noted' } : change;
+  return row.state === 'held' ? { ...change, held: true, reason: row.reason ?? 'no reason recorded' } : change;
 }

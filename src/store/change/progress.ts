@@ -1,4 +1,4 @@
-// Looks how far some feeds are from quiet, without counting what may be a million rows.
+// Reads how far some feeds are from idle, without counting what may be a million rows.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
@@ -6,18 +6,18 @@ export interface Progress {
   /** Something may be sent now. */
   readonly due: boolean;
   readonly sending: boolean;
-  /** Creates are in doubt for which the site's list may be read: not those for which a person has to say what was found. */
+  /** Creates are in doubt that a list check may resolve; excludes those that need a person. */
   readonly inDoubt: boolean;
-  /** Milliseconds until the next change that waits for its time is due; `undefined`: none waits. */
+  /** Milliseconds until the next delayed change is due; `undefined` if none is delayed. */
   readonly nextDueMs: number | undefined;
-  /** Outcomes of the feeds' current pulls so far, to see whether anything moves. */
+  /** Outcomes recorded for the feeds' current pulls, which shows whether anything progresses. */
   readonly recorded: number;
 }
 
-/** Doubts that the site's list may resolve: not those that are for a person alone. */
+/** Doubts that a list check may resolve; excludes those that need a person. */
 const RESOLVES = `found_job_id is null and not_before < 'infinity'`;
 
-/** The last condition on `next` is that of its index. */
+/** The last condition on `next` matches that of its index. */
 export async function readProgress(db: Queryable, feeds: readonly FeedName[]): Promise<Progress> {
   const [row] = await db.query(
     `select
@@ -39,7 +39,7 @@ export async function readProgress(db: Queryable, feeds: readonly FeedName[]): P
   };
 }
 
-/** How many changes of these feeds are still to be sent. */
+/** How many changes of these feeds remain to be sent. */
 export async function countUnsent(db: Queryable, feeds: readonly FeedName[]): Promise<number> {
   const [row] = await db.query<{ n: number }>(
     `select (select count(*) from change where feed = any($1::text[]) and state = 'ready' and not gone)
@@ -49,12 +49,12 @@ export async function countUnsent(db: Queryable, feeds: readonly FeedName[]): Pr
   return row?.n ?? 0;
 }
 
-/** How far the site's doubts about some feeds have come by themselves. */
+/** Progress of a site's doubts that need no person. */
 export interface DoubtProgress {
   readonly open: number;
-  /** Those of which the last list check said why they remain. */
+  /** Doubts that the last list check could not resolve, with the reason recorded. */
   readonly explained: number;
-  /** Is another one after each list check that was about any of them. */
+  /** Changes with each list check that covered any of them. */
   readonly mark: string;
 }
 

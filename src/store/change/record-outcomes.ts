@@ -1,4 +1,4 @@
-// Writes what attempts came to: mapping, document, change, counts and records, in one transaction for many attempts.
+// Records the results of attempts (mapping, document, change, counts, exchanges), many attempts per transaction.
 import type { FeedName } from '../../posting/identifiers.ts';
 import { shareFeeds } from '../locks/advisory-locks.ts';
 import type { Queryable, Statements, Transaction } from '../postgres/database.ts';
@@ -12,8 +12,8 @@ import { targetState } from './target-state.ts';
 import { recordUncertainWrites } from './uncertain-writes.ts';
 
 /**
- * Gives the function that settles attempts; concurrent calls share one transaction and one commit. A batch that fails
- * is tried again one by one, so that no attempt fails for another's sake.
+ * Returns the function that records attempts; concurrent calls share one transaction and commit. A failed batch is retried
+ * one by one, so no attempt fails because of another.
  */
 export function outcomeRecorder(db: Statements): (outcome: AttemptOutcome) => Promise<Recorded> {
   const recordOutcome = (outcomes: readonly AttemptOutcome[]) =>
@@ -22,9 +22,9 @@ export function outcomeRecorder(db: Statements): (outcome: AttemptOutcome) => Pr
 }
 
 /**
- * Settles attempts within one transaction. Statements that need no other's result are sent without waiting for it. The
- * server does them in the order in which they are sent, which counts twice: what is unanswered is read from the changes
- * before they are given back, and mappings are written before jobs without one are noted.
+ * Records attempts within one transaction. Independent statements are pipelined, and the server runs them in the order in
+ * which they are sent. Two statements rely on it: uncertain writes read the changes before these are released, and mappings
+ * are written before unmapped jobs are recorded as orphans.
  */
 export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutcome[]): Promise<Recorded[]> {
   const feeds = outcomes.map(({ attempt }) => attempt.feed);
@@ -52,7 +52,7 @@ export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutco
   });
 }
 
-/** Locks the changes of these attempts, in key order, and gives the tokens that are still theirs. */
+/** Locks the changes of these attempts in key order. Returns the tokens that still own their change. */
 async function lockOpen(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ attempt_token: string }>(
     `select c.attempt_token from unnest($1::text[], $2::text[], $3::uuid[]) a(feed, key, token)
@@ -67,7 +67,7 @@ async function lockOpen(tx: Queryable, outcomes: readonly AttemptOutcome[]): Pro
   return new Set(rows.map((row) => row.attempt_token));
 }
 
-/** Attempts whose feed has another name by now, by token. */
+/** Attempts whose feed has been renamed meanwhile: new name by token. */
 async function findRenamed(tx: Queryable, late: readonly AttemptOutcome[]): Promise<ReadonlyMap<string, FeedName>> {
   if (late.length === 0) return new Map();
   const rows = await tx.query<{ token: string; feed: FeedName }>(
@@ -83,7 +83,7 @@ function underName(outcome: AttemptOutcome, names: ReadonlyMap<string, FeedName>
   return feed === undefined ? outcome : { ...outcome, attempt: { ...outcome.attempt, feed } };
 }
 
-/** A wish that changed during the attempt rests where it says; otherwise the change goes where the outcome sends it. */
+/** Moves changes to where their outcome sends them; a change with a newer version enters its own target state instead. */
 async function recordReturned(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const returned = outcomes.flatMap(({ attempt, result }) =>
     result.kind === 'returned' ? [{ attempt, back: result.back }] : [],
@@ -116,8 +116,8 @@ async function recordReturned(tx: Queryable, outcomes: readonly AttemptOutcome[]
 }
 
 /**
- * A create that succeeded after its attempt was given up made a job that nobody maps: it is ours, and to be deleted. A job
- * that was only found for a doubt is not proven to be ours.
+ * A create that succeeded after its attempt was given up made a job that nothing maps. It is ours and gets deleted. A job
+ * that was only found while resolving a doubt is not proven to be ours.
  */
 async function recordOrphans(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   for (const { attempt, result } of outcomes) {

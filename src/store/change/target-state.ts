@@ -1,8 +1,8 @@
-// Where a change goes once the attempt that it waited for has ended: SQL for whoever ends attempts.
+// SQL for the state that a change enters once the attempt it waited for has ended.
 
 /**
- * The state in which a change rests. A delete that was to be held has nothing to hold where the posting has no job: it is
- * ready, and ends without a request.
+ * The state that a change enters when no attempt is open. A delete that was to be held becomes ready if the posting has no
+ * job: it ends without a request.
  */
 export const targetState = (change: string): string =>
   `case when ${change}.desired = 'absent'

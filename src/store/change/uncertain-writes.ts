@@ -1,14 +1,14 @@
-// Keeps updates and deletes whose outcome is unknown, so that what the site may have is neither taken for known nor overtaken.
+// Stores updates and deletes whose outcome is unknown: their fields do not count as known, and no newer request overtakes them.
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';
 
-// A delete may have taken every field that the site had.
+// A delete may have removed every field that the site had.
 const NOTE = `on conflict (feed, key) do update set revision = excluded.revision,
   fields = array(select unnest(uncertain_write.fields) union select unnest(excluded.fields)),
   until = greatest(uncertain_write.until, excluded.until)`;
 
-/** Notes the attempts that came back without a certain outcome; their changes must still be theirs. Creates are doubts. */
+/** Records attempts without a certain outcome, which must still own their changes. Creates become doubts instead. */
 export async function recordUncertainWrites(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const open = outcomes.flatMap(({ attempt, result }) => {
     if (result.kind !== 'returned' || result.back.to === 'in_doubt' || attempt.request.kind === 'create') return [];
@@ -39,10 +39,10 @@ export async function recordUncertainWrites(tx: Queryable, outcomes: readonly At
 }
 
 /**
- * The same, in SQL, for attempts whose worker died: `orphans` is the name of a query with rows of `change`. Which fields
- * were sent is not known any more, so all that the site had or was to get are uncertain.
+ * The same, in SQL, for attempts whose worker died. `orphans` names a query with rows of `change`. The sent fields are no
+ * longer known, so every field that the site had or was to get is uncertain.
  */
-export const noteOrphans = (orphans: string, seconds: string): string =>
+export const insertUncertainOrphans = (orphans: string, seconds: string): string =>
   `insert into uncertain_write (feed, key, revision, fields, until)
    select o.feed, o.key, coalesce(o.sent_revision, o.revision),
      array(select json_object_keys(d.fields) union select json_object_keys(coalesce(o.sent_fields, o.fields))),
@@ -52,7 +52,7 @@ export const noteOrphans = (orphans: string, seconds: string): string =>
    ${NOTE}`;
 
 /** A later request was accepted: the fields of these postings are certain again. */
-export async function noteAnswered(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+export async function clearUncertain(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
   const values = [outcomes.map(({ attempt }) => attempt.feed), outcomes.map(({ attempt }) => attempt.key)];
   await tx.query(
@@ -63,14 +63,14 @@ export async function noteAnswered(tx: Queryable, outcomes: readonly AttemptOutc
   );
 }
 
-/** These fields of a posting are not, or may not be, as they should. Requests of others may reach its job for `mayLandMs`. */
-export async function noteUncertain(
+/** Marks fields of a posting that are, or may be, wrong. Requests of others may reach its job for `mayLandMs`. */
+export async function markUncertain(
   tx: Queryable,
   posting: { readonly feed: string; readonly key: string },
   fields: readonly string[],
   mayLandMs: number,
 ): Promise<void> {
-  // No wish has revision 0, so each waits until those requests can't arrive any more.
+  // No change has revision 0, so every change waits until those requests can no longer arrive.
   await tx.query(
     `insert into uncertain_write (feed, key, revision, fields, until)
      values ($1, $2, 0, $3, clock_timestamp() + make_interval(secs => $4)) ${NOTE}`,
@@ -78,7 +78,7 @@ export async function noteUncertain(
   );
 }
 
-/** The site has no job of these postings any more: whatever still arrives finds none. */
+/** The site no longer has jobs of these postings: a request that still arrives finds nothing. */
 export async function forgetUncertainWrites(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
   await tx.query(
@@ -87,7 +87,7 @@ export async function forgetUncertainWrites(tx: Queryable, outcomes: readonly At
   );
 }
 
-/** Puts off changes until an earlier request for their posting, of another wish, can't arrive any more (law 5). */
+/** Delays changes until an earlier request for another version of their posting can no longer arrive (law 5). */
 export async function putOffUntilLanded(
   db: Queryable,
   postings: readonly { readonly feed: string; readonly key: string }[],

@@ -1,39 +1,39 @@
-// Keeps when each feed is pulled next, and gives each run that is due to one process: BullMQ or Redis may lose what they hold.
+// Stores when each feed is pulled next, and assigns each due run to one process, as BullMQ or Redis may lose their state.
 import type { FeedName } from '../../posting/identifiers.ts';
 import { LIVE_WORKERS, RUNNING_WORKERS } from '../locks/live-workers.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 
-/** A feed's schedule as a process is configured with it. */
+/** A feed's schedule as configured in a process. */
 export interface FeedSchedule {
   readonly feed: FeedName;
   /** A cron expression. */
   readonly pattern: string;
-  /** The IANA zone that the pattern is meant in. */
+  /** The IANA time zone of the pattern. */
   readonly timeZone: string;
-  /** Of the feed's whole configuration. */
+  /** Digest of the feed's whole configuration. */
   readonly digest: string;
 }
 
 /** When a schedule runs. */
 export type Cron = Pick<FeedSchedule, 'pattern' | 'timeZone'>;
 
-/** Gives when a schedule runs next after a time. Throws where it can't be read. */
+/** Returns the next run of a schedule after a time. Throws if the schedule is invalid. */
 export type NextRun = (schedule: Cron, after: Date) => Date;
 
-/** Hears which feed's schedule can't be read: the others go on. */
+/** Called for a feed whose schedule is invalid; the other feeds continue. */
 export type OnUnreadable = (feed: FeedName, error: unknown) => void;
 
-/** A process as the owner of schedules. */
+/** A process that owns schedules. */
 export interface Scheduler {
   readonly worker: number;
   readonly startedAt: Date;
 }
 
 /**
- * Notes the schedules of a process's feeds: new ones, and those of feeds that an older process, or one that has ended, has
- * configured otherwise. A run that is due stays due. Schedules of feeds that this process does not know are left alone.
- * @param unscheduled feeds of the process without a schedule; an older one's ends.
- * @returns feeds whose stored schedule was none of any configuration, as if edited by hand, and is as configured again.
+ * Stores the schedules of a process's feeds: new ones, and those that an older or ended process configured differently. A
+ * due run stays due. Schedules of feeds that this process does not know are not touched.
+ * @param unscheduled feeds of the process without a schedule; removes an older process's schedule.
+ * @returns feeds whose stored schedule matched no configuration, as if edited by hand, and was restored.
  */
 export async function setSchedules(
   db: Database,
@@ -87,7 +87,7 @@ export async function setSchedules(
   return changed.flatMap((schedule) => (isEdited(before.get(schedule.feed), schedule) ? schedule.feed : []));
 }
 
-/** A feed of this process, with its schedule in the database, if it has one. */
+/** A feed of this process, with its stored schedule, if any. */
 interface StoredSchedule {
   readonly feed: FeedName;
   readonly digest: string | null;
@@ -97,11 +97,11 @@ interface StoredSchedule {
   readonly now: Date;
 }
 
-/** One configuration has one schedule: another one under its digest was written by nobody who has read it. */
+/** A configuration digest implies one schedule: a different one under the same digest was edited by hand. */
 const isEdited = (row: StoredSchedule | undefined, { digest, pattern, timeZone }: FeedSchedule): boolean =>
   row?.digest === digest && (row.pattern !== pattern || row.timeZone !== timeZone);
 
-/** When the first of these that can be read runs next. `undefined`: none can. Either is told. */
+/** The next run of the first valid schedule; `undefined` if none is valid. Reports the invalid ones. */
 function readNext(
   { feed }: Pick<FeedSchedule, 'feed'>,
   schedules: readonly Cron[],
@@ -119,7 +119,7 @@ function readNext(
   return undefined;
 }
 
-/** Has these feeds pulled now, as if their runs were due; one that is under way is left alone. */
+/** Makes the next run of these feeds due now; skips feeds with a run in progress. */
 export async function makeDue(db: Queryable, feeds: readonly FeedName[]): Promise<void> {
   await db.query(
     'update feed_schedule set due_at = now() where feed = any($1::text[]) and due_at > now() and run_by is null',
@@ -127,10 +127,10 @@ export async function makeDue(db: Queryable, feeds: readonly FeedName[]): Promis
   );
 }
 
-/** A run that this process has taken. */
+/** A run that this process has claimed. */
 export interface DueRun {
   readonly feed: FeedName;
-  /** When it should have begun, by the database's clock. */
+  /** When it was due, by the database clock. */
   readonly dueAt: Date;
   readonly lateMs: number;
 }
@@ -139,18 +139,17 @@ interface DueRow {
   readonly feed: FeedName;
   readonly pattern: string;
   readonly timeZone: string;
-  /** As text: a time of the driver has no microseconds. */
+  /** As text, because the driver's dates have no microseconds. */
   readonly due: string;
   readonly runBy: number | null;
   readonly now: Date;
 }
 
 /**
- * Takes runs that are due, those first that have waited longest, and those that a process had taken which is dead or stands
- * still. However many
- * times a feed has come due, it is one run. Where the stored schedule can't be read, the process's own says when it runs
- * next; a feed without any is left, and the others are taken.
- * @param feeds those that this process could pull now; one that is scheduled by another configuration of it is left.
+ * Claims due runs, longest waiting first, including runs claimed by a dead or stalled process. However many times a feed has
+ * come due, it is one run. If the stored schedule is invalid, the process's own determines the next run; a feed without a
+ * valid one is skipped.
+ * @param feeds feeds that this process can pull now; skips those scheduled under another configuration.
  */
 export async function takeDueRuns(
   db: Database,
@@ -194,7 +193,7 @@ export async function takeDueRuns(
   );
 }
 
-/** Ends a run that this process had taken: the next one comes when it is due. */
+/** Ends a run that this process had claimed. */
 export async function endRun(db: Queryable, worker: number, feed: FeedName): Promise<void> {
   await db.query(
     'update feed_schedule set run_due = null, run_since = null, run_by = null where feed = $1 and run_by = $2',
@@ -202,7 +201,7 @@ export async function endRun(db: Queryable, worker: number, feed: FeedName): Pro
   );
 }
 
-/** Gives back runs that this process could not see through: they are as due as they were. */
+/** Releases runs that this process could not finish: they are due as before. */
 export async function giveBackRuns(db: Queryable, worker: number, feeds: readonly FeedName[]): Promise<void> {
   await db.query(
     `update feed_schedule set due_at = run_due, run_due = null, run_since = null, run_by = null
@@ -211,7 +210,7 @@ export async function giveBackRuns(db: Queryable, worker: number, feeds: readonl
   );
 }
 
-/** Gives back what this process is noted to have taken and does not work on: it lost the answer, or could not say so. */
+/** Releases runs recorded for this process that it does not work on, because a response or a release was lost. */
 export async function giveBackForgotten(db: Queryable, worker: number, running: readonly FeedName[]): Promise<void> {
   await db.query(
     `update feed_schedule set due_at = run_due, run_due = null, run_since = null, run_by = null
@@ -220,7 +219,7 @@ export async function giveBackForgotten(db: Queryable, worker: number, running: 
   );
 }
 
-/** How long until one of these feeds is due, in milliseconds; `undefined`: none is scheduled. */
+/** Milliseconds until one of these feeds is due; `undefined` if none is scheduled. */
 export async function nextDueInMs(db: Queryable, feeds: readonly FeedName[]): Promise<number | undefined> {
   const [row] = await db.query<{ ms: number | null }>(
     `select (extract(epoch from min(due_at) - clock_timestamp()) * 1000)::float8 as ms
@@ -230,20 +229,20 @@ export async function nextDueInMs(db: Queryable, feeds: readonly FeedName[]): Pr
   return row?.ms ?? undefined;
 }
 
-/** How a feed's schedule stands. All times are the database's. */
+/** Status of a feed's schedule. All times are the database's. */
 export interface ScheduleState extends Cron {
   readonly feed: FeedName;
-  /** When the next run is due; a time that has passed: it waits. */
+  /** When the next run is due; in the past if the run is waiting. */
   readonly nextAt: Date;
-  /** How long the next run has been due, in milliseconds; 0: it is not. */
+  /** How long the next run has been due, in milliseconds; 0 if it is not due. */
   readonly lateMs: number;
-  /** The run that is under way: when it was due, and since when it runs. */
+  /** The run in progress: when it was due, and when it started. */
   readonly running: { readonly dueAt: Date; readonly since: Date } | undefined;
-  /** Live processes of `start` that are configured with the feed: with none, nobody runs the schedule. */
+  /** Live `start` processes that are configured with the feed: without one, nobody runs the schedule. */
   readonly processes: number;
 }
 
-/** The schedules of all feeds, or of these. */
+/** The schedules of all feeds, or of the given ones. */
 export async function readSchedules(db: Queryable, feeds?: readonly FeedName[]): Promise<ScheduleState[]> {
   const rows = await db.query(
     `with live as materialized (${RUNNING_WORKERS})
@@ -268,7 +267,7 @@ export async function readSchedules(db: Queryable, feeds?: readonly FeedName[]):
   }));
 }
 
-/** Forgets schedules that no process has been configured with for a week. */
+/** Removes schedules that no process has been configured with for a week. */
 export async function forgetSchedules(db: Queryable): Promise<void> {
   await db.query(
     `delete from feed_schedule s where s.due_at < now() - interval '7 days' and s.run_by is null

@@ -1,4 +1,4 @@
-// Keeps what is known of each feed between pulls: its site, its current pull, and the validators of its source with what they stand for.
+// Stores the state of each feed between pulls: its site, its current pull, and the validators of its source.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
@@ -6,17 +6,17 @@ export interface FeedState {
   readonly site: SiteName;
   readonly currentPull: number | undefined;
   readonly validators: SourceValidators | undefined;
-  /** How the keys of all its mappings were read; `undefined`: that is not known. */
+  /** How the keys of all its mappings were derived; `undefined` if unknown. */
   readonly keyRule: string | undefined;
 }
 
-/** Validators of a complete pull, and digests of what they belong to. */
+/** Validators of a complete pull, and what they are bound to. */
 export interface SourceValidators {
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
   /** The address that sent them. */
   readonly address: string | undefined;
-  /** All that the source was asked for with, and read by. */
+  /** Digest of everything that determines how the source is requested and read. */
   readonly request: string;
 }
 
@@ -43,27 +43,26 @@ export async function readFeedState(db: Queryable, feed: FeedName): Promise<Feed
 }
 
 /**
- * Refuses a pull that was overtaken: it stood still, or lost its lock, while a later one was committed (law 5). The caller
- * holds the feed's lock.
+ * Refuses a pull that stalled or lost its lock while a later one was committed (law 5). The caller holds the feed's lock.
  */
 export async function refuseOvertaken(tx: Queryable, feed: FeedName, pull: number): Promise<void> {
   const current = (await readFeedState(tx, feed))?.currentPull;
   if (current === undefined || current < pull) return;
-  throw new Error(`pull ${pull} of feed ${feed} was overtaken by pull ${current}; nothing of it was kept`);
+  throw new Error(`pull ${pull} of feed ${feed} was overtaken by pull ${current}; nothing of it was saved`);
 }
 
-/** What a committed pull leaves behind. */
+/** The state that a committed pull writes. */
 export interface FeedStateUpdate {
   readonly feed: FeedName;
   readonly site: SiteName;
   readonly pull: number;
-  /** `undefined`: the next pull reads the feed in any case. */
+  /** `undefined`: the next pull reads the feed unconditionally. */
   readonly validators: SourceValidators | undefined;
-  /** Why deletes are held from now on; `undefined` keeps what stands. */
+  /** Why deletes are held from now on; `undefined` keeps the stored reason. */
   readonly holdReason: string | undefined;
-  /** How the keys of all mappings of the feed are read; `undefined` keeps what stands. */
+  /** How the keys of all mappings of the feed are derived; `undefined` keeps the stored rule. */
   readonly keyRule: string | undefined;
-  /** Whether any delete of the feed is held: if not, the reason and the age of the hold are forgotten. */
+  /** Whether any delete of the feed is held; if not, reason and age of the hold are cleared. */
   readonly holds: boolean;
 }
 
@@ -91,7 +90,7 @@ export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Pr
   );
 }
 
-/** The feed's current pull, unless its site was resumed since: then a person has seen how it began. */
+/** The feed's current pull, unless its site was resumed since: then a person has seen how the pull began. */
 export async function pullToWatch(db: Queryable, feed: FeedName): Promise<number | undefined> {
   const [row] = await db.query<{ id: number }>(
     `select p.id from feed_state f join pull p on p.id = f.current_pull left join site_state s on s.site = f.site

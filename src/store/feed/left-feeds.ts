@@ -1,18 +1,18 @@
-// Finds feeds that the database knows and the configuration does not name any more: renamed, mostly, or taken out.
+// Finds feeds in the database that the configuration no longer names: mostly renamed ones, or removed ones.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { LIVE_WORKERS } from '../locks/live-workers.ts';
 import { SERVED_FEEDS } from '../locks/processes.ts';
 import type { Queryable } from '../postgres/database.ts';
 
-/** A feed that was mirrored before. Those that a person took out of service are not among them. */
+/** A feed that was mirrored before; excludes retired feeds. */
 export interface LeftFeed {
   readonly feed: FeedName;
   readonly site: SiteName;
-  /** Site jobs that are live, and that nobody keeps as any feed has them. */
+  /** Live site jobs, which no feed maintains any more. */
   readonly live: number;
   /** Changes that nobody sends. */
   readonly unsent: number;
-  /** Creates that are in doubt or in flight, and orphan site jobs: the site may have a job for each. */
+  /** Creates in doubt or in flight, and orphan site jobs: the site may have a job for each. */
   readonly uncertain: number;
 }
 
@@ -22,7 +22,7 @@ const LEFT = `select f.feed, f.site, (select count(*) from mapping m where m.fee
       + (select count(*) from orphan_site_job s where s.feed = f.feed) as uncertain
   from feed_state f where f.feed <> all($1::text[]) and f.retired_at is null`;
 
-/** Those that another live process is configured with are not among them. */
+/** Excludes feeds that another live process is configured with. */
 export async function leftFeeds(db: Queryable, configured: Iterable<FeedName>): Promise<LeftFeed[]> {
   return db.query<LeftFeed>(`${LEFT} and f.feed not in (${SERVED_FEEDS}) order by f.feed`, [[...configured]]);
 }
@@ -31,16 +31,16 @@ export async function leftFeeds(db: Queryable, configured: Iterable<FeedName>): 
 export interface NamedFeed {
   readonly feed: FeedName;
   readonly site: SiteName;
-  /** Where that site is. */
+  /** Address of that site. */
   readonly address: string;
-  /** Digest of where the feed comes from. */
+  /** Digest of the feed's source. */
   readonly source: string;
 }
 
 /**
- * The left feeds of which the site has jobs, or may have, if the database has nothing of this feed there: under its new name
- * all postings of such a feed would be created a second time. A site of another name at the same address is the same one.
- * A feed that another live process still has is asked about only where the two have one source.
+ * Left feeds with jobs, or possible jobs, on this feed's site, if the database has nothing of this feed yet: if the feed was
+ * renamed, all its postings would be created a second time. A site of another name at the same address counts as the same.
+ * A feed that another live process still serves is included only if both have the same source.
  */
 export async function possibleFormerNames(
   db: Queryable,
@@ -63,17 +63,17 @@ export async function possibleFormerNames(
   return left.filter(({ live, uncertain }) => live + uncertain > 0);
 }
 
-/** A feed that no configuration names, and of which the site may have jobs that no mapping knows. */
+/** A feed outside the configuration for which the site may have unmapped jobs. */
 export interface DoubtfulFeed {
   readonly feed: FeedName;
-  /** Creates that are in doubt or in flight. */
+  /** Creates in doubt or in flight. */
   readonly creates: number;
   readonly orphans: number;
 }
 
 /**
- * The feeds outside of the configuration, those out of service too, of which the feed's site may have such jobs. A site of
- * another name at the same address is the same one.
+ * Feeds outside the configuration, including retired ones, for which this feed's site may have unmapped jobs. A site of
+ * another name at the same address counts as the same.
  */
 export async function doubtfulFeeds(
   db: Queryable,

@@ -1,4 +1,4 @@
-// Gives all that the books have of one feed to another name, or takes a feed out of service; in one transaction.
+// Renames a feed in all tables, or takes a feed out of service; in one transaction.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { type HeldLock, seizeFeed } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
@@ -7,12 +7,12 @@ import { noteAct } from '../review/audit.ts';
 
 export type RenameEnd =
   | { readonly kind: 'renamed'; readonly mappings: number; readonly changes: number }
-  /** Nothing was written: this feed is being pulled. */
+  /** Nothing was written: a pull of this feed is running. */
   | { readonly kind: 'busy'; readonly feed: FeedName }
   /** Nothing was written. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** What a feed has of which each posting or record stands once: a new name that was pulled in vain may have some. */
+/** Tables with one row per posting or record of a feed; a new name that was pulled without success may already have some. */
 const KEYED_TABLES = [
   'feed_state',
   'document',
@@ -23,7 +23,7 @@ const KEYED_TABLES = [
   'refuted_job',
 ] as const;
 
-/** All tables whose rows are of a feed. */
+/** All tables with rows of a feed. */
 export const FEED_TABLES = [
   ...KEYED_TABLES,
   'mapping',
@@ -37,7 +37,7 @@ export const FEED_TABLES = [
   'pull',
 ] as const;
 
-/** Renames a feed that nobody pulls or sends for. The new name must have no mapping and no open change. */
+/** Renames a feed for which nobody pulls or sends. The new name must have no mappings and no open changes. */
 export async function renameFeed(
   db: Database,
   from: FeedName,
@@ -57,11 +57,11 @@ export async function renameFeed(
       if (message !== undefined) return { kind: 'refused', message };
       for (const table of KEYED_TABLES) await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
       for (const table of FEED_TABLES) await tx.query(`update ${table} set feed = $2 where feed = $1`, [from, to.feed]);
-      // Validators belong to an address, and that may be another one now.
+      // Validators belong to an address, which may have changed.
       await tx.query('update feed_state set etag = null, last_modified = null, retired_at = null where feed = $1', [
         to.feed,
       ]);
-      // A worker that claimed one meanwhile finds its change by the old name no more.
+      // A worker that claims a change meanwhile would not find it by the old name.
       const [begun] = await tx.query(`select from change where feed = $1 and state = 'sending' limit 1`, [to.feed]);
       if (begun !== undefined) throw new BeingSentError();
       const [counts] = await tx.query<{ mappings: number; changes: number }>(
@@ -98,25 +98,25 @@ async function whyNotRename(
     [from, to.feed],
   );
   if (state?.taken === true) return `feed ${to.feed} has jobs or changes of its own already`;
-  // An answer that comes in finds its change by the feed's name.
+  // A late response finds its change by the feed's name.
   return state?.sending === true ? beingSent(from) : undefined;
 }
 
-/** Undoes the transaction. */
+/** Rolls the transaction back. */
 class BeingSentError extends Error {}
 
 const beingSent = (feed: FeedName): string =>
-  `changes of feed ${feed} are being sent: end the command that does, and try again a minute later`;
+  `changes of feed ${feed} are being sent: stop the command that sends them, and try again after a minute`;
 
-/** What became of a feed that was taken out of service. */
+/** The result of taking a feed out of service. */
 export interface Retired {
-  /** Creates that are in doubt or in flight: the site may have a job for each, although no mapping says so. */
+  /** Creates in doubt or in flight: the site may have a job for each, although no mapping shows it. */
   readonly inDoubt: number;
-  /** Feeds that were said to be new on the site, and are looked for there all the same before their first create. */
+  /** Feeds that were declared new on the site, but for which it is searched anyway before their first create. */
   readonly searched: readonly FeedName[];
 }
 
-/** Takes a feed out of service: its jobs stay as they are, and nothing is sent for it. `undefined`: the database does not know it. */
+/** Takes a feed out of service: its jobs stay as they are, and nothing is sent for it. `undefined` if the feed is unknown. */
 export async function retireFeed(db: Database, feed: FeedName, actor: string): Promise<Retired | undefined> {
   return db.transaction(async (tx) => {
     const rows = await tx.query(
@@ -134,7 +134,7 @@ export async function retireFeed(db: Database, feed: FeedName, actor: string): P
   });
 }
 
-/** That the site has none of a new feed's jobs was said before the jobs of these doubts were nobody's. */
+/** A feed was declared new before the possible jobs of these doubts lost their owner, so the site must be searched after all. */
 async function searchForNew(tx: Queryable, retired: FeedName): Promise<FeedName[]> {
   const rows = await tx.query<{ feed: FeedName }>(
     `update feed_state f set site_checked_at = null, site_declared = false

@@ -1,35 +1,35 @@
-// Names the advisory locks of the database and takes them: one pull per feed, one dispatcher per site, live workers.
+// Names and takes the advisory locks of the database: one pull per feed, one dispatcher per site, live workers.
 import { createHash } from 'node:crypto';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Database, Queryable, Session } from '../postgres/database.ts';
-import { endStaleLockHolder, keepSpeaking } from './stale-lock-holder.ts';
+import { endStaleLockHolder, keepAlive } from './stale-lock-holder.ts';
 
-/** A 64-bit lock key out of a purpose and a name, as decimal text. */
+/** A 64-bit lock key from a purpose and a name, as decimal text. */
 export function lockKey(purpose: 'pull' | 'merge' | 'lead' | 'hand', name: string): string {
   return createHash('sha1').update(`${purpose}:${name}`).digest().readBigInt64BE(0).toString();
 }
 
-/** Held for the rest of the transaction by whatever settles changes of these feeds; a merging pull waits for it. */
+/** Held until the end of the transaction by whoever records outcomes for these feeds; a merging pull waits for it. */
 export async function shareFeeds(tx: Queryable, feeds: Iterable<string>): Promise<void> {
   const keys = [...new Set(feeds)].sort().map((feed) => lockKey('merge', feed));
   await tx.query('select pg_advisory_xact_lock_shared(k) from unnest($1::bigint[]) k', [keys]);
 }
 
-/** Held for the rest of the transaction by a pull that merges its wishes: nothing of the feed settles meanwhile. */
+/** Held until the end of the transaction by a pull that merges its changes: no outcome of the feed is recorded meanwhile. */
 export async function seizeFeed(tx: Queryable, feed: FeedName): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [lockKey('merge', feed)]);
 }
 
 /** A lock that a process holds until it releases it, dies or loses its connection. */
 export interface HeldLock {
-  /** Whether the connection that holds the lock still stands. */
+  /** Whether the connection that holds the lock is still open. */
   readonly held: () => boolean;
   release(): Promise<void>;
 }
 
 /**
- * Tries to take a session-level lock on a connection of its own; `undefined`: somebody else has it. Somebody who stands
- * still loses it, so that one of the next tries succeeds.
+ * Tries to take a session-level lock on a dedicated connection; `undefined` if another process holds it. Ends a stale holder,
+ * so that one of the next tries succeeds.
  */
 export async function tryLock(database: Database, key: string): Promise<HeldLock | undefined> {
   let lost = false;
@@ -49,11 +49,11 @@ export async function tryLock(database: Database, key: string): Promise<HeldLock
 }
 
 function heldBy(session: Session, held: () => boolean): HeldLock {
-  const stopSpeaking = keepSpeaking(session);
+  const stopKeepAlive = keepAlive(session);
   return {
     held,
     async release() {
-      stopSpeaking();
+      stopKeepAlive();
       await session.end().catch(() => undefined);
     },
   };

@@ -1,21 +1,21 @@
-// Holds the locks of all feeds that this process pulls on one connection: a thousand pulls may wait for their sources.
+// Holds the locks of all feeds that this process pulls on one connection, as a thousand pulls may wait for their sources.
 import { setMaxListeners } from 'node:events';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Database, LentSession, Queryable, Row } from '../postgres/database.ts';
 import { type HeldLock, lockKey } from './advisory-locks.ts';
-import { endHands, endStaleLockHolder, keepSpeaking } from './stale-lock-holder.ts';
+import { endHands, endStaleLockHolder, keepAlive } from './stale-lock-holder.ts';
 
-/** The lock of one feed's pulls. */
+/** The pull lock of one feed. */
 export interface FeedLock extends HeldLock {
-  /** Aborts when the connection that holds the lock is no more, with the reason: somebody else may have the lock. */
+  /** Aborts with the reason when the lock's connection is lost: another process may then hold the lock. */
   readonly lost: AbortSignal;
 }
 
 const lockers = new WeakMap<Database, ReturnType<typeof lockerOf>>();
 
 /**
- * Tries to take the lock without which nobody pulls a feed, renames it or imports its mappings; `undefined`: somebody has
- * it. Somebody who stands still loses it, so that one of the next tries succeeds; what he worked by is ended.
+ * Tries to take the lock that is needed to pull a feed, rename it or import its mappings; `undefined` if somebody holds it.
+ * Ends a stale holder, so that one of the next tries succeeds. After success, ends connections of the previous holder.
  */
 export function lockFeed(db: Database, feed: FeedName): Promise<FeedLock | undefined> {
   const locker = lockers.get(db) ?? lockerOf(db);
@@ -23,14 +23,14 @@ export function lockFeed(db: Database, feed: FeedName): Promise<FeedLock | undef
   return locker(feed);
 }
 
-/** One connection with the locks that were taken on it. */
+/** One connection with the locks taken on it. */
 interface Holder {
   readonly session: LentSession;
-  readonly stopSpeaking: () => void;
+  readonly stopKeepAlive: () => void;
   readonly lost: AbortSignal;
 }
 
-/** Many pulls ask at once, and the connection takes one statement at a time. */
+/** Serialises queries: many pulls ask at once, and the connection takes one statement at a time. */
 function oneByOne(session: Queryable): Queryable['query'] {
   let last: Promise<unknown> = Promise.resolve();
   return <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
@@ -40,29 +40,29 @@ function oneByOne(session: Queryable): Queryable['query'] {
   };
 }
 
-/** A connection that is open or being opened, and how many hold its locks, try for them, or give them back. */
+/** A connection that is open or opening, and how many users hold, request or release locks on it. */
 interface Shared {
   readonly opening: Promise<Holder>;
   users: number;
 }
 
 function lockerOf(db: Database): (feed: FeedName) => Promise<FeedLock | undefined> {
-  // A connection can take its own lock twice: within the process this is what keeps pulls of one feed apart.
+  // A connection can take its own lock twice, so this set separates pulls of one feed within the process.
   const taken = new Set<FeedName>();
   let current: Shared | undefined;
 
   async function open(forget: () => void): Promise<Holder> {
     const losing = new AbortController();
-    // Each pull listens to it.
+    // Each pull adds a listener.
     setMaxListeners(0, losing.signal);
     const lent = await db.lend((error) => {
       forget();
       losing.abort(error);
     });
     const session = { ...lent, query: oneByOne(lent) };
-    const stopSpeaking = keepSpeaking(session);
-    losing.signal.addEventListener('abort', stopSpeaking, { once: true });
-    return { session, stopSpeaking, lost: losing.signal };
+    const stopKeepAlive = keepAlive(session);
+    losing.signal.addEventListener('abort', stopKeepAlive, { once: true });
+    return { session, stopKeepAlive, lost: losing.signal };
   }
 
   function share(): Shared {
@@ -80,13 +80,13 @@ function lockerOf(db: Database): (feed: FeedName) => Promise<FeedLock | undefine
     shared.users--;
     if (shared.users > 0) return;
     if (current === shared) current = undefined;
-    holder.stopSpeaking();
+    holder.stopKeepAlive();
     holder.session.giveBack();
   }
 
   async function take(feed: FeedName): Promise<FeedLock | undefined> {
     const shared = share();
-    // Counted before it is open: whoever leaves meanwhile must not give it back.
+    // Counted before it is open, so that a concurrent release does not give it back.
     shared.users++;
     const holder = await shared.opening;
     const { session } = holder;
@@ -102,7 +102,7 @@ function lockerOf(db: Database): (feed: FeedName) => Promise<FeedLock | undefine
       }
       if (!row.free) await endHands(session, lockKey('hand', feed));
     } catch (error) {
-      // Whatever was taken, nobody may go on holding it.
+      // The lock may have been taken; nobody must keep it.
       await session.query('select pg_advisory_unlock($1)', [lockKey('pull', feed)]).catch(() => undefined);
       leave(shared, holder);
       throw error;

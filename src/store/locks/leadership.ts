@@ -1,29 +1,29 @@
-// Makes one process the one that dispatches and tends a site's backlog, and replaces it when it dies or stands still.
+// Elects one process to dispatch and maintain a site's backlog, and replaces it when it dies or stalls.
 import type { Database, Session } from '../postgres/database.ts';
 import { endStaleLockHolder } from './stale-lock-holder.ts';
 
-/** A candidacy for one lock, by asking again and again. */
+/** A candidacy for one lock, renewed by asking repeatedly. */
 export interface Leadership {
   /**
-   * Whether this process leads now. Tries to take over where nobody does. Throws where the database can't be reached, or
-   * does not answer in time: then it does not lead.
+   * Whether this process leads now. Tries to take over if nobody leads. Throws if the database is unreachable or does not
+   * respond in time: then this process does not lead.
    */
   holds(): Promise<boolean>;
   resign(): Promise<void>;
 }
 
-/** How often the lock is looked at; in between the answer stands. */
+/** How often the lock is checked; in between the last result is used. */
 const CHECK_EVERY_MS = 1_000;
-/** Shorter than a leader may be silent: it knows that it lost touch before another one leads. */
+/** Shorter than a leader may stay silent, so that it notices a lost connection before another process leads. */
 const ANSWER_WITHIN_MS = 5_000;
 
-/** The one connection of a process on which it leads, for however many sites. */
+/** The connection on which this process leads, shared by all sites. */
 interface LeaderSession {
-  /** Open, or being opened; absent: nobody has asked since it was lost. */
+  /** Open or opening; `undefined` until somebody asks after it was lost. */
   opening: Promise<Session> | undefined;
-  /** The connection that stands now. */
+  /** The connection that is open now. */
   session: Session | undefined;
-  /** A connection can take its own lock twice: within the process this is what keeps candidates for one lock apart. */
+  /** A connection can take its own lock twice, so this set separates candidates for one lock within the process. */
   readonly held: Set<string>;
   /** How many candidates have asked and not resigned. */
   candidates: number;
@@ -46,7 +46,7 @@ function leaderSessionOf(db: Database): LeaderSession {
   return made;
 }
 
-/** Forgets a connection: whatever it held is not held any more, or not for long. */
+/** Forgets a connection: its locks are released, or will be soon. */
 function drop(shared: LeaderSession, lost: Session | undefined): void {
   if (lost === undefined || lost !== shared.session) return;
   shared.session = undefined;
@@ -69,10 +69,10 @@ function sessionOf(db: Database, shared: LeaderSession): Promise<Session> {
   return opening;
 }
 
-/** Stands for a lock, on a connection that all candidates of the process share, opened when one is first asked. */
+/** Creates a candidacy for a lock, on a connection that all candidates of the process share and that the first call opens. */
 export function standForLead(db: Database, key: string): Leadership {
   const shared = leaderSessionOf(db);
-  /** The connection on which this candidate has the lock. */
+  /** The connection on which this candidate holds the lock. */
   let ledOn: Session | undefined;
   let isCandidate = false;
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -137,7 +137,7 @@ export function standForLead(db: Database, key: string): Leadership {
           await session.query('select pg_advisory_unlock($1)', [key]);
           shared.held.delete(key);
         } catch {
-          // The server frees the lock with the connection.
+          // Ending the connection makes the server release the lock.
           drop(shared, session);
           await session.end().catch(() => undefined);
         }

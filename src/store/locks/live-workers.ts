@@ -1,22 +1,22 @@
-// Tells which processes that work on this database live: each holds an advisory lock under its number.
+// Finds the live processes of this database: each holds an advisory lock under its worker number.
 
-/** First half of the two-part advisory locks that mark live workers; the other half is the worker's number. */
+/** First half of the two-part advisory locks of live workers; the second half is the worker number. */
 export const LEASE = 0x6a6d;
 
-/** A process speaks every few seconds (`keepSpeaking`); one that has been silent for this long stands still. */
-const STANDS_STILL_SECONDS = 30;
+/** A live process sends a heartbeat every few seconds (`keepAlive`); one that is silent for this long has stalled. */
+const STALLED_SECONDS = 30;
 
 /**
- * Numbers of the processes that live and do not stand still, as `worker`. A process that is stopped keeps its lock: it may
- * go on, and must not keep others from what it had begun meanwhile.
+ * Query for the numbers of live processes that have not stalled, as `worker`. A stopped process keeps its lock, as it may
+ * continue, but must not keep others from taking over its work.
  */
 export const RUNNING_WORKERS = `select l.objid::bigint as worker from pg_locks l left join pg_stat_activity a on a.pid = l.pid
   where l.locktype = 'advisory' and l.classid = ${LEASE} and l.granted
     and l.database = (select oid from pg_database where datname = current_database())
     and not coalesce(a.state = 'idle'
-      and a.state_change < clock_timestamp() - interval '${STANDS_STILL_SECONDS} seconds', false)`;
+      and a.state_change < clock_timestamp() - interval '${STALLED_SECONDS} seconds', false)`;
 
-/** Numbers of the processes that live, as `worker`: a query for others to join. */
+/** Query for the numbers of all live processes, as `worker`, to be joined. */
 export const LIVE_WORKERS = `select objid::bigint as worker from pg_locks
   where locktype = 'advisory' and classid = ${LEASE} and granted
     and database = (select oid from pg_database where datname = current_database())`;

@@ -1,35 +1,35 @@
-// Keeps what each live process is configured with, so that others know which feeds are served and where configurations differ.
+// Stores the configuration of each live process, to know which feeds are served and where configurations differ.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { LIVE_WORKERS } from './live-workers.ts';
 
-/** What a process tells of itself. */
+/** How a process describes itself. */
 export interface ProcessAbout {
-  /** The command that it runs, such as `start`. */
+  /** The command that it runs, for example `start`. */
   readonly command: string;
   readonly host: string;
   readonly pid: number;
-  /** A digest of each configured part by its name, such as `feed acme`; nothing secret. */
+  /** A digest of each configured part by its name, for example `feed acme`; contains no secrets. */
   readonly parts: Readonly<Record<string, string>>;
   /** The site of each configured feed. */
   readonly feeds: ReadonlyMap<FeedName, SiteName>;
 }
 
-/** The name of the part that stands for a site's token. */
+/** Name of the part for a site's token. */
 export const tokenPart = (site: SiteName): string => `token of site ${site}`;
 
-/** A process that lives. */
+/** A live process. */
 export interface LiveProcess extends Omit<ProcessAbout, 'feeds'> {
   readonly worker: number;
-  /** The database's clock. */
+  /** By the database clock. */
   readonly startedAt: Date;
 }
 
 /**
- * Notes a process whose lock is held, and forgets those that have died.
- * @param startedAt when it began, where it was noted before: whoever loses its connection may have been forgotten.
- * @returns when it began, by the database's clock.
+ * Records a process that holds its lock, and removes dead ones.
+ * @param startedAt when it started, if recorded before: its row may have been removed while its connection was lost.
+ * @returns when it started, by the database clock.
  */
 export async function noteProcess(
   db: Database,
@@ -58,7 +58,7 @@ export async function noteProcess(
   });
 }
 
-/** All processes that live, the oldest first. */
+/** All live processes, oldest first. */
 export async function liveProcesses(db: Queryable): Promise<LiveProcess[]> {
   return db.query<LiveProcess & Record<string, unknown>>(
     `select p.worker, p.command, p.host, p.pid, p.parts, p.started_at as "startedAt"
@@ -66,12 +66,12 @@ export async function liveProcesses(db: Queryable): Promise<LiveProcess[]> {
   );
 }
 
-/** Names of the feeds that some live process is configured with, as a query with the column `feed`. */
+/** Query for the feeds that a live process is configured with, as `feed`. */
 export const SERVED_FEEDS = `select feed from process_feed join (${LIVE_WORKERS}) live using (worker)`;
 
 /**
- * The feeds of a site of which changes are due that this or another live process is configured with. What no process is
- * configured with, and what a person took out of service, is not sent.
+ * Feeds of a site with due changes that this or another live process is configured with. Changes of other feeds, and of
+ * retired feeds, are not sent.
  */
 export async function feedsToSend(db: Queryable, site: SiteName, own: readonly FeedName[]): Promise<FeedName[]> {
   const rows = await db.query<{ feed: FeedName }>(

@@ -1,26 +1,26 @@
-// Marks a process that sends as alive, by a lock that only its own connection can hold, and gives attempts of the dead back.
+// Marks a sending process as alive by a lock on its own connection, and recovers the attempts of dead processes.
 import type { Reason } from '../../plan/desired-change.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { changeReason } from '../change/change-reason.ts';
-import { noteOrphans } from '../change/uncertain-writes.ts';
+import { insertUncertainOrphans } from '../change/uncertain-writes.ts';
 import type { Database, Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { LEASE, LIVE_WORKERS } from './live-workers.ts';
 import { noteProcess, type ProcessAbout } from './processes.ts';
-import { keepSpeaking } from './stale-lock-holder.ts';
+import { keepAlive } from './stale-lock-holder.ts';
 
-/** A live worker's number, and the lock that shows that it lives. */
+/** A live worker's number, and the lock that proves it alive. */
 export interface WorkerLease {
   readonly worker: number;
-  /** By the database's clock. */
+  /** By the database clock. */
   readonly startedAt: Date;
   leave(): Promise<void>;
 }
 
 /**
- * Takes a number and holds its lock until the process leaves or dies; a lost connection is replaced. While it is lost,
- * attempts may be taken for a dead worker's: then creates become doubts, and what the worker reports still settles them.
- * @param about told to others for as long as the process lives.
+ * Takes a number and holds its lock until the process leaves or dies; reconnects when the connection is lost. Meanwhile
+ * its attempts may be taken for a dead worker's: creates become doubts, which its reports still resolve.
+ * @param about shown to other processes while this one lives.
  */
 export async function enterAsWorker(
   db: Database,
@@ -30,7 +30,7 @@ export async function enterAsWorker(
   const [row] = await db.query<{ n: number }>(`select nextval('worker_number') as n`);
   const worker = row?.n ?? 0;
   let session: Session | undefined;
-  let stopSpeaking = (): void => undefined;
+  let stopKeepAlive = (): void => undefined;
   let timer: NodeJS.Timeout | undefined;
   let left = false;
   let startedAt: Date | undefined;
@@ -39,12 +39,12 @@ export async function enterAsWorker(
     session = await db.session((error) => {
       onTrouble(error);
       session = undefined;
-      stopSpeaking();
+      stopKeepAlive();
       again();
     });
     await session.query('select pg_advisory_lock($1, $2)', [LEASE, worker]);
-    stopSpeaking();
-    stopSpeaking = keepSpeaking(session);
+    stopKeepAlive();
+    stopKeepAlive = keepAlive(session);
     startedAt = await noteProcess(db, worker, about, startedAt);
   }
   function again(): void {
@@ -66,13 +66,13 @@ export async function enterAsWorker(
     async leave() {
       left = true;
       clearTimeout(timer);
-      stopSpeaking();
+      stopKeepAlive();
       await session?.end().catch(() => undefined);
     },
   };
 }
 
-/** How many processes that send are alive, this one among them. */
+/** How many sending processes are alive, including this one. */
 export async function countWorkers(db: Database): Promise<number> {
   const [row] = await db.query<{ n: number }>(`select count(*) as n from (${LIVE_WORKERS}) live`);
   return row?.n ?? 0;
@@ -80,34 +80,34 @@ export async function countWorkers(db: Database): Promise<number> {
 
 const ORPHANED: Reason = {
   kind: 'orphaned',
-  message: 'the worker that sent this ended before it could note the answer',
+  message: 'the worker that sent this request ended before it recorded the outcome',
   problems: [],
 };
 
-/** How long attempts and their requests may take, and how often one wish may be tried. */
+/** Time limits of attempts and their requests, and how often one version may be tried. */
 export interface OrphanLimits {
   /** The longest time that an attempt may take. */
   readonly deadlineMs: number;
-  /** How long a request that has left may still arrive. */
+  /** How long a sent request may still arrive. */
   readonly mayLandMs: number;
   readonly mostTries: number;
 }
 
 /**
- * Gives back attempts whose worker is dead, or that are older than any request can be. A create becomes a doubt. Updates
- * and deletes may be repeated, but what the site has by now is uncertain; those tried too often fail.
- * @returns how many were given back.
+ * Recovers attempts whose worker is dead, or that are older than any request can be. A create becomes a doubt. Updates and
+ * deletes are released and may be repeated, with their fields uncertain; those tried too often fail.
+ * @returns how many were recovered.
  */
 export async function giveBackOrphans(
   db: Database,
   site: SiteName,
   { deadlineMs, mayLandMs, mostTries }: OrphanLimits,
 ): Promise<number> {
-  // The wish that was sent is still the one that is wished.
+  // The version that was sent is still the latest.
   const spent = 'c.attempts > $5 and c.sent_revision is null';
   const reason = changeReason(
     'poisoned',
-    `it was tried more than ${mostTries} times, and again the worker ended before it could note the answer`,
+    `tried more than ${mostTries} times, and the worker ended again before it recorded the outcome`,
   );
   const rows = await db.query(
     `with orphan as (
@@ -117,7 +117,7 @@ export async function giveBackOrphans(
                           and l.objid = c.attempt_worker and l.granted
                           and l.database = (select oid from pg_database where datname = current_database())))
        order by c.feed, c.key for update),
-     noted as (${noteOrphans('orphan', '$3')})
+     noted as (${insertUncertainOrphans('orphan', '$3')})
      update change c set
        state = case when c.attempt_operation = 'create' then 'in_doubt'
          when ${spent} then 'failed' else c.target_state end,

@@ -1,16 +1,16 @@
-// Streams record hashes out of the database, a million a second, without making a row of each.
+// Streams record hashes from the database, a million per second, without building a row object for each.
 import { pipeline } from 'node:stream/promises';
 import { to as copyTo } from 'pg-copy-streams';
 import { HASH_BYTES } from '../../posting/hash.ts';
 import type { Session } from '../postgres/database.ts';
 
-/** Receives one row: its hash stands in `bytes` from `at` on, and only during the call. */
+/** Receives one row: its hash starts at `bytes[at]`, and is valid only during the call. */
 export type TakeHash = (bytes: Buffer, at: number, number: number) => void;
 
-/** Is told of each hash of a chunk before the first of them is taken. */
+/** Called with each hash of a chunk before the first of them is passed to {@link TakeHash}, to prefetch. */
 export type ExpectHash = (bytes: Buffer, at: number) => void;
 
-/** Runs a query whose rows are (record hash, int2), none of them null; names and literals in it are escaped already. */
+/** Runs a query whose rows are (record hash, int2), without nulls; the caller has escaped all names and literals. */
 export async function streamHashes(
   session: Session,
   select: string,
@@ -28,7 +28,7 @@ export async function streamHashes(
 const HEADER_BYTES = 19;
 const ROW_BYTES = 2 + 4 + HASH_BYTES + 4 + 2;
 
-/** Reads rows of (16-byte hash, int2) from chunks of COPY's binary format; all rows have one size. */
+/** Reads rows of (16-byte hash, int2) from chunks of COPY's binary format; all rows have the same size. */
 class PairReader {
   readonly #take: TakeHash;
   readonly #expect: ExpectHash;

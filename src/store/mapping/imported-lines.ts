@@ -1,10 +1,10 @@
-// Gives the lines of an import that is not written yet, so that the site can be asked about their jobs.
+// Reads the lines of an import before it is written, so that their jobs can be checked with the site.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { ownerOfReference } from '../change/doubt.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Session } from '../postgres/database.ts';
 
-/** A line of a site whose job no mapping knows yet. */
+/** A line whose job is in no mapping yet. */
 export interface AskedLine {
   readonly line: number;
   readonly feed: FeedName;
@@ -13,10 +13,10 @@ export interface AskedLine {
   readonly siteJobId: SiteJobId;
 }
 
-/** What the site's list says of a line's job. */
+/** A line with what the site's list shows of its job. */
 export interface ListedLine extends AskedLine {
   readonly listed: boolean;
-  /** `undefined`: the list does not show it. */
+  /** `undefined` if the list does not show it. */
   readonly reference: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export class ImportedLines {
     this.#faulty = faulty;
   }
 
-  /** How many jobs there are to ask about, by site, and where the first stands. */
+  /** How many jobs to check, by site, with the first line of each. */
   async sites(): Promise<readonly { readonly site: SiteName; readonly jobs: number; readonly first: number }[]> {
     return this.#session.query(
       `select site, count(*) as jobs, min(line) as first from imported i
@@ -47,7 +47,7 @@ export class ImportedLines {
     );
   }
 
-  /** Forgets the list of another site. */
+  /** Empties the stored list before another site's is read. */
   async openList(): Promise<void> {
     await this.#session.query('create temporary table if not exists listed (site_job_id text, reference text)');
     await this.#session.query('truncate listed');
@@ -61,7 +61,7 @@ export class ImportedLines {
     }
   }
 
-  /** The lines of a site, compared with the list that was kept. */
+  /** The lines of a site, compared with the stored list. */
   async *lines(site: SiteName): AsyncGenerator<ListedLine> {
     await this.#session.query('create temporary table if not exists listed (site_job_id text, reference text)');
     await this.#session.query('analyze listed');
@@ -79,7 +79,7 @@ export class ImportedLines {
     }
   }
 
-  /** The reference that was sent, or is to be sent, for the posting; `undefined`: nothing is known of it. */
+  /** The reference that was sent, or will be sent, for the posting; `undefined` if unknown. */
   async referenceOf({ feed, key }: AskedLine, referenceField: string): Promise<string | undefined> {
     const [row] = await this.#session.query<{ reference: string | null }>(
       `select coalesce((select fields->>$3 from change where feed = $1 and key = $2 and desired = 'present'),
@@ -89,7 +89,7 @@ export class ImportedLines {
     return row?.reference ?? undefined;
   }
 
-  /** Another posting with just this reference: of the file, or of the site. */
+  /** Another posting, in the file or on the site, with exactly this reference. */
   async otherOwner(asked: AskedLine, referenceField: string, reference: string): Promise<string | undefined> {
     const { feed, key, site } = asked;
     const [row] = await this.#session.query<{ owner: string }>(
@@ -103,5 +103,5 @@ export class ImportedLines {
   }
 }
 
-/** What a mapping says already needs no asking. */
+/** Existing mappings need no check. */
 const UNKNOWN = `not exists (select from mapping m where m.feed = i.feed and m.key = i.key)`;

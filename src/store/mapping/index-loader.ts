@@ -1,4 +1,4 @@
-// Streams the record hashes of a feed's mappings and open changes into the compact index that a pull looks records up in.
+// Loads the record hashes of a feed's mappings and open changes into the compact index in which a pull looks up records.
 import pg from 'pg';
 import { RecordIndex, RecordMark } from '../../plan/record-index.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
@@ -6,8 +6,8 @@ import type { Session } from '../postgres/database.ts';
 import { streamHashes } from './hash-rows.ts';
 
 /**
- * Loads the index of one feed: counts, so that no more memory is taken than there are hashes, and streams them. Hashes that
- * were noted under another interpretation are among them: they meet no record, and so show what is missing.
+ * Loads the index of one feed. Counts the hashes first, so that no more memory than needed is taken. Hashes written under
+ * another mapping fingerprint are included: they match no record and so show what is missing.
  */
 export async function loadRecordIndex(session: Session, feed: FeedName): Promise<RecordIndex> {
   const [size] = await session.query<{ n: number }>(
@@ -18,7 +18,7 @@ export async function loadRecordIndex(session: Session, feed: FeedName): Promise
   const name = pg.escapeLiteral(feed);
   const add = (bytes: Buffer, at: number, mark: number) => index.add(bytes, mark as RecordMark, at);
   const expect = (bytes: Buffer, at: number) => index.expect(bytes, at);
-  // A posting that was missing of late is planned again, so that its count of missing pulls is cleared.
+  // A posting that was missing recently is planned again, so that its count of missing pulls is reset.
   await streamHashes(
     session,
     `select m.record_hash,
@@ -27,7 +27,7 @@ export async function loadRecordIndex(session: Session, feed: FeedName): Promise
     add,
     expect,
   );
-  // What is in flight may become the mapping's record while the feed streams, also where its posting went missing since.
+  // A request in flight may become the mapping's record while the feed streams, even if its posting has gone missing since.
   await streamHashes(
     session,
     `select sent_record_hash, ${RecordMark.superseding}::int2 from change where feed = ${name} and sent_record_hash is not null`,

@@ -1,4 +1,4 @@
-// Takes mappings over from a file: checks them all against the books, then writes all of them or none.
+// Imports mappings from a file: checks all of them against the database, then writes all or none.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { type HeldLock, shareFeeds } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
@@ -7,7 +7,7 @@ import type { Database, Session } from '../postgres/database.ts';
 import { noteAct } from '../review/audit.ts';
 import { ImportedLines } from './imported-lines.ts';
 
-/** One line of the file: a mapping, or what is wrong with it. */
+/** One line of the file: a mapping, or its problem. */
 export type ImportLine =
   | {
       readonly kind: 'mapping';
@@ -27,11 +27,11 @@ export interface LineProblem {
 }
 
 export type ImportEnd =
-  /** `known`: lines that say what the books say already. */
+  /** `known`: lines whose mapping existed already. */
   | { readonly kind: 'imported'; readonly added: number; readonly known: number }
-  /** Nothing was written. The first problems; `more`: there are others. */
+  /** Nothing was written. The first problems; `more`: there are further ones. */
   | { readonly kind: 'refused'; readonly problems: readonly LineProblem[]; readonly more: boolean }
-  /** Nothing was written: this feed is being pulled. */
+  /** Nothing was written: a pull of this feed is running. */
   | { readonly kind: 'busy'; readonly feed: FeedName };
 
 const MAX_PROBLEMS = 100;
@@ -45,12 +45,12 @@ const IMPORTED_COLUMNS = {
   site_job_url: 'text',
 } as const;
 
-/** Asks the sites about the jobs of sound lines, before anything is written. Gives what speaks against them. */
+/** Checks the jobs of valid lines with the sites before anything is written. Returns the problems. */
 export type AskSites = (lines: ImportedLines) => Promise<readonly LineProblem[]>;
 
 /**
  * Imports all lines in one transaction, while none of their feeds is pulled.
- * @param ask `undefined`: a person vouches for the jobs.
+ * @param ask `undefined` if a person vouches for the jobs.
  */
 export async function importMappings(
   db: Database,
@@ -74,7 +74,7 @@ export async function importMappings(
       if (lock === undefined) return { kind: 'busy', feed };
       locks.push(lock);
     }
-    // Asking takes its time, and keeps nothing locked but the pulls of these feeds.
+    // The sites take their time to answer; meanwhile only pulls of these feeds are locked out.
     const asked = ask === undefined ? [] : await ask(new ImportedLines(session, await linesInConflict(session)));
     await session.query('begin');
     await shareFeeds(session, feeds);
@@ -92,7 +92,7 @@ export async function importMappings(
   }
 }
 
-/** Copies the sound lines to the temporary table. Gives the others, of which it keeps no more than are reported. */
+/** Copies the valid lines to the temporary table. Returns problems of the others, no more than are reported. */
 async function copyLines(session: Session, lines: AsyncIterable<ImportLine>): Promise<LineProblem[]> {
   const problems: LineProblem[] = [];
   let rows: (string | number | null)[][] = [];
@@ -113,12 +113,12 @@ async function copyLines(session: Session, lines: AsyncIterable<ImportLine>): Pr
   return problems;
 }
 
-/** Lines that are refused whatever the site says. */
+/** Lines that are refused whatever the site answers. */
 async function linesInConflict(session: Session): Promise<number[]> {
   return (await readConflicts(session)).map(({ line }) => line);
 }
 
-/** What speaks against the lines. Open changes of their postings are locked, so that none is sent meanwhile. */
+/** Problems of the lines. Locks the open changes of their postings, so that none is sent meanwhile. */
 async function findConflicts(session: Session): Promise<LineProblem[]> {
   await session.query(
     `select from change c join imported i on i.feed = c.feed and i.key = c.key order by c.feed, c.key for update of c`,
@@ -129,28 +129,28 @@ async function findConflicts(session: Session): Promise<LineProblem[]> {
 function readConflicts(session: Session): Promise<LineProblem[]> {
   return session.query<LineProblem>(
     `select line, message from (
-       select line, 'the posting ' || key || ' stands in line ' || first || ' already' as message
+       select line, 'posting ' || key || ' already appears in line ' || first as message
        from (select line, key, min(line) over (partition by feed, key) as first from imported) i where line > first
      union all
-       select line, 'the job ' || site_job_id || ' stands in line ' || first || ' already'
+       select line, 'job ' || site_job_id || ' already appears in line ' || first
        from (select line, site_job_id, min(line) over (partition by site, site_job_id) as first from imported) i
        where line > first
      union all
-       select i.line, 'the posting ' || i.key || ' is mapped to job ' || m.site_job_id || ' already'
+       select i.line, 'posting ' || i.key || ' is already mapped to job ' || m.site_job_id
        from imported i join mapping m on m.feed = i.feed and m.key = i.key
        where (m.site, m.site_job_id) <> (i.site, i.site_job_id)
      union all
-       select i.line, 'the job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
+       select i.line, 'job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
        from imported i join mapping m on m.site = i.site and m.site_job_id = i.site_job_id
        where (m.feed, m.key) <> (i.feed, i.key)
      union all
-       select i.line, 'the job ' || i.site_job_id || ' is a surplus job of posting ' || s.key || ', about to be deleted'
+       select i.line, 'job ' || i.site_job_id || ' is an orphan of posting ' || s.key || ', about to be deleted'
        from imported i join orphan_site_job s on s.site = i.site and s.site_job_id = i.site_job_id
      union all
-       select i.line, 'a request for the posting ' || i.key || ' is being sent or in doubt; settle that first: entry ' || c.id
+       select i.line, 'a request for posting ' || i.key || ' is in flight or in doubt; resolve that first: entry ' || c.id
        from imported i join change c on c.feed = i.feed and c.key = i.key where c.attempt_token is not null and c.found_job_id is null
      union all
-       select min(i.line), 'the feed ' || i.feed || ' was mirrored into site ' || f.site || ' so far, not into ' || i.site
+       select min(i.line), 'feed ' || i.feed || ' is mirrored into site ' || f.site || ', not into ' || i.site
        from imported i join feed_state f on f.feed = i.feed where f.site <> i.site group by i.feed, f.site, i.site
      ) problem order by line limit $1`,
     [MAX_PROBLEMS + 1],
@@ -158,8 +158,8 @@ function readConflicts(session: Session): Promise<LineProblem[]> {
 }
 
 /**
- * Writes the mappings with hashes that nothing has, so that the next pull sends all fields: what the site's jobs hold is
- * not known. Each record hash is one of its own, as pulls take mappings with one record hash for one posting.
+ * Writes the mappings with hashes that match nothing, so the next pull sends all fields: the content of the jobs is unknown.
+ * Each record hash is unique, as pulls take mappings with equal record hashes for one posting.
  */
 async function writeMappings(session: Session, actor: string, unchecked: boolean): Promise<ImportEnd> {
   const added = await session.query<{ feed: FeedName; n: number }>(
@@ -170,7 +170,7 @@ async function writeMappings(session: Session, actor: string, unchecked: boolean
        from imported order by feed, key on conflict (feed, key) do nothing returning feed)
      select feed, count(*) as n from added group by feed`,
   );
-  // A worker that has read "no mapping" meanwhile holds the old revision, and does not get to create the job again.
+  // A worker that has already read "no mapping" holds the old revision, so it cannot claim the create.
   await session.query(
     `update change c set revision = nextval('revision_number'),
        operation = case when c.desired = 'present' then 'update' else 'delete' end,
@@ -181,7 +181,7 @@ async function writeMappings(session: Session, actor: string, unchecked: boolean
        attempt_started = case when c.found_job_id is null then c.attempt_started end
      from imported i where c.feed = i.feed and c.key = i.key`,
   );
-  // From now on the books know the feed, also if it is not pulled before it gets another name.
+  // From now on the feed is known, even if it is renamed before its first pull.
   await session.query(
     'insert into feed_state (feed, site) select distinct feed, site from imported on conflict (feed) do nothing',
   );

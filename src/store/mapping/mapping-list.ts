@@ -1,8 +1,8 @@
-// Streams the mappings, posting by posting, for lists and exports.
+// Streams mappings for lists and exports.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
-/** One mapping as it is listed and exported. */
+/** One mapping as listed and exported. */
 export interface MappingRow {
   readonly feed: FeedName;
   readonly key: PostingKey;
@@ -14,13 +14,13 @@ export interface MappingRow {
 
 const READ_AT_ONCE = 1_000;
 
-/** By feed and key. Nothing is held open while a slow reader reads on; what changes meanwhile may be in it or not. */
+/** Ordered by feed and key. Keeps nothing open between chunks, so concurrent changes may or may not be included. */
 export async function* listMappings(
   db: Queryable,
   feed: FeedName | undefined,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<MappingRow> {
-  // A condition of its own, so that the index ends the reading where the feed ends.
+  // A separate condition, so that the index scan ends where the feed ends.
   const ofFeed = feed === undefined ? '' : 'and feed = $1';
   let last = { feed: feed ?? '', key: '' };
   for (let left = limit; left > 0; left -= READ_AT_ONCE) {

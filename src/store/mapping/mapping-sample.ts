@@ -1,9 +1,9 @@
-// Picks site jobs that should be there, of every age, to see whether the site is still the one they were made on.
+// Samples site jobs of every age that should exist, to check whether the site is still the one they were created on.
 import { type FeedName, type PostingKey, type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
 
-// Neither on its way out, nor known to be gone already and left so.
+// Excludes jobs that are being deleted, and those known to be gone.
 const EXPECTED = `m.site = $1 and m.site_job_id <> $2
   and not exists (select from change c where c.feed = m.feed and c.key = m.key
                   and (c.operation = 'delete' or c.reason->>'kind' = 'gone'))`;
@@ -12,7 +12,7 @@ const RECENT = 3;
 const YOUNGEST = 2;
 const ANY = 4;
 
-/** Jobs that the site accepted last: what expires by age is the least likely to have taken them. */
+/** Jobs that the site accepted most recently: expiry is least likely to have removed them. */
 export async function recentlyAccepted(db: Queryable, site: SiteName, not?: SiteJobId): Promise<SiteJobId[]> {
   const rows = await db.query<{ site_job_id: string }>(
     `select m.site_job_id from request r join mapping m on m.feed = r.feed and m.key = r.key
@@ -43,8 +43,8 @@ export interface KnownJob {
 }
 
 /**
- * Jobs of any age, those accepted last first: what expires by age is the least likely to have taken them. Those to which
- * something was sent of which the outcome is unknown are left out.
+ * Jobs of any age, most recently accepted first, as expiry is least likely to have removed those. Excludes jobs with an
+ * attempt in flight or an uncertain write.
  */
 export async function jobsToCompare(db: Queryable, site: SiteName, most: number): Promise<KnownJob[]> {
   const rows = await db.query<KnownJob & Record<string, unknown>>(
@@ -63,7 +63,7 @@ export async function jobsToCompare(db: Queryable, site: SiteName, most: number)
   return rows;
 }
 
-/** Whether the site has had no more than `most` jobs of ours, all of them for longer than a day. */
+/** Whether the site has at most `most` jobs of ours, all older than a day. */
 export async function areFewAndOld(db: Queryable, site: SiteName, most: number): Promise<boolean> {
   const [row] = await db.query<{ few_and_old: boolean }>(
     `select count(*) <= $2 and coalesce(bool_and(mapped_at < now() - interval '1 day'), true) as few_and_old

@@ -1,4 +1,4 @@
-// Turns rows into COPY's binary format and streams them into a table.
+// Encodes rows in COPY's binary format and streams them into a table.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -6,29 +6,29 @@ import { type CleanTexts, CleanTextsWriter } from '../../posting/clean-texts.ts'
 import { mostUtf8Bytes, Utf8Writer } from '../../posting/utf8-writer.ts';
 import type { Session } from './database.ts';
 
-/** Types of columns. The binary format asks for the very type. */
+/** Column types. The binary format requires the exact type. */
 export type CellType = 'text' | 'json' | 'jsonb' | 'bytea' | 'boolean' | 'integer' | 'bigint';
 
-/** Text and `jsonb` as strings, `json` as texts of a posting or as a buffer with its UTF-8, whole numbers below 2^53. */
+/** Strings for text and `jsonb`; a posting's texts, or a buffer of UTF-8, for `json`; integers below 2^53. */
 export type Cell = string | number | boolean | Buffer | CleanTexts | null;
 
-/** Names and types of columns; names are fixed, never data. */
+/** Names and types of columns; names are constants, never data. */
 export type CopyColumns = Readonly<Record<string, CellType>>;
 
 const FIRST_BYTES = 1 << 20;
-/** Memory beyond this is given back after a copy; mostly a copy takes less. */
+/** Memory beyond this is freed after a copy; most copies need less. */
 const KEPT_BYTES = 4 << 20;
 /** PostgreSQL documentation, COPY, "Binary Format": signature, no flags, no extension; -1 at the end. */
 const HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 const TRAILER = -1;
-/** Comes before the text of a `jsonb`. */
+/** Precedes the text of a `jsonb`. */
 const JSONB_VERSION = 1;
-/** For the trailer, and so that a text that is cut off, which may end three bytes early, still ends where no row may. */
+/** For the trailer, and so that a truncated text, which may end three bytes early, still ends beyond the row's limit. */
 const SPARE_BYTES = 4;
 
 /**
- * Copies rows into one table on one session, within its own transaction. Rows are written to memory whole, and that
- * memory is used again: the callers bound what they add before they send it, and a first pull sends thousands of times.
+ * Copies rows into one table on one session, within its transaction. Rows are buffered in memory that is reused, as a first
+ * pull sends thousands of times; the callers limit how much they add before sending.
  */
 export class RowCopier {
   readonly #session: Session;
@@ -37,7 +37,7 @@ export class RowCopier {
   readonly #texts = new CleanTextsWriter();
   #memory: Buffer = Buffer.alloc(0);
   #used = 0;
-  /** What is being sent, or was; the next rows but one are added there. */
+  /** Being sent, or sent before; swapped with the other buffer at each send. */
   #otherMemory: Buffer = Buffer.alloc(0);
 
   constructor(session: Session, table: string, columns: CopyColumns) {
@@ -46,32 +46,33 @@ export class RowCopier {
     this.#types = Object.values(columns);
   }
 
-  /** Bytes of the rows that are to be sent. */
+  /** Bytes of rows not sent yet. */
   get waiting(): number {
     return this.#used;
   }
 
-  /** Adds rows with their cells in the order of the columns; a row is asked for when its turn comes. */
+  /** Adds rows with their cells in column order; iterates lazily. */
   add(rows: Iterable<readonly Cell[]>): void {
     for (const row of rows) {
       const most = mostBytesOfRow(row);
       this.#ensure(HEADER.length + most + SPARE_BYTES);
       if (this.#used === 0) this.#used = HEADER.copy(this.#memory);
       const end = this.#writeRow(this.#used, row);
-      // Texts that do not fit are cut off without a word: a row that is longer than it can be is never sent.
-      if (end - this.#used > most) throw new Error(`a row of ${end - this.#used} bytes was taken for one of ${most}`);
+      // Texts that do not fit are truncated silently, so a row longer than its limit must never be sent.
+      if (end - this.#used > most)
+        throw new Error(`a row took ${end - this.#used} bytes, more than its limit of ${most}`);
       this.#used = end;
     }
   }
 
-  /** Sends the rows that were added, if there are any; more may be added meanwhile. One call at a time. */
+  /** Sends the added rows, if any; more may be added meanwhile. One call at a time. */
   async send(): Promise<void> {
     if (this.#used === 0) return;
     const bytes = this.#memory.subarray(0, this.#memory.writeInt16BE(TRAILER, this.#used));
     [this.#memory, this.#otherMemory] = [this.#otherMemory, this.#memory];
     this.#used = 0;
     const sink = this.#session.client.query(copyFrom(this.#statement));
-    // Over only when the server has taken it all: from then on nothing refers to the memory.
+    // Resolves only when the server has received everything: from then on nothing refers to the memory.
     await pipeline(Readable.from([bytes], { objectMode: false }), sink);
     if (this.#otherMemory.length > KEPT_BYTES) this.#otherMemory = Buffer.alloc(0);
   }
@@ -82,7 +83,7 @@ export class RowCopier {
     await this.send();
   }
 
-  /** Makes room for `more` bytes behind those that are used. */
+  /** Makes room for `more` bytes after the used ones. */
   #ensure(more: number): void {
     if (this.#used + more <= this.#memory.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, 2 * (this.#used + more)));
@@ -90,7 +91,7 @@ export class RowCopier {
     this.#memory = grown;
   }
 
-  /** Writes a row: the number of its cells, then each cell behind its length. Gives where the row ends. */
+  /** Writes a row: its number of cells, then each cell preceded by its length. Returns the end offset. */
   #writeRow(start: number, row: readonly Cell[]): number {
     const memory = this.#memory;
     let at = memory.writeInt16BE(row.length, start);
@@ -103,7 +104,7 @@ export class RowCopier {
     return at;
   }
 
-  /** Writes a cell's bytes at `start`; gives where they end. */
+  /** Writes a cell's bytes at `start`; returns the end offset. */
   #writeCell(start: number, type: CellType, cell: Exclude<Cell, null>): number {
     const memory = this.#memory;
     switch (type) {
@@ -132,14 +133,14 @@ export class RowCopier {
   }
 }
 
-/** Bytes that a row takes at most, each cell with its length before it and, as JSON, its version. */
+/** Upper limit of a row's bytes: each cell with its length and, for JSON, its version. */
 function mostBytesOfRow(row: readonly Cell[]): number {
   let most = 2;
   for (const cell of row) most += 5 + mostBytesOfCell(cell);
   return most;
 }
 
-/** Of a `bigint`; the others take less. */
+/** Size of a `bigint`; other numbers take less. */
 const NUMBER_BYTES = 8;
 
 function mostBytesOfCell(cell: Cell): number {

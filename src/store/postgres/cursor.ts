@@ -1,9 +1,9 @@
-// Reads the rows of a query batch by batch within a transaction, so that their number does not matter.
+// Reads the rows of a query in batches within a transaction, so that memory does not depend on their number.
 import type { Row, Session } from './database.ts';
 
 /**
- * Yields batches of at most `size` rows. Between two of them the session is free for other statements, which the rows
- * still to come do not see. @param name of the cursor, which no other open one has. @param select without parameters.
+ * Yields batches of at most `size` rows. Between batches the session can run other statements, whose effects the remaining
+ * rows do not show. @param name unique among open cursors. @param select query without parameters.
  */
 export async function* inBatches<R extends Row>(
   session: Session,

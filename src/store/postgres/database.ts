@@ -1,48 +1,48 @@
-// Turns a connection string into the one way to the database: queries, transactions and sessions of one pool.
+// Opens the database: queries, transactions and sessions on one pool.
 import pg from 'pg';
 import { connectionWaiter, type FreeConnectionOptions, type WhenFree } from '../free-connection.ts';
 import { isOfPreparing } from './transient-error.ts';
 
-/** One row as the driver gives it; each query names its own columns. */
+/** One row as returned by the driver; each query names its own columns. */
 // biome-ignore lint/suspicious/noExplicitAny: the driver can't know the columns; every caller states them.
 export type Row = Record<string, any>;
 
-/** Anything that a statement can be sent through: the pool, or the client of a transaction. */
+/** Anything that can run a statement: the pool, or the client of a transaction. */
 export interface Queryable {
   query<R extends Row = Row>(text: string, values?: readonly unknown[]): Promise<R[]>;
 }
 
-/** A client of its own, for a transaction or for session-level locks. */
+/** A dedicated connection, for a transaction or for session-level locks. */
 export interface Session extends Queryable {
   /** The driver's client, for COPY streams only. */
   readonly client: pg.Client;
   end(): Promise<void>;
 }
 
-/** A session that others use after it: whoever has it either gives it back as it was, or ends it. */
+/** A session that is reused: its user gives it back in its original state, or ends it. */
 export interface LentSession extends Session {
   giveBack(): void;
 }
 
-/** What single statements and whole transactions can be sent through. */
+/** Runs single statements and whole transactions. */
 export interface Statements extends Queryable {
   /**
-   * Runs `work` in one transaction; an error rolls it back and is thrown on. Statements that `work` sends without waiting
-   * for one another travel together, and are done in the order in which they were sent.
+   * Runs `work` in one transaction; an error rolls it back and is rethrown. Statements that `work` sends without awaiting the
+   * previous ones are pipelined and run in the order in which they were sent.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
-/** Statements of one transaction. Once it is over, or undone, each further one is refused. */
+/** Statements of one transaction. Once it has ended, further statements are refused. */
 export interface Transaction extends Queryable {
-  /** Takes a statement that was sent and need not be waited for: it travels with the commit, and fails it if it fails. */
+  /** Hands over a statement that need not be awaited: it is awaited with the commit, and its error fails the commit. */
   leave(statement: Promise<unknown>): void;
 }
 
 export interface TransactionOptions {
   /**
-   * What `work` sends first, and waits for, only takes locks that end with the transaction, and reads. It is sent together
-   * with `begin`; should `begin` fail alone, those answers are withheld, and nothing was done.
+   * The first statements that `work` sends and awaits only read and take transaction-level locks. They are sent together with
+   * `begin`; if `begin` fails, their results are withheld and nothing was changed.
    */
   readonly opensWithLocks?: boolean;
 }
@@ -50,42 +50,41 @@ export interface TransactionOptions {
 export interface Database extends Statements {
   readonly url: string;
   /**
-   * The same for statements that a worker sends all day: the server parses them once a connection and keeps their plans.
-   * Only for texts that are always the same. A plan stays until there are new statistics of a table: whoever makes a
-   * table much larger at once has it analyzed.
+   * The same with prepared statements, for texts that never change: the server parses them once per connection and caches
+   * their plans. A plan is used until its tables get new statistics, so whoever makes a table much larger must analyze it.
    */
   readonly prepared: Statements;
   /**
-   * Opens a connection beside the pool. `onLost` is called once if it breaks. A query that has no answer after
-   * `queryTimeoutMs` throws; whether the server has done it is not known, so the session is of no more use then.
+   * Opens a connection outside the pool. Calls `onLost` once if it breaks. A query without a response after `queryTimeoutMs`
+   * throws; the server may have executed it, so the session must not be used further.
    */
   session(onLost?: (error: Error) => void, options?: { readonly queryTimeoutMs?: number }): Promise<Session>;
   /**
-   * Lends a connection that is kept open for a while: what needs one for some milliseconds need not open it. Of
-   * {@link MOST_LENT} at most; who asks for more waits, and not for long.
+   * Lends a connection that stays open for a while, so that short uses need not open one. At most {@link MOST_LENT}; further
+   * callers wait, usually not for long.
    */
   lend(onLost?: (error: Error) => void): Promise<LentSession>;
-  /** How everything here waits for a connection where the server has none to spare; for other pools on the same server. */
+  /** Waits for a connection while the server has none to spare; also for other pools on the same server. */
   readonly whenFree: WhenFree;
   close(): Promise<void>;
 }
 
-/** Those of the pulls that read, with one that holds the locks of all. */
+/** One for each pull that may read at the same time, and one that holds the locks of all. */
 export const MOST_LENT = 16;
 const LENT_IDLE_MS = 15_000;
 
 const INT8 = 20;
 
-// Counters and identities stay far below 2^53; numbers are easier to hold right than strings.
+// Counters and identities stay far below 2^53, so numbers are safe and easier to use than strings.
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
 };
 
 /**
- * Opens a pool. Nothing is connected yet: the first query says whether the server is there.
- * @param onError receives errors of idle connections, such as a server restart; the pool replaces them by itself.
- * With `onShortage`, what needs a connection waits where the server has none to spare; otherwise it fails at once.
+ * Opens a pool. Nothing is connected yet: the first query shows whether the server is reachable.
+ * @param onError receives errors of idle connections, for example after a server restart; the pool replaces these connections.
+ * With `onShortage`, operations wait while the server has no connection to spare; without it, they fail at once.
  */
 export function openDatabase(
   url: string,
@@ -93,14 +92,14 @@ export function openDatabase(
 ): Database {
   const whenFree: WhenFree = options.onShortage ? connectionWaiter(options) : (_pool, connect) => connect();
   const settings = { connectionString: url, types, application_name: 'jobmirror', connectionTimeoutMillis: 15_000 };
-  // Statements of one transaction that are sent without waiting travel together; the server keeps their order.
+  // Pipelined statements of one transaction travel together; the server keeps their order.
   const pool = new pg.Pool({ ...settings, max: options.max ?? 8, keepAlive: true, pipeline: true });
   // COPY needs a connection without a pipeline.
   const lent = new pg.Pool({ ...settings, max: MOST_LENT, keepAlive: true, idleTimeoutMillis: LENT_IDLE_MS });
   const out = new Set<LentSession>();
   for (const each of [pool, lent]) {
     each.on('error', (error: Error & { client?: unknown }) => {
-      // The driver hangs the whole connection on it, password and all, which no log needs.
+      // The driver attaches the whole connection, with the password, which must not be logged.
       delete error.client;
       options.onError?.(error);
     });
@@ -126,13 +125,13 @@ export function openDatabase(
       };
     },
     async lend(onLost) {
-      // Those that are lent are kept for long: the pool is not to wait for them.
+      // Lent connections are out for long, so the pool must not wait for them.
       const session = lendOut(await whenFree(undefined, () => lent.connect()), out, onLost);
       out.add(session);
       return session;
     },
     async close() {
-      // Whoever has not given a connection back by now loses it: a pool ends only with all that it has lent.
+      // Ends connections that were not given back: a pool ends only after all of its connections.
       await Promise.all([...out].map((session) => session.end()));
       await Promise.all([pool.end(), lent.end()]);
     },
@@ -153,7 +152,7 @@ function lendOut(lent: pg.PoolClient, out: Set<LentSession>, onLost?: (error: Er
     over = true;
     out.delete(session);
     lent.release(ends);
-    // An error after that is the pool's to hear; until it listens, somebody has to.
+    // Later errors go to the pool, which listens again after the release.
     client.off('error', onError);
   };
   const session: LentSession = {
@@ -161,7 +160,7 @@ function lendOut(lent: pg.PoolClient, out: Set<LentSession>, onLost?: (error: Er
     query: oneByOne(client),
     giveBack: () => release(broken),
     async end() {
-      // Over with the server as well when this resolves: what was open in a transaction is undone.
+      // Waits until the server has closed it too, so that an open transaction is undone.
       if (!over) await client.end().catch(() => undefined);
       release(true);
     },
@@ -169,7 +168,7 @@ function lendOut(lent: pg.PoolClient, out: Set<LentSession>, onLost?: (error: Er
   return session;
 }
 
-/** Many may ask on one connection at a time; the driver is to be asked again only after it has answered. */
+/** Serialises concurrent queries on one connection, as the driver takes a new one only after the previous has ended. */
 function oneByOne(client: pg.Client): Queryable['query'] {
   let last: Promise<unknown> = Promise.resolve();
   return <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
@@ -186,14 +185,14 @@ function statementsOf(pool: pg.Pool, send: Run, whenFree: WhenFree): Statements 
     query: (text, values) => whenFree(pool, () => send(pool, text, values)),
     async transaction(work, { opensWithLocks = false } = {}) {
       const client = await whenFree(pool, () => pool.connect());
-      // A connection that breaks inside a transaction is thrown away, never lent again.
+      // A connection that breaks inside a transaction is discarded, never reused.
       let broken: Error | undefined;
       const onError = (error: Error) => {
         broken = error;
       };
       client.on('error', onError);
       let over = false;
-      // Of statements that travel together, those behind the one that fails do too, and may be heard of before it.
+      // In a pipeline, statements after a failed one fail too, and their errors may arrive first.
       let first: unknown;
       try {
         const left: Promise<unknown>[] = [];
@@ -206,7 +205,7 @@ function statementsOf(pool: pg.Pool, send: Run, whenFree: WhenFree): Statements 
         leave(begun);
         if (!opensWithLocks) await begun;
         const query = async <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
-          // Behind a rollback it would be a transaction of its own, and stay.
+          // After a rollback it would run, and persist, in a transaction of its own.
           if (over) throw new Error('the transaction is over');
           try {
             const rows = await send<R>(client, text, values);
@@ -220,7 +219,7 @@ function statementsOf(pool: pg.Pool, send: Run, whenFree: WhenFree): Statements 
         const result = await work({ query, leave });
         over = true;
         const [{ command }] = await Promise.all([client.query('commit'), ...left]);
-        // What the server makes of a commit after a statement that failed, whoever heard of that failure.
+        // After a failed statement the server turns a commit into a rollback, even if the error was handled.
         if (command === 'COMMIT') return result;
         throw new Error(`the transaction ended with ${command} instead of COMMIT`, { cause: first });
       } catch (error) {
@@ -251,7 +250,7 @@ async function run<R extends Row>(
   return rows as R[];
 }
 
-/** A prepared statement has one name, whichever connection it is prepared on; none any more once that went wrong. */
+/** Names of prepared statements by text, the same on every connection; `undefined` after preparing failed. */
 const names = new Map<string, string | undefined>();
 
 async function runPrepared<R extends Row>(target: Target, text: string, values?: readonly unknown[]): Promise<R[]> {
@@ -259,11 +258,11 @@ async function runPrepared<R extends Row>(target: Target, text: string, values?:
   try {
     return await run<R>(target, text, values, names.get(text));
   } catch (error) {
-    // From now on this process does without, so that the next try succeeds.
+    // Not prepared any more in this process, so that the next try succeeds.
     if (isOfPreparing(error)) names.set(text, undefined);
     throw error;
   }
 }
 
-/** The statement was refused because one before it had failed. */
+/** The statement was refused because an earlier one had failed. */
 const isAfterFailure = (error: unknown): boolean => (error as { code?: string }).code === '25P02';

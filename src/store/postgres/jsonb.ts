@@ -1,4 +1,4 @@
-// Turns values into JSON that a jsonb column takes.
+// Serialises values as JSON that a jsonb column accepts.
 
 // What JSON.stringify writes for the zero character and for lone surrogates, neither of which jsonb accepts.
 const REFUSED = /\\u(?:0000|d[89a-f])/;

@@ -1,9 +1,9 @@
-// Turns many small concurrent calls into few large ones: what arrives while one batch runs forms the next.
+// Combines many small concurrent calls into few large ones: calls that arrive while one batch runs form the next.
 
 /**
- * Wraps a batch function as a function of one item. At most one batch runs at a time, so that one commit, and one
- * fsync, serves all items that wait. `run` must give one result for each item, in order. If it throws, all items of the
- * batch reject, or, with `one_by_one`, each is run once more alone.
+ * Wraps a batch function as a function of one item. At most one batch runs at a time, so one commit, and one fsync, serves
+ * all waiting items. `run` must return one result per item, in order. If it throws, all items of the batch reject or, with
+ * `one_by_one`, each is run once more alone.
  */
 export function microBatch<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -15,7 +15,7 @@ export function microBatch<Item, Result>(
 
   async function drain(): Promise<void> {
     running = true;
-    // A turn of the event loop lets calls that start together travel together.
+    // Waits for one iteration of the event loop, so that calls started together share a batch.
     await new Promise(setImmediate);
     while (waiting.length > 0) {
       const batch = waiting.slice(0, maxItems);

@@ -1,4 +1,4 @@
-// Brings a database to the newest schema: numbered SQL files, each in a transaction, each once.
+// Migrates a database to the newest schema: numbered SQL files, each applied once, all in one transaction.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../../config/package-root.ts';
@@ -6,21 +6,21 @@ import { openDatabase, type Queryable } from './database.ts';
 
 const folder = join(packageRoot, 'src', 'store', 'migrations');
 const LOCK = 5_206_114_901;
-/** The first migration before there was a release; databases that have it cannot be brought to the schema of one. */
+/** First migration of development versions; their databases cannot be migrated to a released schema. */
 const DEVELOPMENT_SCHEMA = '0001_books.sql';
 const FROM_DEVELOPMENT =
   'this database was made by a development version of jobmirror: write its mappings to a file with the former version ' +
   '(jobmirror mappings export), give this version an empty database, and read them there (jobmirror mappings import)';
 
 /**
- * Applies what is missing; safe to call from several processes at once.
- * Throws where the database was migrated by a newer version than this one.
+ * Applies the missing migrations; safe to call from several processes at once.
+ * Throws if the database was migrated by a newer version than this one.
  */
 export async function migrate(databaseUrl: string): Promise<void> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   const database = openDatabase(databaseUrl, { max: 1 });
   try {
-    // Reading is enough, and all that a read-only server allows, where nothing is missing.
+    // If nothing is missing, reading is enough, which also works on a read-only server.
     if (await isUpToDate(database, files)) return;
     await database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock($1)', [LOCK]);

@@ -1,4 +1,4 @@
-// Removes rows beyond their retention, few at a time; whichever process comes first in an hour does it for all.
+// Removes rows beyond their retention in small batches; the first process in each hour does it for all.
 import type { Queryable } from './database.ts';
 
 /** How long rows are kept. */
@@ -9,7 +9,7 @@ export interface RetentionDays {
   readonly pulls: number;
 }
 
-/** Whether this process is to remove old rows now; it costs nothing else while another one has done so of late. */
+/** Whether this process should remove old rows now; `false` if another one did so within the hour. */
 export async function claimRetention(db: Queryable): Promise<boolean> {
   const rows = await db.query(
     `update installation set retention_at = now()
@@ -18,18 +18,18 @@ export async function claimRetention(db: Queryable): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The process did not come to the end: the next one that asks goes on. */
+/** The process did not finish: the next one that asks continues. */
 export async function resumeRetentionSoon(db: Queryable): Promise<void> {
   await db.query('update installation set retention_at = null');
 }
 
-/** A pull takes some dozens of rows of its counts with it. */
+/** A pull has some dozens of rows of outcome counts, which are removed with it. */
 const ROWS_OF_A_PULL = 50;
 
 /**
- * Removes what is beyond its retention or says nothing any more, until none is left or `signal` aborts: `limit` rows a
- * statement, so that none holds locks for long, however many rows a busy day has left. What an open change, a live
- * posting or a feed out of service needs stays.
+ * Removes rows that are beyond their retention or no longer matter, until none is left or `signal` aborts. Deletes `limit`
+ * rows per statement, so that no statement holds locks for long. Keeps what open changes, live postings and retired feeds
+ * need.
  */
 export async function forgetOldRows(
   db: Queryable,
@@ -52,7 +52,7 @@ export async function forgetOldRows(
   await forget('request', 'at', days.requests);
   await forget('failure', 'at', days.failures);
   await forget('audit', 'at', days.audit);
-  // The delete guard looks a day back.
+  // The delete guard counts the deletes of the last 24 hours.
   await forget('deletion', 'deleted_at', Math.max(2, days.requests));
   await forget(
     'pull',
@@ -61,8 +61,8 @@ export async function forgetOldRows(
     'and not exists (select from feed_state f where f.current_pull = t.id)',
     Math.ceil(limit / ROWS_OF_A_PULL),
   );
-  // Without fields they only stood for a request that might have arrived late.
+  // A row without fields only stood for a request that might have arrived late.
   await forget('uncertain_write', 'until', 1, 'and fields is null');
-  // Whoever holds such a token asks the site far more often.
+  // A process that still uses such a token tries it far more often.
   await forget('refused_token', 'changed_at', 7);
 }

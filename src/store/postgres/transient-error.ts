@@ -1,6 +1,6 @@
-// Tells errors of the database that pass by themselves (a restart, a failover, a timeout) from those that need a person.
+// Tells transient database errors (a restart, a failover, a timeout) from those that need a person.
 
-/** Errors of a driver that could not reach the server, or lost it. ENOENT: the socket file of a server that restarts. */
+/** Errors of a driver that could not reach the server, or lost it. ENOENT: the socket file of a restarting server. */
 const NETWORK = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -16,8 +16,8 @@ const NETWORK = new Set([
 ]);
 
 /**
- * States of a server, by SQLSTATE (PostgreSQL documentation, appendix A): classes 08 (connection; poolers use it, too),
- * 53 (disk, memory, connections) and 58 (system error) as a whole, and these.
+ * Server states by SQLSTATE (PostgreSQL documentation, appendix A): these codes, and the whole classes 08 (connection; also
+ * used by poolers), 53 (disk, memory, connections) and 58 (system error).
  */
 const STATES: Readonly<Record<string, string>> = {
   '25006': 'it is read-only',
@@ -47,26 +47,26 @@ interface CodedError {
   readonly syscall?: string;
 }
 
-/** What was prepared is not what the connection has: a pooler exchanged it, somebody deallocated it, or a table was altered. */
+/** The prepared statement does not match the connection: a pooler swapped it, it was deallocated, or a table was altered. */
 export function isOfPreparing(error: unknown): boolean {
   const { code, message } = error as CodedError;
   return code === '26000' || code === '42P05' || (code === '0A000' && message?.includes('cached plan') === true);
 }
 
-/** Whether the same statement may well succeed a little later: a restart, a failover, a deadlock, a timeout, a full disk. */
+/** Whether the same statement may succeed a little later: after a restart, failover, deadlock, timeout or full disk. */
 export function isPassing(error: unknown): boolean {
   return isOfPreparing(error) || stateOf(error) !== undefined;
 }
 
-/** Whether the server itself said so. A server that can't be reached may as well be a wrong address. */
+/** Whether the server itself reported the error. If the server is unreachable, the address may be wrong. */
 export function isSaidByServer(error: unknown): boolean {
   const { code } = error as CodedError;
   return code !== undefined && isSqlState(code) && isPassing(error);
 }
 
 /**
- * Whether the statement itself is refused, by its values or its text, or was never sent: then the next try of the same
- * statement fails as well. Everything else, such as a password that is being changed, may be mended under a running process.
+ * Whether the statement itself is at fault, by its values or text, or was never sent: the same statement would fail again.
+ * Other errors, for example a password that is being changed, may be fixed while the process runs.
  */
 export function isOfStatement(error: unknown): boolean {
   const { code } = error as CodedError;
@@ -75,7 +75,7 @@ export function isOfStatement(error: unknown): boolean {
   return isSqlState(code) && ['0A', '21', '22', '23', '42'].includes(code.slice(0, 2));
 }
 
-/** For people: what state the database is in, and the server's own words. `undefined` where that does not pass by itself. */
+/** Describes the database's state with the server's own message; `undefined` if the error is not transient. */
 export function describePassing(error: unknown): string | undefined {
   const state = isOfPreparing(error) ? 'its connections are being replaced' : stateOf(error);
   if (state === undefined) return undefined;
@@ -92,7 +92,7 @@ function stateOf(error: unknown): string | undefined {
   if (/terminated|Connection ended|timeout exceeded|not queryable|closed the connection/i.test(message ?? '')) {
     return 'the connection to it broke';
   }
-  // A transaction that ended with a rollback names the statement that failed first.
+  // A transaction that was rolled back has its first failed statement as the cause.
   return cause instanceof Error ? stateOf(cause) : undefined;
 }
 

@@ -1,4 +1,4 @@
-// Tries work again while the database is away for a moment: restarted, read-only, full, or without a connection to spare.
+// Retries work while the database is briefly unavailable: restarting, read-only, full or out of connections.
 import { isPassing } from './transient-error.ts';
 
 /** Longer than a restart or a failover takes, shorter than a person waits. */
@@ -7,15 +7,14 @@ const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 5_000;
 
 export interface RetryOptions {
-  /** Whether an error is worth another try; by default each that passes by itself. */
+  /** Whether to retry after an error; by default after transient errors. */
   readonly worthAgain?: (error: unknown) => boolean;
-  /** Hears of each failure that is followed by another try. */
+  /** Called for each failure that is followed by a retry. */
   readonly onRetry?: (error: unknown) => void;
 }
 
 /**
- * Does work that may be done twice; throws what does not pass by itself, and what has not passed two minutes after the
- * first failure.
+ * Runs work that is safe to repeat. Throws errors that are not transient, and any error two minutes after the first failure.
  */
 export async function withRetry<Result>(
   work: () => Promise<Result>,
@@ -35,7 +34,7 @@ export async function withRetry<Result>(
   }
 }
 
-/** Ends early when the signal aborts. */
+/** Resolves early when the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
-// Counts outcomes towards the pull that is current for their feed.
+// Counts outcomes towards the current pull of their feed.
 import type { Queryable } from '../postgres/database.ts';
 
-/** `refused` and `unjudged` are among the `requests`: the latter say nothing of the postings they were about. */
+/** `refused` and `unjudged` are subsets of `requests`; the latter allow no conclusion about their postings. */
 export type CountedOutcome =
   | 'created'
   | 'updated'
@@ -12,17 +12,17 @@ export type CountedOutcome =
   | 'refused'
   | 'unjudged';
 
-// Several rows for one count, so that workers seldom wait for each other's.
+// Each count is spread over several rows, so workers rarely wait for each other's locks.
 const SHARDS = 16;
 const shard = Math.floor(Math.random() * SHARDS);
 
-/** One outcome of a posting, to be counted for its feed. */
+/** One outcome to be counted for a feed. */
 export interface Counted {
   readonly feed: string;
   readonly outcome: CountedOutcome;
 }
 
-/** Adds one for each entry; the caller holds the feeds' shared lock. */
+/** Adds one for each entry; the caller holds the shared lock of the feeds. */
 export async function addOutcomeCount(tx: Queryable, entries: readonly Counted[]): Promise<void> {
   if (entries.length === 0) return;
   await tx.query(

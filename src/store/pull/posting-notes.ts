@@ -1,18 +1,18 @@
-// Keeps what was changed in a posting's fields when it was read, so that a person finds out.
+// Stores notes on what was altered in a posting's fields while it was read, so that a person can see it.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
 import type { Queryable, Session } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 
-/** A posting that was read, with what was changed on the way; nothing, mostly. */
+/** A posting that was read, with notes on what was altered; mostly none. */
 export interface NotedPosting {
   readonly key: PostingKey;
   readonly notes: readonly Problem[];
 }
 
 /**
- * Collects the notes of one pull in a temporary table, so that no row is locked while the feed still streams. A feed
- * without notes costs one query for each pull.
+ * Collects the notes of one pull in a temporary table, so no row is locked while the feed still streams. A feed without notes
+ * costs one query per pull.
  */
 export class PostingNotes {
   readonly #session: Session;
@@ -31,12 +31,12 @@ export class PostingNotes {
     return new PostingNotes(session, feed, rows.length > 0);
   }
 
-  /** Those of postings that were read anew that are to be added: where there are notes, of all, as the old ones do not hold any more. */
+  /** The postings to pass to {@link add}: all if the feed has notes, as old notes become outdated, else those with notes. */
   worthOf(postings: readonly NotedPosting[]): readonly NotedPosting[] {
     return this.#hasNotes ? postings : postings.filter(({ notes }) => notes.length > 0);
   }
 
-  /** Takes what {@link worthOf} gave, and that is not nothing. */
+  /** Adds a non-empty result of {@link worthOf}. */
   async add(worth: readonly NotedPosting[]): Promise<void> {
     this.#hasNotes = true;
     await this.#session.query('insert into noted (key, notes) select * from unnest($1::text[], $2::jsonb[])', [
@@ -46,8 +46,8 @@ export class PostingNotes {
   }
 
   /**
-   * Writes the notes, under the feed's lock, and removes those of postings that are no more.
-   * @param lenient whether the feed's records are repaired. If not, none that was repaired before is so any more.
+   * Writes the notes, under the feed's lock, and removes those of postings that no longer exist.
+   * @param lenient whether the feed's records are repaired. If not, earlier notes of repairs no longer apply.
    */
   async merge(lenient: boolean): Promise<void> {
     if (!this.#hasNotes) return;
@@ -73,7 +73,7 @@ export class PostingNotes {
   }
 }
 
-/** The posting is not on its way out: what was noted of one that is gone interests nobody. */
+/** Excludes postings that are gone or are being deleted: their notes no longer matter. */
 const THERE = `(exists (select from mapping m where m.feed = n.feed and m.key = n.key)
   or exists (select from change c where c.feed = n.feed and c.key = n.key))
   and not exists (select from change c where c.feed = n.feed and c.key = n.key and c.desired = 'absent')`;
@@ -86,21 +86,21 @@ export async function notesOf(db: Queryable, feed: FeedName, key: PostingKey): P
   return row?.notes ?? [];
 }
 
-/** Postings with notes of one sort, and one of them. */
+/** The number of postings with one kind of note, and the key of one of them. */
 export interface NotedCount {
   readonly count: number;
   readonly example?: PostingKey;
 }
 
-/** How many postings of the feed had something removed from their fields. */
+/** How many postings of the feed had characters removed from their fields. */
 export const countNoted = (db: Queryable, feed: FeedName): Promise<NotedCount> =>
   countNotes(db, feed, '$[*] ? (!exists (@.repaired))');
 
-/** How many postings of the feed had their record repaired before it was read. */
+/** How many postings of the feed had their record repaired before parsing. */
 export const countRepaired = (db: Queryable, feed: FeedName): Promise<NotedCount> =>
   countNotes(db, feed, '$[*] ? (exists (@.repaired))');
 
-/** A record that could not be read is counted as that, whatever was noted when it last could. */
+/** Excludes postings whose record is now unreadable: they count as unreadable, whatever their earlier notes. */
 const READABLE = `not exists (select from record_problem p where p.feed = n.feed and p.kind = 'unreadable' and p.key = n.key)`;
 
 async function countNotes(db: Queryable, feed: FeedName, sort: string): Promise<NotedCount> {

@@ -1,4 +1,4 @@
-// Closes the books of a pull: writes its counts, proves that they add up, and commits everything at once.
+// Commits a pull: writes its counts, proves that they add up, and commits everything at once.
 import { checkAccounts } from '../../plan/accounting.ts';
 import { countOpen } from '../change/open-counts.ts';
 import { type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
@@ -7,7 +7,7 @@ import type { Database } from '../postgres/database.ts';
 import { takeOver } from './pull-takeover.ts';
 import type { PullSubject, PullTransaction } from './pull-transaction.ts';
 
-/** From here on it takes less time to look at the backlog than to work on it with plans that do not fit. */
+/** Beyond this, analyzing the backlog costs less than working on it with stale query plans. */
 const MANY_CHANGES = 10_000;
 
 /** What a pull found, counted while the feed streamed and merged. */
@@ -18,16 +18,16 @@ export interface PullFindings {
   readonly unchanged: number;
   readonly duplicates: number;
   readonly unreadable: number;
-  /** Postings that the site has, or may have, and the feed no longer; 0 where the feed is not proven complete. */
+  /** Postings that the site has, or may have, but the feed no longer has; 0 unless the feed is proven complete. */
   readonly gone: number;
-  /** Those of them that are within their grace. */
+  /** The gone postings that are within their grace. */
   readonly grace: number;
   readonly bytes: number;
 }
 
 /**
- * Writes the pull's row and the feed's state, checks law 2 against the tables themselves, and commits. Throws, with
- * nothing committed, where the counts do not add up.
+ * Writes the pull's row and the feed's state, checks law 2 against the tables themselves, and commits. If the counts do not
+ * add up, throws with nothing committed.
  */
 export async function commitPull(
   pullTx: PullTransaction,
@@ -59,14 +59,14 @@ export async function commitPull(
     ],
   );
   await writeFeedState(pullTx.session, { ...state, feed, site, pull, holds: open.held > 0 });
-  // The plans that workers keep were made for a smaller backlog; statistics that come with the larger one end them.
+  // Workers cached their plans for a smaller backlog; new statistics invalidate these plans.
   const changes = pullTx.added + pullTx.superseding + gone;
   if (changes > MANY_CHANGES) await pullTx.session.query('analyze (skip_locked) change');
   await pullTx.session.query('commit');
   pullTx.session.giveBack();
 }
 
-/** Commits a pull whose feed is as it was at the last complete pull, whose counts it takes over. */
+/** Commits a pull whose feed is unchanged since the last complete pull, with that pull's counts. */
 export function commitUnmodified(db: Database, subject: PullSubject): Promise<void> {
   const { pull, feed } = subject;
   return db.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-// Finds the mapped postings that a complete pull did not see, and wishes them absent: in tables, as they may be a million.
+// Finds the mapped postings that a complete pull did not see and marks them absent; works in tables, as they may be a million.
 import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
@@ -9,11 +9,11 @@ import { keepProtected } from './unreadable-postings.ts';
 
 /** How many postings are missing. */
 export interface MissingCounts {
-  /** All of them, those that are wished absent already among them. */
+  /** All of them, including those whose desired state is already absent. */
   readonly missing: number;
-  /** Not missing for long enough. */
+  /** Still within their grace. */
   readonly inGrace: number;
-  /** To be deleted from now on. */
+  /** To be deleted now. */
   readonly due: number;
 }
 
@@ -21,8 +21,8 @@ const BATCH = 10_000;
 
 /**
  * Collects the missing postings in the temporary table `missing`.
- * @param missing the record hashes of mappings and open changes that the pull did not meet. @param hasSeen whether it met the
- * record with this hash. @param missingPulls complete pulls in a row in which a posting must be missing.
+ * @param missing record hashes of mappings and open changes that the pull did not see. @param hasSeen whether it saw the
+ * record with this hash. @param missingPulls number of complete pulls in a row after which a missing posting is deleted.
  */
 export async function collectMissing(
   pullTx: PullTransaction,
@@ -58,7 +58,7 @@ export async function collectMissing(
   return counts as MissingCounts;
 }
 
-/** A job that was found for a doubt while the feed streamed has a record hash of its own: its change tells that it is missing. */
+/** A job that was found for a doubt while the feed streamed has a synthetic record hash: its change shows that it is missing. */
 async function collectFoundMeanwhile({ session, subject, nothingKnown }: PullTransaction): Promise<void> {
   if (nothingKnown) return;
   const known = `from change c join mapping m on m.feed = c.feed and m.key = c.key`;
@@ -97,7 +97,7 @@ async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>
   return count;
 }
 
-/** A posting whose mapping's record was not met may have been met by the record of its open change. */
+/** A posting whose mapped record was not seen may have been seen with the record of its open change. */
 async function takeOutMet({ session }: PullTransaction, hasSeen: (recordHash: Buffer) => boolean): Promise<void> {
   const select = 'select key, open_record_hash as hash from missing where open_record_hash is not null';
   for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'missing_open', select, BATCH)) {
@@ -106,7 +106,7 @@ async function takeOutMet({ session }: PullTransaction, hasSeen: (recordHash: Bu
   }
 }
 
-/** Counts a missing pull for postings within their grace; what was wished for them waits. */
+/** Counts a missing pull for postings within their grace; their open changes wait. */
 export async function extendGrace({ session, subject }: PullTransaction, missingPulls: number): Promise<void> {
   const values = [missingPulls, subject.feed];
   await session.query(
@@ -121,7 +121,7 @@ export async function extendGrace({ session, subject }: PullTransaction, missing
   );
 }
 
-/** Wishes absent what is due, to be merged. @param reason why all of it is held; `undefined`: it is not. */
+/** Sets the desired state of due postings to absent, for the merge. @param reason why all of them are held; `undefined`: they are not. */
 export async function markAbsent(
   { session, subject }: PullTransaction,
   missingPulls: number,
@@ -141,11 +141,11 @@ export async function markAbsent(
   );
 }
 
-/** Whose wishes {@link collectMissingChanges} looks at. */
+/** Which open changes {@link collectMissingChanges} checks. */
 export type GoneScope =
-  /** Postings that the site has no job of, as far as the books know, but for those whose records can't be read. */
+  /** Those of postings without a mapping, except postings whose records are unreadable. */
   | 'unmapped'
-  /** All but those that are missing, within their grace. */
+  /** All except those within their grace. */
   | 'all';
 
 const SCOPES: Readonly<Record<GoneScope, string>> = {
@@ -154,8 +154,8 @@ const SCOPES: Readonly<Record<GoneScope, string>> = {
 };
 
 /**
- * Collects, in the temporary table `unmet_wish`, the postings that are wished by earlier pulls and that this pull neither
- * carried on nor met; of a feed of which nothing was known there are none. @param hasSeen whether the pull met the record with this hash.
+ * Collects, in the temporary table `missing_change`, the postings with a change from an earlier pull that this pull did not
+ * see; none if the feed was unknown before. @param hasSeen whether the pull saw the record with this hash.
  */
 export async function collectMissingChanges(
   { session, subject: { feed, pull }, nothingKnown }: PullTransaction,
@@ -172,11 +172,11 @@ export async function collectMissingChanges(
       if (missing.length > 0) await session.query('insert into missing_change select unnest($1::text[])', [missing]);
     }
   }
-  // Unanalyzed, the table is taken for a large one: the planner goes through the whole backlog for what is not there.
+  // Without statistics the planner assumes a large table and scans the whole backlog for an empty one.
   await session.query('analyze missing_change');
 }
 
-/** Marks what an incomplete pull did not see, and nothing else: those changes are sent, but not of its seeing. */
+/** Marks exactly the changes that an incomplete pull did not see: they are sent, but do not count towards it. */
 export async function markUnseen({ session, subject }: PullTransaction): Promise<void> {
   await session.query(
     `update change c set unseen = false
@@ -189,14 +189,14 @@ export async function markUnseen({ session, subject }: PullTransaction): Promise
   );
 }
 
-/** Marks the collected postings beside those that are marked already. */
+/** Marks the collected postings in addition to those already marked. */
 export async function markUnseenToo({ session, subject }: PullTransaction): Promise<void> {
   await session.query('update change c set unseen = true from missing_change w where c.feed = $1 and c.key = w.key', [
     subject.feed,
   ]);
 }
 
-/** A complete pull has seen all that it leaves open, or knows it to be gone. */
+/** A complete pull has seen every posting that it leaves open, or knows it to be gone. */
 export async function clearUnseen({ session, subject }: PullTransaction): Promise<void> {
   await session.query('update change set unseen = false where feed = $1 and unseen', [subject.feed]);
 }

@@ -1,22 +1,22 @@
-// Reads how the newest pulls of many feeds went, in one statement: whoever watches over a thousand feeds asks often.
+// Reads the results of the newest pulls of many feeds in one statement, as monitoring asks often.
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import type { PullStatus } from './pull-row.ts';
 
-/** How a feed was pulled of late. */
+/** Recent pulls of a feed. */
 export interface PullHistory {
   readonly feed: FeedName;
-  /** When the newest pull began; `undefined`: there was none. */
+  /** Start of the newest pull; `undefined` if there was none. */
   readonly lastRunAt: Date | undefined;
-  /** The newest pull that was proven complete, and when it was committed. */
+  /** The newest pull that was proven complete, with its commit time. */
   readonly lastComplete: { readonly pull: number; readonly at: Date } | undefined;
-  /** How the newest pulls ended, the newest first; one that is running is not among them. */
+  /** How the newest pulls ended, newest first, without a running one. */
   readonly recent: readonly Exclude<PullStatus, 'running'>[];
-  /** Why the newest of them failed; `undefined`: it did not. */
+  /** Why the newest of them failed; `undefined` if it did not fail. */
   readonly failure: string | undefined;
 }
 
-/** Pulls that are looked at, of each feed. */
+/** How many pulls of each feed are read. */
 export const RECENT_PULLS = 3;
 
 export async function readPullHistories(
@@ -42,7 +42,7 @@ export async function readPullHistories(
         lastRunAt: row.last_run ?? undefined,
         lastComplete: row.complete_pull === null ? undefined : { pull: row.complete_pull, at: row.complete_at },
         recent: row.statuses ?? [],
-        failure: row.statuses?.[0] === 'failed' ? (row.messages?.[0] ?? 'no reason was noted') : undefined,
+        failure: row.statuses?.[0] === 'failed' ? (row.messages?.[0] ?? 'no reason recorded') : undefined,
       },
     ]),
   );

@@ -1,4 +1,4 @@
-// Merges what a pull wishes with what is still open, under the feed's lock: SQL for the end of a pull's transaction.
+// Merges the changes of a pull with those still open, under the feed's lock: SQL for the end of a pull's transaction.
 import pg from 'pg';
 import type { DeleteLoad } from '../../plan/delete-guard.ts';
 import type { Reason } from '../../plan/desired-change.ts';
@@ -7,8 +7,8 @@ import { streamHashes } from '../mapping/hash-rows.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullTransaction } from './pull-transaction.ts';
 
-// What a wish that replaces another one does to its row. An attempt that is in flight or in doubt goes on: what it sent
-// is put aside, the row keeps its state, and the newer wish waits for it.
+// How a newer change replaces an open one in its row. An attempt in flight or in doubt continues: what it sent moves to the
+// sent_ columns, the row keeps its state, and the newer version waits for the attempt to end.
 const REPLACE_DESIRED = `
   sent_fields = case when change.attempt_token is null or change.sent_revision is not null then change.sent_fields
     else change.fields end,
@@ -26,7 +26,7 @@ const REPLACE_DESIRED = `
   since = case when change.attempt_token is null then now() else change.since end,
   attempts = 0, not_before = '-infinity', reason = coalesce(excluded.reason, case when change.attempt_token is not null then change.reason end)`;
 
-/** Lets the wishes that met an open change replace it (law 5: the latest wins). */
+/** Replaces open changes with the superseding ones (law 5: the latest wins). */
 export async function mergeChanges(pullTx: PullTransaction): Promise<void> {
   await pullTx.session.query('analyze superseding_change');
   await pullTx.session.query(
@@ -35,12 +35,12 @@ export async function mergeChanges(pullTx: PullTransaction): Promise<void> {
      from superseding_change order by key
      on conflict (feed, key) do update set ${REPLACE_DESIRED}`,
   );
-  // The planner may go through all mappings for a table that is empty.
+  // The planner may scan all mappings even if the table is empty.
   if (pullTx.superseding > 0) await endGrace(pullTx, `superseding_change w where w.desired = 'present'`);
   await pullTx.session.query('truncate superseding_change');
 }
 
-/** Notes the newest record hashes of wishes that stand as they are. Gives how many of them are still open. */
+/** Records the newest record hashes of changes that stay as they are. Returns how many of them are still open. */
 export async function mergePendingSame(pullTx: PullTransaction): Promise<number> {
   const [row] = await pullTx.session.query<{ n: number }>(
     `with still as (
@@ -53,7 +53,7 @@ export async function mergePendingSame(pullTx: PullTransaction): Promise<number>
   return row?.n ?? 0;
 }
 
-/** The postings were seen: those that had been missing begin a new grace, whenever what is desired for them is sent. */
+/** Ends the grace of postings that were seen, whenever their changes are sent. */
 async function endGrace({ session, subject: { feed } }: PullTransaction, seen: string): Promise<void> {
   await session.query(
     `update mapping m set missing_pulls = 0 from ${seen} and m.feed = $1 and m.key = w.key and m.missing_pulls > 0`,
@@ -69,18 +69,18 @@ export async function dropUnsent({ session, subject: { feed } }: PullTransaction
   );
 }
 
-/** Collected postings that may have a job all the same, as their creates are in flight or in doubt. */
+/** Collected postings that may have a job, because their creates are in flight or in doubt. */
 export interface MaybeMadeCounts {
-  /** Not missing for long enough. */
+  /** Still within their grace. */
   readonly inGrace: number;
-  /** Their jobs are to be deleted, should they have been made. */
+  /** To be deleted if their jobs were made. */
   readonly due: number;
 }
 
 const MAYBE_MADE = 'c.feed = $1 and c.attempt_token is not null';
 const DUE = 'c.missing_pulls + 1 >= $2';
 
-/** @param missingPulls complete pulls in a row in which a posting must be missing. */
+/** @param missingPulls number of complete pulls in a row after which a missing posting is deleted. */
 export async function countMaybeMade(
   { session, subject: { feed } }: PullTransaction,
   missingPulls: number,
@@ -94,8 +94,8 @@ export async function countMaybeMade(
 }
 
 /**
- * Counts a missing pull for collected postings within their grace whose creates are in flight or in doubt. The mapping of a
- * job that turns out to be made takes the count over.
+ * Counts a missing pull for collected postings within their grace whose creates are in flight or in doubt. If the job was
+ * made, its mapping inherits the count.
  */
 export async function extendMaybeMadeGrace(
   { session, subject: { feed } }: PullTransaction,
@@ -109,8 +109,8 @@ export async function extendMaybeMadeGrace(
 }
 
 /**
- * The desired state of collected postings whose creates are in flight or in doubt, and whose grace is over, becomes "absent",
- * and waits for their outcome. @param reason why a job that turns out to be made is held instead of deleted; `undefined`: it is not.
+ * Sets collected postings to absent whose creates are in flight or in doubt and whose grace is over; they wait for the
+ * outcome. @param reason why the delete of a job that was made is held; `undefined`: it is not held.
  */
 export async function withdrawMaybeMade(
   { session, subject: { feed, pull } }: PullTransaction,
@@ -127,7 +127,7 @@ export async function withdrawMaybeMade(
   );
 }
 
-/** What the delete guard looks at, besides what this pull adds. A job that may have been made counts as one that was. */
+/** The delete guard's input apart from this pull's own deletes. A job that may have been made counts as made. */
 export async function deleteLoad(pullTx: PullTransaction): Promise<Pick<DeleteLoad, 'recent' | 'live' | 'done'>> {
   const [row] = await pullTx.session.query<{ live: number; done: number; waiting: number }>(
     `select (select count(*) from mapping where feed = $1)
@@ -143,8 +143,8 @@ export async function deleteLoad(pullTx: PullTransaction): Promise<Pick<DeleteLo
 }
 
 /**
- * How many of the wishes met on the fast path are still open; the others were accepted while the feed streamed.
- * @param hasSeenChange whether the pull met the wish with this record hash on the fast path.
+ * How many of the changes seen on the fast path are still open; the site accepted the others while the feed streamed.
+ * @param hasSeenChange whether the pull saw the change with this record hash on the fast path.
  */
 export async function countStillOpen(
   pullTx: PullTransaction,
@@ -161,7 +161,7 @@ export async function countStillOpen(
   return count;
 }
 
-/** How many postings are to be absent that are not mapped: creates in flight or in doubt whose posting went away. */
+/** How many absent postings have no mapping: their creates are in flight or in doubt. */
 export async function countUnmappedAbsent(pullTx: PullTransaction): Promise<number> {
   const [row] = await pullTx.session.query<{ n: number }>(
     `select count(*) as n from change c left join mapping m on m.feed = c.feed and m.key = c.key

@@ -1,11 +1,11 @@
-// Keeps the table of pulls: one row a pull, with its counts and how it ended.
+// Stores one row per pull, with its counts and how it ended.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { OpenCounts } from '../change/open-counts.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 export type PullStatus = 'running' | 'mirrored' | 'not_modified' | 'incomplete' | 'failed' | 'pending' | 'review';
 
-/** One pull as it is listed. Times are the database's. */
+/** One pull as listed. Times are the database's. */
 export interface PullRow {
   readonly id: number;
   readonly feed: FeedName;
@@ -22,15 +22,15 @@ export interface PullRow {
   readonly unreadable: number;
   readonly gone: number;
   readonly grace: number;
-  /** Of what the pull saw: discarded by a person, as things stood when it ended. */
+  /** Seen records that a person had discarded when the pull ended. */
   readonly discarded: number;
   readonly bytes: number;
   readonly durationMs: number | undefined;
-  /** A later pull that has taken the feed over, and what this one had left open then. */
+  /** The later pull that took the feed over, and what this one had left open then. */
   readonly takenOver: { readonly by: number; readonly leftOpen: OpenCounts } | undefined;
 }
 
-/** Opens a pull; its id is the pull's number from now on. */
+/** Starts a pull and returns its number. */
 export async function startPull(db: Queryable, feed: FeedName, site: SiteName): Promise<number> {
   const [row] = await db.query<{ id: number }>('insert into pull (feed, site) values ($1, $2) returning id', [
     feed,
@@ -39,7 +39,7 @@ export async function startPull(db: Queryable, feed: FeedName, site: SiteName): 
   return (row as { id: number }).id;
 }
 
-/** Ends a pull of which nothing was committed. */
+/** Ends a pull that committed nothing. */
 export async function failPull(db: Queryable, pull: number, message: string, bytes: number): Promise<void> {
   await db.query(
     `update pull set status = 'failed', message = $2, bytes = $3, finished_at = now(),
@@ -49,7 +49,7 @@ export async function failPull(db: Queryable, pull: number, message: string, byt
   );
 }
 
-/** Ends a pull whose changes were sent as far as they could be. @param message what a person should know of that. */
+/** Ends a pull whose changes were sent as far as possible. @param message what a person should know about it. */
 export async function finishPull(
   db: Queryable,
   pull: number,
@@ -65,7 +65,7 @@ export async function finishPull(
   );
 }
 
-/** Ends a pull that could not be seen through, unless it has ended: what it committed is still to be sent. */
+/** Ends a pull that was interrupted, unless it has ended: its committed changes remain to be sent. */
 export async function giveUpPull(db: Queryable, pull: number, message: string): Promise<void> {
   await db.query(
     `update pull set status = case when committed_at is null then 'failed' else 'pending' end, message = $2,
@@ -84,7 +84,7 @@ export async function findPull(db: Queryable, pull: number): Promise<PullRow | u
   return row === undefined ? undefined : tidy(row);
 }
 
-/** The newest pulls first, of one feed or of all. */
+/** Newest pulls first, of one feed or of all. */
 export async function listPulls(db: Queryable, feed: FeedName | undefined, limit: number): Promise<PullRow[]> {
   const rows = await db.query(
     `select ${COLUMNS} from pull where $1::text is null or feed = $1 order by id desc limit $2`,
@@ -94,13 +94,13 @@ export async function listPulls(db: Queryable, feed: FeedName | undefined, limit
 }
 
 /**
- * Ends pulls that a dead process left running: no process holds their feed's lock any more. Those that had committed did
- * their part; if one is still reported on elsewhere, that report stands in the end.
+ * Ends pulls that a dead process left running: nobody holds their feed's lock any more. Committed ones become `pending`; if
+ * another process still reports on one, its report is final.
  */
 export async function closeAbandonedPulls(db: Queryable, feed: FeedName, current: number): Promise<void> {
   await db.query(
     `update pull set finished_at = now(), status = case when committed_at is null then 'failed' else 'pending' end,
-       message = case when committed_at is null then 'the process that pulled ended in the middle' end
+       message = case when committed_at is null then 'the process ended during the pull' end
      where feed = $1 and status = 'running' and id < $2`,
     [feed, current],
   );

@@ -1,4 +1,4 @@
-// Turns the tables into the summary of a feed's pull: what `sync --json` prints, and whether it adds up.
+// Builds the summary of a feed's pull from the tables, as `sync --json` prints it, and checks its sums.
 import { checkAccounts } from '../../plan/accounting.ts';
 import { type CommonReason, mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
@@ -31,39 +31,39 @@ export interface PullSummary {
   readonly kept: number;
   readonly pending_deletes: number;
   readonly failed_deletes: number;
-  /** Of the rejected and the unreadable: discarded by a person, so the site does not have them as the feed does. */
+  /** Rejected or unreadable postings that a person discarded, so the site differs from the feed. */
   readonly discarded: number;
   readonly requests: number;
   readonly bytes: number;
   readonly shortfalls: readonly string[];
-  /** Entries of the feed that wait for a person. */
+  /** Entries of the feed that need a person. */
   readonly review: number;
-  /** Postings of the feed, as read last, in which something was changed on the way: characters removed. */
+  /** Postings of the feed from whose fields characters were removed when last read. */
   readonly cleaned: number;
   /** Key of one of them. */
   readonly cleaned_example?: PostingKey;
-  /** Postings of the feed, as read last, whose records were not well-formed and were repaired (`lenient`). */
+  /** Postings of the feed whose records were malformed and repaired when last read (`lenient`). */
   readonly repaired: number;
   /** Key of one of them. */
   readonly repaired_example?: PostingKey;
 }
 
-/** How a committed pull stands. */
+/** Status of a committed pull. */
 export interface PullState {
   readonly summary: PullSummary;
-  /** Changes of the feed that are to be sent or are being sent, whichever pull they count towards by now. */
+  /** Changes of the feed that are waiting or in flight, whichever pull they now count towards. */
   readonly unsent: number;
-  /** Where the pull mirrored nothing: why, mostly, and how many jobs of earlier pulls there are. */
+  /** Set if the pull mirrored nothing: the most common reason, and the number of jobs from earlier pulls. */
   readonly nothingMirrored: { readonly common: CommonReason | undefined; readonly live: number } | undefined;
   /** Why deletes are held, if any are. */
   readonly holdReason: string | undefined;
-  /** A later pull to which the summary's open changes count since then. */
+  /** A later pull that the open changes of the summary count towards since then. */
   readonly takenOverBy: number | undefined;
 }
 
 /**
- * Summarises a committed pull as things stand now; one that a later pull has taken over, as things stood then. Throws an
- * AccountingError where law 2 does not hold.
+ * Summarises a committed pull as of now, or, if a later pull took its feed over, as of that moment. Throws an AccountingError
+ * if law 2 does not hold.
  */
 export async function summarisePull(db: Database, pull: number): Promise<PullState> {
   return db.transaction(async (tx) => {
@@ -80,7 +80,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
            where feed = $1 and discarded and kind = 'unreadable') as discarded`,
       [row.feed],
     );
-    const noted = await countNoted(tx, row.feed);
+    const cleaned = await countNoted(tx, row.feed);
     const repaired = await countRepaired(tx, row.feed);
     const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = outcomeCounts;
     const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
@@ -117,8 +117,8 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
       bytes: row.bytes,
       shortfalls: row.shortfalls,
       review: waiting?.n ?? 0,
-      cleaned: noted.count,
-      ...(noted.example === undefined ? {} : { cleaned_example: noted.example }),
+      cleaned: cleaned.count,
+      ...(cleaned.example === undefined ? {} : { cleaned_example: cleaned.example }),
       repaired: repaired.count,
       ...(repaired.example === undefined ? {} : { repaired_example: repaired.example }),
     };

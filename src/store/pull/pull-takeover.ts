@@ -1,11 +1,11 @@
-// Writes down what the feed's last pull leaves open at the moment in which a new one takes the feed over.
+// Records what the feed's last pull leaves open when a new one takes the feed over.
 
 import { countOpen } from '../change/open-counts.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullSubject } from './pull-transaction.ts';
 
-/** The caller holds the feed's lock and has merged nothing yet: from now on the open changes count towards its pull. */
+/** The caller holds the feed's lock and has merged nothing yet. From now on the open changes count towards its pull. */
 export async function takeOver({
   session,
   subject: { feed, pull },

@@ -1,4 +1,4 @@
-// Writes what one pull wishes into the backlog: looked up and copied in while the feed streams, merged and committed at the end.
+// Writes what one pull desires into the backlog: rows are copied in while the feed streams, then merged and committed at the end.
 
 import type { DesiredChange } from '../../plan/desired-change.ts';
 import type { Known } from '../../plan/plan-posting.ts';
@@ -12,14 +12,14 @@ import type { Database, LentSession } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { type NotedPosting, PostingNotes } from './posting-notes.ts';
 
-/** Which feed a pull is of. */
+/** The feed that a pull reads. */
 export interface PullSubject {
   readonly pull: number;
   readonly feed: FeedName;
   readonly site: SiteName;
 }
 
-/** A record hash to note for a posting whose content is the same as before. */
+/** The new record hash of a posting whose content is unchanged. */
 export interface Refresh {
   readonly key: PostingKey;
   readonly recordHash: Buffer;
@@ -45,13 +45,13 @@ const CHANGE_COLUMNS = {
 
 const PENDING_SAME_COLUMNS = { key: 'text', record_hash: 'bytea' } as const;
 
-/** Each COPY takes both sides a quarter of a millisecond, whatever it carries; this much takes the server some more. */
+/** Each COPY costs a quarter of a millisecond, whatever its size; rows are collected up to this many bytes. */
 const SENT_BYTES = 512 * 1024;
 
 /**
- * The books of one running pull, on one connection and in one transaction: nothing of it is visible before the commit,
- * and a crash leaves nothing. Postings without an open change are copied straight into the backlog; wishes that meet an
- * open change wait in a temporary table, so that no row is locked while the feed still streams.
+ * One running pull, on one connection and in one transaction: nothing is visible before the commit, and a crash leaves
+ * nothing behind. Postings without an open change are copied straight into the backlog. Changes that may supersede an open
+ * one wait in a temporary table, so no row is locked while the feed still streams.
  */
 export class PullTransaction {
   readonly subject: PullSubject;
@@ -62,12 +62,13 @@ export class PullTransaction {
   readonly #pendingSame: RowCopier;
   #sending: Promise<void> = Promise.resolve();
   #nothingKnown = false;
-  /** Postings that the pull wishes something for, by where they were written. */
+  /** Changes written for postings without an open change. */
   added = 0;
+  /** Changes that may supersede an open one. */
   superseding = 0;
-  /** Postings whose open change desires the same already. */
+  /** Postings whose open change already desires the same. */
   pendingSame = 0;
-  /** Whether unreadable records were found whose keys are known: the table `unreadable_key` is there. */
+  /** Whether there are unreadable records with known keys; only then the table `unreadable_key` exists. */
   hasUnreadableKeys = false;
 
   private constructor(subject: PullSubject, session: LentSession, notes: PostingNotes) {
@@ -96,8 +97,8 @@ export class PullTransaction {
   }
 
   /**
-   * Whether the feed had neither mappings nor changes when the pull began. It stays so while the pull runs, but for the
-   * pull's own wishes: who makes changes or mappings of a feed without any holds the feed's pull lock.
+   * Whether the feed had neither mappings nor changes when the pull began. Only the pull itself adds changes while it runs:
+   * everybody else who creates changes or mappings of an unknown feed holds the feed's pull lock.
    */
   get nothingKnown(): boolean {
     return this.#nothingKnown;
@@ -114,8 +115,8 @@ export class PullTransaction {
   }
 
   /**
-   * What the books have for these keys, in the order of the keys. Each key is looked up by itself (lateral, `offset 0`):
-   * while a first pull fills the tables there are no statistics, and the planner would go through all of the feed instead.
+   * Mapping and open change of these keys, in the order of the keys. Looks up each key by itself (lateral, `offset 0`): while
+   * a first pull fills the tables there are no statistics, and the planner would scan the whole feed instead.
    */
   async lookUp(keys: readonly PostingKey[]): Promise<Known[]> {
     if (this.#nothingKnown) return keys.map(() => UNKNOWN);
@@ -154,19 +155,19 @@ export class PullTransaction {
     }));
   }
 
-  /** Writes wishes for postings that have no open change; some wait until there are more, or {@link flush}. */
+  /** Writes changes for postings without an open one; small numbers wait for more, or for {@link flush}. */
   async addNew(desiredChanges: readonly DesiredChange[]): Promise<void> {
     this.added += desiredChanges.length;
     this.#changes.add(this.#rowsOf(desiredChanges));
     if (this.#changes.waiting < SENT_BYTES) return;
-    // The connection takes one statement at a time: whatever else is asked waits for this as well.
+    // The connection takes one statement at a time, so every later statement waits for this one.
     await this.#sending;
     this.#sending = this.#changes.send();
-    // Reported by the next await; never an unhandled rejection meanwhile.
+    // The next await reports an error; until then it must not be an unhandled rejection.
     this.#sending.catch(() => undefined);
   }
 
-  /** Notes what was changed in postings as they were read. */
+  /** Records what was altered in postings while they were read. */
   async addNotes(postings: readonly NotedPosting[]): Promise<void> {
     const worth = this.notes.worthOf(postings);
     if (worth.length === 0) return;
@@ -174,13 +175,13 @@ export class PullTransaction {
     await this.notes.add(worth);
   }
 
-  /** Writes what still waits: from then on the tables hold all that was added. */
+  /** Writes the remaining rows: afterwards the tables hold everything that was added. */
   async flush(): Promise<void> {
     await this.#sending;
     await this.#changes.send();
   }
 
-  /** Writes wishes that replace those of open changes, or may. */
+  /** Writes changes that may supersede open ones. */
   async addSuperseding(desiredChanges: readonly DesiredChange[]): Promise<void> {
     if (desiredChanges.length === 0) return;
     this.superseding += desiredChanges.length;
@@ -188,7 +189,7 @@ export class PullTransaction {
     await this.#desiredChanges.copy(this.#rowsOf(desiredChanges));
   }
 
-  /** Notes new record hashes of unchanged postings; they were seen, so they are missing no longer. */
+  /** Records new record hashes of unchanged postings, and ends their grace because they were seen. */
   async refreshMappings(entries: readonly Refresh[]): Promise<void> {
     if (entries.length === 0) return;
     await this.#sending;
@@ -199,7 +200,7 @@ export class PullTransaction {
     );
   }
 
-  /** Notes that postings are missing no longer, though the site does not have them yet as they are now. */
+  /** Ends the grace of postings that were seen, although the site does not have their latest version yet. */
   async endGrace(keys: readonly PostingKey[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#sending;
@@ -209,7 +210,7 @@ export class PullTransaction {
     ]);
   }
 
-  /** Notes postings whose open change wishes the same already, with their newest record hash, for the merge. */
+  /** Records postings whose open change already desires the same, with their newest record hash, for the merge. */
   async addPendingSame(entries: readonly Refresh[]): Promise<void> {
     if (entries.length === 0) return;
     this.pendingSame += entries.length;
@@ -217,7 +218,7 @@ export class PullTransaction {
     await this.#pendingSame.copy(entries.map((entry) => [entry.key, entry.recordHash]));
   }
 
-  /** Notes the keys of unreadable records, for the merge. A feed without any costs nothing. */
+  /** Records the keys of unreadable records, for the merge. Costs nothing for a feed without any. */
   async addUnreadableKeys(keys: readonly PostingKey[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#sending;
@@ -229,14 +230,14 @@ export class PullTransaction {
   }
 
   /**
-   * Ends the transaction without a trace, by ending its connection: a statement that is still sent by whoever plans would
-   * be a transaction of its own after a mere rollback, and stay.
+   * Discards the transaction by ending its connection. After a mere rollback, a statement still to be sent by the planner
+   * would run in a transaction of its own and persist.
    */
   async abandon(): Promise<void> {
     await this.session.end().catch(() => undefined);
   }
 
-  /** One by one, as the rows are written one by one. */
+  /** Lazily, as the rows are written one by one. */
   *#rowsOf(desiredChanges: readonly DesiredChange[]): Generator<Cell[]> {
     for (const desired of desiredChanges) yield this.#rowOf(desired);
   }

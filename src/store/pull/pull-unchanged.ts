@@ -1,4 +1,4 @@
-// Commits a pull of a feed that is as the site has it: a handful of statements, without the tables that a plan needs.
+// Commits a pull whose feed matches the site already: a few statements, without the temporary tables of a plan.
 
 import { refuseOvertaken, type SourceValidators, writeFeedState } from '../feed/feed-state.ts';
 import { seizeFeed } from '../locks/advisory-locks.ts';
@@ -6,17 +6,17 @@ import type { Database, Queryable } from '../postgres/database.ts';
 import { takeOver } from './pull-takeover.ts';
 import type { PullSubject } from './pull-transaction.ts';
 
-/** What the feed was found to be: complete, and each of its records another one. */
+/** A feed that was found complete, with no two equal records. */
 export interface UnchangedFeed {
-  /** Of all records, as they are stored, in hex. */
+  /** Hashes of all records, in hex, as stored. */
   readonly hashes: ReadonlySet<string>;
   readonly bytes: number;
   readonly validators: SourceValidators;
 }
 
 /**
- * Commits the pull if the feed's mappings have exactly these record hashes and nothing of the feed is open, noted or in
- * review. Gives whether it has; if not, nothing was done.
+ * Commits the pull if the feed's mappings have exactly these record hashes and the feed has no open changes, notes or review
+ * entries. Returns whether it committed; if not, nothing was written.
  */
 export function commitUnchanged(db: Database, subject: PullSubject, found: UnchangedFeed): Promise<boolean> {
   const { pull, feed, site } = subject;
@@ -37,7 +37,7 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
   });
 }
 
-/** A commit that need not wait for the disk: what it says would be found out again. */
+/** Does not wait for the disk: the next pull would find out the same again. */
 const noWait = (tx: Queryable) => tx.query('set local synchronous_commit = off');
 
 async function isUnchanged(tx: Queryable, { feed }: PullSubject, { hashes }: UnchangedFeed) {

@@ -1,4 +1,4 @@
-// Keeps one review entry for each record that could not become a posting, and for each conflicting duplicate.
+// Stores one review entry per record that could not become a posting, and per conflicting duplicate.
 import type { UnreadableEntry } from '../../plan/match-unreadable.ts';
 import { keyHash } from '../../posting/hash.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
@@ -6,23 +6,23 @@ import type { Problem } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 
-/** A record that repeats a key, or that stands for those without an entry of their own. */
+/** A record that repeats a key, or one that represents the records without an entry of their own. */
 export interface RecordProblem {
   readonly kind: 'unreadable' | 'duplicate';
-  /** Under what its entry is unique. */
+  /** Identifies the entry. */
   readonly recordHash: Buffer;
   readonly key: PostingKey | undefined;
   readonly problems: readonly Problem[];
   /** The first bytes of the record as text, at most 2,048 characters. */
   readonly excerpt: string;
-  /** 0: it stands for records that have no entry of their own, and that a discard of it does not cover. */
+  /** 0: represents records without an entry of their own, which discarding this entry does not cover. */
   readonly records: 0 | 1;
 }
 
-/** Unreadable records of a pull that share one entry: of one key, or of the same bytes. */
+/** Unreadable records of a pull that share one entry, because their key or their bytes are equal. */
 export interface UnreadableRecords {
   readonly key: PostingKey | undefined;
-  /** Of the first of them. */
+  /** Hash of the first of them. */
   readonly recordHash: Buffer;
   readonly shape: Buffer;
   readonly fault: string;
@@ -31,7 +31,7 @@ export interface UnreadableRecords {
   readonly count: number;
 }
 
-/** The entries of a feed's unreadable records, those that nobody has discarded first, in the order in which they came. */
+/** Entries of a feed's unreadable records, oldest first, discarded ones last. */
 export async function unreadableEntries(db: Queryable, feed: FeedName): Promise<UnreadableEntry[]> {
   const rows = await db.query(
     `select id, key, discarded, encode(record_hash, 'hex') as bytes, encode(shape, 'hex') as shape, fault
@@ -48,10 +48,10 @@ export async function unreadableEntries(db: Queryable, feed: FeedName): Promise<
   }));
 }
 
-/** Under what its entry is unique: the key's hash, or that of its bytes. */
+/** Identifies the entry: hash of the key or, without a key, of the record's bytes. */
 const identityOf = ({ key, recordHash }: UnreadableRecords): Buffer => (key === undefined ? recordHash : keyHash(key));
 
-/** Writes what a pull found of unreadable records: each goes on in the entry that it was recognised by, or gets one. */
+/** Writes the unreadable records of a pull: updates the entries that matched and creates the others. */
 export async function noteUnreadable(
   db: Queryable,
   feed: FeedName,
@@ -89,7 +89,7 @@ export async function noteUnreadable(
   );
 }
 
-/** Notes the other problems of one pull; those known already keep their entry. */
+/** Records the other problems of one pull; known ones keep their entry. */
 export async function noteRecordProblems(
   db: Queryable,
   feed: FeedName,
@@ -117,7 +117,7 @@ export async function noteRecordProblems(
   );
 }
 
-/** Removes the entries of records that a pull which read the whole feed no longer met: the source has mended them. */
+/** Removes the entries of records that a complete reading no longer saw: the feed has fixed them. */
 export async function clearRecordProblems(
   db: Queryable,
   feed: FeedName,

@@ -1,4 +1,4 @@
-// Keeps what the site has of postings whose records can't be read: they are in the feed, whatever is wrong with them.
+// Protects the jobs of postings whose records are unreadable: these postings are still in the feed.
 import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
 import { inBatches } from '../postgres/cursor.ts';
@@ -7,24 +7,24 @@ import type { PullTransaction } from './pull-transaction.ts';
 
 const BATCH = 10_000;
 
-/** What is in flight was sent for the revision of before. */
+/** The revision for which the request in flight was sent. */
 const SENT_REVISION = 'case when c.attempt_token is not null then coalesce(c.sent_revision, c.revision) end';
 
 /**
- * Takes the postings out of what goes missing, in the temporary table `protected`. A posting that a readable record of
- * the same pull stands for is none of them. For the others the pull leaves everything as it is:
+ * Removes these postings from the missing ones and collects them in the temporary table `protected`. Skips postings that
+ * also have a readable record in this pull. The pull leaves the others as they are:
  *
  * | open change                          | becomes                                                                     |
  * | ------------------------------------ | --------------------------------------------------------------------------- |
- * | none, rejected, failed, in doubt …   | the same, but it counts towards no pull: the record counts as unreadable    |
+ * | none, rejected, failed, in doubt …   | the same, but counts towards no pull: the record counts as unreadable       |
  * | waiting within its grace             | sent again: the posting is back                                             |
  * | delete, not in flight                | none: the job stays                                                         |
- * | delete of unknown outcome            | what the site had is desired again, as the job may be gone                  |
- * | delete behind a create or update     | what was sent is desired again                                              |
+ * | delete of unknown outcome            | an update to the site's last content, as the job may be gone                |
+ * | delete behind a create or update     | the change that was sent                                                    |
  * |   that is in flight or in doubt      |                                                                             |
- * | delete in flight                     | what the site had is desired again, should the delete be carried out        |
+ * | delete in flight                     | an update to the site's last content, in case the delete succeeds           |
  *
- * @param hasSeenChange whether the pull met the open change with this record hash.
+ * @param hasSeenChange whether the pull saw the open change with this record hash.
  */
 export async function protectUnreadable(
   pullTx: PullTransaction,
@@ -71,7 +71,7 @@ export async function protectUnreadable(
      where c.feed = $1 and c.key = p.key and c.desired = 'absent'`,
     [feed],
   );
-  // Of an adopted job nothing is known that could be made again: should its delete come back undone, it is held.
+  // The content of an adopted job is unknown, so it could not be created again: if its delete fails, the delete is held.
   await session.query(
     `update change c set target_state = 'held', approved = false, sent_revision = ${SENT_REVISION},
        state = case when c.attempt_token is null then 'held' else c.state end,
@@ -100,12 +100,12 @@ async function takeOutMet(
   }
 }
 
-/** Takes the protected postings out of those that {@link collectMissing} found. */
+/** Removes the protected postings from those that {@link collectMissing} found. */
 export async function keepProtected({ session, hasUnreadableKeys }: PullTransaction): Promise<void> {
   if (hasUnreadableKeys) await session.query('delete from missing x using protected p where x.key = p.key');
 }
 
-/** Holds the deletes that wait: a record without a key may be any of their postings. Approved ones stay approved. */
+/** Holds the waiting deletes: a record without a key may be any of their postings. Approved deletes stay approved. */
 export async function holdWaitingDeletes({ session, subject }: PullTransaction, reason: Reason): Promise<number> {
   const [row] = await session.query<{ n: number }>(
     `with held as (
@@ -118,7 +118,7 @@ export async function holdWaitingDeletes({ session, subject }: PullTransaction, 
   return row?.n ?? 0;
 }
 
-/** Forgets the deletes that were held for a record without a key; what is still missing is judged anew. */
+/** Removes deletes that were held because of a record without a key; the pull decides again about what is still missing. */
 export async function releaseUnreadableHolds({ session, subject }: PullTransaction): Promise<void> {
   await session.query(
     `delete from change where feed = $1 and desired = 'absent' and state = 'held' and reason->>'kind' = 'unreadable'`,

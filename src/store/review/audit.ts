@@ -1,9 +1,9 @@
-// Writes down who did what in review, in the transaction of the act itself.
+// Records who did what in review, in the same transaction as the action.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 
-/** One act of a person. `detail` is whatever makes it understood later. */
+/** One action of a person. `detail` explains it later. */
 export interface Act {
   readonly actor: string;
   readonly action: string;
@@ -22,14 +22,14 @@ export async function noteAct(tx: Queryable, act: Act): Promise<void> {
   ]);
 }
 
-/** An act as it is listed. */
+/** An action as listed. */
 export interface ActRow {
   readonly at: Date;
   readonly actor: string;
   readonly action: string;
 }
 
-/** The newest acts on one posting first. */
+/** Newest actions on one posting first. */
 export async function recentActs(db: Queryable, feed: FeedName, key: PostingKey, limit: number): Promise<ActRow[]> {
   return db.query<ActRow>(
     'select at, actor, action from audit where feed = $1 and key = $2 order by id desc limit $3',

@@ -1,4 +1,4 @@
-// Reads the creates of a feed for which a search of the site found a job, and which of them leave nothing to decide.
+// Reads the creates of a feed for which a site search found a job, and which of them are unambiguous.
 import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
@@ -6,13 +6,13 @@ export interface FoundEntry {
   readonly entry: number;
   readonly key: PostingKey;
   readonly siteJobId: SiteJobId;
-  /** Why a person has to decide about it alone; `undefined`: it is certain whose job it is. */
+  /** Why a person has to decide this entry by itself; `undefined` if the owner of the job is certain. */
   readonly ambiguous: string | undefined;
 }
 
 /**
- * A found job is certainly a posting's where the site shows exactly the posting's reference, no other job of the site has
- * a form of it, and no other posting of the site has it.
+ * A found job certainly belongs to a posting if the site shows exactly the posting's reference, no other job of the site
+ * shows a form of it, and no other posting of the site has it.
  */
 export async function foundEntries(db: Queryable, feed: FeedName, referenceField: string): Promise<FoundEntry[]> {
   const rows = await db.query<{
@@ -51,7 +51,7 @@ export async function foundEntries(db: Queryable, feed: FeedName, referenceField
   }));
 }
 
-/** How many found jobs wait for a person, of each feed that has any. */
+/** How many found jobs wait for a person, per feed that has any. */
 export async function countFound(
   db: Queryable,
   feed: FeedName | undefined,
@@ -73,10 +73,10 @@ interface FoundFacts {
 }
 
 function whyAmbiguous({ job, shown, exact, jobs, owned, claimed }: FoundFacts): string | undefined {
-  if (owned) return `job ${job} belongs to another posting so far`;
+  if (owned) return `job ${job} belongs to another posting`;
   if (!exact) {
     return shown === null
-      ? `what reference job ${job} shows is not known any more`
+      ? `the reference that job ${job} shows is no longer known`
       : `job ${job} shows the reference "${shown.slice(0, 100)}", which is not exactly the posting's`;
   }
   if (jobs > 1) return `${jobs} jobs on the site show this reference`;

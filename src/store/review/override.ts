@@ -1,13 +1,13 @@
-// Keeps a reviewer's edits of single fields, and gives those that still apply to a posting.
+// Stores a reviewer's edits of single fields, and returns those that still apply to a posting.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Fields, Posting } from '../../posting/posting.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 /** The edits of one feed. */
 export interface Edits {
-  /** There is not one. */
+  /** The feed has no edits. */
   readonly none: boolean;
-  /** The fields to set on a posting as its source has it; `undefined`: none. An edit ends where the source changed. */
+  /** The fields to override in a posting as the feed has it; `undefined` if none. An edit ends when the feed's value changes. */
   for(posting: Posting): Fields | undefined;
 }
 
@@ -37,10 +37,10 @@ export async function editsOf(db: Queryable, feed: FeedName): Promise<Edits> {
   };
 }
 
-/** One edit as it stands in the books. */
+/** One edit as stored. */
 export interface EditRow {
   readonly field: string;
-  /** What the source said when it was edited; null: nothing. */
+  /** The feed's value at the time of the edit; null if there was none. */
   readonly sourceValue: string | null;
   readonly value: string;
 }
@@ -52,7 +52,7 @@ export async function editsOfPosting(db: Queryable, feed: FeedName, key: Posting
   );
 }
 
-/** Notes edits of one posting. `source`: the fields as the feed has them. A second edit of a field replaces the first. */
+/** Records edits of one posting. `source`: the fields as the feed has them. A second edit of a field replaces the first. */
 export async function noteEdits(
   db: Queryable,
   feed: FeedName,
@@ -69,7 +69,7 @@ export async function noteEdits(
   );
 }
 
-/** Forgets the edits of one posting. */
+/** Removes the edits of one posting. */
 export async function dropEdits(db: Queryable, feed: FeedName, key: PostingKey): Promise<void> {
   await db.query('delete from override where feed = $1 and key = $2', [feed, key]);
 }

@@ -1,13 +1,13 @@
-// Counts how each feed stands, and which pulls there were, for a look while everything runs.
+// Counts the status of each feed and lists pulls, for display while everything runs.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
 
-/** How one feed stands. */
+/** Status of one feed. */
 export interface FeedOverview {
   readonly feed: FeedName;
   readonly site: SiteName;
-  /** Site jobs that are live. */
+  /** Live site jobs. */
   readonly live: number;
   readonly ready: number;
   readonly sending: number;
@@ -17,22 +17,22 @@ export interface FeedOverview {
   readonly failed: number;
   readonly unreadable: number;
   readonly duplicates: number;
-  /** Postings and unreadable records that a person discarded: the site does not have them as the feed does. */
+  /** Postings and unreadable records that a person discarded, so the site differs from the feed. */
   readonly discarded: number;
-  /** Age of the oldest that is held or in doubt, in milliseconds. */
+  /** Age of the oldest held change, and of the oldest doubt, in milliseconds. */
   readonly heldForMs: number | undefined;
   readonly inDoubtForMs: number | undefined;
   readonly holdReason: string | undefined;
   readonly lastPull: PullRow | undefined;
-  /** How far the search of the site for jobs of the feed is, or why it failed; its first create waits for it. */
+  /** Progress or failure of the site search for jobs of the feed; the feed's first create waits for it. */
   readonly search: string | undefined;
-  /** A person took it out of service. */
+  /** A person took the feed out of service. */
   readonly retired: boolean;
 }
 
 type Counts = Pick<FeedOverview, 'ready' | 'sending' | 'in_doubt' | 'held' | 'rejected' | 'failed' | 'discarded'>;
 
-/** These feeds, and all others that the books know. */
+/** These feeds, and all others in the database. */
 export async function readOverview(
   db: Queryable,
   configured: ReadonlyMap<FeedName, SiteName>,
@@ -41,7 +41,7 @@ export async function readOverview(
     'select feed, site, retired_at is not null as retired from feed_state',
   );
   const retired = new Set(known.filter((row) => row.retired).map((row) => row.feed));
-  // Where the books name another site than the configuration, what they have is that site's.
+  // If the database has another site for the feed than the configuration, its data belongs to that site.
   const sites = new Map([...configured, ...known.map(({ feed, site }) => [feed, site] as const)]);
   const overviews: FeedOverview[] = [];
   for (const feed of [...sites.keys()].sort()) {
@@ -80,7 +80,7 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
   };
 }
 
-/** The two parts use an index each, so that a large backlog is not read for the few that wait for a person. */
+/** Each part uses its own index, so that counting the few entries for a person does not scan a large backlog. */
 async function countChanges(
   db: Queryable,
   feed: FeedName,
@@ -109,7 +109,7 @@ async function countChanges(
   };
 }
 
-/** Why the deletes of a feed are held: as the last of them was. */
+/** Why the deletes of a feed are held: the reason of the newest. */
 export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<string | undefined> {
   const [row] = await db.query<{ reason: string | null }>(
     `select reason->>'message' as reason from change where feed = $1 and state = 'held' order by since desc, id desc limit 1`,
@@ -118,7 +118,7 @@ export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<s
   return row?.reason ?? undefined;
 }
 
-/** A pull with what was sent for it so far. */
+/** A pull with the outcomes counted for it so far. */
 export interface CountedPull extends PullRow {
   readonly created: number;
   readonly updated: number;
@@ -126,7 +126,7 @@ export interface CountedPull extends PullRow {
   readonly requests: number;
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function countedPulls(db: Queryable, feed: FeedName | undefined, limit: number): Promise<CountedPull[]> {
   const pulls = await listPulls(db, feed, limit);
   const rows = await db.query<{ pull: number; outcome: string; n: number }>(

@@ -1,4 +1,4 @@
-// Reads all that the books know of one posting: what the site has, what is open, what was sent, and who intervened.
+// Reads all that is recorded about one posting: what the site has, what is open, what was sent, and who intervened.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
 import { findChangeOf, type OpenChangeRow } from '../change/open-change.ts';
@@ -16,11 +16,11 @@ export interface LiveJob {
   readonly since: Date;
   /** Complete pulls in a row in which the posting was missing. */
   readonly missingPulls: number;
-  /** What the site accepted last; `undefined`: never known. */
+  /** What the site last accepted; `undefined` if unknown. */
   readonly fields: Fields | undefined;
 }
 
-/** One request, in short. */
+/** One request, in brief. */
 export interface RequestRow {
   readonly at: Date;
   readonly operation: string;
@@ -29,7 +29,7 @@ export interface RequestRow {
   readonly outcome: string;
 }
 
-/** One failed attempt, as it was sent and received, the token removed. */
+/** One failed attempt, as sent and received, with the token removed. */
 export interface FailureRow {
   readonly at: Date;
   readonly operation: string;
@@ -39,17 +39,17 @@ export interface FailureRow {
   readonly response: { readonly status: number; readonly location?: string; readonly body: string } | null;
 }
 
-/** A record that repeats the posting's key with other content. */
+/** A record that repeats the posting's key with different content. */
 export interface DuplicateRow {
   readonly id: number;
   readonly since: Date;
 }
 
-/** A record with the posting's key that can't be read. */
+/** A record with the posting's key that cannot be read. */
 export interface UnreadableRow {
   readonly id: number;
   readonly since: Date;
-  /** A person has dealt with it; the posting's job stays all the same. */
+  /** A person has dealt with it; the posting's job stays anyway. */
   readonly discarded: boolean;
   readonly reason: string;
 }
@@ -60,7 +60,7 @@ export interface PostingStory {
   readonly live: LiveJob | undefined;
   readonly change: OpenChangeRow | undefined;
   readonly edits: readonly EditRow[];
-  /** What was changed in the fields on the way. */
+  /** What was altered in the fields while reading. */
   readonly notes: readonly Problem[];
   readonly requests: readonly RequestRow[];
   readonly failures: readonly FailureRow[];
@@ -116,7 +116,7 @@ export async function findLiveJob(db: Queryable, feed: FeedName, key: PostingKey
   };
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function recentRequests(
   db: Queryable,
   feed: FeedName,
@@ -130,7 +130,7 @@ export async function recentRequests(
   );
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function recentFailures(
   db: Queryable,
   feed: FeedName,

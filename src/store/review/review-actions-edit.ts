@@ -1,4 +1,4 @@
-// Writes a reviewer's edit of one posting: the change as it is wished now, and the edits for the pulls to come.
+// Writes a reviewer's edit of one posting: to the open change, and as overrides for later pulls.
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields, Posting } from '../../posting/posting.ts';
@@ -8,11 +8,11 @@ import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { dropEdits, noteEdits } from './override.ts';
 
-/** A pull that has begun reads postings without the edit, and would undo it: an edit waits for it, this long at most. */
+/** A running pull reads postings without the edit and would undo it, so an edit waits for it, at most this long. */
 const WAIT_FOR_PULL_MS = 10_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Keeps pulls of the feed from beginning until the transaction ends. Gives false where one goes on for too long. */
+/** Keeps pulls of the feed from starting until the transaction ends. Returns false if a running one takes too long. */
 export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
   await tx.query(`set local lock_timeout = ${WAIT_FOR_PULL_MS}`);
   try {
@@ -28,21 +28,22 @@ export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boole
   return true;
 }
 
+/** An edited posting. */
 export interface Edited {
   /** The posting with all edits. */
   readonly posting: Posting;
-  /** Why it can't be sent as it is now; `undefined`: it can. */
+  /** Why it cannot be sent as it is now; `undefined` if it can. */
   readonly reason: Reason | undefined;
   /** The fields as the feed has them. */
   readonly source: Fields;
-  /** All edits that hold now; any others are forgotten. */
+  /** All edits that apply now; any others are removed. */
   readonly edits: Fields;
 }
 
 /** Writes the edit to a change that the transaction has locked. */
 export async function writeEdit(tx: Queryable, change: OpenChangeRow, edited: Edited): Promise<void> {
   const { posting, reason, source, edits } = edited;
-  const rests = reason === undefined ? 'ready' : 'rejected';
+  const state = reason === undefined ? 'ready' : 'rejected';
   await tx.query(
     `update change set fields = $2, content_hash = $3, invalid = $4, state = $5, target_state = $5, reason = $6, since = now(),
        attempts = 0, not_before = '-infinity', revision = nextval('revision_number')
@@ -52,7 +53,7 @@ export async function writeEdit(tx: Queryable, change: OpenChangeRow, edited: Ed
       toJsonb(posting.fields),
       posting.contentHash,
       reason !== undefined,
-      rests,
+      state,
       reason === undefined ? null : toJsonb(reason),
     ],
   );

@@ -1,4 +1,4 @@
-// Writes how a person settled a create in doubt: the site has made this job, or none.
+// Records how a person resolved a create in doubt: the site has made this job, or none.
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { AdoptedContent } from '../change/attempt-outcome.ts';
@@ -14,23 +14,23 @@ export type DoubtVerdict =
       readonly kind: 'exists';
       readonly siteJobId: SiteJobId;
       readonly url: string | undefined;
-      /** What the site shows of it. */
+      /** What the site shows of the job. */
       readonly content: AdoptedContent;
-      /** Whether that is what was sent for the posting. */
+      /** Whether the shown content is what was sent for the posting. */
       readonly fits: boolean;
-      /** Whether the job is no other posting's any more, which so far has it with these fields. */
+      /** Whether the job no longer belongs to the posting that now owns it with these fields. */
       readonly isOthers: (older: Fields) => boolean;
     }
   | { readonly kind: 'missing' };
 
 export type DoubtResolved =
   | { readonly kind: 'recorded' }
-  /** Somebody else, or the site's list, has settled it meanwhile. */
+  /** Another person, or a list check, has resolved it meanwhile. */
   | { readonly kind: 'not_in_doubt' }
-  /** The job belongs to another posting: a job has one posting only (laws 1 and 4). */
+  /** The job belongs to another posting: a job has only one posting (laws 1 and 4). */
   | { readonly kind: 'owned'; readonly owner: string };
 
-/** The doubt of an entry, `undefined` where it is not in doubt. */
+/** The doubt of an entry; `undefined` if it is not in doubt. */
 export async function doubtOf(db: Queryable, entry: number): Promise<Doubt | undefined> {
   const change = await findChange(db, entry);
   return change === undefined ? undefined : findDoubt(db, change.feed, change.key);
@@ -46,13 +46,13 @@ export async function resolveDoubt(
     const found = await findChange(tx, entry);
     if (found === undefined) return { kind: 'not_in_doubt' };
     await shareFeeds(tx, [found.feed]);
-    // Locked before it is looked at: a doubt that was settled otherwise must not turn the named job into a stray.
+    // Locked before reading: if the doubt is already resolved, the named job must not become an orphan.
     await lockChange(tx, entry);
     const doubt = await findDoubt(tx, found.feed, found.key);
     if (doubt === undefined) return { kind: 'not_in_doubt' };
     const { site, feed, key } = doubt.attempt;
     if (verdict.kind === 'exists') {
-      // Only the site says that a mapping is wrong; a person alone does not take a job from a posting.
+      // Only the site's answer can end another posting's claim; a person alone cannot take a job from a posting.
       if (verdict.fits || (await wasFound(tx, entry, verdict.siteJobId))) {
         await endOtherClaim(tx, doubt, verdict.siteJobId, verdict.isOthers);
       }
@@ -73,7 +73,7 @@ async function wasFound(tx: Queryable, entry: number, id: SiteJobId): Promise<bo
   return (await tx.query('select from change where id = $1 and found_job_id = $2', [entry, id])).length > 0;
 }
 
-/** What a job belongs to already, for people. */
+/** The owner of a job, as text for people. */
 async function ownerOf(tx: Queryable, site: string, id: SiteJobId): Promise<string | undefined> {
   const [row] = await tx.query<{ owner: string }>(
     `select 'posting ' || key || ' of feed ' || feed as owner from mapping where site = $1 and site_job_id = $2

@@ -1,27 +1,27 @@
-// Writes what a person decided on many entries at once: one statement for all of them, with its audit, in one transaction.
+// Applies a person's decision to many entries: one statement for all of them, with its audit rows, in one transaction.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { shareFeeds } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from './review-entries.ts';
 
-/** Which entries an act is on: single ones, and all of these feeds that it applies to. */
+/** The entries that an action applies to: single ones, and all of these feeds. */
 export interface Selection {
   readonly ids: readonly number[];
   readonly feeds: readonly FeedName[];
-  /** Only entries of these kinds; absent: of all. Discarding and reopening heed it. */
+  /** Only entries of these kinds; all kinds if absent. Used by discard and reopen. */
   readonly kinds?: readonly EntryKind[];
 }
 
-/** An entry that was acted on. */
+/** An entry that an action was applied to. */
 export interface ActedEntry {
   readonly id: number;
   readonly feed: FeedName;
-  /** Of one that was discarded or reopened: what it waits for a person as, or waited as. */
+  /** Of a discarded or reopened entry: its kind in review. */
   readonly kind?: EntryKind | null;
 }
 
-// Rows are locked in the order in which everybody locks them, then altered. Changes in flight or in doubt are in no
-// state that is named here, so an attempt is never disturbed.
+// Rows are locked in the order that all code uses, then updated. None of the states named here includes changes in flight or
+// in doubt, so an attempt is never disturbed.
 const onChanges = (action: string, states: string, set: string, kind = 'null::text'): string =>
   `with chosen as (
      select c.id from change c where (c.id = any($1::bigint[]) or c.feed = any($2::text[])) and ${states}
@@ -70,13 +70,13 @@ const onRecords = (action: string, discarded: boolean): string => `with acted as
 const DISCARD_RECORDS = onRecords('discard', true);
 const REOPEN_RECORDS = onRecords('reopen', false);
 
-/** Has rejected and failed changes sent again, with all their attempts. Those that break a known rule are left. */
+/** Makes rejected and failed changes ready again, with all their attempts. Skips those that break a known rule. */
 export async function retryChanges(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
   await shareFeeds(tx, await feedsOf(tx, selection));
   return act(tx, RETRY, selection, actor);
 }
 
-/** Approves held deletes of postings that are still to be absent; the guard counts none of them. */
+/** Approves held deletes of postings that are still absent; the guard does not count them. */
 export async function approveChanges(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
   const feeds = await feedsOf(tx, selection);
   await shareFeeds(tx, feeds);
@@ -85,7 +85,7 @@ export async function approveChanges(tx: Queryable, selection: Selection, actor:
   return acted;
 }
 
-/** Lets changes rest until their posting changes, and takes records as dealt with. */
+/** Discards changes until their posting changes, and records for good. */
 export async function discardEntries(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
   const feeds = await feedsOf(tx, selection);
   await shareFeeds(tx, feeds);
@@ -96,8 +96,8 @@ export async function discardEntries(tx: Queryable, selection: Selection, actor:
 }
 
 /**
- * Puts discarded entries back into review as what they were. One whose posting has changed since is not discarded any more,
- * and is left. The caller keeps pulls out of the feeds.
+ * Puts discarded entries back into review with their former kind. An entry whose posting has changed since is no longer
+ * discarded and is skipped. The caller keeps pulls of the feeds from running.
  */
 export async function reopenEntries(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
   const feeds = await feedsOf(tx, selection);
@@ -113,7 +113,7 @@ const feedsWith = (kind: EntryKind, acted: readonly ActedEntry[]): FeedName[] =>
   ...new Set(acted.filter((entry) => entry.kind === kind).map((entry) => entry.feed)),
 ];
 
-/** Feeds of which reopening this selection makes records count as unreadable again. */
+/** Feeds in which reopening this selection makes records count as unreadable again. */
 export async function feedsToReadAgain(db: Queryable, { ids, feeds, kinds }: Selection): Promise<FeedName[]> {
   const rows = await db.query<{ feed: FeedName }>(
     `select distinct feed from record_problem
@@ -124,16 +124,16 @@ export async function feedsToReadAgain(db: Queryable, { ids, feeds, kinds }: Sel
   return rows.map((row) => row.feed);
 }
 
-/** Entries that an act is on, counted. */
+/** Entries that an action applies to, counted. */
 export interface ChosenCount {
   readonly feed: FeedName;
   readonly kind: EntryKind;
-  /** They are chosen by the name of their feed, and not one by one. */
+  /** They are selected by the name of their feed rather than one by one. */
   readonly byName: boolean;
   readonly n: number;
 }
 
-/** What discarding this selection would discard. */
+/** Counts the entries that discarding this selection would discard. */
 export async function countDiscardable(db: Queryable, { ids, feeds, kinds }: Selection): Promise<ChosenCount[]> {
   return db.query<ChosenCount>(
     `select feed, kind, feed = any($2::text[]) as "byName", count(*) as n
@@ -154,7 +154,7 @@ export async function countHeld(tx: Queryable, feeds: readonly FeedName[]): Prom
   return row?.n ?? 0;
 }
 
-/** How many entries of these feeds an act passed over: in doubt, or known to break a rule. */
+/** How many entries of these feeds an action skipped because they are in doubt or break a known rule. */
 export async function countPassedOver(
   tx: Queryable,
   feeds: readonly FeedName[],
@@ -173,13 +173,13 @@ async function act(tx: Queryable, statement: string, { ids, feeds }: Selection, 
 const actOnKinds = (tx: Queryable, statement: string, selection: Selection, actor: string): Promise<ActedEntry[]> =>
   tx.query<ActedEntry>(statement, [selection.ids, selection.feeds, actor, selection.kinds ?? ENTRY_KINDS]);
 
-/** The feeds of a selection, those of its single entries among them. */
+/** The feeds of a selection, including those of its single entries. */
 export async function feedsOf(db: Queryable, { ids, feeds }: Selection): Promise<FeedName[]> {
   const entries = await findEntries(db, ids);
   return [...new Set([...feeds, ...entries.map((entry) => entry.feed)])];
 }
 
-/** A feed of which nothing is held any more has no hold. */
+/** Clears the hold of feeds that have no held change left. */
 async function clearHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
   await tx.query(
     `update feed_state f set hold_reason = null, hold_since = null
@@ -189,7 +189,7 @@ async function clearHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<vo
   );
 }
 
-/** A feed of which something is held again has a hold again. */
+/** Restores the hold of feeds that have held changes again. */
 async function noteHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
   await tx.query(
     `update feed_state f set hold_since = now(),
@@ -200,12 +200,12 @@ async function noteHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<voi
   );
 }
 
-/** The next pull has to read the feed: "as it was at the last complete pull" does not say what a reopened record means. */
+/** The next pull must read the feed: "unchanged since the last complete pull" would skip the reopened record. */
 async function forgetValidators(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
   await tx.query('update feed_state set etag = null, last_modified = null where feed = any($1::text[])', [feeds]);
 }
 
-/** Where an entry stands: the state of a change, or what is wrong with a record. */
+/** State of an entry: the state of a change, or the problem of a record. */
 export interface EntryState {
   readonly id: number;
   readonly feed: FeedName;
@@ -225,7 +225,7 @@ export interface EntryState {
   readonly reason: string | null;
 }
 
-/** The entries with these numbers that there are. A change that was sent is not there any more. */
+/** The existing entries with these numbers. A change that was sent no longer exists. */
 export async function findEntries(db: Queryable, ids: readonly number[]): Promise<EntryState[]> {
   return db.query<EntryState>(
     `select id, feed, key, state, invalid, reason->>'message' as reason from change where id = any($1::bigint[])
@@ -236,7 +236,7 @@ export async function findEntries(db: Queryable, ids: readonly number[]): Promis
   );
 }
 
-/** How many of these changes are still open, by feed and state; those that are missing were sent. */
+/** How many of these changes are still open, by feed and state; the missing ones were sent. */
 export async function countOpenEntries(
   db: Queryable,
   ids: readonly number[],
@@ -244,7 +244,7 @@ export async function countOpenEntries(
   return db.query('select feed, state, count(*) as n from change where id = any($1::bigint[]) group by 1, 2', [ids]);
 }
 
-/** Feeds that the books know, configured or not. */
+/** All feeds in the database, configured or not. */
 export async function knownFeeds(db: Queryable): Promise<FeedName[]> {
   return (await db.query<{ feed: FeedName }>('select feed from feed_state order by feed')).map((row) => row.feed);
 }

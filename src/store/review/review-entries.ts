@@ -1,4 +1,4 @@
-// Turns changes and records that need a person into one list of review entries, streamed, with their counts.
+// Lists the changes and records that need a person as review entries, streamed, with their counts.
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
@@ -6,20 +6,20 @@ export const ENTRY_KINDS = ['in_doubt', 'failed', 'rejected', 'unreadable', 'dup
 /** `unreadable` and `duplicate` are records of a feed; the others are changes. */
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-/** One thing that needs a person, in short. */
+/** One thing that needs a person, in brief. */
 export interface ReviewEntry {
-  /** Unique over changes and records. */
+  /** Unique across changes and records. */
   readonly id: number;
   readonly feed: FeedName;
-  /** Absent only for a record of a feed of which no pull was ever committed. */
+  /** Absent only for a record of a feed without a committed pull. */
   readonly site: SiteName | undefined;
   /** Absent for a record without a usable key. */
   readonly key: PostingKey | undefined;
   readonly kind: EntryKind;
-  /** What was to be sent, or is in doubt; absent for records. */
+  /** The operation to be sent, or in doubt; absent for records. */
   readonly operation: 'create' | 'update' | 'delete' | undefined;
   readonly since: Date;
-  /** By the database's clock. */
+  /** By the database clock. */
   readonly ageMs: number;
   /** One sentence. */
   readonly reason: string;
@@ -28,18 +28,18 @@ export interface ReviewEntry {
 export interface EntryFilter {
   readonly feed: FeedName | undefined;
   readonly kinds: readonly EntryKind[];
-  /** Those that a person discarded, by the kinds that they had, and not those that wait. */
+  /** Lists discarded entries, by their former kinds, instead of waiting ones. */
   readonly discarded?: boolean;
 }
 
-// The literal list of states lets the database use the index of changes that are not ready.
+// The literal list of states lets the database use the partial index of changes that are not ready.
 const WAITING = {
   kind: 'c.state',
   changes: `change c where c.state in ('rejected', 'failed', 'held', 'in_doubt')
   and c.state = any($1::text[]) and ($2::text is null or c.feed = $2)`,
   records: `record_problem p where not p.discarded and p.kind = any($1::text[]) and ($2::text is null or p.feed = $2)`,
 } as const;
-/** What a discarded change was, and is again once it is reopened. */
+/** The former state of a discarded change, which reopening restores. */
 export const DISCARDED_KIND = `coalesce(c.discarded_from, 'rejected')`;
 const DISCARDED = {
   kind: DISCARDED_KIND,
@@ -51,15 +51,15 @@ const sourcesOf = ({ discarded }: EntryFilter) => (discarded === true ? DISCARDE
 const READ_AT_ONCE = 500;
 
 /**
- * Streams entries: kinds in the order of {@link ENTRY_KINDS}, so that doubts come first and held deletes, of which there
- * may be very many, last; in each kind the oldest first. An entry that is settled meanwhile is left out.
+ * Streams entries by kind in the order of {@link ENTRY_KINDS}: doubts first, and held deletes, which may be very many, last.
+ * Within a kind, oldest first. Entries that are resolved meanwhile are left out.
  */
 export async function* reviewEntries(
   db: Queryable,
   filter: EntryFilter,
   limit: number | undefined,
 ): AsyncGenerator<ReviewEntry> {
-  // Ids are small: the list is bounded by them, and nothing is held open while a slow reader reads on.
+  // Loading all IDs is cheap, and no cursor stays open while a slow reader continues.
   const { kind, changes, records } = sourcesOf(filter);
   const ids = await db.query<{ id: number }>(
     `select id from (select c.id, ${kind} as kind, c.since from ${changes}
@@ -96,11 +96,11 @@ async function readEntries(db: Queryable, ids: readonly number[], filter: EntryF
     operation: row.operation ?? undefined,
     since: row.since,
     ageMs: row.age,
-    reason: row.reason ?? 'no reason was noted',
+    reason: row.reason ?? 'no reason recorded',
   }));
 }
 
-/** How many entries there are of each kind that has any. */
+/** Counts the entries of each kind; kinds without entries are omitted. */
 export async function countEntries(db: Queryable, filter: EntryFilter): Promise<ReadonlyMap<EntryKind, number>> {
   const { kind, changes, records } = sourcesOf(filter);
   const rows = await db.query<{ kind: EntryKind; n: number }>(
@@ -111,15 +111,15 @@ export async function countEntries(db: Queryable, filter: EntryFilter): Promise<
   return new Map(rows.map((row) => [row.kind, row.n]));
 }
 
-/** What is held of one feed, together. */
+/** Held changes of one feed. */
 export interface HeldGroup {
   readonly feed: FeedName;
   readonly site: SiteName;
   readonly count: number;
-  /** Of the oldest. */
+  /** Start of the oldest. */
   readonly since: Date;
   readonly ageMs: number;
-  /** The guard's reason, of the newest: the counts and the limit. */
+  /** The guard's reason for the newest: the counts and the limit. */
   readonly reason: string;
 }
 
@@ -128,7 +128,7 @@ export async function heldGroups(db: Queryable, feed: FeedName | undefined): Pro
     `select c.feed, c.site, count(*) as count, min(c.since) as since,
        (extract(epoch from clock_timestamp() - min(c.since)) * 1000)::float8 as "ageMs",
        coalesce((select n.reason->>'message' from change n where n.site = c.site and n.feed = c.feed and n.state = 'held'
-                 order by n.since desc, n.id desc limit 1), 'no reason was noted') as reason
+                 order by n.since desc, n.id desc limit 1), 'no reason recorded') as reason
      from change c where c.state = 'held' and ($1::text is null or c.feed = $1)
      group by c.feed, c.site order by c.feed`,
     [feed ?? null],

@@ -1,4 +1,4 @@
-// Reads everything of one review entry: the change or record, what the site has, and how the last attempts failed.
+// Reads all details of one review entry: the change or record, what the site has, and the last failed attempts.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
 import { findChange, type OpenChangeRow } from '../change/open-change.ts';
@@ -19,7 +19,7 @@ export interface RecordEntry {
   readonly ageMs: number;
   readonly firstPull: number;
   readonly discarded: boolean;
-  /** Records of the last pull that the entry stands for. */
+  /** Records of the last pull that the entry covers. */
   readonly records: number;
 }
 
@@ -29,7 +29,7 @@ export type EntryDetails =
       readonly change: OpenChangeRow;
       readonly live: LiveJob | undefined;
       readonly edits: readonly EditRow[];
-      /** The newest first. */
+      /** Newest first. */
       readonly failures: readonly FailureRow[];
     }
   | { readonly kind: 'record'; readonly record: RecordEntry };

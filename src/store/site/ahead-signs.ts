@@ -1,23 +1,23 @@
-// Keeps signs that a site has jobs that this database does not know: each has the site searched before further creates.
+// Stores signs that a site has jobs unknown to this database: each triggers a search of the site before further creates.
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 
-/** The same job is a sign again only after this time. */
+/** The same job counts as a new sign only after this time. */
 const KEPT = `interval '90 days'`;
-/** A search for signs follows another one after this time, and takes up a tenth of the time at most. */
+/** Pause between two searches for signs, so that they take at most a tenth of the time. */
 const PAUSE = `greatest(interval '10 minutes', 10 * (select max(f.site_checked_at) - max(s.taken_at)
   from feed_state f where f.site = $1))`;
 const LAST_IS_OVER = `(select coalesce(max(s.taken_at) + ${PAUSE} < clock_timestamp(), true) from site_sign s where s.site = $1)`;
 
 /**
- * Creates of a site do not wait for a search that a sign or a restore of the data asks for where this holds.
- * @param site an expression for the site's name.
+ * SQL condition: no search is due because of a sign or a restore of the data, so creates of the site need not wait.
+ * @param site SQL expression for the site's name.
  */
 export const noSearchIsDue = (site: string): string =>
   `not exists (select from site_sign s where s.site = ${site} and s.blocks and s.taken_at is null)
      and exists (select from data_stamp d where d.stamp = d.xmin::text)`;
 
-/** Notes that a site job is another posting's than the database knew. It is a sign once, however often it is seen. */
+/** Records that a site job belongs to another posting than the database knew. It is one sign, however often it is seen. */
 export async function noteSign(tx: Queryable, site: SiteName, id: SiteJobId): Promise<void> {
   await tx.query(`delete from site_sign where site = $1 and noted_at < now() - ${KEPT}`, [site]);
   await tx.query(
@@ -27,8 +27,8 @@ export async function noteSign(tx: Queryable, site: SiteName, id: SiteJobId): Pr
 }
 
 /**
- * Asks for one search for all signs that wait, once the last search for signs is long enough ago.
- * @param note where the site can't be searched: what its feeds tell instead. @returns the jobs that were signs.
+ * Requests one search for all waiting signs, once the last search for signs is long enough ago.
+ * @param note shown for the site's feeds instead if the site cannot be searched. @returns the jobs that were signs.
  */
 export async function takeSigns(db: Database, site: SiteName, note: string | undefined): Promise<SiteJobId[]> {
   const [waiting] = await db.query('select from site_sign where site = $1 and taken_at is null limit 1', [site]);
@@ -45,7 +45,7 @@ export async function takeSigns(db: Database, site: SiteName, note: string | und
   });
 }
 
-/** What was found out, or said by a person, about the site at another address means nothing at this one. */
+/** What was found, or declared by a person, for the site at another address does not apply at this one. */
 export const searchAnew = (db: Database, site: SiteName): Promise<void> =>
   db.transaction((tx) => searchAgain(tx, site, undefined));
 
@@ -62,9 +62,9 @@ async function searchAgain(tx: Queryable, site: SiteName | undefined, note: stri
 }
 
 /**
- * Has all sites searched anew where the database is in another place than it was, or where its data was restored into the
- * same tables: it may know less than the sites. @param place what the process knows of the place; `undefined`: only the
- * data is checked. @returns whether that is so.
+ * Makes all sites be searched again if the database is in a different place than before, or if its data was restored into the
+ * same tables: it may know less than the sites. @param place what identifies the place to this process; `undefined`: checks
+ * only the data. @returns whether that is so.
  */
 export async function noticeRestore(db: Database, place: string | undefined): Promise<boolean> {
   const [stamp] = await db.query<{ intact: boolean }>('select stamp = xmin::text as intact from data_stamp');
@@ -77,7 +77,7 @@ export async function noticeRestore(db: Database, place: string | undefined): Pr
   });
 }
 
-/** Gives whether the database was in another place before. */
+/** Returns whether the database was in another place before. */
 async function notePlace(tx: Queryable, place: string): Promise<boolean> {
   const [row] = await tx.query<{ old: string | null }>(
     `update installation i set place = new.place from installation old,
@@ -89,7 +89,7 @@ async function notePlace(tx: Queryable, place: string): Promise<boolean> {
   return row !== undefined && row.old !== null;
 }
 
-/** Gives whether the row of the stamp was written by another transaction than it names, or is not there. */
+/** Returns whether the stamp is missing, or was written by a different transaction than it names. */
 async function stampData(tx: Queryable): Promise<boolean> {
   await tx.query('lock table data_stamp in share row exclusive mode');
   const [intact] = await tx.query('select from data_stamp where stamp = xmin::text');

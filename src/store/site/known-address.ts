@@ -1,18 +1,18 @@
-// Keeps where the jobs of a site were made, so that another site under the same name is not taken for it.
+// Stores the address at which a site's jobs were created, so that another site under the same name is not taken for it.
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
-/** A site whose configured address is not the one at which its jobs were made. */
+/** A site whose configured address differs from the one at which its jobs were created. */
 export interface Move {
   readonly from: string;
   readonly to: string;
-  /** Site jobs that are known by their IDs at the old address: live ones, and surplus ones still to be deleted. */
+  /** Site jobs with known IDs at the old address: live ones, and orphans still to be deleted. */
   readonly jobs: number;
-  /** Creates whose outcome is unknown, so that they may have made jobs there. */
+  /** Creates whose outcome is unknown, which may have made jobs there. */
   readonly inDoubt: number;
 }
 
-/** The move; `undefined` where the address is the same, none is known yet, or nothing was made at the old one. */
+/** The move; `undefined` if the address is the same, none is known yet, or the old one has no jobs. */
 export async function findMove(db: Queryable, site: SiteName, address: string): Promise<Move | undefined> {
   const [row] = await db.query<{ from: string; jobs: number; in_doubt: number }>(
     `select s.address as from,
@@ -26,8 +26,8 @@ export async function findMove(db: Queryable, site: SiteName, address: string): 
 }
 
 /**
- * Notes the address before anything is sent there, unless one is known: a create whose outcome stays unknown is at this
- * address, whatever is configured later. Gives the one that is known from now on.
+ * Records the address before anything is sent there, unless one is known: a create whose outcome stays unknown belongs to
+ * this address, whatever is configured later. Returns the address that now counts.
  */
 export async function claimAddress(db: Queryable, site: SiteName, address: string): Promise<string> {
   const [row] = await db.query<{ address: string }>(
@@ -38,7 +38,7 @@ export async function claimAddress(db: Queryable, site: SiteName, address: strin
   return row?.address ?? address;
 }
 
-/** Takes an address for the site's own: it is new, nothing was made elsewhere, or a person says that it is the same. */
+/** Sets the site's address: the site is new, nothing was created elsewhere, or a person says that it is the same site. */
 export async function setAddress(db: Queryable, site: SiteName, address: string): Promise<void> {
   await db.query(
     `insert into site_state (site, address) values ($1, $2)
@@ -47,7 +47,7 @@ export async function setAddress(db: Queryable, site: SiteName, address: string)
   );
 }
 
-/** Pauses a site that moved until a person says what it is; whatever it was paused for before, this comes first. */
+/** Pauses a moved site until a person decides; replaces the cause of an earlier pause. */
 export async function pauseMovedSite(db: Queryable, site: SiteName, address: string, cause: string): Promise<void> {
   await db.query(
     `update site_state set paused_since = coalesce(paused_since, now()), pause_cause = $3, next_probe = null, moved_to = $2

@@ -1,27 +1,27 @@
-// Writes down what was sent and received: every request in short, every failed one as it was.
+// Records what was sent and received: every request in brief, every failed one in full.
 import type { Reason } from '../../plan/desired-change.ts';
 import type { AttemptOutcome, ExchangeRecord, Result } from '../change/attempt-outcome.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { Counted } from '../pull/outcome-counts.ts';
 
-/** Records the exchanges of these attempts; those that never left are failures without a request. */
+/** Records the exchanges of these attempts; requests that were never sent are failures without a request. */
 export async function recordExchanges(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   await Promise.all([recordRequests(tx, sentOf(outcomes)), recordFailures(tx, outcomes)]);
 }
 
-/** What these exchanges count towards the current pulls. */
+/** Outcomes of these exchanges to count for the current pulls. */
 export function countExchanges(outcomes: readonly AttemptOutcome[]): Counted[] {
   return sentOf(outcomes).flatMap(({ attempt: { feed }, record, result }): Counted[] => {
     const requests = { feed, outcome: 'requests' } as const;
     if (SAYS_NOTHING.has(record.outcome)) return [requests, { feed, outcome: 'unjudged' }];
-    // A job that is gone was expired or deleted: the site refuses nothing, whatever is made of it.
+    // A job that is gone was expired or deleted, which is not a refusal, however the outcome is handled.
     const refused = result.kind === 'disowned' || (result.kind === 'returned' && record.outcome !== 'gone');
     return refused ? [requests, { feed, outcome: 'refused' }] : [requests];
   });
 }
 
-/** Outcomes that are about the site's load, its network or the token, whatever posting is sent. */
+/** Outcomes that concern the site's load, its network or the token, whatever posting is sent. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['throttled', 'unreachable', 'unauthorized']);
 
 type Sent = AttemptOutcome & { readonly record: ExchangeRecord };

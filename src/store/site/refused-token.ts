@@ -1,27 +1,27 @@
-// Keeps which tokens a site refuses: a pause for 401 belongs to the token, and processes that hold another one go on.
+// Stores which tokens a site refuses: a pause after a 401 applies to the token, so processes with another one continue.
 import { createHmac } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
-/** Hexadecimal digits that are kept: enough to tell tokens apart, too few to prove a guess of one. */
+/** Number of hexadecimal digits kept: enough to tell tokens apart, too few to confirm a guess. */
 const DIGEST_LENGTH = 12;
 
-/** What stands for a token in the database: tells nothing to who does not hold it, and differs between installations. */
+/** Digest that represents a token in the database: reveals nothing about it, and differs between installations. */
 export const tokenDigest = (installation: string, site: SiteName, token: string): string =>
   createHmac('sha256', installation).update(`${site}\0${token}`).digest('hex').slice(0, DIGEST_LENGTH);
 
-/** The process that meets a refusal, for people. */
+/** The process that records a refusal, as text for people. */
 const noter = (): string => `process ${process.pid} on ${hostname()}`;
 
 export interface RefusedToken {
   readonly digest: string;
   readonly since: Date;
-  /** The process that met the refusal last. */
+  /** The process that last saw the refusal. */
   readonly notedBy: string;
 }
 
-/** Tokens that the site refuses now, the first to be refused first. */
+/** Tokens that the site refuses now, longest refused first. */
 export async function refusedTokens(db: Queryable, site: SiteName): Promise<RefusedToken[]> {
   const rows = await db.query(
     `select digest, refused_since as since, noted_by as "notedBy" from refused_token
@@ -31,15 +31,15 @@ export async function refusedTokens(db: Queryable, site: SiteName): Promise<Refu
   return rows as RefusedToken[];
 }
 
-/** When a token is tried again: first after `firstMs`, each time twice as late, `maxMs` at most. */
+/** When a refused token is tried again: first after `firstMs`, then at doubling intervals of at most `maxMs`. */
 export interface ProbePace {
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
 /**
- * Pauses the site for those who hold this token. One that is refused again soon after a probe went well is tried less
- * often: the probe proves too little there. Gives whether the pause is new.
+ * Pauses the site for holders of this token. A token that is refused again soon after a successful probe is tried less often,
+ * as the probe proved little. Returns whether the pause is new.
  */
 export async function refuseToken(
   db: Queryable,
@@ -52,8 +52,8 @@ export async function refuseToken(
     `insert into refused_token as t (site, digest, refused_since, cause, noted_by, next_probe)
      values ($1, $2, now(), $3, $4, now() + make_interval(secs => $5))
      on conflict (site, digest) do update set refused_since = now(), cause = $3, noted_by = $4, changed_at = now(),
-       probes = case when ${LIFTED_OF_LATE} then t.probes + 1 else 0 end,
-       next_probe = now() + make_interval(secs => case when ${LIFTED_OF_LATE}
+       probes = case when ${RECENTLY_ACCEPTED} then t.probes + 1 else 0 end,
+       next_probe = now() + make_interval(secs => case when ${RECENTLY_ACCEPTED}
          then least($6::float8, $5::float8 * power(2, least(t.probes + 1, 20))) else $5::float8 end)
      where t.refused_since is null returning site`,
     [site, digest, cause, noter(), firstMs / 1000, maxMs / 1000],
@@ -61,11 +61,11 @@ export async function refuseToken(
   return rows.length > 0;
 }
 
-const LIFTED_OF_LATE = `t.changed_at > now() - interval '1 hour'`;
+const RECENTLY_ACCEPTED = `t.changed_at > now() - interval '1 hour'`;
 
 /**
- * Takes it upon this process to try the token, if it is due, so that of several that hold it one does.
- * @param atOnce though it is not due: a process that starts may have been told that the cause is gone.
+ * Reserves the probe of a token for this process if it is due, so that only one of its holders tries it.
+ * @param atOnce even if it is not due: a process that starts may have been restarted because the cause is fixed.
  */
 export async function takeTokenProbe(
   db: Queryable,
@@ -83,7 +83,7 @@ export async function takeTokenProbe(
   return rows.length > 0;
 }
 
-/** The site takes the token again: those who hold it go on. */
+/** The site accepts the token again: its holders continue. */
 export async function acceptToken(db: Queryable, site: SiteName, digest: string): Promise<void> {
   await db.query(
     `update refused_token set refused_since = null, next_probe = null, changed_at = now()
@@ -92,7 +92,7 @@ export async function acceptToken(db: Queryable, site: SiteName, digest: string)
   );
 }
 
-/** A person has all tokens tried again. Gives whether any was refused. */
+/** A person wants all tokens tried again. Returns whether any was refused. */
 export async function forgetRefusedTokens(db: Queryable, site: SiteName): Promise<boolean> {
   const rows = await db.query<{ refused: boolean }>(
     'delete from refused_token where site = $1 returning refused_since is not null as refused',

@@ -1,26 +1,26 @@
-// Keeps the rate that a site has taught by asking to wait, and hands out the turns of it to all processes.
+// Stores the rate that a site has taught by asking to wait, and shares its request slots among all processes.
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
-/** A site may ask for less than this, and is then told to wait anew; 503 speaks of maintenance mostly. */
+/** Lowest learnt rate. A site that wants less asks to wait again; 503 mostly means maintenance. */
 const LEAST_RATE = { 429: 1 / 60, 503: 1 } as const;
 
 export interface Throttling {
   readonly status: 429 | 503;
-  /** How long nothing is sent. */
+  /** For how long nothing is sent. */
   readonly waitMs: number;
-  /** When the request left: what left before all knew the lower rate says nothing of it. */
+  /** Age of the request: if it was sent before all processes knew the lower rate, it says nothing about that rate. */
   readonly sentMsAgo: number;
-  /** The configured rate; `Infinity`: none. */
+  /** The configured rate; `Infinity` if none. */
   readonly requestsPerSecond: number;
 }
 
-/** A rate that nobody configured is lowered from this one. */
+/** Start value for lowering a rate that is not configured. */
 const UNBOUNDED = 1_000;
 
 /**
- * Holds everything for a site as it asked, and lowers the rate for all processes: by half, or by a fifth where it had
- * only grown beyond what the site takes.
+ * Holds everything for a site as it asked, and lowers the rate for all processes: by half, or by a fifth if the rate had only
+ * grown beyond what the site accepts.
  */
 export async function throttleSite(db: Queryable, site: SiteName, throttling: Throttling): Promise<void> {
   const { status, waitMs, sentMsAgo, requestsPerSecond } = throttling;
@@ -40,25 +40,24 @@ export async function throttleSite(db: Queryable, site: SiteName, throttling: Th
 }
 
 const MESSAGE = 'the site asked to wait';
-/** Within a second of a change, other processes do not know of it yet. */
+/** For a second after a change, other processes do not know about it yet. */
 const SENT_BEFORE = 'coalesce(s.rate_changed_at > clock_timestamp() - make_interval(secs => $6::float8 + 1), false)';
 
-/** Whether requests to the site have to take turns of a rate that it taught. */
+/** Whether requests to the site need slots of a learnt rate. */
 export async function hasLearntRate(db: Queryable, site: SiteName): Promise<boolean> {
   const rows = await db.query('select from site_state where site = $1 and learnt_rate is not null', [site]);
   return rows.length > 0;
 }
 
-/** A turn of the learnt rate: in so many milliseconds, or not given yet and to be asked for again then. */
+/** A slot of the learnt rate, in `inMs` milliseconds; if not given, ask again after that time. */
 export interface SiteSlot {
   readonly given: boolean;
   readonly inMs: number;
 }
 
 /**
- * Gives the next turn if it is near, so that a process that ends takes few with it. Each use of the rate for half a
- * minute raises it a little, and more once the site has not asked to wait for five minutes. `undefined`: the configured
- * rate holds again.
+ * Takes the next slot if it is near, so that a process that ends wastes few. Half a minute of use raises the rate a little,
+ * and more once the site has not asked to wait for five minutes. `undefined` if the configured rate applies again.
  */
 export async function takeSiteSlot(
   db: Queryable,

@@ -1,4 +1,4 @@
-// Keeps whether a site was searched for jobs of a feed before the feed's first create, and what was found there.
+// Stores whether a site was searched for jobs of a feed before the feed's first create, and the jobs that were found.
 import { createHash } from 'node:crypto';
 import { cluesOf } from '../../plan/match-doubt.ts';
 import { rewritings } from '../../plan/observe-values.ts';
@@ -14,12 +14,12 @@ import { learntRewrites } from './value-rewrites.ts';
 export interface FoundJob {
   readonly siteJobId: SiteJobId;
   readonly reference: string | undefined;
-  /** The reference holds the token, and is not to be read in the database. */
+  /** The reference contains the token, so it must not be readable in the database. */
   readonly isSecret: boolean;
   readonly title: string | undefined;
 }
 
-/** A create that may be sent, as far as jobs are recognised by it. */
+/** A create that may be sent, with the values by which its job is recognised. */
 export interface SearchedCreate {
   readonly key: string;
   readonly reference: string | null;
@@ -29,12 +29,12 @@ export interface SearchedCreate {
 const SECRET_FORM = 'sha256 ';
 
 const READ_AT_ONCE = 2_000;
-/** A shorter reference is not taken for the beginning of a longer one: numbers in a row begin alike. */
+/** Shorter references are not compared as prefixes, because consecutive numbers begin alike. */
 const LEAST_CUT = 12;
-/** What is compared of a reference and of a title: an index takes no long texts. */
+/** Compared length of a reference and a title, as an index cannot hold long texts. */
 const MOST_OF_CLUE = 300;
 
-/** Feeds of a site whose creates wait until the site was searched. @param retryMs how long a failed search rests. */
+/** Feeds of a site whose creates wait for a search of the site. @param retryMs delay after a failed search. */
 export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: number): Promise<FeedName[]> {
   const rows = await db.query<{ feed: FeedName }>(
     `select feed from feed_state f where site = $1 and site_checked_at is null and retired_at is null
@@ -46,7 +46,7 @@ export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: numbe
   return rows.map(({ feed }) => feed);
 }
 
-/** Notes how far the search is. */
+/** Records the progress of the search. */
 export async function noteSearch(db: Queryable, feeds: readonly FeedName[], note: string): Promise<void> {
   await db.query(
     'update feed_state set site_check_note = $2, site_check_failed_at = null where feed = any($1::text[]) and site_checked_at is null',
@@ -54,7 +54,7 @@ export async function noteSearch(db: Queryable, feeds: readonly FeedName[], note
   );
 }
 
-/** Notes that the site could not be searched; nothing of the feed is created. */
+/** Records that the site could not be searched; nothing of the feed is created. */
 export async function noteFailedSearch(db: Queryable, feed: FeedName, why: string): Promise<void> {
   await db.query(
     `update feed_state set site_check_note = $2, site_check_failed_at = clock_timestamp()
@@ -63,26 +63,26 @@ export async function noteFailedSearch(db: Queryable, feed: FeedName, why: strin
   );
 }
 
-/** Forgets what earlier searches found and this one, whole and begun at `since`, did not. */
+/** Removes jobs found by earlier searches but not by this complete one, which began at `since`. */
 export async function forgetUnread(db: Queryable, site: SiteName, since: Date): Promise<void> {
   await db.query('delete from site_reference where site = $1 and (read_at < $2 or read_at is null)', [site, since]);
 }
 
-/** A reading of the site's list, in which jobs are found. */
+/** A reading of the site's list in which jobs may be found. */
 export interface Reading {
   readonly site: SiteName;
   readonly referenceField: string;
-  /** When it began, by the database's clock. */
+  /** When it began, by the database clock. */
   readonly since: Date;
-  /** It is for finding jobs; `false`: it is for something else, and what was found before stays as it is. */
+  /** Whether it searches for jobs; if not, earlier findings stay as they are. */
   readonly isSearch: boolean;
 }
 
 const MOST_SHOWN = 1_000;
 
 /**
- * Keeps those jobs that nothing in the database owns, and has not deleted since the reading began.
- * @param contradicting those that show another reference than the posting has that owns them.
+ * Stores the jobs that nothing in the database owns and that were not deleted since the reading began.
+ * @param contradicting jobs that show a different reference than the posting that owns them.
  */
 export async function keepFound(
   db: Queryable,
@@ -127,12 +127,12 @@ const shortForm = (reference: string): string => referenceForm(reference).slice(
 const titleForm = (title: string | null | undefined): string | null =>
   cluesOf({ title: title ?? '' }, undefined).title?.slice(0, MOST_OF_CLUE) ?? null;
 
-/** Forgets jobs without a reference: where the list shows those of other jobs, these were made without one. */
+/** Removes jobs without a reference: if the list shows references of other jobs, these were created without one. */
 export async function forgetUnreferenced(db: Queryable, site: SiteName): Promise<void> {
   await db.query(`delete from site_reference where site = $1 and reference = ''`, [site]);
 }
 
-/** How many jobs that nothing owns the list shows with neither reference nor title. */
+/** How many unowned jobs the list shows without reference and title. */
 export async function countNameless(db: Queryable, site: SiteName): Promise<number> {
   const [row] = await db.query<{ n: number }>(
     `select count(*)::int as n from site_reference where site = $1 and reference = '' and title is null`,
@@ -141,12 +141,12 @@ export async function countNameless(db: Queryable, site: SiteName): Promise<numb
   return row?.n ?? 0;
 }
 
-/** A posting has the job now: it is not compared with other creates. */
+/** A posting now owns the job, so it is no longer compared with other creates. */
 export async function forgetReference(tx: Queryable, site: SiteName, id: SiteJobId): Promise<void> {
   await tx.query('delete from site_reference where site = $1 and site_job_id = $2', [site, id]);
 }
 
-/** The references that those postings have that own some of these jobs, by job ID. */
+/** References of the postings that own these jobs, by job ID. */
 export async function ownReferences(
   db: Queryable,
   { site, referenceField }: Reading,
@@ -163,7 +163,7 @@ export async function ownReferences(
 
 /**
  * Ends the search for one feed: creates for which a job was found wait for a person, all others may be sent.
- * @param note what a person should know, told once. @returns how many wait.
+ * @param note what a person should know, shown once. @returns how many wait.
  */
 export async function endSearch(
   db: Database,
@@ -180,7 +180,7 @@ export async function endSearch(
   });
 }
 
-/** From now on creates of the feed are sent. @param declared a person says that the site has none of its jobs. */
+/** From now on creates of the feed are sent. @param declared whether a person says that the site has none of its jobs. */
 export async function declareChecked(
   tx: Queryable,
   feed: FeedName,
@@ -197,8 +197,8 @@ export async function declareChecked(
 }
 
 /**
- * Has creates that are ready wait for a person where a job on the site, which no mapping owns, shows their reference. The
- * caller holds the feed's lock. @returns how many.
+ * Makes ready creates wait for a person if an unmapped job on the site shows their reference. The caller holds the feed's
+ * lock. @returns how many.
  */
 export async function holdFound(
   tx: Queryable,
@@ -214,7 +214,7 @@ export async function holdFound(
   if (hasSecret === undefined) return 0;
   const search = { feed, site, hasSecret, rewrittenAs: await rewriting(tx, site, referenceField) };
   let held = 0;
-  // Jobs that show a reference of the feed are told apart first, so that they are not taken for other postings' jobs.
+  // References are compared first, so that their jobs are not taken for those of other postings by title.
   for (const recognise of [byReference, byTitle]) {
     for (let last = ''; ; ) {
       const creates = await tx.query<SearchedCreate>(
@@ -232,7 +232,7 @@ export async function holdFound(
 }
 
 /**
- * The same among these creates, which may have become ready in any way: by an edit, a retry, a reopened entry.
+ * The same for these creates, which may have become ready in any way: by an edit, a retry, a reopened entry.
  * @returns the keys of those that wait.
  */
 export async function holdAmong(
@@ -249,7 +249,7 @@ export async function holdAmong(
   return new Set([...held, ...alike]);
 }
 
-/** A create and the job that is there for it already, as it seems. */
+/** A create and the job that seems to be its own. */
 interface Recognised {
   readonly key: string;
   readonly id: string;
@@ -259,9 +259,9 @@ interface Recognised {
 interface Search {
   readonly feed: FeedName;
   readonly site: SiteName;
-  /** Whether a reference that was found may hold a token. */
+  /** Whether a found reference may contain a token. */
   readonly hasSecret: boolean;
-  /** What the site is known to make of a reference. */
+  /** How the site is known to rewrite a reference. */
   readonly rewrittenAs: (reference: string) => readonly string[];
 }
 
@@ -276,7 +276,7 @@ const UNOWNED = `(r.contradicts or not exists (select from mapping m where m.sit
          where x.feed = $2 and x.key = a.key and x.site = r.site and x.site_job_id = r.site_job_id)
        and (r.by_search or not exists (select from feed_state f where f.feed = $2 and f.site_declared))`;
 
-/** By their references, in any usual form. */
+/** Recognises jobs by their references, in any common form. */
 async function byReference(
   tx: Queryable,
   { feed, site, hasSecret, rewrittenAs }: Search,
@@ -296,8 +296,8 @@ async function byReference(
 }
 
 /**
- * By their titles, where the list shows no references, or the one is part of the other: sites cut references, add to them,
- * and keep only their digits. Alone that would prove nothing, as numbers in a row are parts of each other.
+ * Recognises jobs by their titles if the list shows no references, or one reference is part of the other: sites truncate
+ * references, add to them, or keep only their digits. A partial reference alone proves nothing: consecutive numbers overlap.
  */
 async function byTitle(
   tx: Queryable,
@@ -324,7 +324,7 @@ async function byTitle(
   return found.map((each) => ({ ...each, kind: 'resembles_on_site' }));
 }
 
-/** Has these creates wait for a person. @returns their keys. */
+/** Makes these creates wait for a person. @returns their keys. */
 async function holdRecognised(
   tx: Queryable,
   feed: FeedName,
@@ -344,7 +344,7 @@ async function holdRecognised(
         changeReason(
           kind,
           `not sent: job ${id} on the site has the ${kind === 'found_on_site' ? 'reference' : 'title'} of this posting, ` +
-            'and no mapping accounts for it; say whether it is the job of this posting',
+            'and no mapping owns it; decide whether it is the job of this posting',
         ),
       ),
     ],
@@ -352,10 +352,10 @@ async function holdRecognised(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** It can be compared, and not be read. No other form has a space. */
+/** Can be compared, but not read. No other form contains a space. */
 const secretForm = (form: string): string => SECRET_FORM + createHash('sha256').update(form).digest('hex');
 
-/** A person said that the site has no job of this posting: those that are known by its reference are not asked about again. */
+/** A person said that the site has no job of this posting: jobs recognised by its reference are not proposed again. */
 export async function refuteFound(
   tx: Queryable,
   { feed, key, site }: { readonly feed: FeedName; readonly key: PostingKey; readonly site: SiteName },
@@ -375,7 +375,7 @@ export async function refuteFound(
   );
 }
 
-/** The forms of a reference, and what sites that cut it may have kept. */
+/** The forms of a reference, including what sites that truncate it may have kept. */
 function formsOf(reference: string, rewrittenAs: Search['rewrittenAs']): string[] {
   const form = shortForm(reference);
   const forms = [form, ...rewrittenAs(reference).map(shortForm)];
@@ -386,26 +386,26 @@ function formsOf(reference: string, rewrittenAs: Search['rewrittenAs']): string[
   return [...new Set(forms)];
 }
 
-/** The same where a part of it is enough; sites also drop the zeros that begin a number. */
+/** The same for partial comparison; sites also drop leading zeros of a number. */
 const partsOf = (reference: string, rewrittenAs: Search['rewrittenAs']): string[] => [
   ...new Set([reference, reference.replace(/(?<!\d)0+(?=\d)/g, ''), ...rewrittenAs(reference)].map(shortForm)),
 ];
 
-/** The search of one feed that is not over. */
+/** A search for one feed that has not ended. */
 export interface OpenSearch {
   readonly feed: FeedName;
   readonly note: string | undefined;
-  /** Why it failed, if it did later than `since`. */
+  /** Why it failed, if it failed after `since`. */
   readonly failure: string | undefined;
 }
 
-/** What time it is by the database's clock. */
+/** The time by the database clock. */
 export async function databaseTime(db: Queryable): Promise<Date> {
   const [row] = await db.query<{ now: Date }>('select clock_timestamp() as now');
   return row?.now ?? new Date();
 }
 
-/** Feeds with creates that wait for the search. @param since by the database's clock. */
+/** Feeds with creates that wait for the search. @param since by the database clock. */
 export async function openSearches(db: Queryable, feeds: readonly FeedName[], since: Date): Promise<OpenSearch[]> {
   const rows = await db.query<{ feed: FeedName; note: string | null; failed: boolean | null }>(
     `select feed, site_check_note as note, site_check_failed_at > $2 as failed from feed_state f
@@ -420,7 +420,7 @@ export async function openSearches(db: Queryable, feeds: readonly FeedName[], si
   }));
 }
 
-/** What a person should know of a search that is over; told once. */
+/** What a person should know about a search that has ended; returned once. */
 export async function takeSearchNote(db: Queryable, feed: FeedName): Promise<string | undefined> {
   const [row] = await db.query<{ note: string | null }>(
     `update feed_state f set site_check_note = null from feed_state old

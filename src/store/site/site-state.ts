@@ -1,4 +1,4 @@
-// Keeps what is known of each site between requests: paused and why, not before when, and how often it failed in a row.
+// Stores the state of each site between requests: pauses with their cause, waits, and failures in a row.
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { forgetRefusedTokens } from './refused-token.ts';
@@ -7,20 +7,20 @@ export interface SiteState {
   readonly site: SiteName;
   readonly pausedSince: Date | undefined;
   readonly pauseCause: string | undefined;
-  /** Nothing is sent before this moment: the site said to wait, or was out of reach. */
+  /** Milliseconds until something may be sent: the site asked to wait, or was unreachable. */
   readonly waitsMs: number;
   readonly unreachableStreak: number;
   readonly lastMessage: string | undefined;
-  /** Milliseconds until a paused site is probed; negative: due. */
+  /** Milliseconds until a paused site is probed; negative if overdue. */
   readonly probeInMs: number | undefined;
   readonly probes: number;
-  /** Where its jobs were made; `undefined`: none was yet. */
+  /** Address at which its jobs were created; `undefined` if none was yet. */
   readonly address: string | undefined;
-  /** It is paused because a process was configured with this other address. */
+  /** The other address with which a process was configured, and because of which the site is paused. */
   readonly movedTo: string | undefined;
-  /** The pause is of the token that was asked about, and not of the site. */
+  /** The pause applies to the given token, not to the site. */
   readonly tokenRefused: boolean;
-  /** Requests a second that the site has taught by asking to wait; `undefined`: it takes the configured ones. */
+  /** Requests per second learnt from the site's requests to wait; `undefined` if the configured rate applies. */
   readonly learntRate: number | undefined;
 }
 
@@ -31,8 +31,8 @@ const COLUMNS = `paused_since, pause_cause, unreachable_streak, last_message, s.
     (extract(epoch from t.next_probe - clock_timestamp()) * 1000)::float8 as token_probe_in_ms`;
 
 /**
- * How a site stands for whoever holds a token.
- * @param token its digest: see `tokenDigest`. Without it a site stands as for those with the token refused first, if any is.
+ * State of a site for the holder of a token.
+ * @param token its digest: see `tokenDigest`. Without it, the state for the token that was refused first, if any.
  */
 export async function readSiteState(db: Queryable, site: SiteName, token?: string): Promise<SiteState> {
   const [row] = await db.query(
@@ -44,14 +44,14 @@ export async function readSiteState(db: Queryable, site: SiteName, token?: strin
   return tidy(row ?? { site });
 }
 
-/** The state for a process with this address of the site: where base_url was set back, the next worker ends the pause. */
+/** The state for a process with this address of the site: if base_url was reset, the next worker ends the pause. */
 export function stateAt(address: string, state: SiteState): SiteState {
   const isOver = state.movedTo !== undefined && state.address === address && !state.tokenRefused;
   if (!isOver) return state;
   return { ...state, pausedSince: undefined, pauseCause: undefined, probeInMs: undefined, movedTo: undefined };
 }
 
-/** How all sites stand that are known, for whoever holds these tokens; a site that is not among them for any token. */
+/** States of all known sites for the holder of these tokens; a site without a token here is read without one. */
 export async function listSiteStates(
   db: Queryable,
   tokens: ReadonlyMap<SiteName, string> = new Map(),
@@ -63,8 +63,8 @@ export async function listSiteStates(
 }
 
 /**
- * Pauses a site durably. A pause that stands keeps its start and its first cause. Gives whether it is new.
- * @param probeAfterMs when to see whether the cause is gone; `undefined`: only a person can tell.
+ * Pauses a site persistently. An existing pause keeps its start and cause. Returns whether the pause is new.
+ * @param probeAfterMs when to check whether the cause is gone; `undefined` if only a person can tell.
  */
 export async function pauseSite(
   db: Queryable,
@@ -83,13 +83,13 @@ export async function pauseSite(
   return rows.length > 0;
 }
 
-/** A person lets a site be sent to again, at once, and with any token. Gives whether it was paused. */
+/** A person resumes a site, at once and with any token. Returns whether it was paused. */
 export async function resumeSite(db: Queryable, site: SiteName): Promise<boolean> {
   const refused = await forgetRefusedTokens(db, site);
   return (await endPause(db, site)) || refused;
 }
 
-/** Lets a site be sent to again, at once, save with tokens that it refuses. Gives whether it was paused. */
+/** Resumes a site at once, except for tokens that it refuses. Returns whether it was paused. */
 export async function endPause(db: Queryable, site: SiteName): Promise<boolean> {
   const rows = await db.query(
     `update site_state s set paused_since = null, pause_cause = null, next_probe = null, probes = 0, not_before = '-infinity',
@@ -101,7 +101,7 @@ export async function endPause(db: Queryable, site: SiteName): Promise<boolean> 
   return rows[0]?.was_paused === true;
 }
 
-/** Takes the site at its word for a day when it says of all jobs that they are gone: a person said that it was emptied. */
+/** A person said that the site was emptied: for a day, believes the site when it reports all jobs as gone. */
 export async function trustGone(db: Queryable, site: SiteName): Promise<void> {
   await db.query(
     `insert into site_state (site, trust_gone_until) values ($1, now() + interval '1 day')
@@ -115,7 +115,7 @@ export async function trustsGone(db: Queryable, site: SiteName): Promise<boolean
   return rows.length > 0;
 }
 
-/** Notes a probe that failed; the next one comes twice as late, at most after `maxMs`. */
+/** Records a failed probe; the next one waits twice as long, at most `maxMs`. */
 export async function noteFailedProbe(db: Queryable, site: SiteName, firstMs: number, maxMs: number): Promise<void> {
   await db.query(
     `update site_state set probes = probes + 1,
@@ -126,8 +126,8 @@ export async function noteFailedProbe(db: Queryable, site: SiteName, firstMs: nu
 }
 
 /**
- * Notes that a site was out of reach and holds everything for it, twice as long each time, up to `maxMs`. Requests that
- * were in flight together count once. Gives the number of times in a row.
+ * Records that a site was unreachable and holds everything for it, twice as long each time, up to `maxMs`. Requests that were
+ * in flight together count once. Returns the number of times in a row.
  */
 export async function noteUnreachable(
   db: Queryable,
@@ -149,7 +149,7 @@ export async function noteUnreachable(
   return row?.unreachable_streak ?? 1;
 }
 
-/** Counts answers in a row that no request can get past as configured. Gives the number of times. */
+/** Counts consecutive responses that show a configuration problem, with which no request can succeed. Returns the count. */
 export async function noteMisconfigured(db: Queryable, site: SiteName, message: string): Promise<number> {
   const [row] = await db.query<{ misconfigured_streak: number }>(
     `insert into site_state as s (site, misconfigured_streak, last_message) values ($1, 1, $2)
@@ -161,8 +161,8 @@ export async function noteMisconfigured(db: Queryable, site: SiteName, message: 
 }
 
 /**
- * Notes that the site answered as it should; writes only where something stood against it.
- * @param address where it did what was asked, if it did: the site's own address from then on, if none is known yet.
+ * Records that the site responded as it should; writes only if a failure was recorded.
+ * @param address where the site did what was requested: becomes the site's own address if none is known yet.
  */
 export async function noteReachable(db: Queryable, site: SiteName, address: string | undefined): Promise<void> {
   await db.query(
@@ -174,7 +174,7 @@ export async function noteReachable(db: Queryable, site: SiteName, address: stri
   );
 }
 
-/** A pause of the whole site comes first: it may need a person, whatever the token. */
+/** A pause of the whole site takes precedence: it may need a person, whatever the token. */
 // biome-ignore lint/suspicious/noExplicitAny: columns are named in COLUMNS.
 function pauseOf(row: any): Pick<SiteState, 'pausedSince' | 'pauseCause' | 'probeInMs' | 'probes' | 'tokenRefused'> {
   const tokenRefused = row.refused_since != null && row.paused_since == null;

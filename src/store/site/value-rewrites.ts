@@ -1,12 +1,12 @@
-// Keeps how a site rewrites the values that it is sent: one row per field and kind of rewriting, few of them.
+// Stores how a site rewrites the values that it receives: one row per field and kind of rewriting, few of them.
 import type { LearntRewrite, LearntRewrites, Observation, RewriteKind } from '../../plan/observe-values.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
-/** Kinds with their details that are kept for one field, and fields for one site; the rest is not learnt. */
+/** Limits of rewritings per field and of fields per site; further ones are not learnt. */
 const MOST_PER_FIELD = 8;
 const MOST_FIELDS = 200;
-/** What is added to a value is kept if it is as short as this. */
+/** Longest addition to a value that is stored. */
 const MOST_DETAIL = 100;
 
 export async function learntRewrites(db: Queryable, site: SiteName): Promise<LearntRewrites> {
@@ -25,8 +25,8 @@ export async function learntRewrites(db: Queryable, site: SiteName): Promise<Lea
 }
 
 /**
- * Notes what was observed at least so often. Whoever notes it again changes nothing.
- * @param taught whether a person has said that the site shows the value that was sent.
+ * Records rewritings with how often they were observed, at least. Recording the same again changes nothing.
+ * @param taught whether a person has confirmed that the site shows the value that was sent.
  */
 export async function noteRewrites(
   db: Queryable,
@@ -61,10 +61,10 @@ export async function noteRewrites(
   );
 }
 
-/** Another site under the same name rewrites in a way of its own. */
+/** Another site under the same name rewrites differently. */
 export async function forgetRewrites(db: Queryable, site: SiteName): Promise<void> {
   await db.query('delete from value_rewrite where site = $1', [site]);
 }
 
-/** In one order everywhere, so that two processes don't wait for each other. */
+/** One order everywhere, so that two processes do not block each other. */
 const nameOf = ({ field, kind, detail }: Observation): string => `${field} ${kind} ${detail}`;
