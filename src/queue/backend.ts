@@ -1,4 +1,4 @@
-// Turns the configured `queue` into BullMQ queues and workers, and hides whether Redis or Postgres carries them.
+// Opens BullMQ queues and workers on the configured `queue`, and hides whether Redis or Postgres stores them.
 import {
   type IQueueBackend,
   type Processor,
@@ -17,13 +17,13 @@ import type { BackendKind, Wiring } from './wiring.ts';
 export interface QueueBackendOptions {
   /** `database`, or a `redis://` or `rediss://` URL. */
   readonly queue: string;
-  /** The installation's Postgres, used by `queue: database` alone. */
+  /** The installation's Postgres; used only by `queue: database`. */
   readonly databaseUrl: string;
-  /** How `queue: database` waits for a connection where that Postgres has none to spare; absent: not at all. */
+  /** Waits for a connection while that Postgres has none to spare, for `queue: database`; without it, fails at once. */
   readonly whenFree?: WhenFree;
-  /** Keeps installations that share one Redis apart: letters, digits, `-` and `_`. */
+  /** Separates installations that share one Redis: letters, digits, `-` and `_`. */
   readonly installation: string;
-  /** Hears of every trouble of a connection; passwords are removed, the same message comes once a second at most. */
+  /** Called with every connection error, without passwords; the same message at most once a second. */
   readonly onError: (error: Error) => void;
 }
 
@@ -33,7 +33,7 @@ export type AnyWorker<Data> = Worker<Data, void, string, IQueueBackend, object, 
 export interface QueueBackend {
   readonly kind: BackendKind;
   readonly addAtOnce: number;
-  /** Reports a trouble as `onError` of the options asks: no secrets, no floods. */
+  /** Reports an error through `onError` of the options, without secrets and floods. */
   readonly report: (thrown: unknown) => void;
   /** Opens a queue for adding. Resolves once it is connected; the caller closes it. */
   queue<Data>(name: string): Promise<AnyQueue<Data>>;
@@ -45,15 +45,15 @@ export interface QueueBackend {
   ): Promise<AnyWorker<Data>>;
 }
 
-/** Events are for watchers, of whom there are none; a short stream costs the least. */
+/** Nobody watches BullMQ's events, so a short stream suffices. */
 const EVENTS_KEPT = 100;
 
 function backendOf<B extends IQueueBackend, C>(wiring: Wiring<B, C>, onError: (error: Error) => void): QueueBackend {
   const report = reporter(onError, wiring.secrets);
-  // The server's version was checked once, when the backend was opened: no connection has to pass that check again.
+  // The server's version is checked once, when the backend is opened, so connections skip BullMQ's check.
   const reportErrorsOf = (emitter: Pick<QueueBase<B, C>, 'on' | 'closing'>) => {
     emitter.on('error', (error) => {
-      // While it closes, its last commands fail as a matter of course.
+      // Commands that fail while it closes are expected.
       if (emitter.closing === undefined) report(error);
     });
   };
@@ -97,10 +97,10 @@ function backendOf<B extends IQueueBackend, C>(wiring: Wiring<B, C>, onError: (e
 }
 
 /**
- * Opens the queue that the configuration names and makes it ready for use: Redis is asked for its version, in Postgres
- * the schema `queue` is created or brought up to date.
+ * Opens the configured queue and prepares it: checks the version of Redis, or creates or migrates the schema `queue` in
+ * Postgres.
  *
- * @throws Error that says what could not be reached and what to do, without passwords.
+ * @throws Error that says what is unreachable and what to do, without passwords.
  */
 export async function openQueueBackend(options: QueueBackendOptions): Promise<QueueBackend> {
   if (options.queue === 'database') {

@@ -1,15 +1,15 @@
-// Turns the backlogs of a site's feeds into batches: each feed in its own order, all feeds in equal shares.
+// Walks through the backlogs of a site's feeds in batches: each feed in its own order, all feeds in equal shares.
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { QueuedPosting } from './site-queue.ts';
 
-/** A page of one feed's backlog. `cursor`: where that entry stands, so that the next page begins behind it. */
+/** A page of one feed's backlog. `cursor` is the position of its entry; the next page begins after it. */
 export interface ReadyPage<Cursor> {
   readonly items: readonly { readonly key: PostingKey; readonly cursor: Cursor }[];
 }
 
 /**
- * Reads what of a feed may be sent now, in the order it should be sent in: deletes, creates, updates, nothing whose
- * `not_before` is ahead. At most `limit` entries behind `after`; fewer: there are no more.
+ * Reads the changes of a feed that may be sent now, in sending order: deletes, creates, updates; none whose `not_before` is
+ * in the future. Returns at most `limit` entries after `after`; fewer mean that there are no more.
  */
 export type ReadReady<Cursor> = (
   feed: FeedName,
@@ -18,13 +18,13 @@ export type ReadReady<Cursor> = (
 ) => Promise<ReadyPage<Cursor>>;
 
 /**
- * A walk from the start of the backlogs to their end. Entries that became ready behind it are met by the next walk; so
- * entries that are done are passed once per walk, not once per batch.
+ * A walk from the start of the backlogs to their end. Entries that become ready behind it are left to the next walk, so
+ * completed entries are skipped once per walk, not once per batch.
  */
 export interface BacklogWalk {
-  /** The next entries, `limit` at most; fewer: the walk is at its end. */
+  /** The next entries, at most `limit`; fewer mean that the walk has ended. */
   take(limit: number): Promise<QueuedPosting[]>;
-  /** Whether there is nothing more to take. */
+  /** Whether the walk has ended. */
   ended(): boolean;
   restart(): Promise<void>;
 }
@@ -35,7 +35,7 @@ interface Position<Cursor> {
   ended: boolean;
 }
 
-/** One from each in turn, so that no feed's postings stand behind all of another's. */
+/** Takes one from each list in rotation, so that no feed's postings wait for all of another's. */
 function interleave<T>(lists: readonly (readonly T[])[]): T[] {
   const longest = Math.max(0, ...lists.map((list) => list.length));
   const merged: T[] = [];
@@ -48,13 +48,13 @@ function interleave<T>(lists: readonly (readonly T[])[]): T[] {
   return merged;
 }
 
-/** Begins with nothing to take; the feeds are asked for at each restart. */
+/** Starts at the end of an empty walk; each restart reads the feeds. */
 export function startWalk<Cursor>(
   feeds: () => Promise<readonly FeedName[]>,
   readReady: ReadReady<Cursor>,
 ): BacklogWalk {
   let places: Position<Cursor>[] = [];
-  // Which feed is served first moves on, so that with more feeds than room each has its turn.
+  // Rotates the feed that is served first, so that with more feeds than room each gets its share.
   let first = 0;
 
   return {

@@ -1,4 +1,4 @@
-// Turns the database's URL into what BullMQ needs to keep its queues in the schema `queue` of the same Postgres.
+// Configures BullMQ to keep its queues in the schema `queue` of the installation's Postgres.
 import { createPostgresBackend, type PostgresPoolConfig, type PostgresQueueBackend, Queue } from 'bullmq';
 import { reportedError, secretsOf } from './reported-error.ts';
 import { sharingFactory, type WhenFree } from './shared-connection.ts';
@@ -6,12 +6,12 @@ import type { Wiring } from './wiring.ts';
 
 const SCHEMA = 'queue';
 
-/** Of the whole process. More than this don't finish jobs faster: their transactions wait for one another. */
+/** For the whole process. More connections do not finish jobs faster, as their transactions wait for one another. */
 const MOST_CONNECTIONS = 6;
 
 /**
- * Pool options on the given database. The queue may be lost at any time, so no commit of it waits for the disk.
- * An `options` parameter of the URL would replace ours, with the search path among them: it is put in front instead.
+ * Pool options for the given database. The queue may be lost at any time, so its commits do not wait for the disk.
+ * An `options` parameter of the URL would replace ours, including the search path, so it is prepended instead.
  */
 function poolOptions(databaseUrl: string, max: number): PostgresPoolConfig {
   const url = new URL(databaseUrl);
@@ -28,7 +28,7 @@ function poolOptions(databaseUrl: string, max: number): PostgresPoolConfig {
   };
 }
 
-/** Creates the schema, or brings it up to what this version of BullMQ needs. Several processes may do so at once. */
+/** Creates the schema, or migrates it to this version of BullMQ. Several processes may do so at once. */
 async function migrate(databaseUrl: string): Promise<void> {
   const connection = { ...poolOptions(databaseUrl, 1), migrate: true };
   const queue = new Queue('migration', { connection, skipMetasUpdate: true }, createPostgresBackend);
@@ -42,7 +42,7 @@ async function migrate(databaseUrl: string): Promise<void> {
 }
 
 /**
- * Prepares the schema and returns how to reach it.
+ * Prepares the schema and returns the connection settings.
  *
  * @throws Error without the password.
  */
@@ -63,7 +63,7 @@ export async function databaseWiring(
     producer: options,
     worker: () => options,
     prefix: '',
-    // A deduplicated job holds one advisory lock until its batch is in; Postgres has room for some thousands.
+    // Each deduplicated job holds an advisory lock until its batch is added; Postgres has room for some thousands.
     addAtOnce: 200,
     secrets,
   };

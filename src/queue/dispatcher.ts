@@ -1,61 +1,61 @@
-// Turns a site's backlog, however long, into a bounded window of queue jobs, and fills it up as it is worked off.
+// Feeds a site's backlog, however long, into a bounded window of queue jobs, and refills it as they complete.
 import type { FeedName } from '../posting/identifiers.ts';
 import { type ReadReady, startWalk } from './backlog-walk.ts';
 import type { SiteQueue } from './site-queue.ts';
 import { rememberQueued } from './still-queued.ts';
 
 export interface DispatcherOptions<Cursor> {
-  /** The feeds of the site that may have something to send; asked for at each walk through the backlog. */
+  /** The feeds of the site that may have something to send; requested for each walk through the backlog. */
   readonly feeds: () => Promise<readonly FeedName[]>;
   readonly readReady: ReadReady<Cursor>;
   readonly queue: Pick<SiteQueue, 'batchSize' | 'addMany' | 'counts'>;
-  /** Postings in the queue at most; see {@link windowFor}. */
+  /** Maximum of postings in the queue; see {@link windowFor}. */
   readonly window: number;
-  /** Whether this process is the one that dispatches for the site, now. Asked about once a second. */
+  /** Whether this process currently dispatches for the site. Called about once a second. */
   readonly tryLead: () => Promise<boolean>;
-  /** Whether the site may be sent to: not paused. Asked about once a second. */
+  /** Whether the site accepts requests, that is, is not paused. Called about once a second. */
   readonly mayDispatch: () => Promise<boolean>;
-  /** Whether this process has something in work that it took from the queue: when it ends, it may be ready once more. */
+  /** Whether this process has postings in flight that it took from the queue: these may become ready again. */
   readonly isWorking: () => boolean;
-  /** Hears why a round failed; the next one follows after a pause that grows to 5 s. */
+  /** Called with the error of a failed round; the next round follows after a pause that grows to 5 s. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface Dispatcher {
-  /** Something became ready: look from the start, soon. */
+  /** Something became ready: start a new walk soon. */
   wake(): void;
   /**
-   * Nothing is ready, queued or in work here, as of the latest look and since the latest `wake`. Always false where
-   * another process leads or the site may not be sent to. What waits for its `not_before` does not count.
+   * Whether nothing was ready, queued or in flight here at the latest check, and `wake` was not called since. Always false
+   * if another process leads or the site is paused. Changes that wait for their `not_before` do not count.
    */
   isQuiet(): boolean;
-  /** Resolves when the round that is under way is over. */
+  /** Resolves when the current round has ended. */
   stop(): Promise<void>;
 }
 
-/** The window at full speed: half a second of work at 1,000 a second. */
+/** The largest window. It is refilled at half, which is half a second of work at 1,000 postings a second. */
 const LARGEST_WINDOW = 1000;
 const WINDOW_SECONDS = 20;
 
 /**
- * How many postings to keep queued for a site: some seconds of its work, so that neither the workers run dry nor a feed
- * that comes later waits long behind what is queued already.
+ * How many postings to keep queued for a site: some seconds of its work, so that workers do not run dry, and a feed that
+ * comes later does not wait long behind what is already queued.
  */
 export function windowFor(requestsPerSecond: number, concurrency: number): number {
   return Math.min(LARGEST_WINDOW, Math.max(4 * concurrency, Math.ceil(requestsPerSecond * WINDOW_SECONDS)));
 }
 
-/** A walk through the whole backlog begins this often: it finds retries that became due and queue jobs that were lost. */
+/** How often a walk through the whole backlog starts, to find due retries and lost queue jobs. */
 const WALK_EVERY_MS = 5000;
-/** Where the queue has run dry, a walk begins at once, though not more often than this. */
+/** If the queue has run dry, a walk starts at once, but not more often than this. */
 const DRY_WALK_MS = 500;
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1000;
 const LONGEST_ERROR_PAUSE_MS = 5000;
 const ASK_EVERY_MS = 1000;
 
-/** Remembers an answer for a second: rounds follow one another more often than that. */
-function askedSeldom(ask: () => Promise<boolean>): () => Promise<boolean> {
+/** Caches an answer for a second, as rounds are more frequent. */
+function cachedForSecond(ask: () => Promise<boolean>): () => Promise<boolean> {
   let answer = false;
   let askedAt = Number.NEGATIVE_INFINITY;
   return async () => {
@@ -70,12 +70,12 @@ function askedSeldom(ask: () => Promise<boolean>): () => Promise<boolean> {
 /** Starts dispatching for one site, until it is stopped. Outages of Redis and Postgres only interrupt it. */
 export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dispatcher {
   const { queue, window } = options;
-  const leads = askedSeldom(options.tryLead);
-  const mayDispatch = askedSeldom(options.mayDispatch);
+  const leads = cachedForSecond(options.tryLead);
+  const mayDispatch = cachedForSecond(options.mayDispatch);
   const walk = startWalk(options.feeds, options.readReady);
   const stillQueued = rememberQueued(queue.batchSize);
 
-  // A walk is due from the beginning: nothing is known yet.
+  // A walk is due at the start, when nothing is known yet.
   let walkBeganAt = Number.NEGATIVE_INFINITY;
   let woken = false;
   let quiet = false;
@@ -83,13 +83,13 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
   let pauseMs = 0;
   let endPause: () => void = () => undefined;
 
-  /** After an error, or while this process has no say, nothing is known any more. */
+  /** After an error, or while this process does not dispatch, earlier results no longer hold. */
   function forget(): void {
     quiet = false;
     walkBeganAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Looks once. Resolves to whether it found anything. */
+  /** Runs one round. Resolves to whether it found anything. */
   async function round(): Promise<boolean> {
     if (!(await leads())) {
       stillQueued.forget();
@@ -101,14 +101,14 @@ export function startDispatcher<Cursor>(options: DispatcherOptions<Cursor>): Dis
       return false;
     }
     const { waiting, active } = await queue.counts();
-    // As if each were full: what is added once too late is added all the same.
+    // Counts each queue job as full: postings left out now are added by a later round.
     const queued = (waiting + active) * queue.batchSize;
     if (queued > window / 2) return false;
     const ageMs = performance.now() - walkBeganAt;
     const ranDry = queued === 0 && walk.ended() && !quiet && ageMs >= DRY_WALK_MS;
     const begins = woken || ranDry || ageMs >= WALK_EVERY_MS;
     if (begins) {
-      // What becomes ready while the feeds are asked for is for the next walk.
+      // What becomes ready while the feeds are being read is left to the next walk.
       woken = false;
       walkBeganAt = performance.now();
       await walk.restart();

@@ -1,17 +1,17 @@
-// Waits for a promise, but no longer than it is worth: connections may never say that they are closed.
+// Waits for a promise with a time limit, because connections may never report that they are closed.
 
-/** Whether it settled in time, whichever way. It goes on if it did not. */
+/** Whether the promise was fulfilled or rejected in time. It is not cancelled otherwise. */
 export async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, ms, false);
   });
-  const recorded = promise.then(
+  const ended = promise.then(
     () => true,
     () => true,
   );
   try {
-    return await Promise.race([recorded, timeout]);
+    return await Promise.race([ended, timeout]);
   } finally {
     clearTimeout(timer);
   }

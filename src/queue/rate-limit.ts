@@ -1,14 +1,14 @@
-// Turns requests per second into the window that BullMQ counts jobs in, over all workers of a queue.
+// Converts requests per second into the window of BullMQ's rate limiter, which all workers of a queue share.
 import type { RateLimiterOptions } from 'bullmq';
 
-/** Long enough that waiting for the next window costs little, short enough that requests come evenly. */
+/** Long enough that waiting for the next window costs little, short enough that requests are spread evenly. */
 const WINDOW_MS = 100;
 
 /**
- * A window of whole jobs and milliseconds that never allows more than the rate: 0.5/s is one job in 2,000 ms, 10/s one
- * in 100 ms, 1,000/s a hundred in 100 ms.
+ * A window of whole jobs and milliseconds that never exceeds the rate: 0.5/s is one job in 2,000 ms, 10/s one in 100 ms,
+ * 1,000/s a hundred in 100 ms.
  *
- * @param requestsPerSecond above 0; `Infinity`: no limit.
+ * @param requestsPerSecond above 0; `Infinity` for no limit.
  * @throws RangeError for anything else.
  */
 export function limiterFor(requestsPerSecond: number): RateLimiterOptions | undefined {

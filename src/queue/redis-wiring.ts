@@ -1,19 +1,19 @@
-// Turns a Redis URL into what BullMQ needs to keep its queues there.
+// Configures BullMQ to keep its queues in Redis.
 import { type ConnectionOptions, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 import { Redis } from 'ioredis';
 import { reportedError, secretsOf } from './reported-error.ts';
 import type { Wiring } from './wiring.ts';
 
-/** BullMQ's scripts are written for this version and later. */
+/** BullMQ's scripts need this version or later. */
 const OLDEST_REDIS = [6, 2] as const;
 const CONNECT_TIMEOUT_MS = 5000;
 const COMMAND_TIMEOUT_MS = 5000;
 
-/** Back within two seconds of the server, however long it was away. */
+/** Reconnects within two seconds after the server is back, however long it was away. */
 const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 2000);
 
 function readRedisUrl(text: string): URL {
-  // The text itself stays out of the message: a mistyped URL may still hold the password.
+  // The message omits the text, as a mistyped URL may still contain the password.
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) {
     throw new Error('queue: neither "database" nor a URL such as redis://host:6379');
@@ -21,7 +21,7 @@ function readRedisUrl(text: string): URL {
   return url;
 }
 
-/** Connects once and asks for the version, so that a wrong address or password is told at the start. */
+/** Connects once and reads the version, so that a wrong address or password is reported at the start. */
 async function checkServer(url: URL): Promise<void> {
   const shown = `${url.protocol}//${url.host}`;
   const probe = new Redis(url.href, {
@@ -31,7 +31,7 @@ async function checkServer(url: URL): Promise<void> {
     commandTimeout: COMMAND_TIMEOUT_MS,
     maxRetriesPerRequest: 0,
   });
-  // The reason arrives here; `connect()` itself only says that the connection is closed.
+  // The reason arrives here; `connect()` itself only reports a closed connection.
   let reason: unknown;
   probe.on('error', (error) => {
     reason = error;
@@ -57,9 +57,9 @@ async function checkServer(url: URL): Promise<void> {
 }
 
 /**
- * Checks the server and returns how to reach it.
+ * Checks the server and returns the connection settings.
  *
- * @param installation part of every key, so that two installations on one Redis don't take each other's jobs.
+ * @param installation part of every key, so that two installations on one Redis do not take each other's jobs.
  * @throws Error without the password.
  */
 export async function redisWiring(

@@ -1,19 +1,19 @@
-// Turns what the queue's libraries emit into errors that are safe to log: no secrets, and no floods.
+// Makes errors of the queue libraries safe to log: without secrets and without floods.
 import { ErrorCode } from 'bullmq';
 
-/** The queue was emptied while a job was in work. Nothing is lost by that: the backlog has its change, or it was sent. */
+/** The queue was emptied while a job was in flight. Nothing is lost: its change is in the backlog, or was sent. */
 export class LostJobError extends Error {
   override name = 'LostJobError';
 }
 
-/** Connections that did not go down when they were told to. Nothing is lost by that, for the same reason. */
+/** Connections did not close in time. Nothing is lost, for the same reason. */
 export class NotClosedError extends Error {
   override name = 'NotClosedError';
 }
 
 /**
- * A plain copy of an error: name, message and code, with each secret replaced. The original is not kept as its cause:
- * ioredis hangs the refused command on its errors, and with `AUTH` that is the password.
+ * A plain copy of an error: name, message and code, with each secret replaced. The original is not attached as the cause,
+ * because ioredis attaches the refused command to its errors, and for `AUTH` that includes the password.
  */
 export function reportedError(thrown: unknown, secrets: readonly string[]): Error {
   const original = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -28,9 +28,9 @@ export function reportedError(thrown: unknown, secrets: readonly string[]): Erro
 }
 
 /**
- * Reports errors with the same message once a second at most: a worker whose server is away tries again many times.
+ * Reports errors with the same message at most once a second, as a worker without its server retries often.
  *
- * @param report receives what is left, already free of secrets.
+ * @param report receives the remaining errors, without secrets.
  */
 export function reporter(report: (error: Error) => void, secrets: readonly string[]): (thrown: unknown) => void {
   let lastMessage = '';
@@ -51,7 +51,7 @@ export function secretsOf({ password }: URL): string[] {
   try {
     return [...new Set([password, decodeURIComponent(password)])];
   } catch {
-    // A lone `%`: there is only the one way to write it.
+    // A lone `%` cannot be decoded, so the password is only used as written.
     return [password];
   }
 }

@@ -1,14 +1,14 @@
-// Has all queues and workers of a process use one small pool and one connection that listens, however many sites there are.
+// Shares one small pool and one listening connection among all queues and workers of a process, however many sites there are.
 import { EventEmitter } from 'node:events';
 import { type BackendFactory, PostgresConnection, type PostgresPoolConfig, PostgresQueueBackend } from 'bullmq';
 
-/** Waits for a connection where the server has none to spare. */
+/** Waits for a connection while the server has none to spare. */
 export type WhenFree = <T>(
   pool: { readonly totalCount: number; readonly options: { max?: number | undefined } } | undefined,
   connect: () => Promise<T>,
 ) => Promise<T>;
 
-/** What `pg` makes of a pool, as far as it is used here; BullMQ's own type says less. */
+/** The parts of `pg`'s pool that are used here; BullMQ's own type lacks them. */
 interface Pool {
   readonly totalCount: number;
   readonly options: { max?: number | undefined };
@@ -21,14 +21,14 @@ function openWaiting(options: PostgresPoolConfig, whenFree: WhenFree): PostgresC
   const pool = connection.pool as unknown as Pool;
   const [query, connect] = [pool.query.bind(pool), pool.connect.bind(pool)];
   pool.query = (...statement) => whenFree(pool, () => query(...statement));
-  // With a callback it is the pool's own query that asks.
+  // A call with a callback comes from the pool's own query.
   pool.connect = (callback) => (callback === undefined ? whenFree(pool, () => connect()) : connect(callback));
-  // Each queue and each worker hears of its troubles.
+  // Each queue and each worker adds an error listener.
   connection.setMaxListeners(0);
   return connection;
 }
 
-/** One queue's or worker's share in the connection: closed with it, and the last one closes the connection. */
+/** One queue's or worker's share of the connection: closed with its user; the last share closes the connection. */
 function shareOf(connection: PostgresConnection, whenFree: WhenFree, leave: () => Promise<void>): PostgresConnection {
   const events = new EventEmitter();
   const forwarded = (['error', 'ready', 'listenerinvalidated'] as const).map((name) => {
@@ -54,11 +54,11 @@ function shareOf(connection: PostgresConnection, whenFree: WhenFree, leave: () =
     waitUntilReady: () => connection.waitUntilReady(),
     async getListenClient() {
       const client = await whenFree(undefined, () => connection.getListenClient());
-      // Each worker listens on it.
+      // Each worker adds listeners.
       (client as unknown as EventEmitter).setMaxListeners(0);
       return client;
     },
-    // A name would be one worker's alone.
+    // A name would belong to a single worker.
     setListenClientName: async () => undefined,
     get hasListenClientKeepAlive() {
       return connection.hasListenClientKeepAlive;
@@ -72,7 +72,7 @@ function shareOf(connection: PostgresConnection, whenFree: WhenFree, leave: () =
   return share as unknown as PostgresConnection;
 }
 
-/** Makes BullMQ's backends on one connection of the process, which is opened for the first of them. */
+/** Creates BullMQ's backends on one connection of the process, which the first of them opens. */
 export function sharingFactory(
   options: PostgresPoolConfig,
   whenFree: WhenFree,

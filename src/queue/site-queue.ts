@@ -1,4 +1,4 @@
-// Turns posting keys into queue jobs of their site: one for each posting, or for a batch of them where much is sent.
+// Adds postings to their site's queue: one queue job per posting, or per batch of them at high rates.
 import { createHash } from 'node:crypto';
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
@@ -7,35 +7,34 @@ import { limiterFor } from './rate-limit.ts';
 import { NotClosedError } from './reported-error.ts';
 import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
 
-/** What a queue job says of a posting: look at it. What is to be done with it stands in the database. */
+/** A posting that a queue job asks to check. What has to be done is in the database. */
 export interface QueuedPosting {
   readonly feed: FeedName;
   readonly key: PostingKey;
 }
 
-/** All that a queue job carries. One of an earlier version is a posting by itself. */
+/** Data of a queue job. Queue jobs of earlier versions hold a single posting instead. */
 interface Batch {
   readonly postings: readonly QueuedPosting[];
 }
 
-/** Queue jobs, each with as many postings as the batch size says at most. */
+/** Numbers of queue jobs, each with at most as many postings as the batch size. */
 export interface QueueCounts {
   /** Not yet taken by a worker. */
   readonly waiting: number;
-  /** With a worker that has not handed all of it over yet, or with one that died and has not yet been missed. */
+  /** With a worker that has not handed over all of it, or with one that died and was not missed yet. */
   readonly active: number;
 }
 
 export interface SiteQueue {
-  /** Postings to a queue job; the last one of an `addMany` may have less. */
+  /** Postings per queue job; the last one of an `addMany` may have fewer. */
   readonly batchSize: number;
   /**
-   * Adds them in this order, as many to a queue job as the batch size says. A batch that waits already is not added
-   * again; one that is being processed is processed once more afterwards. Throws if the queue can't be reached; some of
-   * them may be added then.
+   * Adds them in this order, in batches. A batch that is already waiting is not added again; one that is being processed is
+   * processed once more afterwards. Throws if the queue is unreachable; some of the postings may have been added by then.
    */
   addMany(postings: readonly QueuedPosting[]): Promise<void>;
-  /** Adds each as a queue job of its own, whatever the batch size. Throws as {@link SiteQueue.addMany} does. */
+  /** Adds each as a separate queue job, whatever the batch size. Throws like {@link SiteQueue.addMany}. */
   addApart(postings: readonly QueuedPosting[]): Promise<void>;
   counts(): Promise<QueueCounts>;
   close(): Promise<void>;
@@ -46,18 +45,17 @@ const queueNameOf = (site: SiteName): string => `apply-${site}`;
 const LARGEST_BATCH = 8;
 
 /**
- * Postings to a queue job. One, so that each stands for itself, unless a queue job's own price would limit a site that
- * takes much: a batch is worth no more than 20 ms of its rate. All processes that work for the site must have the same:
- * queue jobs are what the limit of the rate counts.
+ * Postings per queue job: one, unless the cost of a queue job would limit a fast site; a batch holds at most 20 ms of its
+ * rate. All processes of the site must use the same size, because the rate limit counts queue jobs.
  */
 export function batchSizeFor(requestsPerSecond: number): number {
   return Math.max(1, Math.min(LARGEST_BATCH, Math.floor(requestsPerSecond / 50)));
 }
 
-/** A server that does not answer any more must not keep a process that ends. */
+/** An unresponsive server must not keep a process from ending. */
 const CLOSE_MS = 5_000;
 
-/** The same postings have the same ID; a digest, since a key may hold any characters and be long. */
+/** Equal for equal postings; a digest, as a key may be long and contain any characters. */
 function deduplicationId(postings: readonly QueuedPosting[]): string {
   const text = postings.map(({ feed, key }) => [feed, key]);
   return createHash('sha256').update(JSON.stringify(text)).digest('base64url').slice(0, 22);
@@ -74,7 +72,7 @@ export async function openSiteQueue(backend: QueueBackend, site: SiteName, batch
     const jobs = [...batchesOf(postings, toEach)].map((batch) => ({
       name: 'apply',
       data: { postings: batch },
-      // No `jobId`: one would lose what is added while the batch is being processed.
+      // No `jobId`: with one, postings added while the batch is being processed would be lost.
       opts: { deduplication: { id: deduplicationId(batch), keepLastIfActive: true } },
     }));
     for (const some of batchesOf(jobs, backend.addAtOnce)) await queue.addBulk(some);
@@ -89,7 +87,7 @@ export async function openSiteQueue(backend: QueueBackend, site: SiteName, batch
     },
     async close() {
       if (await endsWithin(queue.close(), CLOSE_MS)) return;
-      // Nothing is lost: what is still to be sent is in the backlog, whatever the queue has of it.
+      // Nothing is lost: what remains to be sent is in the backlog.
       backend.report(new NotClosedError(`queue ${queue.name} did not close within ${CLOSE_MS / 1000} s`));
       await endsWithin(queue.disconnect(), CLOSE_MS);
     },
@@ -98,21 +96,21 @@ export async function openSiteQueue(backend: QueueBackend, site: SiteName, batch
 
 export interface ApplyWorkerOptions {
   readonly site: SiteName;
-  /** Its queue, which tells how large batches are. */
+  /** The site's queue, which determines the batch size. */
   readonly queue: Pick<SiteQueue, 'batchSize' | 'addApart'>;
-  /** Postings at a time, in this process, that are not handed over yet; of batches, as many as it takes for that. */
+  /** Postings in this process that are not handed over yet; with batches, as many batches as that takes. */
   readonly concurrency: number;
-  /** Over all processes that work for this site; fractions too, `Infinity`: no limit. */
+  /** Over all processes of this site; may be a fraction; `Infinity` for no limit. */
   readonly requestsPerSecond: number;
   /** See {@link WorkerTask.process}. */
   readonly process: (item: QueuedPosting, signal: AbortSignal, handOver: () => void) => Promise<void>;
-  /** Puts the posting into review: `process` threw at it, or processes died with it before it was handed over. */
+  /** Puts a posting into review after `process` threw, or after processes died with it before it was handed over. */
   readonly onPoisoned: (item: QueuedPosting, error: Error) => Promise<void>;
 }
 
 /**
- * Starts working for a site in this process. The postings of a batch are processed side by side; where a process died
- * with a batch, each comes again as a queue job of its own.
+ * Starts working for a site in this process. The postings of a batch are processed concurrently; if a process dies with a
+ * batch, each posting returns as a separate queue job.
  */
 export function startApplyWorker(backend: QueueBackend, options: ApplyWorkerOptions): Promise<RunningWorker> {
   const { site, queue, concurrency, requestsPerSecond, process, onPoisoned } = options;

@@ -1,25 +1,25 @@
-// Tells which postings wait in a queue already, without asking it for each: by how many queue jobs were added after theirs.
+// Tracks which postings are still queued without asking the queue for each, by counting the queue jobs added after theirs.
 import type { QueuedPosting } from './site-queue.ts';
 
 /**
- * What one producer has added to a queue that is worked off in order. Where others add to it as well, or a queue job is
- * taken out of turn, a posting may be added once more than it had to, or a walk or more later than it could.
+ * The postings that one producer has added to a queue that is processed in order. If others add to it too, or queue jobs are
+ * taken out of order, a posting may be added again needlessly, or one or more walks late.
  */
 export interface StillQueued {
-  /** Those of them that don't wait any more, or never did. @param waiting queue jobs that are not taken yet. */
+  /** Returns the postings that are not queued, or no longer. @param waiting queue jobs not taken yet. */
   withoutThose(postings: readonly QueuedPosting[], waiting: number): QueuedPosting[];
-  /** What was added in one go, in this order. */
+  /** Records postings added in one call, in this order. */
   added(postings: readonly QueuedPosting[]): void;
-  /** What is in the queue is not known any more. */
+  /** The content of the queue is no longer known. */
   forget(): void;
 }
 
-/** @param batchSize postings to a queue job. */
+/** @param batchSize postings per queue job. */
 export function rememberQueued(batchSize: number): StillQueued {
-  /** The number of each one's queue job, the oldest in front. */
+  /** Number of each posting's queue job, oldest first. */
   const jobs = new Map<string, number>();
   let lastJob = 0;
-  // Feed names hold no `/`, so that no two pairs read alike.
+  // Feed names contain no `/`, so no two pairs give the same ID.
   const idOf = ({ feed, key }: QueuedPosting): string => `${feed}/${key}`;
   return {
     withoutThose(postings, waiting) {

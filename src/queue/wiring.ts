@@ -1,15 +1,15 @@
-// What Redis and Postgres each bring for BullMQ to work on them.
+// What BullMQ needs to run on Redis or on Postgres.
 import type { BackendFactory, IQueueBackend } from 'bullmq';
 
 export type BackendKind = 'redis' | 'database';
 
-/** What one backend brings to a queue or a worker. */
+/** Settings of one backend for queues and workers. */
 export interface Wiring<B extends IQueueBackend, C> {
   readonly kind: BackendKind;
   readonly factory: BackendFactory<B, C>;
-  /** For adding and counting: gives up within seconds while the server is away. */
+  /** For adding and counting: gives up within seconds if the server is unreachable. */
   readonly producer: C;
-  /** For a worker with that many jobs at a time: waits for the server as long as it takes. */
+  /** For a worker with this many concurrent jobs: waits for the server as long as needed. */
   worker(concurrency: number): C;
   /** Namespace of the keys in Redis. */
   readonly prefix: string;

@@ -133,7 +133,7 @@ describe.each(backends)('worker on $title', ({ start, missing }) => {
       await outcomes.reached(2);
       await worker.stop(1000);
       expect(outcomes.values.toSorted()).toEqual([
-        'poisoned deadly: processes died 11 times while they had it in work',
+        'poisoned deadly: processes died 11 times while processing it',
         'processed harmless',
       ]);
       expect(await queue.counts()).toEqual({ waiting: 0, active: 0 });
