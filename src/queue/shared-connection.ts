@@ -50,7 +50,7 @@ function shareOf(connection: PostgresConnection, whenFree: WhenFree, leave: () =
   const share = {
     pool: connection.pool,
     schema: connection.schema,
-    on: (name: string, hear: (...values: unknown[]) => void) => events.on(name, hear),
+    on: (name: string, listener: (...values: unknown[]) => void) => events.on(name, listener),
     waitUntilReady: () => connection.waitUntilReady(),
     async getListenClient() {
       const client = await whenFree(undefined, () => connection.getListenClient());

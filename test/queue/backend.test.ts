@@ -11,7 +11,7 @@ import { redis } from './queue-backends.ts';
 const SECRET = 'p%40ss-word';
 const open = (queue: string, databaseUrl = '') =>
   openQueueBackend({ queue, databaseUrl, installation: 'test', onError: () => undefined });
-/** All that printing an error may show. */
+/** Everything that printing an error may show. */
 const allOf = (error: unknown): string => {
   const { message, stack, cause } = error as Error;
   return [message, stack, JSON.stringify(error), cause === undefined ? '' : allOf(cause)].join('\n');
@@ -24,7 +24,7 @@ const failureOf = (opening: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('opening a queue that is not there', () => {
+describe('opening an unreachable queue', () => {
   test.each([
     ['not a URL', `redis//:${SECRET}@host`, /neither "database" nor a URL/],
     ['another protocol', `amqp://:${SECRET}@host`, /neither "database" nor a URL/],
@@ -69,7 +69,7 @@ test('several processes may open the queue in one new database at once', async (
   await database.drop();
 });
 
-test('options in the database’s URL are kept, beside those that the queue needs', async () => {
+test('options in the database’s URL are kept in addition to those of the queue', async () => {
   const database = await createTestDatabase({ empty: true });
   const url = new URL(database.url);
   url.searchParams.set('options', '-c lock_timeout=7s');
@@ -78,7 +78,7 @@ test('options in the database’s URL are kept, beside those that the queue need
   const tables = await runSql(database.url, `select 1 from pg_tables where schemaname = 'queue' and tablename = 'job'`);
   expect(tables).toHaveLength(1);
   await queue.close();
-  // The server says what arrived of them.
+  // Reads back which options reached the server.
   url.searchParams.set('options', '-c no_such_setting=1');
   await expect(open('database', url.href)).rejects.toThrow(/no_such_setting/);
   await database.drop();
@@ -93,7 +93,7 @@ test.skipIf(!redis.available)(`while Redis is away, adding fails instead of wait
 });
 
 describe('reported errors', () => {
-  test('keep name, message and code, and nothing else', () => {
+  test('keep only name, message and code', () => {
     const original = Object.assign(new TypeError('broken'), { code: 'EPIPE', command: { args: [SECRET] } });
     const copy = reportedError(original, []);
     expect({ ...copy, name: copy.name, message: copy.message }).toEqual({
@@ -111,18 +111,18 @@ describe('reported errors', () => {
     expect(reportedError(new Error(`${secret} and ${secret}`), secrets).message).toBe('*** and ***');
   });
 
-  test('what is no error becomes one', () => {
+  test('a thrown value that is not an error becomes one', () => {
     expect(reportedError('plain', []).message).toBe('plain');
   });
 
-  test('the same message is reported once, another one too', () => {
+  test('the same message is reported once, and a different one too', () => {
     const messages: string[] = [];
     const report = reporter((error) => messages.push(error.message), []);
     for (const message of ['away', 'away', 'back', 'away']) report(new Error(message));
     expect(messages).toEqual(['away', 'back', 'away']);
   });
 
-  test('a URL with a lone percent sign has a secret too', () => {
+  test('a password with a lone percent sign is a secret too', () => {
     expect(secretsOf(new URL('redis://:100%@host'))).toEqual(['100%']);
   });
 });

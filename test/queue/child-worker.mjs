@@ -1,5 +1,5 @@
-// A worker process for tests to kill: takes what is queued, says so on standard output, and never finishes it.
-// Arguments: queue, database URL, site. Runs the compiled code, as Node 20 can't read TypeScript.
+// A worker process for tests to kill: takes queued postings, prints them to standard output, and never finishes them.
+// Arguments: queue, database URL, site. Runs the compiled code, as Node 20 cannot run TypeScript.
 import { openQueueBackend } from '../../dist/src/queue/backend.js';
 import { openSiteQueue, startApplyWorker } from '../../dist/src/queue/site-queue.js';
 

@@ -1,4 +1,4 @@
-// A queue whose server does not let go ends with the process all the same, and says so.
+// A queue or worker whose connections do not close is abandoned with a report.
 import { afterEach, expect, it, vi } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
@@ -9,7 +9,7 @@ afterEach(() => vi.useRealTimers());
 
 const never = () => new Promise<void>(() => undefined);
 
-/** A backend whose connections never go down: a fault that no server can be made to have at will. */
+/** A backend whose connections never close, which cannot be provoked on a real server. */
 function stuckBackend() {
   const reported: string[] = [];
   const stuck = { name: 'apply-board', on: () => undefined, close: never, disconnect: never };
@@ -23,7 +23,7 @@ function stuckBackend() {
   return { backend, reported };
 }
 
-it('a queue that does not close is left', async () => {
+it('a queue that does not close is abandoned', async () => {
   vi.useFakeTimers();
   const { backend, reported } = stuckBackend();
   const queue = await openSiteQueue(backend, siteName('board'));
@@ -33,7 +33,7 @@ it('a queue that does not close is left', async () => {
   expect(reported).toEqual(['NotClosedError: queue apply-board did not close within 5 s']);
 });
 
-it('a worker that does not close is left', async () => {
+it('a worker that does not close is abandoned', async () => {
   vi.useFakeTimers();
   const { backend, reported } = stuckBackend();
   const worker = await startWorker(backend, {

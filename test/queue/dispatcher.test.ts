@@ -4,7 +4,7 @@ import type { ReadReady } from '../../src/queue/backlog-walk.ts';
 import { type Dispatcher, type DispatcherOptions, startDispatcher, windowFor } from '../../src/queue/dispatcher.ts';
 import type { QueuedPosting } from '../../src/queue/site-queue.ts';
 
-/** A backlog in memory: per feed, keys in order; `done` ones are no longer ready. */
+/** A backlog in memory: keys in order per feed; those in `done` are no longer ready. */
 function backlogOf(sizes: Readonly<Record<string, number>>) {
   const done = new Set<string>();
   const asked: { feed: string; after: number | undefined; limit: number }[] = [];
@@ -21,7 +21,7 @@ function backlogOf(sizes: Readonly<Record<string, number>>) {
   return { total, done, asked, readReady, feeds: async () => Object.keys(total).map(feedName) };
 }
 
-/** A queue in memory that collapses what waits, as the real one does. */
+/** A queue in memory that deduplicates waiting postings, like the real one. */
 function queueInMemory() {
   const jobs = new Map<string, QueuedPosting>();
   const added: QueuedPosting[] = [];
@@ -39,7 +39,7 @@ function queueInMemory() {
       largest = Math.max(largest, jobs.size);
     },
     counts: async () => ({ waiting: jobs.size, active: 0 }),
-    /** Works off the oldest jobs. */
+    /** Completes the oldest queue jobs. */
     work(count: number, done: Set<string>) {
       for (const [id, { key }] of [...jobs].slice(0, count)) {
         jobs.delete(id);
@@ -107,7 +107,7 @@ describe('dispatcher', () => {
     expect(queue.jobs.size).toBe(100);
   });
 
-  test('the order inside a feed is the backlog’s own, and feeds take turns', async () => {
+  test('each feed keeps the order of its backlog, and feeds alternate', async () => {
     const backlog = backlogOf({ large: 5000, small: 3, other: 5000 });
     const queue = queueInMemory();
     begin(backlog, queue, { window: 30 });
@@ -115,14 +115,14 @@ describe('dispatcher', () => {
     const keysOf = (feed: string) => queue.added.filter((posting) => posting.feed === feed).map(({ key }) => key);
     expect(keysOf('small')).toEqual(['small 0', 'small 1', 'small 2']);
     expect(keysOf('large')).toEqual(Array.from({ length: keysOf('large').length }, (_, index) => `large ${index}`));
-    // The room that the small feed leaves goes to the others in equal parts.
+    // The room that the small feed does not need is shared equally by the others.
     expect([keysOf('large').length, keysOf('other').length].toSorted()).toEqual([13, 14]);
-    // One of each in turn, not one feed behind another.
+    // Alternates between feeds instead of sending one after another.
     const feedsOf = (from: number) => queue.added.slice(from, from + 3).map(({ feed }) => feed);
     for (const from of [0, 3, 6]) expect(feedsOf(from).toSorted()).toEqual(['large', 'other', 'small']);
   });
 
-  test('with more feeds than room, every feed has its turn', async () => {
+  test('with more feeds than room, every feed is served in rotation', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `feed${index}`);
     const backlog = backlogOf(Object.fromEntries(names.map((name) => [name, 50])));
     const queue = queueInMemory();
@@ -134,7 +134,7 @@ describe('dispatcher', () => {
     expect(new Set(queue.added.map(({ feed }) => feed)).size).toBe(20);
   });
 
-  test('a walk reads on from where it was, and begins again within seconds', async () => {
+  test('a walk continues where it stopped, and restarts within seconds', async () => {
     const backlog = backlogOf({ acme: 3000 });
     const queue = queueInMemory();
     begin(backlog, queue);
@@ -162,7 +162,7 @@ describe('dispatcher', () => {
     expect(isQuiet()).toBe(false);
   });
 
-  test('queue jobs that were lost are added again within seconds', async () => {
+  test('lost queue jobs are added again within seconds', async () => {
     const backlog = backlogOf({ acme: 700 });
     const queue = queueInMemory();
     begin(backlog, queue);
@@ -173,7 +173,7 @@ describe('dispatcher', () => {
     expect(queue.jobs.size).toBe(700);
   });
 
-  test('what waits in the queue is not added again by the next walk, and is once it has waited in vain', async () => {
+  test('the next walk skips postings that are still queued, and adds those that returned unprocessed', async () => {
     const backlog = backlogOf({ acme: 100 });
     const queue = queueInMemory();
     const { wake } = begin(backlog, queue);
@@ -182,7 +182,7 @@ describe('dispatcher', () => {
     wake();
     await seconds(12);
     expect(queue.added).toHaveLength(110);
-    // Taken from the queue, and ready as before.
+    // Taken from the queue, but still ready.
     queue.work(60, new Set());
     await seconds(6);
     expect(queue.added.slice(110).map(({ key }) => key)).toEqual(
@@ -190,13 +190,13 @@ describe('dispatcher', () => {
     );
   });
 
-  test('what is in work does not hide what waits for it, nor what is ready again behind it', async () => {
+  test('postings in flight hide neither waiting postings nor those that are ready again', async () => {
     const backlog = backlogOf({ acme: 3 });
     const queue = queueInMemory();
     let active = 0;
     begin(backlog, queue, { queue: { ...queue, counts: async () => ({ waiting: queue.jobs.size, active }) } });
     await seconds(1);
-    // The first two hang, the third came back.
+    // The first two hang, the third became ready again.
     queue.work(3, backlog.done);
     active = 2;
     await seconds(6);
@@ -205,7 +205,7 @@ describe('dispatcher', () => {
     expect(queue.added.slice(3).map(({ key }) => key)).toEqual(['acme 2']);
   });
 
-  test.each(['counts', 'mayDispatch'])('after an outage of %s, what waits is not added again', async (name) => {
+  test.each(['counts', 'mayDispatch'])('after an outage of %s, queued postings are not added again', async (name) => {
     const backlog = backlogOf({ acme: 100 });
     const queue = queueInMemory();
     let away = false;
@@ -228,7 +228,7 @@ describe('dispatcher', () => {
     expect(queue.added).toHaveLength(100);
   });
 
-  test('who leads anew knows nothing of what is in the queue', async () => {
+  test('a new leader does not know what is in the queue', async () => {
     const backlog = backlogOf({ acme: 100 });
     const queue = queueInMemory();
     let leads = true;
@@ -242,7 +242,7 @@ describe('dispatcher', () => {
     expect(queue.jobs.size).toBe(100);
   });
 
-  test('waking makes it look at once', async () => {
+  test('waking starts a walk at once', async () => {
     const backlog = backlogOf({ acme: 0 });
     const queue = queueInMemory();
     const { wake, isQuiet } = begin(backlog, queue);
@@ -255,7 +255,7 @@ describe('dispatcher', () => {
     expect(queue.jobs.size).toBe(5);
   });
 
-  test('a wake in the middle of a look is not lost, and it is not quiet before it was heeded', async () => {
+  test('a wake during a walk is not lost, and the dispatcher is not quiet until it was handled', async () => {
     const backlog = backlogOf({ acme: 0 });
     const queue = queueInMemory();
     let inTheMiddle = () => undefined as unknown;
@@ -277,12 +277,12 @@ describe('dispatcher', () => {
     expect(queue.jobs.size).toBe(1);
   });
 
-  test('it is not quiet while something is in the queue, and is once that is done', async () => {
+  test('is not quiet until everything in the queue is done', async () => {
     const backlog = backlogOf({ acme: 1 });
     const queue = queueInMemory();
     const { isQuiet } = begin(backlog, queue);
     await seconds(1);
-    // In work: no longer ready, still in the queue.
+    // In flight: no longer ready, still in the queue.
     backlog.done.add('acme 0');
     await seconds(20);
     expect(isQuiet()).toBe(false);
@@ -291,7 +291,7 @@ describe('dispatcher', () => {
     expect(isQuiet()).toBe(true);
   });
 
-  test('it is not quiet while something is in work, and finds at once what becomes of it', async () => {
+  test('is not quiet while postings are in flight, and notices at once when they become ready again', async () => {
     const backlog = backlogOf({ acme: 1 });
     const queue = queueInMemory();
     let working = false;
@@ -301,14 +301,14 @@ describe('dispatcher', () => {
     queue.work(1, backlog.done);
     await seconds(20);
     expect(isQuiet()).toBe(false);
-    // It was not done, but is ready once more.
+    // It was not completed and is ready again.
     backlog.done.clear();
     await vi.advanceTimersByTimeAsync(1500);
     expect(queue.jobs.size).toBe(1);
   });
 
   test.each(['tryLead', 'mayDispatch'] as const)(
-    'without %s nothing is added; once it says yes, all is',
+    'nothing is added until %s returns true; then everything is',
     async (name) => {
       const backlog = backlogOf({ acme: 5 });
       const queue = queueInMemory();
@@ -329,7 +329,7 @@ describe('dispatcher', () => {
   );
 
   test.each(['readReady', 'addMany', 'counts', 'tryLead', 'mayDispatch'])(
-    'an outage of %s is reported, not too often, and survived',
+    'an outage of %s is reported, though not too often, and survived',
     async (name) => {
       const backlog = backlogOf({ acme: 5 });
       const queue = queueInMemory();
@@ -357,7 +357,7 @@ describe('dispatcher', () => {
     },
   );
 
-  test('what could not be added is read again, and it is not quiet meanwhile', async () => {
+  test('postings that could not be added are read again, and the dispatcher is not quiet meanwhile', async () => {
     const backlog = backlogOf({ acme: 0 });
     const queue = queueInMemory();
     let failures = 1;
@@ -381,7 +381,7 @@ describe('dispatcher', () => {
     expect(quietAtError).toEqual([false]);
   });
 
-  test('a feed that joins is dispatched too', async () => {
+  test('a feed that is added later is dispatched too', async () => {
     const backlog = backlogOf({ acme: 2 });
     const queue = queueInMemory();
     begin(backlog, queue);
@@ -391,7 +391,7 @@ describe('dispatcher', () => {
     expect(new Set(queue.added.map(({ feed }): FeedName => feed)).size).toBe(2);
   });
 
-  test('after stopping it asks for nothing more', async () => {
+  test('makes no calls after it was stopped', async () => {
     const backlog = backlogOf({ acme: 0 });
     const { stop } = begin(backlog, queueInMemory());
     await seconds(1);
@@ -408,6 +408,6 @@ test.each([
   [10, 4, 200],
   [0.5, 4, 16],
   [1, 1, 20],
-])('the window at %d a second with %d at a time is %d', (requestsPerSecond, concurrency, window) => {
+])('the window at %d a second with a concurrency of %d is %d', (requestsPerSecond, concurrency, window) => {
   expect(windowFor(requestsPerSecond, concurrency)).toBe(window);
 });

@@ -1,4 +1,4 @@
-// Promises that a test resolves by hand, and a count that can be waited for.
+// A promise that a test resolves by hand, and a collector whose size can be awaited.
 
 export interface Gate<T = void> {
   readonly passed: Promise<T>;

@@ -1,4 +1,4 @@
-// Gives the queue's tests both backends to run on: a database of their own, and a private Redis where there is one.
+// Both backends for the queue tests: a separate database, and a private Redis if it is installed.
 
 import { Redis } from 'ioredis';
 import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
@@ -15,11 +15,11 @@ export interface BackendAddress {
 export interface TestBackend {
   readonly address: BackendAddress;
   open(onError?: (error: Error) => void): Promise<QueueBackend>;
-  /** Names of what the queues hold: jobs and deduplication keys, not counters and settings. */
+  /** Names of the queues' jobs and deduplication keys, without counters and settings. */
   remains(): Promise<string[]>;
-  /** Makes the queue job with this posting look as if processes had died with it that many times. */
+  /** Makes it look as if that many processes had died with this posting's queue job. */
   setDeaths(key: string, deaths: number): Promise<void>;
-  /** Loses all that the queue holds. */
+  /** Deletes everything in the queue. */
   wipe(): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -51,7 +51,7 @@ async function openDatabase(): Promise<TestBackend> {
     },
     wipe: async () => {
       const tables = ['job', 'dedup', 'dedup_next', 'scheduler', 'rate_limit', 'meta'].map((name) => `queue.${name}`);
-      // Workers that are at it may hold what it waits for, and wait for what it holds.
+      // May deadlock with running workers.
       const isDeadlock = (error: unknown) => (error as { code?: string }).code === '40P01';
       for (let done = false; !done; ) {
         done = await runSql(database.url, `truncate ${tables.join(', ')} cascade`).then(
@@ -96,7 +96,7 @@ async function openRedis(): Promise<TestBackend> {
   };
 }
 
-/** For `describe.each`: title, how to start it, and whether it can't run here. */
+/** For `describe.each`: title, start function, and whether the backend is missing here. */
 export const backends = [
   { title: 'database', start: openDatabase, missing: false },
   { title: `redis${redis.note}`, start: openRedis, missing: !redis.available },

@@ -1,4 +1,4 @@
-// The queue may be lost at any time: what stands in the backlog is processed all the same.
+// The queue may be lost at any time: the backlog is still processed completely.
 import { afterEach, describe, expect, test } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../../src/queue/backend.ts';
@@ -13,13 +13,13 @@ const TOTAL = 1500;
 const site = siteName('board');
 const acme = feedName('acme');
 
-/** A site whose postings are processed from a backlog in memory; `first` resolves in the middle of the run, `all` at its end. */
+/** Processes postings from a backlog in memory; `first` resolves in the middle of the run, `all` at its end. */
 async function run(backend: QueueBackend, batchSize = 4) {
   const queue = await openSiteQueue(backend, site, batchSize);
   const done = new Set<string>();
   const finished = collector<string>();
   const process = async ({ key }: { key: string }) => {
-    // Long enough that some are in work at any moment.
+    // Long enough for some postings to be in flight at any moment.
     await new Promise(setImmediate);
     if (done.has(key)) return;
     done.add(key);
@@ -62,7 +62,7 @@ afterEach(async () => {
 
 describe.each(backends)('on $title', ({ start, missing }) => {
   test.skipIf(missing).each([1, 4])(
-    'emptied in the middle of a run, it is filled again and all postings are processed, %d to a queue job',
+    'a queue emptied during a run is refilled and all postings are processed, %d per queue job',
     async (batchSize) => {
       const home = await start();
       toEnd.push(home.dispose);
@@ -73,7 +73,7 @@ describe.each(backends)('on $title', ({ start, missing }) => {
       await home.wipe();
       await site.all;
       expect(site.finished).toHaveLength(TOTAL);
-      // A job that was in work then is told from a queue that can't be reached.
+      // A lost job is reported differently from an unreachable queue.
       const gone = troubles.filter(({ message }) => message.includes('Missing key'));
       expect(gone.every((error) => error instanceof LostJobError)).toBe(true);
     },
@@ -81,7 +81,7 @@ describe.each(backends)('on $title', ({ start, missing }) => {
   );
 });
 
-test('cut off from the database in the middle of a run, it connects again and all postings are processed', async () => {
+test('a queue disconnected from the database during a run reconnects, and all postings are processed', async () => {
   const home = await backends[0]?.start();
   if (home === undefined) throw new Error('the first backend is the database');
   toEnd.push(home.dispose);
@@ -100,7 +100,7 @@ test('cut off from the database in the middle of a run, it connects again and al
 }, 60_000);
 
 test.skipIf(!redis.available)(
-  `Redis killed in the middle of a run and started again, empty: all postings are processed${redis.note}`,
+  `all postings are processed although Redis is killed during a run and restarts empty${redis.note}`,
   async () => {
     const before = await redis.start();
     const options = { queue: before.url, databaseUrl: '', installation: 'test', onError: () => undefined };

@@ -25,7 +25,7 @@ describe('the window of a rate', () => {
     expect(() => limiterFor(rate)).toThrow(RangeError);
   });
 
-  test('never allows more than the rate, nor less than nine tenths of it', () => {
+  test('allows at most the rate and at least nine tenths of it', () => {
     fc.assert(
       fc.property(fc.double({ min: 0.001, max: 50_000, noNaN: true }), (rate) => {
         const window = limiterFor(rate);
@@ -49,7 +49,7 @@ describe.each(backends)('rate limit on $title', ({ start, missing }) => {
 
   const sizes = [1, 4];
   test.skipIf(missing).each(sizes)(
-    'holds over two workers of a site together, %d postings to a queue job',
+    'applies to two workers of a site together, with %d postings per queue job',
     async (size) => {
       const site = siteName(`limited${size}`);
       const queue = await openSiteQueue(backend, site, size);
@@ -71,7 +71,7 @@ describe.each(backends)('rate limit on $title', ({ start, missing }) => {
       await takenAt.reached(total);
       await Promise.all(workers.map((worker) => worker.stop(1000)));
       await queue.close();
-      // Two windows may meet back to back, and the taking of a job is seen a moment after it was counted.
+      // Two windows may be adjacent, and taking a job is observed a moment after it was counted.
       const windowJobs = size * (limiterFor(requestsPerSecond / size)?.max ?? 0);
       const busiestSecond = Math.max(
         ...takenAt.values.map((from) => takenAt.values.filter((at) => at >= from && at < from + 1000).length),

@@ -2,7 +2,7 @@ import { ErrorCode } from 'bullmq';
 import { expect, it } from 'vitest';
 import { LostJobError, reportedError } from '../../src/queue/reported-error.ts';
 
-it('a job that the queue has no more is told from a queue that is away', () => {
+it('a lost queue job is distinguished from an unreachable queue', () => {
   const missing = Object.assign(new Error('Missing key for job 5. moveToFinished'), { code: ErrorCode.JobNotExist });
   expect(reportedError(missing, [])).toBeInstanceOf(LostJobError);
   const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });

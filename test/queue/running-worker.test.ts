@@ -49,7 +49,7 @@ describe.each(backends)('worker on $title', ({ start, missing }) => {
       ...options,
     });
 
-  test.skipIf(missing)('stopping waits for what is in work and leaves the rest in the queue', async () => {
+  test.skipIf(missing)('stopping waits for postings in flight and leaves the rest in the queue', async () => {
     await openQueue();
     await queue.addMany(['a', 'b', 'c', 'd'].map(posting));
     const started = collector<string>();
@@ -71,7 +71,7 @@ describe.each(backends)('worker on $title', ({ start, missing }) => {
     expect(await queue.counts()).toEqual({ waiting: 2, active: 0 });
   });
 
-  test.skipIf(missing)('past the grace the signal aborts, and what it cuts off is nobody’s fault', async () => {
+  test.skipIf(missing)('after the grace the signal aborts, and aborted postings are not blamed', async () => {
     await openQueue();
     await queue.addMany([posting('slow')]);
     const started = collector<string>();
@@ -94,7 +94,7 @@ describe.each(backends)('worker on $title', ({ start, missing }) => {
     expect(poisoned).toEqual([]);
   });
 
-  test.skipIf(missing)('a processor that does not heed its signal does not keep the stop from ending', async () => {
+  test.skipIf(missing)('a processor that ignores its signal does not prevent the stop', async () => {
     await openQueue();
     await queue.addMany([posting('deaf')]);
     const started = collector<string>();
@@ -111,7 +111,7 @@ describe.each(backends)('worker on $title', ({ start, missing }) => {
   });
 
   test.skipIf(missing)(
-    'a worker that is killed is replaced; a posting that killed too many is recorded as poisoned',
+    'a killed worker is replaced; a posting that killed too many workers is recorded as poisoned',
     async () => {
       expect(existsSync(join(packageRoot, 'dist/src/queue/site-queue.js')), 'run npm run build first').toBe(true);
       await openQueue();
@@ -138,11 +138,11 @@ describe.each(backends)('worker on $title', ({ start, missing }) => {
       ]);
       expect(await queue.counts()).toEqual({ waiting: 0, active: 0 });
     },
-    // Within 15 s by design; the limit here only ends a test that fails.
+    // Takes at most 15 s by design; this limit only ends a failing test.
     40_000,
   );
 
-  test.skipIf(missing)('a batch that a process died with is taken apart before it is processed', async () => {
+  test.skipIf(missing)('a batch with which a process died is split before it is processed', async () => {
     await openQueue(3);
     await queue.addMany(['a', 'b', 'c', 'd', 'e', 'f'].map(posting));
     await home.setDeaths('b', 1);

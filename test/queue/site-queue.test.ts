@@ -55,11 +55,11 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     toStop.push(worker);
     return worker;
   };
-  /** Waits until nothing is queued or in work. */
+  /** Waits until nothing is queued or in flight. */
   const idle = () =>
     vi.waitUntil(async () => (await queue.counts()).waiting + (await queue.counts()).active === 0, 5000);
 
-  test.skipIf(missing)('a posting added several times while it waits is processed once', async () => {
+  test.skipIf(missing)('a posting added several times while queued is processed once', async () => {
     await openQueue();
     await queue.addMany([posting('a'), posting('a')]);
     await queue.addMany([posting('a'), posting('last')]);
@@ -71,7 +71,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     expect(seen.values).toEqual(['a', 'last']);
   });
 
-  test.skipIf(missing)('a posting added while it is processed is processed once more, afterwards', async () => {
+  test.skipIf(missing)('a posting added while in flight is processed once more afterwards', async () => {
     await openQueue();
     const seen = collector<string>();
     const finish = gate();
@@ -96,7 +96,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     expect(seen.values).toEqual(['a', 'a']);
   });
 
-  test.skipIf(missing)('keys of any characters and length arrive as they are, none taken for another', async () => {
+  test.skipIf(missing)('keys of any characters and length arrive unchanged and distinct', async () => {
     await openQueue();
     const keys = [
       '1',
@@ -137,7 +137,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
   });
 
   test.skipIf(missing)(
-    'a posting that the processor throws at is recorded, does not loop and can come again',
+    'a posting for which the processor throws is recorded, does not loop, and can be added again',
     async () => {
       await openQueue();
       const poisoned = collector<[QueuedPosting, string]>();
@@ -160,7 +160,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     },
   );
 
-  test.skipIf(missing)('a posting that is being recorded as poisoned is not taken again in between', async () => {
+  test.skipIf(missing)('a posting is not taken again while it is being recorded as poisoned', async () => {
     await openQueue();
     const events = collector<string>();
     const recorded = gate();
@@ -185,36 +185,39 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     expect(events.values.slice(0, 4)).toEqual(['processed', 'recording', 'recorded', 'processed']);
   });
 
-  test.skipIf(missing)('where poison cannot be recorded, the error is reported and the queue job ends', async () => {
-    const errors = collector<string>();
-    const own = await home.open((error) => errors.add(error.message));
-    await openQueue();
-    const seen = collector<string>();
-    toStop.push(
-      await startApplyWorker(own, {
-        site,
-        queue,
-        concurrency: 1,
-        requestsPerSecond: Number.POSITIVE_INFINITY,
-        process: async ({ key }) => {
-          seen.add(key);
-          throw new Error('bad');
-        },
-        onPoisoned: async () => {
-          throw new Error('database is away');
-        },
-      }),
-    );
-    await queue.addMany([posting('a')]);
-    await errors.reached(1);
-    await idle();
-    expect(errors.values).toEqual(['database is away']);
-    expect(seen.values).toEqual(['a']);
-  });
+  test.skipIf(missing)(
+    'if a poisoned posting cannot be recorded, the error is reported and the queue job ends',
+    async () => {
+      const errors = collector<string>();
+      const own = await home.open((error) => errors.add(error.message));
+      await openQueue();
+      const seen = collector<string>();
+      toStop.push(
+        await startApplyWorker(own, {
+          site,
+          queue,
+          concurrency: 1,
+          requestsPerSecond: Number.POSITIVE_INFINITY,
+          process: async ({ key }) => {
+            seen.add(key);
+            throw new Error('bad');
+          },
+          onPoisoned: async () => {
+            throw new Error('database is away');
+          },
+        }),
+      );
+      await queue.addMany([posting('a')]);
+      await errors.reached(1);
+      await idle();
+      expect(errors.values).toEqual(['database is away']);
+      expect(seen.values).toEqual(['a']);
+    },
+  );
 
   const postings = (...keys: string[]) => keys.map((key) => posting(key));
 
-  test.skipIf(missing)('a batch is one queue job, its postings are processed side by side, in order', async () => {
+  test.skipIf(missing)('a batch is one queue job, whose postings are started concurrently and in order', async () => {
     await openQueue(3);
     await queue.addMany(postings('a', 'b', 'c', 'd'));
     expect(await queue.counts()).toEqual({ waiting: 2, active: 0 });
@@ -236,7 +239,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     expect(await home.remains()).toEqual([]);
   });
 
-  test.skipIf(missing)('as many batches are in work as it takes for the postings at a time', async () => {
+  test.skipIf(missing)('as many batches are in flight as the concurrency of postings requires', async () => {
     await openQueue(4);
     await queue.addMany(postings('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm'));
     const seen = collector<string>();
@@ -255,12 +258,12 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     await idle();
   });
 
-  test.skipIf(missing)('a batch that waits is not added again', async () => {
+  test.skipIf(missing)('a queued batch is not added again', async () => {
     await openQueue(2);
     await queue.addMany(postings('a', 'b', 'c'));
     await queue.addMany(postings('a', 'b', 'c'));
     expect(await queue.counts()).toEqual({ waiting: 2, active: 0 });
-    // Where it begins elsewhere, it is another one.
+    // With a different start it is a different batch.
     await queue.addMany(postings('b', 'c'));
     expect(await queue.counts()).toEqual({ waiting: 3, active: 0 });
     const seen = collector<string>();
@@ -269,7 +272,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     expect(seen.values).toEqual(['a', 'b', 'c', 'b', 'c']);
   });
 
-  test.skipIf(missing).each([1, 3])('a queue job of %d ends when its postings are handed over', async (size) => {
+  test.skipIf(missing).each([1, 3])('a queue job with %d postings ends when they are handed over', async (size) => {
     await openQueue(size);
     await queue.addMany(postings('a', 'b', 'c', 'd', 'e', 'f'));
     const seen = collector<string>();
@@ -290,7 +293,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     finish.open();
     await idle();
     expect(finished).toEqual(['b', 'c', 'd', 'e', 'f']);
-    // To the end of the one that no queue job waits for.
+    // Waits for the posting that no queue job waits for any more.
     let stopped = false;
     const stop = worker.stop(20_000).then(() => {
       stopped = true;
@@ -302,7 +305,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     expect(finished).toEqual(['b', 'c', 'd', 'e', 'f', 'a']);
   });
 
-  test.skipIf(missing)('past the grace, what was handed over hears of it too', async () => {
+  test.skipIf(missing)('after the grace, the signal reaches handed-over postings too', async () => {
     await openQueue(2);
     await queue.addMany(postings('a', 'b'));
     const aborted = collector<string>();
@@ -319,7 +322,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     expect(aborted.values).toEqual(['a', 'b']);
   });
 
-  test.skipIf(missing)('what fails after it was handed over is recorded, or else reported', async () => {
+  test.skipIf(missing)('a posting that fails after its handover is recorded, or else reported', async () => {
     const errors = collector<string>();
     const own = await home.open((error) => errors.add(error.message));
     await openQueue();
@@ -348,7 +351,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     expect(errors.values).toEqual(['database is away']);
   });
 
-  test.skipIf(missing)('in a batch too, only the posting that the processor throws at is recorded', async () => {
+  test.skipIf(missing)('in a batch too, only the posting for which the processor throws is recorded', async () => {
     await openQueue(4);
     await queue.addMany(postings('a', 'bad', 'b', 'worse'));
     const poisoned = collector<string>();
@@ -365,40 +368,43 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     expect(poisoned.values).toEqual(['bad', 'worse']);
   });
 
-  test.skipIf(missing)('a batch with poison that cannot be recorded ends when its last posting does', async () => {
-    const errors = collector<string>();
-    const own = await home.open((error) => errors.add(error.message));
-    await openQueue(2);
-    const started = collector<string>();
-    const finish = gate();
-    toStop.push(
-      await startApplyWorker(own, {
-        site,
-        queue,
-        concurrency: 1,
-        requestsPerSecond: Number.POSITIVE_INFINITY,
-        process: async ({ key }) => {
-          started.add(key);
-          if (key === 'bad') throw new Error('bad');
-          await finish.passed;
-        },
-        onPoisoned: async () => {
-          throw new Error('database is away');
-        },
-      }),
-    );
-    await queue.addMany(postings('bad', 'slow', 'next', 'last'));
-    await started.reached(2);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(started.values).toEqual(['bad', 'slow']);
-    expect(await queue.counts()).toEqual({ waiting: 1, active: 1 });
-    finish.open();
-    await started.reached(4);
-    await idle();
-    expect(errors.values).toEqual(['database is away']);
-  });
+  test.skipIf(missing)(
+    'a batch with a poisoned posting that cannot be recorded ends with its last posting',
+    async () => {
+      const errors = collector<string>();
+      const own = await home.open((error) => errors.add(error.message));
+      await openQueue(2);
+      const started = collector<string>();
+      const finish = gate();
+      toStop.push(
+        await startApplyWorker(own, {
+          site,
+          queue,
+          concurrency: 1,
+          requestsPerSecond: Number.POSITIVE_INFINITY,
+          process: async ({ key }) => {
+            started.add(key);
+            if (key === 'bad') throw new Error('bad');
+            await finish.passed;
+          },
+          onPoisoned: async () => {
+            throw new Error('database is away');
+          },
+        }),
+      );
+      await queue.addMany(postings('bad', 'slow', 'next', 'last'));
+      await started.reached(2);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(started.values).toEqual(['bad', 'slow']);
+      expect(await queue.counts()).toEqual({ waiting: 1, active: 1 });
+      finish.open();
+      await started.reached(4);
+      await idle();
+      expect(errors.values).toEqual(['database is away']);
+    },
+  );
 
-  test.skipIf(missing)('a queue job of an earlier version, of one posting, is processed', async () => {
+  test.skipIf(missing)('a queue job of an earlier version, with a single posting, is processed', async () => {
     await openQueue();
     const earlier = await backend.queue<object>(`apply-${site}`);
     await earlier.add('apply', posting('a'), { removeOnComplete: true });
@@ -411,7 +417,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     expect(await home.remains()).toEqual([]);
   });
 
-  test.skipIf(missing)('nothing stays behind', async () => {
+  test.skipIf(missing)('the queue is empty once all postings have ended', async () => {
     await openQueue();
     const all = Array.from({ length: 1500 }, (_, index) => posting(`key ${index}`));
     await queue.addMany(all);
@@ -431,7 +437,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
   });
 });
 
-test.skipIf(!redis.available)(`installations on one Redis keep to their own jobs${redis.note}`, async () => {
+test.skipIf(!redis.available)(`installations on one Redis only take their own jobs${redis.note}`, async () => {
   const server = await redis.start();
   const open = (installation: string) =>
     openQueueBackend({ queue: server.url, databaseUrl: '', installation, onError: () => undefined });
@@ -455,6 +461,6 @@ test.each([
   [100, 2],
   [1000, 8],
   [Number.POSITIVE_INFINITY, 8],
-])('at %d a second, a queue job has %d postings', (requestsPerSecond, size) => {
+])('at %d a second, a queue job holds %d postings', (requestsPerSecond, size) => {
   expect(batchSizeFor(requestsPerSecond)).toBe(size);
 });

@@ -7,7 +7,7 @@ const posting = (key: string, feed = 'acme'): QueuedPosting => ({ feed: feedName
 const postings = (keys: string) => [...keys].map((key) => posting(key));
 const keysOf = (left: readonly QueuedPosting[]) => left.map(({ key }) => key).join('');
 
-test('what was added waits as long as no more were worked off than stood before it', () => {
+test('a posting is queued until more queue jobs were taken than were ahead of it', () => {
   const queued = rememberQueued(1);
   queued.added(postings('abcd'));
   expect(keysOf(queued.withoutThose(postings('abcde'), 4))).toBe('e');
@@ -18,20 +18,20 @@ test('what was added waits as long as no more were worked off than stood before 
   expect(keysOf(queued.withoutThose(postings('abcdefgh'), 0))).toBe('abcdefgh');
 });
 
-test('one that was added again waits as the one that was added last', () => {
+test('a posting that was added again counts from its last position', () => {
   const queued = rememberQueued(1);
   queued.added(postings('ab'));
   queued.added(postings('a'));
   expect(keysOf(queued.withoutThose(postings('ab'), 1))).toBe('b');
 });
 
-test('more in the queue than were added here, by others, hide nothing but what was added here', () => {
+test('queue jobs added by others hide only postings that were added here', () => {
   const queued = rememberQueued(1);
   queued.added(postings('ab'));
   expect(keysOf(queued.withoutThose(postings('abc'), 1000))).toBe('c');
 });
 
-test('a batch waits as a whole, and one that is not full counts as one', () => {
+test('a batch is queued as a whole, and a partial batch counts as one', () => {
   const queued = rememberQueued(3);
   queued.added(postings('abcd'));
   queued.added(postings('e'));
@@ -46,7 +46,7 @@ test('the same key of another feed is another posting', () => {
   expect(queued.withoutThose([posting('a', 'other')], 1)).toEqual([posting('a', 'other')]);
 });
 
-test('nothing waits that was forgotten', () => {
+test('forgotten postings do not count as queued', () => {
   const queued = rememberQueued(1);
   queued.added(postings('ab'));
   queued.forget();

@@ -33,7 +33,7 @@ async function tableOf(name: string): Promise<RowCopier> {
   return new RowCopier(session, name, COLUMNS);
 }
 
-it('rows arrive as they were added, each type and nothing at all', async () => {
+it('copies rows of every type, and nulls, unchanged', async () => {
   const copier = await tableOf('kinds');
   const texts = { title: 'Nurse "RN" – \\ night\n\tshift 𝄞', 'a "name"': '' };
   await copier.copy([
@@ -50,7 +50,7 @@ it('rows arrive as they were added, each type and nothing at all', async () => {
   ]);
 });
 
-it('rows of any size arrive in their order, also those that are added while others are being sent', async () => {
+it('keeps the order of rows of any size, including rows added during a send', async () => {
   const copier = await tableOf('sizes');
   const rowOf = (n: number) => [String(n), { text: `${n}–"`.repeat(n * 97) }, null, Buffer.alloc(n), n % 2 === 0, n, n];
   const all = Array.from({ length: 200 }, (_, n) => rowOf(n));

@@ -3,8 +3,8 @@ import { openDatabase, type Transaction } from '../../src/store/postgres/databas
 import { isPassing } from '../../src/store/postgres/transient-error.ts';
 import { createTestDatabase } from '../support/database.ts';
 
-// Comes first: the driver warns once in the life of a process.
-it('statements that many send on one session at a time reach the driver one by one', async () => {
+// Must run first, as the driver warns only once per process.
+it('concurrent statements on one session reach the driver one by one', async () => {
   const database = await createTestDatabase();
   const db = openDatabase(database.url);
   const warnings = vi.spyOn(process, 'emitWarning');
@@ -20,7 +20,7 @@ it('statements that many send on one session at a time reach the driver one by o
   await database.drop();
 });
 
-it('an idle connection that is lost is reported without the connection itself', async () => {
+it('the error of a lost idle connection does not contain the connection', async () => {
   const database = await createTestDatabase();
   const errors: Error[] = [];
   const db = openDatabase(database.url, { max: 1, onError: (error) => errors.push(error) });
@@ -35,8 +35,8 @@ it('an idle connection that is lost is reported without the connection itself', 
 
 it.each([
   ['deallocated', 'deallocate all'],
-  ['made for a table as it was', 'alter table thing add column more text'],
-])('a prepared statement that was %s fails once, for the moment', async (_what, trouble) => {
+  ['planned before the table changed', 'alter table thing add column more text'],
+])('a prepared statement that was %s fails once, with a transient error', async (_what, trouble) => {
   const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   await db.query('create table thing (id integer)');
@@ -50,7 +50,7 @@ it.each([
   await database.drop();
 });
 
-it('statements of a transaction that do not wait for one another are done in their order', async () => {
+it('pipelined statements of a transaction run in the order in which they were sent', async () => {
   const database = await createTestDatabase();
   const db = openDatabase(database.url);
   await db.query('create table thing (id integer, said text)');
@@ -72,32 +72,43 @@ it('statements of a transaction that do not wait for one another are done in the
 const failing = 'select 1 / 0';
 
 it.each([
-  ['that is waited for', (tx: Transaction) => tx.query(failing), 'division by zero'],
-  ['beside others', (tx: Transaction) => Promise.all([tx.query('select 1'), tx.query(failing)]), 'division by zero'],
-  ['that was left', (tx: Transaction) => tx.leave(tx.query(failing)), 'division by zero'],
-  ['that nobody heard of', (tx: Transaction) => tx.query(failing).catch(() => undefined), 'ROLLBACK instead of COMMIT'],
-])('a statement %s that fails undoes its transaction, and the connection goes on', async (_which, fail, message) => {
-  const database = await createTestDatabase();
-  const db = openDatabase(database.url, { max: 1 });
-  await db.query('create table thing (id integer)');
-  for (const opensWithLocks of [false, true]) {
-    const work = async (tx: Transaction) => {
-      await tx.query('select pg_advisory_xact_lock_shared(1)');
-      await tx.query('insert into thing values (1)');
-      await fail(tx);
-    };
-    await expect(db.transaction(work, { opensWithLocks })).rejects.toThrow(message);
-    expect(await db.query('select * from thing')).toEqual([]);
-  }
-  await db.close();
-  await database.drop();
-});
+  ['that is awaited', (tx: Transaction) => tx.query(failing), 'division by zero'],
+  [
+    'sent beside others',
+    (tx: Transaction) => Promise.all([tx.query('select 1'), tx.query(failing)]),
+    'division by zero',
+  ],
+  ['that was handed to the commit', (tx: Transaction) => tx.leave(tx.query(failing)), 'division by zero'],
+  [
+    'with an ignored error',
+    (tx: Transaction) => tx.query(failing).catch(() => undefined),
+    'ROLLBACK instead of COMMIT',
+  ],
+])(
+  'a failing statement %s rolls its transaction back, and the connection stays usable',
+  async (_which, fail, message) => {
+    const database = await createTestDatabase();
+    const db = openDatabase(database.url, { max: 1 });
+    await db.query('create table thing (id integer)');
+    for (const opensWithLocks of [false, true]) {
+      const work = async (tx: Transaction) => {
+        await tx.query('select pg_advisory_xact_lock_shared(1)');
+        await tx.query('insert into thing values (1)');
+        await fail(tx);
+      };
+      await expect(db.transaction(work, { opensWithLocks })).rejects.toThrow(message);
+      expect(await db.query('select * from thing')).toEqual([]);
+    }
+    await db.close();
+    await database.drop();
+  },
+);
 
-/** Some answers of statements that travel together arrive together: whoever waits longest goes on after the others have. */
+/** Delays a promise by `depth` microtasks: results of pipelined statements may arrive together. */
 const deeply = async <T>(depth: number, promise: Promise<T>): Promise<T> =>
   depth === 0 ? promise : deeply(depth - 1, promise).then((value) => value);
 
-it.each([0, 1, 2, 4, 8, 16, 32])('what follows an undone transaction is refused, %i turns later too', async (depth) => {
+it.each([0, 1, 2, 4, 8, 16, 32])('statements after a rollback are refused, even %i microtasks later', async (depth) => {
   const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   await db.query('create table thing (id integer)');
@@ -117,16 +128,19 @@ it.each([0, 1, 2, 4, 8, 16, 32])('what follows an undone transaction is refused,
   await database.drop();
 });
 
-it.each([0, 1, 2, 4, 8])('a transaction fails with what failed first, heard of %i turns late', async (depth) => {
-  const database = await createTestDatabase();
-  const db = openDatabase(database.url, { max: 1 });
-  const work = (tx: Transaction) => Promise.all([deeply(depth, tx.query(failing)), tx.query('select 1')]);
-  await expect(db.transaction(work)).rejects.toThrow('division by zero');
-  await db.close();
-  await database.drop();
-});
+it.each([0, 1, 2, 4, 8])(
+  'a transaction fails with its first error, even if it arrives %i microtasks late',
+  async (depth) => {
+    const database = await createTestDatabase();
+    const db = openDatabase(database.url, { max: 1 });
+    const work = (tx: Transaction) => Promise.all([deeply(depth, tx.query(failing)), tx.query('select 1')]);
+    await expect(db.transaction(work)).rejects.toThrow('division by zero');
+    await db.close();
+    await database.drop();
+  },
+);
 
-it('a connection that ends in the middle of a transaction fails all that was sent, and the next one is sound', async () => {
+it('a connection lost during a transaction fails all of its statements, and the next connection works', async () => {
   const database = await createTestDatabase();
   const db = openDatabase(database.url, { max: 1 });
   await db.query('create table thing (id integer)');

@@ -1,4 +1,4 @@
-// Locks of feeds: one holder at a time within and between processes, on one connection however many are held.
+// Feed locks: one holder at a time, within and between processes, on one connection however many are held.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type FeedName, feedName } from '../../src/posting/identifiers.ts';
 import { lockFeed } from '../../src/store/locks/feed-locks.ts';
@@ -10,7 +10,7 @@ let one: Database;
 let other: Database;
 beforeEach(async () => {
   testDatabase = await createTestDatabase();
-  // Errors of connections that a test breaks on purpose.
+  // Ignores errors of connections that a test breaks on purpose.
   [one, other] = [openDatabase(testDatabase.url, { onError: () => undefined }), openDatabase(testDatabase.url)];
 });
 afterEach(async () => {
@@ -28,7 +28,7 @@ const holders = async () =>
     )
   )[0]?.n;
 
-it('are for one at a time, within a process and between processes', async () => {
+it('have one holder at a time, within a process and between processes', async () => {
   const lock = await lockFeed(one, acme);
   expect([await lockFeed(one, acme), await lockFeed(other, acme)]).toEqual([undefined, undefined]);
   await lock?.release();
@@ -38,7 +38,7 @@ it('are for one at a time, within a process and between processes', async () => 
   await next?.release();
 });
 
-it('of hundreds of feeds are on one connection, and none stays', async () => {
+it('of hundreds of feeds share one connection, and none remains after release', async () => {
   const locks = await Promise.all(many.map((feed) => lockFeed(one, feed)));
   expect(locks.every((lock) => lock?.held())).toBe(true);
   expect(await holders()).toBe(1);
@@ -47,7 +47,7 @@ it('of hundreds of feeds are on one connection, and none stays', async () => {
   expect((await lockFeed(other, acme))?.held()).toBe(true);
 });
 
-it('say that they are lost, and can be taken again', async () => {
+it('report their loss, and can be taken again', async () => {
   const lock = await lockFeed(one, acme);
   const lost = new Promise((resolve) => lock?.lost.addEventListener('abort', resolve));
   await other.query(

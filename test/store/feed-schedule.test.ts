@@ -1,4 +1,4 @@
-// Schedules of feeds in the database: whose configuration holds, who takes a run, and what becomes of the runs of the dead.
+// Feed schedules in the database: whose configuration applies, who claims a run, and how runs of dead processes are recovered.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { describeLate } from '../../src/runtime/late-schedules.ts';
@@ -52,7 +52,7 @@ afterEach(async () => {
 });
 
 describe('schedules', () => {
-  it('are in their own time zones', async () => {
+  it('use their own time zones', async () => {
     await set(first, { ...noon(), timeZone: 'America/New_York' }, { ...noon(globex), timeZone: 'Asia/Kolkata' });
     const times = (await readSchedules(db)).map(({ timeZone, nextAt }) =>
       nextAt.toLocaleTimeString('en-GB', { timeZone }),
@@ -60,14 +60,14 @@ describe('schedules', () => {
     expect(times).toEqual(['12:00:00', '12:00:00']);
   });
 
-  it('of a feed that another process knows are left alone', async () => {
+  it('of a feed of another process are not touched', async () => {
     await set(first, noon());
     await set(second, noon(globex));
     await set(first, noon());
     expect(await patterns()).toEqual(['acme 0 12 * * *', 'globex 0 12 * * *']);
   });
 
-  it('are those of the newest process that lives, where two disagree', async () => {
+  it('come from the newest live process if two disagree', async () => {
     await set(first, noon());
     await set(second, atOne());
     await set(first, noon());
@@ -77,7 +77,7 @@ describe('schedules', () => {
     expect(await patterns()).toEqual(['acme 0 12 * * *']);
   });
 
-  it('end where the newest process has the feed without one', async () => {
+  it('end when the newest process has the feed without a schedule', async () => {
     await set(second, noon());
     await setSchedules(db, first, [], [acme], nextRun);
     expect(await patterns()).toHaveLength(1);
@@ -87,7 +87,7 @@ describe('schedules', () => {
 });
 
 describe('a run', () => {
-  it('that came due while nothing ran is there still, and once', async () => {
+  it('that came due while no process ran is still due, once', async () => {
     await set(first, noon());
     await makeDue();
     await set(second, noon());
@@ -96,21 +96,21 @@ describe('a run', () => {
     expect(await take(first, noon())).toEqual([]);
   });
 
-  it('that is due stays due where the schedule changes', async () => {
+  it('stays due when the schedule changes', async () => {
     await set(first, noon());
     await makeDue();
     await set(second, atOne());
     expect(await take(second, atOne())).toEqual(['acme']);
   });
 
-  it('is taken by one process, with the configuration that is scheduled', async () => {
+  it('is claimed by one process with the scheduled configuration', async () => {
     await set(second, atOne(), noon(globex));
     await makeDue();
     expect(await take(first, noon(), noon(globex))).toEqual(['globex']);
     expect(await take(second, atOne(), noon(globex))).toEqual(['acme']);
   });
 
-  it('of a process that died is taken by another one', async () => {
+  it('of a dead process is claimed by another one', async () => {
     await set(first, noon());
     await makeDue();
     await take(first, noon());
@@ -123,7 +123,7 @@ describe('a run', () => {
     expect(await take(second, noon())).toEqual([]);
   });
 
-  it('that was given back, or forgotten by its process, is due as it was', async () => {
+  it('that was released, or forgotten by its process, is due as before', async () => {
     await set(first, noon(), noon(globex));
     await makeDue();
     await take(first, noon(), noon(globex));
@@ -135,37 +135,37 @@ describe('a run', () => {
     expect((await readSchedules(db)).every(({ running }) => running !== undefined)).toBe(true);
   });
 
-  it('of a feed whose stored schedule can not be read is taken by the configured one, and told; so are the others', async () => {
+  it('of a feed with an invalid stored schedule uses the configured one and reports it; other runs are claimed too', async () => {
     await set(first, noon(), noon(globex));
     await makeDue();
     await db.query(`update feed_schedule set pattern = 'every now and then' where feed = 'acme'`);
-    const told: string[] = [];
-    const tell = (feed: string) => told.push(feed);
-    const taken = await takeDueRuns(db, first.worker, [noon(), noon(globex)], 10, nextRun, tell);
+    const reported: string[] = [];
+    const report = (feed: string) => reported.push(feed);
+    const taken = await takeDueRuns(db, first.worker, [noon(), noon(globex)], 10, nextRun, report);
     expect(taken.map(({ feed }) => feed).sort()).toEqual(['acme', 'globex']);
-    expect(told).toEqual(['acme']);
+    expect(reported).toEqual(['acme']);
     const [schedule] = await readSchedules(db, [acme]);
     expect(schedule?.nextAt.getUTCHours()).toBe(12);
   });
 
-  it('of a feed without any schedule that can be read waits, and is late for that reason; the others are taken', async () => {
+  it('of a feed without a valid schedule waits and is late for that reason; other runs are claimed', async () => {
     await set(first, noon(), noon(globex));
     await makeDue();
     const odd = { ...noon(), pattern: 'every now and then' };
     await db.query('update feed_schedule set pattern = $1 where feed = $2', [odd.pattern, acme]);
-    const told: string[] = [];
-    const tell = (feed: string) => told.push(feed);
-    const taken = await takeDueRuns(db, first.worker, [odd, noon(globex)], 10, nextRun, tell);
+    const reported: string[] = [];
+    const report = (feed: string) => reported.push(feed);
+    const taken = await takeDueRuns(db, first.worker, [odd, noon(globex)], 10, nextRun, report);
     expect(taken.map(({ feed }) => feed)).toEqual(['globex']);
-    expect(told).toContain('acme');
+    expect(reported).toContain('acme');
     const [schedule] = (await readSchedules(db, [acme])).map(describeLate);
     expect(schedule).toMatch(
       /^feed acme: its run is 1 min late: in the database, the schedule "every now and then" \(UTC\) can't be read/,
     );
-    expect(await setSchedules(db, first, [odd, noon(globex)], [], nextRun, tell)).toEqual([]);
+    expect(await setSchedules(db, first, [odd, noon(globex)], [], nextRun, report)).toEqual([]);
   });
 
-  it('is set as configured again after an edit by hand', async () => {
+  it('is restored to the configuration after an edit by hand', async () => {
     await set(first, noon(), noon(globex));
     await db.query(`update feed_schedule set pattern = 'every now and then' where feed = 'acme'`);
     expect(await set(first, noon(), noon(globex))).toEqual(['acme']);

@@ -20,7 +20,7 @@ describe('old rows', async () => {
       [days, keys],
     );
 
-  it('go, all of them, however few a statement may remove; younger ones stay', async () => {
+  it('are all removed, however few each statement may remove; younger rows stay', async () => {
     await addRequests(
       31,
       Array.from({ length: 25 }, (_, at) => `old ${at}`),
@@ -30,13 +30,13 @@ describe('old rows', async () => {
     expect(await requests()).toEqual(['young']);
   });
 
-  it('stay where the process is told to stop', async () => {
+  it('stay when the process is stopped', async () => {
     await addRequests(31, ['old']);
     await forgetOldRows(db, DAYS, AbortSignal.abort(), 10);
     expect(await requests()).toEqual(['old', 'young']);
   });
 
-  it('of the audit go too', async () => {
+  it('of the audit are removed too', async () => {
     await db.query(
       `insert into audit (at, actor, action) select now() - make_interval(days => d), 'ann', 'day ' || d
        from unnest(array[31, 29]) d`,
@@ -45,7 +45,7 @@ describe('old rows', async () => {
     expect(await db.query('select action from audit')).toEqual([{ action: 'day 29' }]);
   });
 
-  it('of pulls go, but for the current one of a feed', async () => {
+  it('of pulls are removed, except the current pull of a feed', async () => {
     await db.query(
       `insert into pull (feed, site, started_at) select 'acme', 'board', now() - make_interval(days => 40)
        from generate_series(1, 3)`,
@@ -56,7 +56,7 @@ describe('old rows', async () => {
     expect(await db.query('select id from pull')).toEqual([{ id: last?.id }]);
   });
 
-  it('of pulls take their counts with them, few pulls a statement', async () => {
+  it('of pulls are removed with their counts, few pulls per statement', async () => {
     const [old] = await db.query(
       `insert into pull (feed, site, started_at) values ('acme', 'board', now() - make_interval(days => 40)) returning id`,
     );
@@ -68,7 +68,7 @@ describe('old rows', async () => {
     expect(await db.query('select from outcome_count')).toEqual([]);
   });
 
-  it('that say nothing any more go: updates that are certain again, and tokens that nobody tries', async () => {
+  it('without meaning are removed: writes that are certain again, and tokens that nobody tries', async () => {
     await db.query(
       `insert into uncertain_write (feed, key, revision, fields, until) values
          ('acme', 'certain', 1, null, now() - interval '2 days'), ('acme', 'fresh', 1, null, now()),
@@ -86,7 +86,7 @@ describe('old rows', async () => {
     expect(await db.query('select digest from refused_token')).toEqual([{ digest: 'tried' }]);
   });
 
-  it('are looked for by one process in an hour, and soon again where it did not come to the end', async () => {
+  it('are removed by one process per hour, and again soon if it did not finish', async () => {
     expect([await claimRetention(db), await claimRetention(db)]).toEqual([true, false]);
     await resumeRetentionSoon(db);
     expect([await claimRetention(db), await claimRetention(db)]).toEqual([true, false]);

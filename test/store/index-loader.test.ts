@@ -1,4 +1,4 @@
-// The index that a pull looks its records up in: every record hash of the books, with what it stands for.
+// The index in which a pull looks up records: every record hash in the database, with its mark.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RecordMark } from '../../src/plan/record-index.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
@@ -6,7 +6,7 @@ import { loadRecordIndex } from '../../src/store/mapping/index-loader.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-/** More than one chunk of COPY's stream holds. */
+/** More than fit into one chunk of COPY's stream. */
 const POSTINGS = 5_000;
 const { mapped, superseding, open } = RecordMark;
 
@@ -15,8 +15,8 @@ let db: Database;
 beforeAll(async () => {
   database = await createTestDatabase();
   db = openDatabase(database.url, { max: 2 });
-  // Of every ten postings one was missing of late, one has a change, and one a change that replaced
-  // what is in flight, half of which went missing since.
+  // Of every ten postings, one was missing recently, one has a change, and one has a change that replaced the one in flight;
+  // half of the latter have gone missing since.
   await db.query(
     `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash, missing_pulls)
      select f, n, 'board', f || n, decode(md5(f || ' mapped ' || n), 'hex'), '\\x00', (n % 10 = 0)::int
@@ -35,7 +35,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('holds every record of the feed, whatever way it was read in', async () => {
+it('holds every record of the feed, whichever query loaded it', async () => {
   const session = await db.session();
   const index = await loadRecordIndex(session, feedName('acme'));
   await session.end();

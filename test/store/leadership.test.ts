@@ -1,4 +1,4 @@
-// Leading: one at a time, and never by one whose connection says nothing any more.
+// Leadership: one leader at a time, and never one whose connection has gone silent.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ afterEach(async () => {
   await testDatabase.drop();
 });
 
-/** A way to the server on which everything can be held up, without a word, as a network does that drops packets. */
+/** A proxy to the server that can silently hold up all data, like a network that drops packets. */
 async function openWay(url: string) {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
@@ -53,7 +53,7 @@ async function openWay(url: string) {
   };
 }
 
-it('is for one at a time, and free once that one resigns', async () => {
+it('belongs to one candidate at a time, and is free after it resigns', async () => {
   const [one, other] = [standForLead(direct, KEY), standForLead(direct, KEY)];
   expect(await one.holds()).toBe(true);
   expect(await other.holds()).toBe(false);
@@ -62,7 +62,7 @@ it('is for one at a time, and free once that one resigns', async () => {
   await other.resign();
 });
 
-it('ends where the server does not answer, and may be won again', { timeout: 30_000 }, async () => {
+it('ends when the server does not respond, and can be won again', { timeout: 30_000 }, async () => {
   const way = await openWay(testDatabase.url);
   const db = openDatabase(way.url);
   const lead = standForLead(db, KEY);
@@ -72,7 +72,7 @@ it('ends where the server does not answer, and may be won again', { timeout: 30_
     way.holdUp(true);
     const asked = async () => lead.holds().catch((error: Error) => error.message);
     await expect.poll(asked, { timeout: 15_000 }).toContain('timeout');
-    // Its connection is given up, so that the server frees the lock.
+    // The leader's connection is ended, so the server releases the lock.
     await expect.poll(() => other.holds(), { timeout: 10_000 }).toBe(true);
     way.holdUp(false);
     expect(await lead.holds()).toBe(false);

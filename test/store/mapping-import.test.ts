@@ -1,4 +1,4 @@
-// Mappings taken over from a file: all or none, nobody else's job, and no job made twice by what is under way.
+// Importing mappings from a file: all or none, no job of another posting, and no duplicate job from a pending create.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { claimer } from '../../src/store/change/claim.ts';
@@ -28,13 +28,13 @@ async function importLines(...lines: readonly ImportLine[]) {
   async function* stream() {
     yield* lines;
   }
-  // What the site says is tested with a site, in test/scenarios/known-less.test.ts.
+  // Checks with the site are tested in test/scenarios/known-less.test.ts.
   return importMappings(stage.app.db, stream(), 'tester', undefined);
 }
 
 const rows = () => stage.app.db.query('select key, site_job_id from mapping order by key');
 
-it('writes all lines; the next pull sends all fields, and deletes what the feed has not', async () => {
+it('writes all lines; the next pull sends all fields and deletes jobs that the feed lacks', async () => {
   await stage.pull([posting('other')]);
   expect(await importLines(line(1, 'a', '1'), line(2, 'b', '2'))).toEqual({ kind: 'imported', added: 2, known: 0 });
   await stage.pull([posting('a'), posting('other')]);
@@ -49,7 +49,7 @@ it('writes all lines; the next pull sends all fields, and deletes what the feed 
   ]);
 });
 
-it('is the same the second time', async () => {
+it('changes nothing the second time', async () => {
   await importLines(line(1, 'a', '1'));
   expect(await importLines(line(1, 'a', '1'), line(2, 'b', '2'))).toEqual({ kind: 'imported', added: 1, known: 1 });
   expect(await rows()).toEqual([
@@ -58,7 +58,7 @@ it('is the same the second time', async () => {
   ]);
 });
 
-it('turns a create that waits into an update, also one that a worker has just looked at', async () => {
+it('turns a waiting create into an update, even if a worker has just read it', async () => {
   await stage.pull([posting('a')]);
   const claims = claimer(stage.app.db, 1, new Map());
   const session = await stage.app.db.session();
@@ -98,17 +98,17 @@ describe('refuses', () => {
       problems: [{ line: 2, message: 'job job-p1 belongs to posting p1 of feed acme' }],
     },
     {
-      name: 'a posting that stands twice',
+      name: 'a posting that appears twice',
       lines: [line(2, 'a', '1'), line(3, 'a', '2')],
       problems: [{ line: 3, message: 'posting a already appears in line 2' }],
     },
     {
-      name: 'a job that stands twice',
+      name: 'a job that appears twice',
       lines: [line(2, 'a', '1'), line(3, 'b', '1')],
       problems: [{ line: 3, message: 'job 1 already appears in line 2' }],
     },
     {
-      name: 'a line that could not be read, and everything else with it',
+      name: 'an unreadable line, and the whole file with it',
       lines: [{ kind: 'problem', line: 5, message: 'odd' } as const, line(6, 'p1', 'x')],
       problems: [
         { line: 5, message: 'odd' },
@@ -116,7 +116,7 @@ describe('refuses', () => {
       ],
     },
     {
-      name: 'a posting of which a create is in doubt',
+      name: 'a posting whose create is in doubt',
       lines: [line(2, 'doubtful', '9')],
       problems: [{ line: 2, message: expect.stringContaining('is in flight or in doubt; resolve that first: entry') }],
     },
@@ -134,7 +134,7 @@ describe('refuses', () => {
     expect(await rows()).toEqual([{ key: 'p1', site_job_id: 'job-p1' }]);
   });
 
-  it('says how many are too many to say', async () => {
+  it('reports that there are more problems than it lists', async () => {
     const wrong = Array.from(
       { length: 150 },
       (_, at): ImportLine => ({ kind: 'problem', line: at + 1, message: 'odd' }),
@@ -144,7 +144,7 @@ describe('refuses', () => {
     expect(end.kind === 'refused' && end.problems.length).toBe(100);
   });
 
-  it('while the feed is pulled', async () => {
+  it('an import while the feed is pulled', async () => {
     const lock = await tryLock(stage.app.db, lockKey('pull', acme));
     expect(await importLines(line(1, 'a', '1'))).toEqual({ kind: 'busy', feed: 'acme' });
     await lock?.release();
@@ -152,7 +152,7 @@ describe('refuses', () => {
   });
 });
 
-it('lists more mappings than are read at once, each once, and up to a limit', async () => {
+it('lists more mappings than one chunk, each once, and up to a limit', async () => {
   await importLines(...Array.from({ length: 2_345 }, (_, at) => line(at + 1, `k${at}`, String(at))));
   const list = async (limit?: number) => {
     const keys: string[] = [];

@@ -1,4 +1,4 @@
-// The books of a pull that is abandoned: nothing of it stays, whatever was still under way.
+// An abandoned pull leaves nothing behind, whatever was still in progress.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DesiredChange } from '../../src/plan/desired-change.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const hash = Buffer.alloc(16, 1);
 
-/** More than a COPY waits for. */
+/** More than RowCopier buffers before it sends. */
 const desiredChanges: DesiredChange[] = Array.from({ length: 600 }, (_, n) => ({
   desired: 'present',
   key: postingKey(`p${n}`),
@@ -36,11 +36,11 @@ const noteHash = (pullTx: PullTransaction) =>
   pullTx.refreshMappings([{ key: postingKey('p1'), recordHash: Buffer.alloc(16, 2) }]);
 
 it.each([
-  ['looks postings up, and then adds wishes', lookUp, addChanges],
-  ['looks postings up, and then notes a hash', lookUp, noteHash],
-  ['is about to add wishes', async () => undefined, addChanges],
-  ['is about to note a hash', async () => undefined, noteHash],
-])('stays without a trace when it is abandoned while whoever plans %s', async (_what, before, after) => {
+  ['looks postings up and then adds changes', lookUp, addChanges],
+  ['looks postings up and then refreshes a hash', lookUp, noteHash],
+  ['is about to add changes', async () => undefined, addChanges],
+  ['is about to refresh a hash', async () => undefined, noteHash],
+])('leaves nothing behind when it is abandoned while the planner %s', async (_what, before, after) => {
   await db.query(
     `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)
      values ('acme', 'p1', 'board', '1', $1, $1) on conflict do nothing`,

@@ -1,4 +1,4 @@
-// A feed that gets another name while the outcome of a create is on its way: the job is the posting's, by its new name.
+// A feed is renamed while a create is in flight: the job belongs to the posting under the new name.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { adoptDoubt, type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
@@ -34,20 +34,20 @@ async function expectMapped(): Promise<void> {
   expect(await db.query('select from change')).toEqual([]);
 }
 
-it('a doubt that was read before is adopted, and its job is no orphan site job', async () => {
+it('a doubt that was read before the rename is adopted, and its job does not become an orphan', async () => {
   await rename();
   expect(await adopt()).toBe('recorded');
   await expectMapped();
 });
 
-it('an answer that comes late is recorded', async () => {
+it('a late response is recorded', async () => {
   await rename();
   const result = { kind: 'created', siteJobId: job, url: undefined } as const;
   expect(await outcomeRecorder(stage.app.db)({ attempt: doubt.attempt, result, record: undefined })).toBe('recorded');
   await expectMapped();
 });
 
-it('a job that was found for a doubt which was resolved otherwise meanwhile is not deleted', async () => {
+it('a job that was found for a doubt is not deleted if the doubt was resolved differently meanwhile', async () => {
   expect(await refuteDoubt(stage.app.db, doubt, Number.POSITIVE_INFINITY)).toBe(true);
   expect(await adopt()).toBe('superseded');
   expect(await stage.app.db.query('select from orphan_site_job')).toEqual([]);

@@ -1,4 +1,4 @@
-// What needs a person is listed, each thing once, in an order that puts the urgent first and the many last.
+// Review entries are listed once each, the urgent first and the numerous last.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   countEntries,
@@ -21,7 +21,7 @@ const WITHOUT_KEY = '<job><title>Nobody</title><state>MA</state></job>';
 const withRecords = (...records: readonly string[]) =>
   feedXml([]).replace('</source>', `${records.join('\n')}</source>`);
 
-/** One entry of each kind, the held ones apart. */
+/** One entry of each kind, except held ones. */
 async function fillReview(): Promise<void> {
   await stage.pull(
     withRecords(
@@ -63,7 +63,7 @@ describe('reviewEntries', () => {
     { name: 'of one kind', kinds: ['rejected'], keys: ['mexican', 'refused'] },
     { name: 'of one feed', kinds: ENTRY_KINDS, feed: 'globex', keys: [] },
     { name: 'up to a limit', kinds: ENTRY_KINDS, limit: 2, keys: ['doubtful', 'broken'] },
-    { name: 'records alone', kinds: ['unreadable', 'duplicate'], keys: [undefined, 'twice'] },
+    { name: 'only records', kinds: ['unreadable', 'duplicate'], keys: [undefined, 'twice'] },
   ])('lists those $name', async ({ kinds, limit, feed, keys }) => {
     await fillReview();
     const found: unknown[] = [];
@@ -78,7 +78,7 @@ describe('reviewEntries', () => {
     expect(Object.fromEntries(counts)).toEqual({ in_doubt: 1, failed: 1, rejected: 2, unreadable: 1, duplicate: 1 });
   });
 
-  it('lists more entries than it reads at once, each once', async () => {
+  it('lists more entries than one chunk, each once', async () => {
     await stage.pull(postings(1_201).map((p) => ({ ...p, state: 'Jalisco' })));
     const entries = await stage.entries();
     expect(new Set(entries.map((entry) => entry.key)).size).toBe(1_201);
@@ -87,7 +87,7 @@ describe('reviewEntries', () => {
 });
 
 describe('heldGroups', () => {
-  it("has the held deletes of a feed together, with the guard's reason", async () => {
+  it("groups the held deletes of a feed, with the guard's reason", async () => {
     await stage.pull(postings(20));
     await stage.acceptAll();
     await stage.pull(postings(2));
@@ -107,7 +107,7 @@ describe('heldGroups', () => {
 });
 
 describe('readEntry', () => {
-  it('has all of a change: reason, fields, what the site has, and what was sent and received', async () => {
+  it('returns all of a change: reason, fields, what the site has, and what was sent and received', async () => {
     await stage.pull([posting('p1')]);
     await stage.acceptAll();
     await stage.pull([posting('p1', { title: 'New title' })]);
@@ -125,7 +125,7 @@ describe('readEntry', () => {
     });
   });
 
-  it('has the excerpt of a record that could not be read', async () => {
+  it('returns the excerpt of an unreadable record', async () => {
     await stage.pull(withRecords(WITHOUT_KEY));
     const [entry] = await stage.entries();
     const record = await readEntry(stage.app.db, entry?.id ?? 0);
@@ -133,7 +133,7 @@ describe('readEntry', () => {
     expect(record?.kind === 'record' && record.record.problems[0]?.message).toContain('no key');
   });
 
-  it('says of an unknown number that there is none', async () => {
+  it('returns undefined for an unknown number', async () => {
     expect(await readEntry(stage.app.db, 4711)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-// Which errors of the database pass by themselves, and how they are told.
+// Which database errors are transient, and how they are described.
 import { describe, expect, it } from 'vitest';
 import { describePassing, isOfStatement, isPassing, isSaidByServer } from '../../src/store/postgres/transient-error.ts';
 
@@ -25,7 +25,7 @@ describe('errors of the database', () => {
     '57P04',
     '57P05',
     '58030',
-  ])('%s passes, and the server says so', (code) => {
+  ])('%s is transient, and reported by the server', (code) => {
     expect([isPassing(coded(code)), isSaidByServer(coded(code)), isOfStatement(coded(code))]).toEqual([
       true,
       true,
@@ -34,16 +34,16 @@ describe('errors of the database', () => {
     expect(describePassing(coded(code))).toContain(`(${code}: so it is)`);
   });
 
-  it.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ECONNRESET'])('%s passes, and may be a wrong address', (code) => {
+  it.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ECONNRESET'])('%s is transient, and may mean a wrong address', (code) => {
     expect([isPassing(coded(code)), isSaidByServer(coded(code))]).toEqual([true, false]);
   });
 
-  it('a missing socket file passes, another missing file does not', () => {
+  it('a missing socket file is transient, another missing file is not', () => {
     expect(isPassing(coded('ENOENT', 'no socket', { syscall: 'connect' }))).toBe(true);
     expect(isPassing(coded('ENOENT', 'no file', { syscall: 'open' }))).toBe(false);
   });
 
-  it('a transaction that was rolled back passes where its first error does', () => {
+  it('a rolled-back transaction is transient if its first error is', () => {
     const rolledBack = (cause: Error) => new Error('the transaction ended with ROLLBACK instead of COMMIT', { cause });
     expect(isPassing(rolledBack(coded('25006')))).toBe(true);
     expect(isPassing(rolledBack(coded('23505')))).toBe(false);
@@ -56,7 +56,7 @@ describe('errors of the database', () => {
     ['28P01', false],
     ['3D000', false],
     ['42501', false],
-  ])('%s does not pass; that it is the statement itself: %s', (code, ofStatement) => {
+  ])('%s is not transient; fault of the statement itself: %s', (code, ofStatement) => {
     expect([isPassing(coded(code)), isOfStatement(coded(code))]).toEqual([false, ofStatement]);
     expect(describePassing(coded(code))).toBeUndefined();
   });

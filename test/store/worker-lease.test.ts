@@ -1,4 +1,4 @@
-// Attempts whose worker died: what becomes of their changes, and of those that processes died with again and again.
+// Recovery of attempts whose worker died, including changes with which workers died repeatedly.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { giveBackOrphans } from '../../src/store/locks/worker-lease.ts';
@@ -16,13 +16,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('gives attempts of the dead back, and ends what was tried too often', async () => {
+it('releases attempts of dead workers, and fails changes that were tried too often', async () => {
   const changes = [
     ['update, 10 times', 'present', 'update', 10, null],
     ['update, 11 times', 'present', 'update', 11, null],
     ['delete, 10 times', 'absent', 'delete', 10, null],
     ['delete, 11 times', 'absent', 'delete', 11, null],
-    ['update, 11 times, with a newer wish', 'present', 'update', 11, 1],
+    ['update, 11 times, with a newer version', 'present', 'update', 11, 1],
     ['create, 11 times', 'present', 'create', 11, null],
   ] as const;
   for (const [key, desired, operation, attempts, sentRevision] of changes) {
@@ -41,7 +41,7 @@ it('gives attempts of the dead back, and ends what was tried too often', async (
     { key: 'update, 11 times', state: 'failed', kind: 'poisoned' },
     { key: 'delete, 10 times', state: 'ready', kind: 'orphaned' },
     { key: 'delete, 11 times', state: 'failed', kind: 'poisoned' },
-    { key: 'update, 11 times, with a newer wish', state: 'ready', kind: 'orphaned' },
+    { key: 'update, 11 times, with a newer version', state: 'ready', kind: 'orphaned' },
     { key: 'create, 11 times', state: 'in_doubt', kind: 'orphaned' },
   ]);
   expect(await giveBackOrphans(db, siteName('board'), limits)).toBe(0);

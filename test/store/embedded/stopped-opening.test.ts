@@ -1,4 +1,4 @@
-// An opening that is stopped halfway, as by SIGTERM: it ends at once, and leaves neither a server nor half a cluster behind.
+// Opening the embedded server is stopped halfway, as by SIGTERM: it ends at once and leaves no server or partial cluster.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -6,7 +6,7 @@ import { openEmbeddedServer } from '../../../src/embedded-postgres/server.ts';
 import { newDataFolder, postmasterPid, withoutSync } from '../../embedded-postgres/data-folder.ts';
 import { runSql } from '../../support/sql.ts';
 
-// Several servers start one after the other in each test, on a machine that has other work too.
+// Each test starts several servers one after another, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const stopped = new Error('stopped by SIGTERM');
@@ -32,24 +32,24 @@ async function opensAgain(dataDir: string): Promise<void> {
 }
 
 describe('an opening that is stopped', () => {
-  it('while the cluster is made: initdb ends, and nothing of it stays', async () => {
+  it('while the cluster is created: initdb ends, and its files are removed', async () => {
     const dataDir = newDataFolder();
     expect(await openUntil(dataDir, /Preparing/)).toBe(stopped);
     expect(readdirSync(join(dataDir, 'postgres')).filter((name) => !name.startsWith('lock-'))).toEqual([]);
     await opensAgain(dataDir);
   });
 
-  it('while the server that it has started is not ready: the server is stopped', async () => {
+  it('while the started server is not ready: the server is stopped', async () => {
     const dataDir = newDataFolder();
     await opensAgain(dataDir);
-    // As after a hard end with much to repeat: this one recovers forever.
+    // Simulates a long crash recovery: this server recovers forever.
     const forever = { recovery_target_name: 'never', hot_standby: 'off' };
     writeFileSync(join(dataDir, 'postgres', 'cluster', 'data', 'standby.signal'), '');
     expect(await openUntil(dataDir, /Waiting for Postgres/, forever)).toBe(stopped);
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('before it begins: nothing is made', async () => {
+  it('before it begins: nothing is created', async () => {
     const dataDir = newDataFolder();
     const signal = AbortSignal.abort(stopped);
     await expect(openEmbeddedServer(dataDir, { ...withoutSync, signal })).rejects.toBe(stopped);
