@@ -452,8 +452,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/locks/feed-locks.ts',
-    find: 'if (!row.free) await endHands',
-    put: 'if (row.free) await endHands',
+    find: 'if (!row.free) await endWorkConnections',
+    put: 'if (row.free) await endWorkConnections',
     tests: ['test/laws/stopped.test.ts'],
     named: 'gives way',
   },

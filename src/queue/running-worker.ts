@@ -1,4 +1,4 @@
-// Runs a function over single items as a BullMQ worker for queue jobs of one or several items; never loops, and stops reliably.
+// Runs a function over single items as a BullMQ worker for queue jobs of one or several items; always stops in bounded time.
 import { setMaxListeners } from 'node:events';
 import type { RateLimiterOptions } from 'bullmq';
 import type { QueueBackend } from './backend.ts';

@@ -1,4 +1,4 @@
-// Shares one small pool and one listening connection among all queues and workers of a process, however many sites there are.
+// Shares one small pool and one listening connection among all queues and workers of a process, for any number of sites.
 import { EventEmitter } from 'node:events';
 import { type BackendFactory, PostgresConnection, type PostgresPoolConfig, PostgresQueueBackend } from 'bullmq';
 

@@ -1,4 +1,4 @@
-// Feed schedules in the database: whose configuration applies, who claims a run, and how runs of dead processes are recovered.
+// Feed schedules in the database: whose configuration applies, who claims a run, and how runs of the dead are recovered.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { describeLate } from '../../src/runtime/late-schedules.ts';

@@ -1,4 +1,5 @@
-// Records accepted attempts: mapping and document become what was sent; the change is removed, or released if a newer version waits.
+// Records accepted attempts: mapping and document become what was sent; the change is removed, or released if a newer version
+// waits.
 import { whoseJob } from '../../plan/whose-job.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -89,7 +90,7 @@ async function writeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[])
   };
 }
 
-/** Stops created jobs from being deleted as orphans. Returns the tokens of creates for which such a delete may be in flight. */
+/** Stops created jobs from being deleted as orphans. Returns the tokens of creates whose job such a delete may still reach. */
 async function takeFromOrphans(tx: Queryable, created: readonly Created[]): Promise<Set<string>> {
   if (created.length === 0) return new Set();
   const rows = await tx.query<{ token: string }>(
@@ -110,7 +111,7 @@ interface Created {
   readonly sent: NonNullable<Attempt['result']>;
 }
 
-/** Returns the postings whose mapping was written. A posting that went missing during its create keeps its missing-pull count. */
+/** Returns the postings whose mapping was written. One that went missing during its create keeps its missing-pull count. */
 async function insertMappings(tx: Queryable, created: readonly Created[]): Promise<ReadonlySet<string>> {
   if (created.length === 0) return new Set();
   const rows = await tx.query<PostingRef>(

@@ -160,7 +160,7 @@ export async function adoptDoubt(
   });
 }
 
-/** Ends another posting's claim to a job that the site shows as the doubt's, unless a request for that posting is in flight. */
+/** Ends another posting's claim to a job that the site shows as the doubt's, unless that posting has a request in flight. */
 export async function endOtherClaim(
   tx: Transaction,
   { attempt }: Doubt,

@@ -27,10 +27,10 @@ export async function lockClaim(tx: Queryable, site: SiteName, id: SiteJobId): P
     : { site, siteJobId: id, feed: row.feed, key: row.key, fields: row.fields ?? undefined };
 }
 
-/** An ID that returns to a posting after this time was reused by the site; sooner, the site treats two postings as one job. */
+/** An ID that returns to a posting after this time was reused; sooner, the site treats two postings as one job. */
 const RECENT = `interval '1 day'`;
 
-/** Whether the posting recently lost its claim to this ID: then the site passes one job back and forth between two postings. */
+/** Whether the posting recently lost its claim to this ID: then the site passes one job between two postings. */
 export async function hasLostClaim(tx: Queryable, posting: PostingRef, site: SiteName, id: SiteJobId) {
   const rows = await tx.query(
     `select from ended_claim where site = $1 and site_job_id = $2 and feed = $3 and key = $4 and ended_at > now() - ${RECENT}`,

@@ -1,4 +1,4 @@
-// Stores updates and deletes whose outcome is unknown: their fields do not count as known, and no newer request overtakes them.
+// Stores updates and deletes with unknown outcome: their fields do not count as known, and no newer request overtakes them.
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { AttemptOutcome } from './attempt-outcome.ts';

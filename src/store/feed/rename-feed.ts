@@ -116,7 +116,7 @@ export interface Retired {
   readonly searched: readonly FeedName[];
 }
 
-/** Takes a feed out of service: its jobs stay as they are, and nothing is sent for it. `undefined` if the feed is unknown. */
+/** Takes a feed out of service: its jobs stay as they are, and nothing is sent for it. `undefined`: unknown feed. */
 export async function retireFeed(db: Database, feed: FeedName, actor: string): Promise<Retired | undefined> {
   return db.transaction(async (tx) => {
     const rows = await tx.query(
@@ -134,7 +134,7 @@ export async function retireFeed(db: Database, feed: FeedName, actor: string): P
   });
 }
 
-/** A feed was declared new before the possible jobs of these doubts lost their owner, so the site must be searched after all. */
+/** The feed was declared new before the possible jobs of these doubts lost their owner, so the site is searched after all. */
 async function searchForNew(tx: Queryable, retired: FeedName): Promise<FeedName[]> {
   const rows = await tx.query<{ feed: FeedName }>(
     `update feed_state f set site_checked_at = null, site_declared = false

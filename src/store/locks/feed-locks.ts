@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Database, LentSession, Queryable, Row } from '../postgres/database.ts';
 import { type HeldLock, lockKey } from './advisory-locks.ts';
-import { endHands, endStaleLockHolder, keepAlive } from './stale-lock-holder.ts';
+import { endStaleLockHolder, endWorkConnections, keepAlive } from './stale-lock-holder.ts';
 
 /** The pull lock of one feed. */
 export interface FeedLock extends HeldLock {
@@ -100,7 +100,7 @@ function lockerOf(db: Database): (feed: FeedName) => Promise<FeedLock | undefine
         leave(shared, holder);
         return undefined;
       }
-      if (!row.free) await endHands(session, lockKey('hand', feed));
+      if (!row.free) await endWorkConnections(session, lockKey('hand', feed));
     } catch (error) {
       // The lock may have been taken; nobody must keep it.
       await session.query('select pg_advisory_unlock($1)', [lockKey('pull', feed)]).catch(() => undefined);

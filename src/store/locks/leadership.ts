@@ -69,7 +69,7 @@ function sessionOf(db: Database, shared: LeaderSession): Promise<Session> {
   return opening;
 }
 
-/** Creates a candidacy for a lock, on a connection that all candidates of the process share and that the first call opens. */
+/** Creates a candidacy for a lock, on a connection that the process's candidates share and that the first call opens. */
 export function standForLead(db: Database, key: string): Leadership {
   const shared = leaderSessionOf(db);
   /** The connection on which this candidate holds the lock. */

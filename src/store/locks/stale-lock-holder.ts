@@ -11,7 +11,7 @@ const HOLDERS = `pg_locks l where l.locktype = 'advisory' and l.granted and l.ob
   and l.database = (select oid from pg_database where datname = current_database())
   and ((l.classid::bigint << 32) | l.objid::bigint) = $1::bigint`;
 
-/** Ends a holder of the lock `key` that has been silent for too long: its connection is alive, but its process is stopped. */
+/** Ends a holder of the lock `key` that has been silent for too long: its connection lives, but its process is stopped. */
 export async function endStaleLockHolder(session: Queryable, key: string): Promise<void> {
   await session.query(
     `select pg_terminate_backend(a.pid) from pg_stat_activity a
@@ -25,7 +25,7 @@ export async function endStaleLockHolder(session: Queryable, key: string): Promi
  * Marks a connection, until its transaction ends, as a work connection of the holder of a feed's lock.
  * @param key the feed's key for this purpose, distinct from the lock itself.
  */
-export async function markHand(session: Queryable, key: string): Promise<void> {
+export async function markWorkConnection(session: Queryable, key: string): Promise<void> {
   await session.query('select pg_advisory_xact_lock_shared($1)', [key]);
 }
 
@@ -33,11 +33,11 @@ export async function markHand(session: Queryable, key: string): Promise<void> {
  * Ends the work connections of a previous holder of a feed's lock, even within a transaction or a COPY: it has lost the lock
  * that the caller now holds.
  */
-export async function endHands(session: Queryable, key: string): Promise<void> {
+export async function endWorkConnections(session: Queryable, key: string): Promise<void> {
   await session.query(`select pg_terminate_backend(l.pid) from ${HOLDERS}`, [key]);
 }
 
-/** Sends heartbeats on a lock's connection, so that it is not taken for that of a stopped process. Returns the stop function. */
+/** Sends heartbeats on a lock's connection, which shows that its process is not stopped. Returns the stop function. */
 export function keepAlive(session: Queryable): () => void {
   const timer = setInterval(() => session.query('select 1').catch(() => undefined), KEEP_ALIVE_EVERY_MS);
   timer.unref();

@@ -40,20 +40,20 @@ export async function enterAsWorker(
       onTrouble(error);
       session = undefined;
       stopKeepAlive();
-      again();
+      reopenLater();
     });
     await session.query('select pg_advisory_lock($1, $2)', [LEASE, worker]);
     stopKeepAlive();
     stopKeepAlive = keepAlive(session);
     startedAt = await noteProcess(db, worker, about, startedAt);
   }
-  function again(): void {
+  function reopenLater(): void {
     if (left || timer !== undefined) return;
     timer = setTimeout(() => {
       timer = undefined;
       hold().catch((error: Error) => {
         onTrouble(error);
-        again();
+        reopenLater();
       });
     }, 1_000);
     timer.unref();

@@ -14,7 +14,7 @@ insert into installation (id) values (replace(gen_random_uuid()::text, '-', ''))
 -- Numbers of review entries, unique across tables.
 create sequence entry_number;
 
--- Each desired state and each reviewer's action on it gets a new revision; an outcome counts only for the revision that was sent.
+-- Each desired state and each reviewer's action on it gets a new revision; an outcome counts only for the sent revision.
 create sequence revision_number;
 
 -- Numbers of sending processes; each holds a lock under its number while it lives.
@@ -149,7 +149,7 @@ create table change (
   sent_content_hash bytea,
   sent_revision bigint,
   list_checks smallint not null default 0,
-  -- Complete pulls in a row that missed the posting while its create is in flight or in doubt, as no mapping counts them yet.
+  -- Complete pulls in a row that missed the posting while its create is in flight or in doubt: no mapping counts them yet.
   missing_pulls smallint not null default 0,
   -- A site job that seems to belong to a create that was never sent: a person decides whether it does.
   found_job_id text,

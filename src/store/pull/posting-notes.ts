@@ -74,13 +74,13 @@ export class PostingNotes {
 }
 
 /** Excludes postings that are gone or are being deleted: their notes no longer matter. */
-const THERE = `(exists (select from mapping m where m.feed = n.feed and m.key = n.key)
+const CURRENT = `(exists (select from mapping m where m.feed = n.feed and m.key = n.key)
   or exists (select from change c where c.feed = n.feed and c.key = n.key))
   and not exists (select from change c where c.feed = n.feed and c.key = n.key and c.desired = 'absent')`;
 
 export async function notesOf(db: Queryable, feed: FeedName, key: PostingKey): Promise<readonly Problem[]> {
   const [row] = await db.query<{ notes: Problem[] }>(
-    `select notes from posting_note n where feed = $1 and key = $2 and ${THERE}`,
+    `select notes from posting_note n where feed = $1 and key = $2 and ${CURRENT}`,
     [feed, key],
   );
   return row?.notes ?? [];
@@ -106,7 +106,7 @@ const READABLE = `not exists (select from record_problem p where p.feed = n.feed
 async function countNotes(db: Queryable, feed: FeedName, sort: string): Promise<NotedCount> {
   const [row] = await db.query<{ count: number; example: PostingKey | null }>(
     `select count(*) as count, min(key) as example from posting_note n
-     where feed = $1 and jsonb_path_exists(notes, $2::jsonpath) and ${THERE} and ${READABLE}`,
+     where feed = $1 and jsonb_path_exists(notes, $2::jsonpath) and ${CURRENT} and ${READABLE}`,
     [feed, sort],
   );
   return { count: row?.count ?? 0, example: row?.example ?? undefined };

@@ -1,4 +1,4 @@
-// Finds the mapped postings that a complete pull did not see and marks them absent; works in tables, as they may be a million.
+// Finds mapped postings that a complete pull did not see and marks them absent; works in tables, as they may be a million.
 import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
@@ -47,7 +47,7 @@ export async function collectMissing(
     [subject.feed, subject.pull],
   );
   await collectFoundMeanwhile(pullTx);
-  await takeOutMet(pullTx, hasSeen);
+  await removeSeen(pullTx, hasSeen);
   await keepProtected(pullTx);
   await session.query('analyze missing');
   const [counts] = await session.query<MissingCounts>(
@@ -58,7 +58,7 @@ export async function collectMissing(
   return counts as MissingCounts;
 }
 
-/** A job that was found for a doubt while the feed streamed has a synthetic record hash: its change shows that it is missing. */
+/** A job found for a doubt while the feed streamed has a synthetic record hash: its change shows that it is missing. */
 async function collectFoundMeanwhile({ session, subject, nothingKnown }: PullTransaction): Promise<void> {
   if (nothingKnown) return;
   const known = `from change c join mapping m on m.feed = c.feed and m.key = c.key`;
@@ -98,7 +98,7 @@ async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>
 }
 
 /** A posting whose mapped record was not seen may have been seen with the record of its open change. */
-async function takeOutMet({ session }: PullTransaction, hasSeen: (recordHash: Buffer) => boolean): Promise<void> {
+async function removeSeen({ session }: PullTransaction, hasSeen: (recordHash: Buffer) => boolean): Promise<void> {
   const select = 'select key, open_record_hash as hash from missing where open_record_hash is not null';
   for await (const rows of inBatches<{ key: string; hash: Buffer }>(session, 'missing_open', select, BATCH)) {
     const seen = rows.filter(({ hash }) => hasSeen(hash)).map(({ key }) => key);
@@ -121,7 +121,7 @@ export async function extendGrace({ session, subject }: PullTransaction, missing
   );
 }
 
-/** Sets the desired state of due postings to absent, for the merge. @param reason why all of them are held; `undefined`: they are not. */
+/** Sets due postings to absent, for the merge. @param reason why all of them are held; `undefined`: they are not. */
 export async function markAbsent(
   { session, subject }: PullTransaction,
   missingPulls: number,

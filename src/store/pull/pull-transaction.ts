@@ -1,11 +1,11 @@
-// Writes what one pull desires into the backlog: rows are copied in while the feed streams, then merged and committed at the end.
+// Writes the changes of one pull into the backlog: copies rows while the feed streams, then merges and commits at the end.
 
 import type { DesiredChange } from '../../plan/desired-change.ts';
 import type { Known } from '../../plan/plan-posting.ts';
 import type { RecordIndex } from '../../plan/record-index.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
-import { markHand } from '../locks/stale-lock-holder.ts';
+import { markWorkConnection } from '../locks/stale-lock-holder.ts';
 import { loadRecordIndex } from '../mapping/index-loader.ts';
 import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, LentSession } from '../postgres/database.ts';
@@ -84,7 +84,7 @@ export class PullTransaction {
     const session = await db.lend();
     try {
       await session.query('begin');
-      await markHand(session, lockKey('hand', subject.feed));
+      await markWorkConnection(session, lockKey('hand', subject.feed));
       await session.query(
         `create temporary table superseding_change on commit drop as select ${Object.keys(CHANGE_COLUMNS).join(', ')} from change with no data`,
       );

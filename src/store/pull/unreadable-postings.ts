@@ -40,7 +40,7 @@ export async function protectUnreadable(
        and not exists (select from pending_same r where r.key = u.key)`,
     [feed, pull],
   );
-  await takeOutMet(pullTx, hasSeenChange);
+  await removeSeen(pullTx, hasSeenChange);
   await session.query('analyze protected');
 
   const these = 'from protected p where c.feed = $1 and c.key = p.key';
@@ -88,7 +88,7 @@ export async function protectUnreadable(
   );
 }
 
-async function takeOutMet(
+async function removeSeen(
   { session, subject }: PullTransaction,
   hasSeenChange: (recordHash: Buffer) => boolean,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import type { Queryable } from '../postgres/database.ts';
 export interface Edits {
   /** The feed has no edits. */
   readonly none: boolean;
-  /** The fields to override in a posting as the feed has it; `undefined` if none. An edit ends when the feed's value changes. */
+  /** The fields to override in a posting as the feed has it; `undefined` if none. An edit ends when the feed's value does. */
   for(posting: Posting): Fields | undefined;
 }
 

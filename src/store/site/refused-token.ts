@@ -12,7 +12,7 @@ export const tokenDigest = (installation: string, site: SiteName, token: string)
   createHmac('sha256', installation).update(`${site}\0${token}`).digest('hex').slice(0, DIGEST_LENGTH);
 
 /** The process that records a refusal, as text for people. */
-const noter = (): string => `process ${process.pid} on ${hostname()}`;
+const thisProcess = (): string => `process ${process.pid} on ${hostname()}`;
 
 export interface RefusedToken {
   readonly digest: string;
@@ -56,7 +56,7 @@ export async function refuseToken(
        next_probe = now() + make_interval(secs => case when ${RECENTLY_ACCEPTED}
          then least($6::float8, $5::float8 * power(2, least(t.probes + 1, 20))) else $5::float8 end)
      where t.refused_since is null returning site`,
-    [site, digest, cause, noter(), firstMs / 1000, maxMs / 1000],
+    [site, digest, cause, thisProcess(), firstMs / 1000, maxMs / 1000],
   );
   return rows.length > 0;
 }
@@ -78,7 +78,7 @@ export async function takeTokenProbe(
     `update refused_token set probes = probes + 1, noted_by = $3, changed_at = now(),
        next_probe = now() + make_interval(secs => least($5::float8, $4::float8 * power(2, least(probes + 1, 20))))
      where site = $1 and digest = $2 and refused_since is not null and (next_probe <= now() or $6) returning site`,
-    [site, digest, noter(), firstMs / 1000, maxMs / 1000, atOnce],
+    [site, digest, thisProcess(), firstMs / 1000, maxMs / 1000, atOnce],
   );
   return rows.length > 0;
 }
