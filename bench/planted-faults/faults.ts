@@ -45,14 +45,14 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [guard],
   },
   {
-    file: 'src/store/pull/pull-gone.ts',
+    file: 'src/store/change/mark-missing.ts',
     find: "reason === undefined ? 'ready' : 'held'",
     put: "'ready'",
     tests: [mirror],
     named: 'deletes',
   },
   {
-    file: 'src/store/pull/pull-gone.ts',
+    file: 'src/store/change/mark-missing.ts',
     find: 'missing_pulls + 1 < $1',
     put: 'missing_pulls + 1 <= $1',
     tests: [mirror],
@@ -68,19 +68,19 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // Postings whose records can't be read.
   {
-    file: 'src/store/pull/unreadable-postings.ts',
+    file: 'src/store/change/protect-unreadable.ts',
     find: "'delete from missing x using protected p where x.key = p.key'",
     put: "'select 1'",
     tests: [unreadable],
   },
   {
-    file: 'src/store/pull/unreadable-postings.ts',
+    file: 'src/store/change/protect-unreadable.ts',
     find: "and c.desired = 'absent' and c.attempt_token is null\n",
     put: 'and false\n',
     tests: [unreadable],
   },
   {
-    file: 'src/store/pull/unreadable-postings.ts',
+    file: 'src/store/change/protect-unreadable.ts',
     find: 'and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)',
     put: '',
     tests: [unreadable],
@@ -161,7 +161,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/plan/accounting.test.ts'],
   },
   {
-    file: 'src/store/pull/pull-gone.ts',
+    file: 'src/store/change/mark-missing.ts',
     find: 'and not exists (select from pending_same r where r.key = c.key)',
     put: '',
     tests: ['test/laws/pending-same.test.ts'],
@@ -173,7 +173,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [mirror],
   },
   {
-    file: 'src/store/pull/pull-gone.ts',
+    file: 'src/store/change/mark-missing.ts',
     find: 'if (!nothingKnown)',
     put: 'if (false)',
     tests: ['test/scenarios/reports.test.ts'],
@@ -378,7 +378,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // The create protocol and its doubts.
   {
-    file: 'src/store/locks/worker-lease.ts',
+    file: 'src/store/change/recover-abandoned.ts',
     find: "state = case when c.attempt_operation = 'create' then 'in_doubt'",
     put: "state = case when false then 'in_doubt'",
     tests: ['test/laws/crash.test.ts'],
@@ -545,7 +545,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/jobs/apply-change.test.ts'],
   },
   {
-    file: 'src/store/locks/worker-lease.ts',
+    file: 'src/store/change/recover-abandoned.ts',
     find: 'c.attempts > $5 and c.sent_revision is null',
     put: 'c.attempts > $5',
     tests: ['test/store/worker-lease.test.ts'],

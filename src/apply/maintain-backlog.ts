@@ -2,9 +2,9 @@
 
 import type { SiteName } from '../posting/identifiers.ts';
 import { deadlineIn } from '../site/http/deadline.ts';
-import { dueOrphans, forgetOrphan, takeOrphan } from '../store/change/orphan-site-jobs.ts';
-import { giveBackOrphans } from '../store/locks/worker-lease.ts';
+import { recoverAbandoned } from '../store/change/recover-abandoned.ts';
 import type { Database } from '../store/postgres/database.ts';
+import { dueOrphans, forgetOrphan, takeOrphan } from '../store/site/orphan-site-jobs.ts';
 import { acceptToken, takeTokenProbe } from '../store/site/refused-token.ts';
 import { endPause, noteFailedProbe, readSiteState } from '../store/site/site-state.ts';
 import { resolveDoubts } from './resolve-doubts.ts';
@@ -54,7 +54,7 @@ export const releaseOrphans = (
   site: SiteName,
   { timeoutMs, retry, doubts }: Pick<SitePolicy, 'timeoutMs' | 'retry' | 'doubts'>,
 ): Promise<number> =>
-  giveBackOrphans(db, site, {
+  recoverAbandoned(db, site, {
     deadlineMs: SEND_WITHIN_MS + timeoutMs + RESOLVE_MARGIN_MS,
     mayLandMs: doubts.resolveAfterMs,
     // Tries that came back are counted with them, and are fewer than may be.

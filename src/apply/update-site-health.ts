@@ -1,7 +1,7 @@
 // Turns the outcome of one request into what the whole site has to heed: a pause, a wait, or that all is well again.
 import type { Exchange, Outcome } from '../site/exchange.ts';
+import { countOutcomes } from '../store/backlog/open-counts.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import { countOutcomes } from '../store/change/open-counts.ts';
 import { pullToWatch } from '../store/feed/feed-state.ts';
 import { type ProbePace, refuseToken } from '../store/site/refused-token.ts';
 import { throttleSite } from '../store/site/site-rate.ts';

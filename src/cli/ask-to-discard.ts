@@ -3,8 +3,8 @@ import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
 import { UserError } from '../runtime/exit-status.ts';
+import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/review/review-actions.ts';
 import type { EntryKind } from '../store/review/review-entries.ts';
 import { ask } from '../telemetry/print.ts';
 

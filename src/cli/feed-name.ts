@@ -2,8 +2,8 @@
 import { type Config, namedFeeds } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { UserError } from '../runtime/exit-status.ts';
+import { knownFeeds } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { knownFeeds } from '../store/review/review-actions.ts';
 
 /** A feed of the configuration, or one that the books still know. Throws a UserError that names the feeds there are. */
 export async function knownFeed(db: Queryable, config: Config, name: string): Promise<FeedName> {

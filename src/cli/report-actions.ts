@@ -4,7 +4,7 @@ import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, worst } from '../runtime/exit-status.ts';
 import { sendWaiting } from '../runtime/send-waiting.ts';
-import type { ActedEntry } from '../store/review/review-actions.ts';
+import type { ActedEntry } from '../store/change/act-in-review.ts';
 import { printJson, printLine } from '../telemetry/print.ts';
 
 /** What an act came to, before anything is sent. */

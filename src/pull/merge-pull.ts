@@ -4,9 +4,6 @@ import { requestDigest } from '../feed/source/request-digest.ts';
 import { type GuardVerdict, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
 import type { Reason } from '../plan/desired-change.ts';
 import { matchUnreadable, type UnreadableEntry } from '../plan/match-unreadable.ts';
-import { readFeedState, refuseOvertaken } from '../store/feed/feed-state.ts';
-import { seizeFeed } from '../store/locks/advisory-locks.ts';
-import { commitPull, type PullFindings } from '../store/pull/pull-commit.ts';
 import {
   clearUnseen,
   collectMissing,
@@ -15,7 +12,7 @@ import {
   markAbsent,
   markUnseen,
   markUnseenToo,
-} from '../store/pull/pull-gone.ts';
+} from '../store/change/mark-missing.ts';
 import {
   countMaybeMade,
   countStillOpen,
@@ -27,7 +24,11 @@ import {
   mergeChanges,
   mergePendingSame,
   withdrawMaybeMade,
-} from '../store/pull/pull-merge.ts';
+} from '../store/change/merge-planned.ts';
+import { holdWaitingDeletes, protectUnreadable, releaseUnreadableHolds } from '../store/change/protect-unreadable.ts';
+import { readFeedState, refuseOvertaken } from '../store/feed/feed-state.ts';
+import { seizeFeed } from '../store/locks/advisory-locks.ts';
+import { commitPull, type PullFindings } from '../store/pull/pull-commit.ts';
 import { takeOver } from '../store/pull/pull-takeover.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import {
@@ -37,7 +38,6 @@ import {
   type UnreadableRecords,
   unreadableEntries,
 } from '../store/pull/record-problems.ts';
-import { holdWaitingDeletes, protectUnreadable, releaseUnreadableHolds } from '../store/pull/unreadable-postings.ts';
 import { holdFound } from '../store/site/site-search.ts';
 import { crossStep } from '../telemetry/fault-hook.ts';
 import type { FeedSetup } from './feed-setup.ts';

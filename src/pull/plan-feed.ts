@@ -16,7 +16,7 @@ import {
   plannedChanges,
   type UnsentPosting,
   unsentPostings,
-} from '../store/change/planned-changes.ts';
+} from '../store/backlog/planned-changes.ts';
 import { readFeedState } from '../store/feed/feed-state.ts';
 import { lockFeed } from '../store/locks/feed-locks.ts';
 import type { Session } from '../store/postgres/database.ts';

@@ -1,7 +1,5 @@
 // Retries, approves or discards many entries at once, and says of each what became of it.
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import { shareFeeds } from '../store/locks/advisory-locks.ts';
-import type { Database, Queryable } from '../store/postgres/database.ts';
 import {
   type ActedEntry,
   approveChanges,
@@ -17,8 +15,10 @@ import {
   reopenEntries,
   retryChanges,
   type Selection,
-} from '../store/review/review-actions.ts';
-import { keepPullsOut } from '../store/review/review-actions-edit.ts';
+} from '../store/change/act-in-review.ts';
+import { keepPullsOut } from '../store/change/edit.ts';
+import { shareFeeds } from '../store/locks/advisory-locks.ts';
+import type { Database, Queryable } from '../store/postgres/database.ts';
 import type { WriteCommand } from './possible-actions.ts';
 import { type BulkAction, whyNot } from './why-not.ts';
 

@@ -1,7 +1,7 @@
 // Turns all that the books know of one posting into sentences: why it is, or is not, on the site as it is.
 
 import { plural } from '../plan/plural.ts';
-import type { OpenChangeRow } from '../store/change/open-change.ts';
+import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { FailureRow, PostingStory } from '../store/review/posting-history.ts';
 import { type PossibleAction, possibleActions, type WriteCommand } from './possible-actions.ts';
 

@@ -1,8 +1,8 @@
 // Says what became of entries that were made ready, once they were sent as far as they could be.
 import type { FeedName } from '../posting/identifiers.ts';
+import { type ActedEntry, countOpenEntries, type EntryState, findEntries } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
-import { type ActedEntry, countOpenEntries, type EntryState, findEntries } from '../store/review/review-actions.ts';
 import type { EntryReport } from './act-on-entries.ts';
 
 /** `done`: the site has it as wanted; otherwise the state in which the change waits. */

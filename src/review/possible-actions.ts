@@ -1,5 +1,5 @@
 // Turns the state of an entry into the exact commands that a person can give for it.
-import type { EntryState } from '../store/review/review-actions.ts';
+import type { EntryState } from '../store/change/act-in-review.ts';
 
 /** Writes the words after the program's name as a command that can be given as it stands. */
 export type WriteCommand = (words: readonly string[]) => string;

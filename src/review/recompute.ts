@@ -2,8 +2,8 @@
 import { contentHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Fields, PostingReader, Problem } from '../posting/posting.ts';
+import type { Edited } from '../store/change/edit.ts';
 import type { EditRow } from '../store/review/override.ts';
-import type { Edited } from '../store/review/review-actions-edit.ts';
 
 /** The wish that an edit starts from. */
 export interface DesiredPosting {

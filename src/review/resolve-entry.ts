@@ -5,10 +5,10 @@ import { compareReferences, fieldOf } from '../plan/same-value.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
+import { findEntries } from '../store/change/act-in-review.ts';
 import { type Doubt, ownerOfReference } from '../store/change/doubt.ts';
+import { type DoubtVerdict, doubtOf, resolveDoubt } from '../store/change/resolve-doubt.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { findEntries } from '../store/review/review-actions.ts';
-import { type DoubtVerdict, doubtOf, resolveDoubt } from '../store/review/review-actions-resolve.ts';
 import { learntRewrites, noteRewrites } from '../store/site/value-rewrites.ts';
 import { STATE_WORDS } from './entry-outcome.ts';
 

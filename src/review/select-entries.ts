@@ -1,8 +1,8 @@
 // Turns what a person named, entry numbers and feeds, into a selection of entries, or says which of it there is not.
 import { type Config, namedFeeds } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
+import { findEntries, knownFeeds, type Selection } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { findEntries, knownFeeds, type Selection } from '../store/review/review-actions.ts';
 
 export type Selected =
   | { readonly kind: 'selected'; readonly selection: Selection }

@@ -1,5 +1,5 @@
 // Says why an act does not apply to an entry, and what does.
-import type { EntryState } from '../store/review/review-actions.ts';
+import type { EntryState } from '../store/change/act-in-review.ts';
 import type { WriteCommand } from './possible-actions.ts';
 
 export type BulkAction = 'retry' | 'approve' | 'discard' | 'reopen';

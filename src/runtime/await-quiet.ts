@@ -1,6 +1,6 @@
 // Waits until everything that can be sent for some feeds is sent, or until waiting any longer makes no sense.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
-import { type Progress, readDoubtProgress, readProgress } from '../store/change/progress.ts';
+import { type Progress, readDoubtProgress, readProgress } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
 import { databaseTime, openSearches } from '../store/site/site-search.ts';
 import { readSiteState, type SiteState } from '../store/site/site-state.ts';

@@ -18,7 +18,7 @@ import { addressOf } from '../site/base-address.ts';
 import { createSiteClient } from '../site/http/client.ts';
 import { rateLimiterFor } from '../site/rate-limiter.ts';
 import { semaphoreFor } from '../site/semaphore.ts';
-import { type BacklogCursor, readReady } from '../store/change/backlog.ts';
+import { type BacklogCursor, readReady } from '../store/backlog/backlog.ts';
 import { claimer } from '../store/change/claim.ts';
 import { failPoisoned } from '../store/change/fail-poisoned.ts';
 import { outcomeRecorder } from '../store/change/record-outcomes.ts';

@@ -2,7 +2,7 @@
 
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import { countUnsent } from '../store/change/progress.ts';
+import { countUnsent } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
 import { readSiteState } from '../store/site/site-state.ts';
 import { formatBytes, formatSeconds, type Progress, seldom } from '../telemetry/progress.ts';

@@ -10,6 +10,9 @@ it('src and jobs cross no border', () => {
   expect(bordersCrossed(files)).toEqual([]);
 });
 
+/** A feed's rename and deletion of old rows write tables by variable names, and change no state. */
+const WRITES_CHANGES = /\b(?:update|insert into|delete from)\s+change\b/;
+
 const crossing = (...files: readonly (readonly [path: string, text: string])[]): string[] =>
   bordersCrossed(files.map(([path, text]) => sourceFile(path, text)));
 
@@ -87,4 +90,11 @@ describe('allowed', () => {
   ])('%s', (_name, path, text) => {
     expect(crossing([path, text])).toEqual([]);
   });
+});
+
+it('only the life cycle of a change writes the table of changes', () => {
+  const writing = readSources(packageRoot, ['src', 'jobs'])
+    .filter(({ path, text }) => !path.startsWith('src/store/change/') && WRITES_CHANGES.test(text))
+    .map(({ path }) => path);
+  expect(writing).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // The key of a feed changes, and what was noted under the old one is still there: discarded, imported, of an older version.
 import { describe, expect } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
-import { discardEntries } from '../../src/store/review/review-actions.ts';
+import { discardEntries } from '../../src/store/change/act-in-review.ts';
 import { feedXml, postings, type TestPosting } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';

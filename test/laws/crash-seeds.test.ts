@@ -1,7 +1,7 @@
 // Kills a process at every named step, with other feeds and at another time for each seed: CRASH_SEEDS=200 plays as many,
 // FIRST_SEED on; SEED=123 plays one again.
 import { afterAll, describe, expect } from 'vitest';
-import { approveChanges } from '../../src/store/review/review-actions.ts';
+import { approveChanges } from '../../src/store/change/act-in-review.ts';
 import type { Step } from '../../src/telemetry/fault-hook.ts';
 import { onlyInAllNote, runsEverything } from '../support/extent.ts';
 import { heal } from './heal.ts';

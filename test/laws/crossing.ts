@@ -8,7 +8,7 @@ import type { PullReport } from '../../src/runtime/pull-report.ts';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
-import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/review/review-actions.ts';
+import { approveChanges, discardEntries, reopenEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import {
   addressOfPosting,

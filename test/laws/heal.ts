@@ -2,7 +2,7 @@
 
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import type { PullReport } from '../../src/runtime/pull-report.ts';
-import { retryChanges } from '../../src/store/review/review-actions.ts';
+import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import type { Installation } from './installation.ts';
 

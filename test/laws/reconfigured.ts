@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-entry.ts';
-import { approveChanges, discardEntries, retryChanges } from '../../src/store/review/review-actions.ts';
+import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import { posting, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 

@@ -3,7 +3,7 @@
 
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import type { Operation } from '../../src/sandbox/interface/operation.ts';
-import { approveChanges, discardEntries, retryChanges } from '../../src/store/review/review-actions.ts';
+import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
 import type { Step } from '../../src/telemetry/fault-hook.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';

@@ -1,7 +1,7 @@
 // Recovery of attempts whose worker died, including changes with which workers died repeatedly.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
-import { giveBackOrphans } from '../../src/store/locks/worker-lease.ts';
+import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -34,7 +34,7 @@ it('releases attempts of dead workers, and fails changes that were tried too oft
     );
   }
   const limits = { deadlineMs: 60_000, mayLandMs: 60_000, mostTries: 10 };
-  expect(await giveBackOrphans(db, siteName('board'), limits)).toBe(6);
+  expect(await recoverAbandoned(db, siteName('board'), limits)).toBe(6);
   const rows = await db.query(`select key, state, reason->>'kind' as kind from change order by id`);
   expect(rows).toEqual([
     { key: 'update, 10 times', state: 'ready', kind: 'orphaned' },
@@ -44,5 +44,5 @@ it('releases attempts of dead workers, and fails changes that were tried too oft
     { key: 'update, 11 times, with a newer version', state: 'ready', kind: 'orphaned' },
     { key: 'create, 11 times', state: 'in_doubt', kind: 'orphaned' },
   ]);
-  expect(await giveBackOrphans(db, siteName('board'), limits)).toBe(0);
+  expect(await recoverAbandoned(db, siteName('board'), limits)).toBe(0);
 });

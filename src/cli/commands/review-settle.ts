@@ -8,7 +8,7 @@ import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { createSiteClient } from '../../site/http/client.ts';
 import { readJobId, readJobUrl } from '../../site/http/job-address.ts';
-import { findChange } from '../../store/change/open-change.ts';
+import { findChange } from '../../store/backlog/open-change.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { adoptFound } from '../adopt-found.ts';

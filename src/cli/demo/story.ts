@@ -6,7 +6,7 @@ import { mirrorFeed } from '../../runtime/mirror-feed.ts';
 import { describeCounts, describeReport, exitStatusOf, type PullReport } from '../../runtime/pull-report.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import { createSiteClient } from '../../site/http/client.ts';
-import type { PlannedChange } from '../../store/change/planned-changes.ts';
+import type { PlannedChange } from '../../store/backlog/planned-changes.ts';
 import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../store/review/review-entries.ts';
 import { startProgress } from '../../telemetry/progress.ts';
 import { CHANGE_SIGNS, describeChange } from '../output/describe-change.ts';

@@ -1,5 +1,5 @@
 // Turns a planned change into lines for people: what becomes of which posting, field by field.
-import type { PlannedChange, UnsentPosting } from '../../store/change/planned-changes.ts';
+import type { PlannedChange, UnsentPosting } from '../../store/backlog/planned-changes.ts';
 import { oneLine as singleLine } from '../../telemetry/print.ts';
 
 /** What a line begins with, as in a diff. */

@@ -1,6 +1,6 @@
 // Turns all of one review entry into lines for people: what is wrong, what is wanted, what the site has, what was sent.
 import type { Fields, Problem } from '../../posting/posting.ts';
-import type { OpenChangeRow } from '../../store/change/open-change.ts';
+import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
 import type { EditRow } from '../../store/review/override.ts';
 import type { FailureRow, LiveJob } from '../../store/review/posting-history.ts';
 import type { EntryDetails, RecordEntry } from '../../store/review/review-entry.ts';

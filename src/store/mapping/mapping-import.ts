@@ -1,5 +1,7 @@
 // Imports mappings from a file: checks all of them against the database, then writes all or none.
+
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import { adoptImported } from '../change/adopt-imported.ts';
 import { type HeldLock, shareFeeds } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
@@ -170,17 +172,7 @@ async function writeMappings(session: Session, actor: string, unchecked: boolean
        from imported order by feed, key on conflict (feed, key) do nothing returning feed)
      select feed, count(*) as n from added group by feed`,
   );
-  // A worker that has already read "no mapping" holds the old revision, so it cannot claim the create.
-  await session.query(
-    `update change c set revision = nextval('revision_number'),
-       operation = case when c.desired = 'present' then 'update' else 'delete' end,
-       state = case when c.found_job_id is null then c.state else c.target_state end,
-       reason = case when c.found_job_id is null then c.reason end, found_job_id = null,
-       attempt_token = case when c.found_job_id is null then c.attempt_token end,
-       attempt_operation = case when c.found_job_id is null then c.attempt_operation end,
-       attempt_started = case when c.found_job_id is null then c.attempt_started end
-     from imported i where c.feed = i.feed and c.key = i.key`,
-  );
+  await adoptImported(session);
   // From now on the feed is known, even if it is renamed before its first pull.
   await session.query(
     'insert into feed_state (feed, site) select distinct feed, site from imported on conflict (feed) do nothing',

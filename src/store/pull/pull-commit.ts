@@ -1,6 +1,6 @@
 // Commits a pull: writes its counts, proves that they add up, and commits everything at once.
 import { checkAccounts } from '../../plan/accounting.ts';
-import { countOpen } from '../change/open-counts.ts';
+import { countOpen } from '../backlog/open-counts.ts';
 import { type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
 import { seizeFeed } from '../locks/advisory-locks.ts';
 import type { Database } from '../postgres/database.ts';

@@ -1,6 +1,6 @@
 // Stores one row per pull, with its counts and how it ended.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import type { OpenCounts } from '../change/open-counts.ts';
+import type { OpenCounts } from '../backlog/open-counts.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 export type PullStatus = 'running' | 'mirrored' | 'not_modified' | 'incomplete' | 'failed' | 'pending' | 'review';

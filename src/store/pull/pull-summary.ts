@@ -2,8 +2,8 @@
 import { checkAccounts } from '../../plan/accounting.ts';
 import { type CommonReason, mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { countOpen, countOutcomes } from '../change/open-counts.ts';
-import { commonReason } from '../change/planned-changes.ts';
+import { countOpen, countOutcomes } from '../backlog/open-counts.ts';
+import { commonReason } from '../backlog/planned-changes.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { newestHoldReason } from '../review/overview.ts';
 import { countNoted, countRepaired } from './posting-notes.ts';

@@ -1,6 +1,6 @@
 // Records what the feed's last pull leaves open when a new one takes the feed over.
 
-import { countOpen } from '../change/open-counts.ts';
+import { countOpen } from '../backlog/open-counts.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { PullSubject } from './pull-transaction.ts';

@@ -1,7 +1,7 @@
 // Reads all that is recorded about one posting: what the site has, what is open, what was sent, and who intervened.
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
-import { findChangeOf, type OpenChangeRow } from '../change/open-change.ts';
+import { findChangeOf, type OpenChangeRow } from '../backlog/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { notesOf } from '../pull/posting-notes.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';

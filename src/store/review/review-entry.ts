@@ -1,7 +1,7 @@
 // Reads all details of one review entry: the change or record, what the site has, and the last failed attempts.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import type { Problem } from '../../posting/posting.ts';
-import { findChange, type OpenChangeRow } from '../change/open-change.ts';
+import { findChange, type OpenChangeRow } from '../backlog/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { type EditRow, editsOfPosting } from './override.ts';
 import { type FailureRow, findLiveJob, type LiveJob, recentFailures } from './posting-history.ts';

@@ -5,7 +5,7 @@ import { rewritings } from '../../plan/observe-values.ts';
 import { compareReferences, fieldOf, referenceForm } from '../../plan/same-value.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { changeReason } from '../change/change-reason.ts';
+import { holdRecognised, type Recognised } from '../change/hold-found.ts';
 import { seizeFeed } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { learntRewrites } from './value-rewrites.ts';
@@ -249,13 +249,6 @@ export async function holdAmong(
   return new Set([...held, ...alike]);
 }
 
-/** A create and the job that seems to be its own. */
-interface Recognised {
-  readonly key: string;
-  readonly id: string;
-  readonly kind: 'found_on_site' | 'resembles_on_site';
-}
-
 interface Search {
   readonly feed: FeedName;
   readonly site: SiteName;
@@ -322,34 +315,6 @@ async function byTitle(
     [site, feed, asked.map(({ key }) => key), asked.map(({ clue }) => clue), asked.map(({ form }) => form)],
   );
   return found.map((each) => ({ ...each, kind: 'resembles_on_site' }));
-}
-
-/** Makes these creates wait for a person. @returns their keys. */
-async function holdRecognised(
-  tx: Queryable,
-  feed: FeedName,
-  found: readonly Recognised[],
-): Promise<ReadonlySet<string>> {
-  if (found.length === 0) return new Set();
-  const rows = await tx.query<{ key: string }>(
-    `update change c set state = 'in_doubt', since = now(), found_job_id = f.id, reason = f.reason,
-       attempt_token = gen_random_uuid(), attempt_operation = 'create', attempt_started = clock_timestamp()
-     from unnest($2::text[], $3::text[], $4::jsonb[]) f(key, id, reason)
-     where c.feed = $1 and c.key = f.key and c.state = 'ready' and c.operation = 'create' returning c.key`,
-    [
-      feed,
-      found.map(({ key }) => key),
-      found.map(({ id }) => id),
-      found.map(({ id, kind }) =>
-        changeReason(
-          kind,
-          `not sent: job ${id} on the site has the ${kind === 'found_on_site' ? 'reference' : 'title'} of this posting, ` +
-            'and no mapping owns it; decide whether it is the job of this posting',
-        ),
-      ),
-    ],
-  );
-  return new Set(rows.map(({ key }) => key));
 }
 
 /** Can be compared, but not read. No other form contains a space. */

@@ -4,8 +4,8 @@ import type { Reason } from '../../plan/desired-change.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import type { PullTransaction } from './pull-transaction.ts';
-import { keepProtected } from './unreadable-postings.ts';
+import type { PullTransaction } from '../pull/pull-transaction.ts';
+import { keepProtected } from './protect-unreadable.ts';
 
 /** How many postings are missing. */
 export interface MissingCounts {

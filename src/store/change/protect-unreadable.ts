@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Reason } from '../../plan/desired-change.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import type { PullTransaction } from './pull-transaction.ts';
+import type { PullTransaction } from '../pull/pull-transaction.ts';
 
 const BATCH = 10_000;
 

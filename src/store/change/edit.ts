@@ -2,11 +2,11 @@
 import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields, Posting } from '../../posting/posting.ts';
-import type { OpenChangeRow } from '../change/open-change.ts';
+import type { OpenChangeRow } from '../backlog/open-change.ts';
 import { lockKey, shareFeeds } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { dropEdits, noteEdits } from './override.ts';
+import { dropEdits, noteEdits } from '../review/override.ts';
 
 /** A running pull reads postings without the edit and would undo it, so an edit waits for it, at most this long. */
 const WAIT_FOR_PULL_MS = 10_000;

@@ -2,7 +2,7 @@
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { shareFeeds } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from './review-entries.ts';
+import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../review/review-entries.ts';
 
 /** The entries that an action applies to: single ones, and all of these feeds. */
 export interface Selection {

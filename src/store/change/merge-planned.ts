@@ -5,7 +5,7 @@ import type { Reason } from '../../plan/desired-change.ts';
 import { HASH_BYTES } from '../../posting/hash.ts';
 import { streamHashes } from '../mapping/hash-rows.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import type { PullTransaction } from './pull-transaction.ts';
+import type { PullTransaction } from '../pull/pull-transaction.ts';
 
 // How a newer change replaces an open one in its row. An attempt in flight or in doubt continues: what it sent moves to the
 // sent_ columns, the row keeps its state, and the newer version waits for the attempt to end.

@@ -1,13 +1,13 @@
 // Records how a person resolved a create in doubt: the site has made this job, or none.
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import type { AdoptedContent } from '../change/attempt-outcome.ts';
-import { adoptDoubtWithin, type Doubt, endOtherClaim, findDoubt, refuteDoubt } from '../change/doubt.ts';
-import { findChange, lockChange } from '../change/open-change.ts';
+import { findChange, lockChange } from '../backlog/open-change.ts';
 import { shareFeeds } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
+import { noteAct } from '../review/audit.ts';
 import { refuteFound } from '../site/site-search.ts';
-import { noteAct } from './audit.ts';
+import type { AdoptedContent } from './attempt-outcome.ts';
+import { adoptDoubtWithin, type Doubt, endOtherClaim, findDoubt, refuteDoubt } from './doubt.ts';
 
 export type DoubtVerdict =
   | {
