@@ -1,4 +1,4 @@
-// Applies the change of one posting: reads wanted and actual state, sends one request, records the outcome.
+// Applies the change of one posting: reads desired and actual state, sends one request, records the outcome.
 
 import { confirmGone } from '../src/apply/confirm-gone.ts';
 import { confirmOwn } from '../src/apply/confirm-own.ts';
@@ -14,10 +14,11 @@ import { learntRewrites } from '../src/store/site/value-rewrites.ts';
 import { crossStep } from '../src/telemetry/fault-hook.ts';
 
 /**
- * One posting, once. Level-triggered: a repeated, late or superfluous call finds nothing to do. Resolves when the
- * outcome is in the books, or when it was left for another time because places are given no more; rejects only where the
- * books can't be reached before anything was sent, or on `signal`.
- * @param onIntent called once the books know that it is being sent: if the process dies, they know what to do.
+ * Applies the change of one posting, once. Level-triggered: a repeated, late or superfluous call finds nothing to do.
+ * Resolves when the outcome is recorded; returns early, without sending, if the worker is stopping. Rejects only if the
+ * database is unreachable before anything was sent, or on `signal`.
+ * @param onIntent called once the intent to send is recorded: if the process dies afterwards, the database knows what
+ * to do.
  */
 export async function applyChange(
   posting: PostingRef,
@@ -25,11 +26,11 @@ export async function applyChange(
   signal: AbortSignal,
   onIntent: () => void = () => undefined,
 ): Promise<void> {
-  const leaveWork = await siteContext.inFlight.take();
+  const releaseInFlight = await siteContext.inFlight.take();
   const releaseSlot = await siteContext.requestSlots.take();
   try {
-    if (leaveWork === undefined || releaseSlot === undefined) return;
-    // Before the intent is committed: from then on time counts.
+    if (releaseInFlight === undefined || releaseSlot === undefined) return;
+    // Wait before committing the intent: the send deadline starts there.
     await siteContext.rateLimiter.take(signal);
     if (siteContext.requestSlots.closed) return;
     const notAfter = deadlineIn(SEND_WITHIN_MS);
@@ -42,18 +43,18 @@ export async function applyChange(
       (await confirmOwn(attempt, siteContext, signal)) ?? (await send(attempt, siteContext, notAfter, signal));
     crossStep('answer-received');
     const exchange = { ...sent, outcome: await confirmGone(sent.outcome, attempt, siteContext, signal) };
-    // What went well has the next request leave while it is noted; what did not is heeded before.
+    // On success, free the slot before recording the outcome; on failure, update the site health first.
     if (wentWell(exchange.outcome)) releaseSlot();
     await conclude(attempt, exchange, siteContext, signal);
   } finally {
     releaseSlot?.();
-    leaveWork?.();
+    releaseInFlight?.();
   }
 }
 
 const wentWell = ({ kind }: Outcome): boolean => kind === 'created' || kind === 'accepted';
 
-/** Notes the outcome, and heeds what it says of the site. */
+/** Records the outcome and updates the site health. */
 async function conclude(
   attempt: Attempt,
   exchange: Exchange,
@@ -61,7 +62,7 @@ async function conclude(
   signal: AbortSignal,
 ): Promise<void> {
   const result = resultOf(exchange.outcome, attempt, siteContext.policy);
-  // A site that refuses the token is paused before the change is given back, so that none goes out in between.
+  // Pause a site that refuses the token before returning the change to the backlog, so no request goes out in between.
   const stopsFirst = exchange.outcome.kind === 'unauthorized' || exchange.outcome.kind === 'throttled';
   if (stopsFirst) await update(attempt, exchange, siteContext, signal);
   const recorded = await recordOutcome(siteContext, { attempt, result, record: recordOf(exchange) }, signal);
@@ -72,15 +73,15 @@ async function conclude(
   if (!stopsFirst) await update(attempt, exchange, siteContext, signal);
 }
 
-/** What can't be learnt now is learnt from another job. */
+/** If this fails, another job teaches the same rewrite later. */
 async function learnRewrites({ request }: Attempt, outcome: Outcome, siteContext: SiteContext): Promise<void> {
   if (request.kind !== 'create' || outcome.kind !== 'created') return;
   await siteContext.rewrites.learn(request.fields, outcome.siteJob).catch((error) => {
-    siteContext.log.warn({ err: error, site: siteContext.site }, 'rewriting of values not learnt');
+    siteContext.log.warn({ err: error, site: siteContext.site }, 'value rewrites not recorded');
   });
 }
 
-/** What keeps it from being heeded must not keep the outcome from being recorded. */
+/** A failure to update the site health must not keep the outcome from being recorded. */
 async function update(
   attempt: Attempt,
   exchange: Exchange,
@@ -97,7 +98,9 @@ async function update(
   }
 }
 
-/** Another posting has the ID of the new job: what the site shows of it tells whose it is now. */
+/**
+ * Another posting already has the ID of the new job: the site is asked to show the job, which tells whose it is now.
+ */
 async function askWhose(
   siteContext: SiteContext,
   attempt: Attempt,
@@ -114,7 +117,7 @@ async function askWhose(
   return recordOutcome(siteContext, { attempt, result: { ...result, evidence }, record: undefined }, signal);
 }
 
-/** What can't even be written as a request has an outcome too, and ends in review instead of being tried for ever. */
+/** A change that cannot even be encoded gets an outcome too, so it ends in review instead of being retried forever. */
 async function send(
   attempt: Attempt,
   siteContext: SiteContext,
@@ -132,7 +135,7 @@ async function send(
   }
 }
 
-/** `undefined` where nothing left for the site. */
+/** `undefined` if nothing was sent to the site. */
 function recordOf(exchange: Exchange): ExchangeRecord | undefined {
   if (exchange.outcome.kind === 'unreachable' && exchange.response === undefined) return undefined;
   return {
@@ -179,12 +182,12 @@ const MESSAGES = {
   gone: 'site job was gone',
   rejected: 'change rejected',
   forbidden: 'change forbidden',
-  unauthorized: 'change put off',
-  throttled: 'change put off',
-  unreachable: 'site out of reach',
+  unauthorized: 'change postponed',
+  throttled: 'change postponed',
+  unreachable: 'site unreachable',
   unknown: 'outcome unknown',
   foreign: 'site job belongs to another posting',
-  misconfigured: 'site answers as it should not',
+  misconfigured: 'unexpected answer from the site',
 } as const satisfies Record<Outcome['kind'], string>;
 
 function detailsOf(outcome: Outcome): object {

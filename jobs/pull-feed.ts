@@ -1,4 +1,4 @@
-// Pulls one feed once: reads it, plans what differs, and commits the backlog. Sends nothing.
+// Pulls one feed once: reads it, plans the changes and commits them to the backlog. Sends nothing.
 
 import { type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
 import type { Wait } from '../src/feed/source/gathered-body.ts';
@@ -20,7 +20,7 @@ import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull/pull
 import { type PullSubject, PullTransaction } from '../src/store/pull/pull-transaction.ts';
 import { crossStep } from '../src/telemetry/fault-hook.ts';
 
-/** A feed of some hundred postings. It is in memory as a whole before anything is done about it. */
+/** A feed of a few hundred postings; up to this size it is buffered in memory before planning starts. */
 const SMALL_FEED_BYTES = 256 * 1024;
 
 /** How a pull ended, before anything was sent. */
@@ -31,19 +31,19 @@ export type PullEnd =
   | { readonly kind: 'not_modified'; readonly pull: number }
   /** Nothing could be read; nothing was changed. */
   | { readonly kind: 'failed'; readonly pull: number; readonly message: string }
-  /** Another process pulls this feed right now. */
+  /** Another process is pulling this feed. */
   | { readonly kind: 'busy' };
 
 /**
- * Pulls one feed. Where the database goes away in the middle, such as in a failover, it pulls again from the start. Throws
- * only where the database can't be used for minutes or the accounts don't add up.
+ * Pulls one feed. If the database goes away meanwhile, for example in a failover, the pull restarts from the beginning.
+ * Throws only if the database is unusable for minutes or the pull's counts do not add up.
  */
 export function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
   return withRetry(() => pullOnce(setup, context), context.signal, {
-    // Standard input was read, and is gone.
+    // Standard input cannot be read twice.
     worthAgain: (error) => setup.source.location !== '-' && isPassing(error),
     onRetry: (error) =>
-      context.log.warn({ err: error, feed: setup.feed }, 'the database interrupted the pull, which starts again'),
+      context.log.warn({ err: error, feed: setup.feed }, 'pull interrupted by a database failure, starting again'),
   });
 }
 
@@ -53,13 +53,13 @@ async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd
   const lock = await briefly(signal, () => lockFeed(db, feed));
   if (lock === undefined) return { kind: 'busy' };
   try {
-    const begun = await briefly(signal, () => beginPull(setup, context));
-    const { pull } = begun;
+    const started = await briefly(signal, () => beginPull(setup, context));
+    const { pull } = started;
     crossStep('pull-started');
     try {
-      // What is read without the lock is of no use: somebody else may pull the feed by now.
+      // Stop reading when the lock is lost: another process may pull the feed by now.
       const guarded = { ...context, signal: AbortSignal.any([signal, lock.lost]) };
-      const end = await readAndMerge(setup, guarded, begun);
+      const end = await readAndMerge(setup, guarded, started);
       log.info({ feed, pull, end: end.kind }, 'feed read');
       return end;
     } catch (error) {
@@ -72,15 +72,15 @@ async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd
   }
 }
 
-/** A pull that has its number. */
-interface BegunPull {
+/** A pull that has been started and numbered. */
+interface StartedPull {
   readonly pull: number;
   readonly state: FeedState | undefined;
-  /** Why the feed must not be pulled as it is configured. */
+  /** Why the feed must not be pulled with its present configuration. */
   readonly refusal: string | undefined;
 }
 
-async function beginPull(setup: FeedSetup, { db, onPull }: PullContext): Promise<BegunPull> {
+async function beginPull(setup: FeedSetup, { db, onPull }: PullContext): Promise<StartedPull> {
   const { feed, site } = setup;
   const pull = await startPull(db, feed, site);
   onPull?.(pull);
@@ -89,11 +89,11 @@ async function beginPull(setup: FeedSetup, { db, onPull }: PullContext): Promise
   return { pull, state, refusal: await refuseFeed(db, state, setup) };
 }
 
-/** While it waits for the source it holds no connection and no place: a thousand feeds may. */
+/** Holds no connection and no pull slot while waiting for the source: a thousand feeds may wait at once. */
 async function readAndMerge(
   setup: FeedSetup,
   context: PullContext,
-  { pull, state, refusal }: BegunPull,
+  { pull, state, refusal }: StartedPull,
 ): Promise<PullEnd> {
   const { db, signal } = context;
   const { feed, site, source } = setup;
@@ -120,7 +120,7 @@ async function readAndMerge(
   }
 }
 
-/** Plans what differs between the feed and the site, and commits it. */
+/** Plans the changes between feed and site, and commits them. */
 async function plan(
   setup: FeedSetup,
   context: PullContext,

@@ -534,8 +534,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'jobs/apply-change.ts',
-    find: 'const leaveWork = await siteContext.inFlight.take();',
-    put: 'const leaveWork = () => undefined;',
+    find: 'const releaseInFlight = await siteContext.inFlight.take();',
+    put: 'const releaseInFlight = () => undefined;',
     tests: ['test/jobs/apply-change.test.ts'],
   },
   {

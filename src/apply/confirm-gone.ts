@@ -1,4 +1,4 @@
-// Checks a site that says "no such job" before its word is taken: a wrong address would say so of every job.
+// Double-checks a site that says "no such job": at a wrong address it would say so of every job.
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
@@ -7,32 +7,32 @@ import { trustsGone } from '../store/site/site-state.ts';
 import { showJob, tellForeign } from './confirm-own.ts';
 import type { SiteContext } from './site-context.ts';
 
-/** How long a proof of the address stands, and for how many jobs: what breaks just now is noticed soon. */
+/** How long the address counts as proven, and for how many jobs; short, so that a site that breaks is noticed soon. */
 const PROVEN_MS = 10_000;
 const PROVEN_JOBS = 20;
-/** So few jobs may all have expired; taken at its word wrongly, a site gets no more than these twice. */
+/** This few jobs may all have expired; if the site is believed wrongly, no more than these are created twice. */
 const FEW = 5;
 
-/** What other jobs of ours say of the site. */
+/** What other jobs of ours prove about the site. */
 type Verdict =
   | { readonly kind: 'proven' }
   | { readonly kind: 'unproven'; readonly asked: number; readonly seen: string | undefined }
   | { readonly kind: 'unknown'; readonly message: string };
 
-/** What one process knows of a site's address. */
+/** What one process knows about a site's address. */
 interface Evidence {
   provenUntil: number;
   believed: number;
-  /** Jobs that seem gone at the same time share one look at others. */
+  /** Shared by all jobs that seem gone at the same time. */
   checking: Promise<Verdict> | undefined;
 }
 
 const evidenceOf = new WeakMap<SiteContext, Evidence>();
 
 /**
- * Gives the outcome as it is; `unknown` where the site shows the job all the same; or `misconfigured` where nothing of
- * what we made is there: taken at its word, the site would lose all its mappings, and get everything twice once its
- * address is right again. A site that expires jobs still has younger ones.
+ * Returns the outcome unchanged; or `unknown` if the site still shows the job; or `misconfigured` if none of our jobs
+ * can be found. If we believed that, the site would lose all its mappings and get every job twice once its address is
+ * right again. A site that expires jobs still has younger ones.
  */
 export async function confirmGone(
   outcome: Outcome,
@@ -44,15 +44,15 @@ export async function confirmGone(
   if (outcome.kind !== 'gone' || attempt.request.kind === 'create') return outcome;
   const { siteJobId: claimed } = attempt.request;
   try {
-    // Taken for gone, a job that is there would be made a second time, or never be deleted (law 1).
+    // A live job taken for gone would be created a second time, or never be deleted (law 1).
     const shown = await showJob(siteContext, claimed, signal);
     if (shown !== undefined) {
       const foreign = await tellForeign(shown, attempt, siteContext);
       if (foreign !== undefined) return { kind: 'foreign', message: foreign };
-      return { kind: 'unknown', message: `the site says that job ${claimed} is gone, and shows it` };
+      return { kind: 'unknown', message: `the site says that job ${claimed} is gone, but still shows it` };
     }
   } catch (error) {
-    return { kind: 'unknown', message: `the job seems gone, but the site could not be asked for it: ${error}` };
+    return { kind: 'unknown', message: `the job seems to be gone, but checking it failed: ${error}` };
   }
   if (isProven(siteContext)) return outcome;
   const verdict = await shareCheck(siteContext, claimed, signal);
@@ -73,12 +73,12 @@ function describeUnproven(
   { asked, seen }: Extract<Verdict, { kind: 'unproven' }>,
   { site }: SiteContext,
 ): string {
-  const others = asked === 0 ? '' : ` nor any of ${asked} others that were made there`;
+  const others = asked === 0 ? '' : ` nor any of ${asked} other jobs of ours`;
   const what = `${asked === 0 ? 'job' : 'neither job'} ${claimed}${others} is ${asked === 0 ? 'not ' : ''}on the site`;
-  const proof = seen === undefined ? '' : `, and nothing else shows that the interface is there (${seen})`;
+  const proof = seen === undefined ? '' : `, and nothing else proves that the XML interface is there (${seen})`;
   return (
     `${what}${proof}: check base_url and the token; ` +
-    `if the site was really emptied, say so with: jobmirror resume ${site} --emptied`
+    `if the site was really emptied, run: jobmirror resume ${site} --emptied`
   );
 }
 
@@ -106,7 +106,12 @@ function openEvidence(siteContext: SiteContext): Evidence {
 function shareCheck(siteContext: SiteContext, claimed: SiteJobId, signal: AbortSignal): Promise<Verdict> {
   const evidence = openEvidence(siteContext);
   evidence.checking ??= checkOthers(siteContext, claimed, signal)
-    .catch((error: unknown): Verdict => ({ kind: 'unknown', message: `the job seems gone, but: ${error}` }))
+    .catch(
+      (error: unknown): Verdict => ({
+        kind: 'unknown',
+        message: `the job seems to be gone, but checking other jobs failed: ${error}`,
+      }),
+    )
     .finally(() => {
       evidence.checking = undefined;
     });
@@ -114,12 +119,12 @@ function shareCheck(siteContext: SiteContext, claimed: SiteJobId, signal: AbortS
 }
 
 /**
- * | other jobs of ours                     | what the site is taken for                                           |
+ * | other jobs of ours                     | verdict                                                              |
  * | -------------------------------------- | -------------------------------------------------------------------- |
- * | one is there                           | the right one: the job was deleted, or has expired                   |
- * | there are none                         | the right one where its list, or its place of jobs, can be read      |
+ * | one is found                           | right address: the job was deleted, or has expired                   |
+ * | we have no others                      | right address if the site's list, or its jobs path, can be read      |
  * | few, all gone, all made over a day ago | the same: they have expired                                          |
- * | more, or younger ones, all gone        | a wrong address or another user's token, until a person says otherwise |
+ * | more, or younger ones, all gone        | wrong address or another user's token, until a person says otherwise |
  */
 async function checkOthers(siteContext: SiteContext, claimed: SiteJobId, signal: AbortSignal): Promise<Verdict> {
   const { db, site } = siteContext;
@@ -132,7 +137,7 @@ async function checkOthers(siteContext: SiteContext, claimed: SiteJobId, signal:
       try {
         if ((await showJob(siteContext, siteJobId, signal)) === undefined) continue;
       } catch (error) {
-        return { kind: 'unknown', message: `the job seems gone, but the site could not be asked for others: ${error}` };
+        return { kind: 'unknown', message: `the job seems to be gone, but checking other jobs failed: ${error}` };
       }
       prove(siteContext);
       return { kind: 'proven' };

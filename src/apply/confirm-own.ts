@@ -1,4 +1,4 @@
-// Checks that a job is still its posting's before it is changed or deleted, where the site may have used its ID again.
+// Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { tellOtherReference } from '../site/contradiction.ts';
 import { type Exchange, type SiteJob, toCompare } from '../site/exchange.ts';
@@ -7,9 +7,9 @@ import { learntRewrites } from '../store/site/value-rewrites.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**
- * Gives the exchange that says so where the site shows another posting's job under the ID; `undefined`: the request may be
- * sent. A job that expired leaves its ID to the next create, whose answer may be lost: then only the site knows of it. A
- * site that can't show the job says nothing against the request.
+ * Returns a `foreign` exchange if the site shows another posting's job under this ID; `undefined`: the request may be
+ * sent. After a job expires, the site may give its ID to the next create, whose answer may be lost: then only the site
+ * knows. A site that cannot show the job does not block the request.
  */
 export async function confirmOwn(
   attempt: Attempt,
@@ -32,7 +32,7 @@ export async function confirmOwn(
   return { outcome: { kind: 'foreign', message }, request: { method: 'GET', url: '' }, durationMs };
 }
 
-/** Says that a job is another posting's, by the reference that the site shows; `undefined`: nothing speaks for that. */
+/** Explains that the shown reference makes the job another posting's; `undefined`: nothing suggests that. */
 export async function tellForeign(
   shown: SiteJob,
   attempt: Attempt,
@@ -44,10 +44,10 @@ export async function tellForeign(
   if (tellOtherReference(compared, expected) === undefined) return undefined;
   const learnt = await learntRewrites(siteContext.db, siteContext.site);
   if (tellOtherReference(compared, { ...expected, learnt }) === undefined) return undefined;
-  return tellOtherReference(shown, expected) ?? 'the job shows another reference than that of the posting';
+  return tellOtherReference(shown, expected) ?? "the job does not show the posting's reference";
 }
 
-/** The attempt is under way and must not wait: the turn is paid for by what is sent next. */
+/** Does not wait for the rate limiter, because the attempt is under way: later requests wait longer instead. */
 export function showJob(siteContext: SiteContext, id: SiteJobId, signal: AbortSignal): Promise<SiteJob | undefined> {
   siteContext.rateLimiter.spend();
   return siteContext.client.show(id, signal);

@@ -1,25 +1,27 @@
-// Keeps the site jobs that creates in doubt may have made, within a bound on the memory that they take together.
+// Keeps the site jobs that creates in doubt may have made, within a memory limit.
 import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 
-/** Characters of fields that are kept over all candidates; beyond them a job is kept without its long values. */
+/** Characters of field values kept across all candidates; beyond them a job is kept without its long values. */
 const MOST_CHARACTERS = 16_000_000;
-/** A value that is kept in any case: references, titles, places. */
+/** Values up to this length are always kept: references, titles, places. */
 const SHORT_VALUE = 200;
-/** Jobs that are kept over all doubts, each some hundred bytes beside its fields. */
+/** Jobs kept across all doubts; each takes a few hundred bytes besides its fields. */
 const MOST_JOBS = 50_000;
-/** Pairs of doubt and job. */
+/** Pairs of a doubt and a job. */
 const MOST_PAIRS = 200_000;
-/** Jobs kept for one doubt. Many may look alike and belong to other postings, which is known only after the list. */
+/**
+ * Jobs kept for one doubt. Many may look alike and belong to other postings, which is known only after the whole list.
+ */
 export const MAX_CANDIDATES = 200;
 
 export interface Candidates {
   readonly candidates: SiteJob[];
-  /** There were more than are kept, so that none left does not mean none made. */
+  /** More jobs matched than were kept, so having no candidates left does not prove that no job was made. */
   crowded: boolean;
 }
 
-/** The candidates of all doubts that one reading of the list serves. */
+/** The candidates of all doubts resolved by one reading of the list. */
 export class CandidateStore {
   readonly #limits: { readonly characters: number; readonly jobs: number; readonly pairs: number };
   #characters = 0;
@@ -30,7 +32,7 @@ export class CandidateStore {
     this.#limits = limits;
   }
 
-  /** Notes the job for each of the doubts; one that has no room for it is crowded. */
+  /** Adds the job to each doubt that has room; a doubt without room becomes crowded. */
   keep(siteJob: SiteJob, doubts: readonly Candidates[]): void {
     const roomy = doubts.filter((open) => {
       if (open.candidates.length >= MAX_CANDIDATES) open.crowded = true;
@@ -47,7 +49,7 @@ export class CandidateStore {
     for (const open of roomy) open.candidates.push(kept);
   }
 
-  /** What is left out is asked for with the show action. */
+  /** Dropped values are fetched later with the show action. */
   #fitted(siteJob: SiteJob): SiteJob {
     const size = sizeOf(siteJob);
     if (this.#characters + size <= this.#limits.characters) {

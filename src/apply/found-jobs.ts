@@ -1,4 +1,4 @@
-// Gathers, while a site's list is read, the jobs that no posting of this database accounts for.
+// While a site's list is read, collects the jobs that no posting in this database accounts for.
 import { isRewriting } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf } from '../plan/same-value.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
@@ -13,17 +13,20 @@ const MOST_AGE_MS = 86_400_000;
 export interface FoundJobs {
   /** How many jobs were taken. */
   readonly read: number;
-  /** How many of them showed a reference. */
+  /** How many of those jobs showed a reference. */
   readonly referenced: number;
-  /** When this began, by the database's clock. */
+  /** When this started, by the database's clock. */
   readonly since: Date;
   /** Takes a job of the list. */
   readonly take: (siteJob: SiteJob) => void;
-  /** Writes what was taken since the last time; to be called after each page. */
+  /** Stores the jobs taken since the last call; call it after each page. */
   keep(): Promise<void>;
 }
 
-/** @param isSearch the list is read for this, so that the jobs of mappings are compared as well. @param maxAgeMs how old the list may be: what was deleted since is not found. */
+/**
+ * @param isSearch whether the list is read for this purpose, so mapped jobs and titles are compared as well.
+ * @param maxAgeMs how old the list may be; jobs deleted within that time do not count as found.
+ */
 export async function foundJobs(
   { db, site }: SiteContext,
   referenceField: string,
@@ -37,7 +40,7 @@ export async function foundJobs(
   let read = 0;
   let referenced = 0;
 
-  /** Jobs that show another reference than their posting has: the ID was used again, unknown to this database. */
+  /** Jobs whose reference is not their posting's: the site reused the ID, and this database did not know. */
   async function contradicting(jobs: readonly FoundJob[]): Promise<ReadonlySet<SiteJobId>> {
     const ids = jobs.map(({ siteJobId }) => siteJobId);
     const own = await ownReferences(db, reading, ids);
@@ -61,7 +64,7 @@ export async function foundJobs(
       read++;
       const [kept, reference] = [siteJob, toCompare(siteJob)].map(({ fields }) => fieldOf(fields, referenceField));
       if (reference?.trim()) referenced++;
-      // By the way only references count: titles alone are compared in a search.
+      // Outside a search only references count; titles are not compared.
       else if (!isSearch) return;
       const { siteJobId, fields } = siteJob;
       const title = isSearch ? fieldOf(fields, 'title') : undefined;

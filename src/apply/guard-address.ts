@@ -1,4 +1,4 @@
-// Stops before anything is sent to a place that is not where the jobs of the site were made.
+// Pauses a site before anything is sent to an address other than the one where its jobs were made.
 import type { SiteName } from '../posting/identifiers.ts';
 import { searchAnew } from '../store/site/ahead-signs.ts';
 import { claimAddress, findMove, type Move, pauseMovedSite, setAddress } from '../store/site/known-address.ts';
@@ -7,8 +7,8 @@ import { forgetRewrites } from '../store/site/value-rewrites.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**
- * Pauses a site whose address is another one than that of its jobs, until a person says that it is the same site: their
- * IDs may belong to anybody's jobs there (law 4). Resumes it where base_url was set back.
+ * Pauses a site whose address differs from that of its jobs, until a person confirms that it is the same site: at the
+ * new address those job IDs may be anybody's (law 4). Resumes the site if base_url was set back.
  */
 export async function guardAddress({ db, site, address, log }: SiteContext): Promise<void> {
   const known = await claimAddress(db, site, address);
@@ -16,7 +16,7 @@ export async function guardAddress({ db, site, address, log }: SiteContext): Pro
     const state = await readSiteState(db, site);
     if (state.movedTo === undefined) return;
     await endPause(db, site);
-    log.info({ site, address }, 'site resumed: base_url is as it was');
+    log.info({ site, address }, 'site resumed: base_url was set back');
     return;
   }
   const move = await findMove(db, site, address);
@@ -31,17 +31,17 @@ export async function guardAddress({ db, site, address, log }: SiteContext): Pro
   log.error({ site, cause }, 'site paused');
 }
 
-/** Stands for the port where an earlier version noted an address without it (migration 0110). */
+/** Marks an unknown port in addresses that an earlier version recorded without one. */
 const UNKNOWN_PORT = ':?';
 
-/** What is known of a move, and the ways to go on. */
+/** Describes the move and the ways to continue. */
 export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): string {
   const doubts = inDoubt === 0 ? '' : `, and ${inDoubt} more whose outcome is unknown`;
-  const place = from.includes(UNKNOWN_PORT)
+  const formerAddress = from.includes(UNKNOWN_PORT)
     ? `${from.replace(UNKNOWN_PORT, '')}, at a port that was not recorded`
     : from;
   return (
-    `base_url leads to ${to}, and the jobs of the site (${jobs}${doubts}) were made at ${place}. ` +
+    `base_url leads to ${to}, but the jobs of the site (${jobs}${doubts}) were made at ${formerAddress}. ` +
     `If it is the same site at a new address: jobmirror resume ${site} --moved. ` +
     'If it is another site, set base_url back and give the other site a name of its own'
   );

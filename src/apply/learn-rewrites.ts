@@ -1,4 +1,4 @@
-// Learns from accepted creates how a site rewrites values, and writes down only what is not known yet.
+// Learns from accepted creates how a site rewrites values; stores only new knowledge.
 import { type LearntRewrites, MANY_OBSERVATIONS, type Observation, observe } from '../plan/observe-values.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
@@ -6,11 +6,11 @@ import { type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { learntRewrites, noteRewrites } from '../store/site/value-rewrites.ts';
 
-/** Kinds that one process counts; a site that shows something else each time is not learnt further. */
+/** Kinds of rewrite counted per process; a site that rewrites differently each time is not learnt beyond this. */
 const MOST_COUNTED = 2_000;
 
 export interface RewriteLearner {
-  /** Takes notice of a job that is certainly the one that was sent. Rejects only where the database can't be reached. */
+  /** Learns from a job that is certainly the one that was sent. Rejects only if the database is unreachable. */
   learn(sent: Fields, shown: Pick<SiteJob, 'fields' | 'revealFields'>): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function rewriteLearner(db: Queryable, site: SiteName): RewriteLearner {
         const seen = (counts.get(name) ?? 0) + 1;
         if (seen > MANY_OBSERVATIONS || (seen === 1 && counts.size >= MOST_COUNTED)) return [];
         counts.set(name, seen);
-        // Counted in powers of two, so that a whole import costs some five statements.
+        // Stored only at powers of two, so a whole import costs about five statements.
         return (seen & (seen - 1)) === 0 && seen > (before.get(name) ?? 0) ? [{ ...observation, seen }] : [];
       });
       for (const one of news) before.set(nameOf(one.field, one), one.seen);

@@ -1,22 +1,22 @@
-// Paces the requests of this process by the rate that the site has taught, which all processes share through the database.
+// Limits this process to the rate that the site has taught, which all processes share through the database.
 import type { SiteName } from '../posting/identifiers.ts';
 import type { RateLimiter } from '../site/rate-limiter.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { pause } from '../store/postgres/with-retry.ts';
 import { hasLearntRate, takeSiteSlot } from '../store/site/site-rate.ts';
 
-/** As long as nothing is known of a learnt rate, the database is asked for it this often. */
+/** How often the database is asked for a learnt rate while none is known. */
 const CHECK_EVERY_MS = 1_000;
-/** Turns further off are not given yet. */
+/** Slots further away than this are not reserved yet. */
 const NEAR_MS = 2_000;
-/** What does not wait takes its turn all the same. */
+/** `spend` reserves a slot however far away it is. */
 const FAR_MS = 3_600_000;
 
 const NEVER = new AbortController().signal;
 
 /**
- * @param local paces the process by the configured rate, whatever the site has taught.
- * @param isStopping once it is true nobody waits any more.
+ * @param local limits the process to the configured rate, whatever the site has taught.
+ * @param isStopping once it returns true, nobody waits any longer.
  */
 export function learntRateLimiter(
   local: RateLimiter,
@@ -36,15 +36,15 @@ export function learntRateLimiter(
     return learnt;
   }
 
-  /** Milliseconds until the caller goes on, and whether it then has its turn. */
+  /** Milliseconds until the caller may continue, and whether it has its slot then. */
   async function ask(nearMs: number): Promise<{ inMs: number; given: boolean }> {
     try {
       if (!(await isLearnt())) return { inMs: 0, given: true };
-      const turn = await takeSiteSlot(db, site, requestsPerSecond, nearMs);
-      if (turn !== undefined) return turn;
+      const slot = await takeSiteSlot(db, site, requestsPerSecond, nearMs);
+      if (slot !== undefined) return slot;
       learnt = false;
     } catch {
-      // Without the database nothing is claimed, and so nothing is sent.
+      // Without the database nothing can be claimed, so nothing is sent.
     }
     return { inMs: 0, given: true };
   }

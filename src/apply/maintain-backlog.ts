@@ -1,4 +1,4 @@
-// Tends what no queue job would come back to: orphaned attempts, doubts, strays, paused sites and old rows.
+// Maintains what no queue job returns to: abandoned attempts, doubts, orphan site jobs, paused sites and old rows.
 
 import type { SiteName } from '../posting/identifiers.ts';
 import { deadlineIn } from '../site/http/deadline.ts';
@@ -12,28 +12,31 @@ import { checkSite } from './search-site.ts';
 import { SEND_WITHIN_MS, type SiteContext, type SitePolicy } from './site-context.ts';
 import { PROBE_FIRST_MS, PROBE_MAX_MS, TOKEN_PACE } from './update-site-health.ts';
 
-/** Time to note an outcome, on top of the time that a request may take. */
+/** Time to record an outcome, on top of the request timeout. */
 const RESOLVE_MARGIN_MS = 10_000;
-/** Restarts and power cuts must not count against a change; one that kills each process that sends it must end. */
+/**
+ * Restarts and power cuts must not count against a change, but a change that kills every process sending it must end.
+ */
 const MOST_DEATHS = 10;
 const ORPHANS_AT_ONCE = 50;
 const ORPHAN_RETRY_MS = 60_000;
 
-/** What one round did that may have made changes ready. */
+/** What one round did that may have made changes ready to send. */
 export interface Maintained {
   readonly orphans: number;
   readonly doubts: number;
   readonly resumed: boolean;
-  /** The site was searched for jobs of new feeds, so that these are sent. */
+  /** The site was searched for jobs of new feeds, so their changes may be sent. */
   readonly searched?: boolean;
 }
 
-/** One round for one site. Any number of processes may do this at once. */
+/** Runs one round for one site. Any number of processes may do so at once. */
 export async function maintainBacklog(siteContext: SiteContext, signal: AbortSignal): Promise<Maintained> {
   const orphans = await releaseOrphans(siteContext.db, siteContext.site, siteContext.policy);
-  if (orphans > 0) siteContext.log.warn({ site: siteContext.site, orphans }, 'attempts of ended workers given back');
+  if (orphans > 0)
+    siteContext.log.warn({ site: siteContext.site, orphans }, 'attempts of stopped workers returned to the backlog');
   const state = await readSiteState(siteContext.db, siteContext.site, siteContext.tokenDigest);
-  // Another process is configured with this address; what is known of the site is about another place.
+  // The recorded address is another process's configuration, so the recorded state is about another place.
   if (state.address !== undefined && state.address !== siteContext.address)
     return { orphans, doubts: 0, resumed: false };
   if (state.tokenRefused) return { orphans, doubts: 0, resumed: await tryToken(siteContext, signal) };
@@ -48,7 +51,7 @@ export async function maintainBacklog(siteContext: SiteContext, signal: AbortSig
   return { orphans, doubts, resumed: false, searched };
 }
 
-/** Gives back what processes that ended were sending for a site. Gives how many changes that were. */
+/** Returns the attempts of stopped processes to the backlog. Returns how many changes that were. */
 export const releaseOrphans = (
   db: Database,
   site: SiteName,
@@ -57,23 +60,23 @@ export const releaseOrphans = (
   recoverAbandoned(db, site, {
     deadlineMs: SEND_WITHIN_MS + timeoutMs + RESOLVE_MARGIN_MS,
     mayLandMs: doubts.resolveAfterMs,
-    // Tries that came back are counted with them, and are fewer than may be.
+    // Counted retries are included, and there are fewer of them than allowed.
     mostTries: retry.attempts + MOST_DEATHS,
   });
 
-/** Asks a paused site at once, as a command that starts should: its cause may just have been mended. */
+/** Probes a paused site at once when a command starts: the cause may just have been fixed. */
 export async function probeIfPaused(siteContext: SiteContext, signal: AbortSignal): Promise<void> {
   const state = await readSiteState(siteContext.db, siteContext.site, siteContext.tokenDigest);
   if (state.tokenRefused) await tryToken(siteContext, signal, true);
   else if (state.pausedSince !== undefined && state.probeInMs !== undefined) await probe(siteContext, signal);
 }
 
-/** Whether the site refuses the token of this process: then another one, with another token, has to lead. */
+/** Whether the site refuses this process's token: then a process with another token has to lead. */
 export async function isTokenRefused({ db, site, tokenDigest }: SiteContext): Promise<boolean> {
   return (await readSiteState(db, site, tokenDigest)).tokenRefused;
 }
 
-/** Tries a refused token with one harmless GET, whenever it is due. Gives whether the site takes it again. */
+/** Tries a refused token with one harmless GET when due. Returns whether the site accepts it again. */
 async function tryToken(siteContext: SiteContext, signal: AbortSignal, atOnce = false): Promise<boolean> {
   const { db, site, tokenDigest, log } = siteContext;
   if (!(await takeTokenProbe(db, site, tokenDigest, TOKEN_PACE, atOnce))) return false;
@@ -85,7 +88,7 @@ async function tryToken(siteContext: SiteContext, signal: AbortSignal, atOnce = 
   return mayResume;
 }
 
-/** Asks a paused site with one harmless GET, less and less often, and resumes it when it answers. */
+/** Probes a paused site with one harmless GET, less and less often, and resumes it when it answers properly. */
 async function probe(siteContext: SiteContext, signal: AbortSignal): Promise<boolean> {
   siteContext.rateLimiter.spend();
   const { kind: answer, message, mayResume } = await siteContext.client.probe(signal);
@@ -99,11 +102,11 @@ async function probe(siteContext: SiteContext, signal: AbortSignal): Promise<boo
   return false;
 }
 
-/** Deletes jobs that we made and that no posting owns. */
+/** Deletes orphan site jobs: jobs that we created and no posting owns. */
 async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Promise<void> {
   for (const siteJobId of await dueOrphans(siteContext.db, siteContext.site, ORPHANS_AT_ONCE)) {
     await siteContext.rateLimiter.take(signal);
-    // A create may have been answered with its ID meanwhile: from here on such a create knows of this delete.
+    // A create may have returned this ID meanwhile: from here on, such a create knows about the delete.
     if (!(await takeOrphan(siteContext.db, siteContext.site, siteJobId, ORPHAN_RETRY_MS))) continue;
     const notAfter = deadlineIn(SEND_WITHIN_MS);
     const { outcome } = await siteContext.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });

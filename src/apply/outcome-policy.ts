@@ -1,4 +1,4 @@
-// Turns the outcome of one request into what becomes of its change: the only place that decides on a retry.
+// Decides what happens to a change after a request: the only place that decides on a retry.
 import type { Reason } from '../plan/desired-change.ts';
 import type { Problem } from '../posting/posting.ts';
 import { type Outcome, toCompare } from '../site/exchange.ts';
@@ -9,22 +9,22 @@ import type { SitePolicy } from './site-context.ts';
 type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceField'>;
 
 /**
- * | outcome       | create       | update                    | delete       |
- * | ------------- | ------------ | ------------------------- | ------------ |
- * | created       | mapped       | as accepted               | -            |
- * | accepted      | in doubt     | noted                     | mapping goes |
- * | gone          | failed       | create anew, or rejected  | mapping goes |
- * | rejected      | rejected     | rejected                  | rejected     |
- * | forbidden     | failed       | failed                    | failed       |
- * | unauthorized  | ready        | ready (the site is paused)| ready        |
- * | throttled     | ready, when the site says; not counted as an attempt   |||
- * | unreachable   | ready, later; not counted as an attempt                |||
+ * | outcome       | create       | update                    | delete          |
+ * | ------------- | ------------ | ------------------------- | --------------- |
+ * | created       | mapped       | as accepted               | -               |
+ * | accepted      | in doubt     | recorded                  | mapping removed |
+ * | gone          | failed       | created anew, or rejected | mapping removed |
+ * | rejected      | rejected     | rejected                  | rejected        |
+ * | forbidden     | failed       | failed                    | failed          |
+ * | unauthorized  | ready        | ready (the site is paused)| ready           |
+ * | throttled     | ready when the site says; not counted as an attempt         |||
+ * | unreachable   | ready later; not counted as an attempt                      |||
  * | unknown       | in doubt     | retry, then failed        | retry, then failed |
- * | foreign       | -            | in doubt, for a person    | mapping goes |
- * | misconfigured | retry, then failed (the site is paused if it goes on)  |||
+ * | foreign       | -            | in doubt, for a person    | mapping removed |
+ * | misconfigured | retry, then failed (the site is paused if this continues)   |||
  *
- * An update or delete that is unknown or misconfigured, or rejected by no more than a word in the answer, may have been
- * done all the same: that is noted with it.
+ * An update or delete that is unknown or misconfigured, or rejected only because of a word in the answer, may have
+ * been done anyway; the result records that.
  * @param random in [0, 1), for the jitter of retries.
  */
 export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, random = Math.random()): Result {
@@ -66,7 +66,7 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       if (operation === 'create') return inDoubt(outcome.message);
       return again('unknown', outcome.message, attempt, policy, random, policy.doubts.resolveAfterMs);
     case 'foreign':
-      // The delete's own job is gone; the one that has its ID now is left alone.
+      // The job to delete is gone; whichever job has its ID now is left alone.
       if (operation === 'delete') return { kind: 'deleted' };
       return { kind: 'disowned', reason: plain('foreign', leftAlone(attempt, outcome.message)) };
     case 'misconfigured':
@@ -80,15 +80,15 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
 function leftAlone({ request }: Attempt, why: string): string {
   const job = 'siteJobId' in request ? request.siteJobId : '';
   return (
-    `job ${job} seems to be another posting's: ${why}; it is no longer changed or deleted. ` +
-    'Say with `review settle` which job this posting has (--exists ID), or that it has none (--missing): then it is created again'
+    `job ${job} seems to belong to another posting: ${why}; jobmirror no longer changes or deletes it. ` +
+    'Use `review settle` to say which job this posting has (--exists ID), or that it has none (--missing): then it is created again'
   );
 }
 
 function gone(operation: Attempt['request']['kind'], policy: Policy): Result {
   if (operation === 'delete') return { kind: 'deleted' };
   if (operation === 'create') {
-    return returned({ to: 'failed', reason: plain('misconfigured', 'the site has no such address to create jobs at') });
+    return returned({ to: 'failed', reason: plain('misconfigured', 'the site has no create action at this address') });
   }
   if (policy.onMissing === 'create') return { kind: 'vanished' };
   const message = 'the job is no longer on the site, and `on_missing: leave` says not to create it again';
@@ -111,7 +111,7 @@ function again(
 ): Result {
   const reason = plain(kind, message);
   if (attempt.number >= policy.retry.attempts) {
-    const last = plain(kind, `${message} (given up after ${attempt.number} attempts)`);
+    const last = plain(kind, `${message} (gave up after ${attempt.number} attempts)`);
     return returned({ to: 'failed', reason: last, mayLandMs });
   }
   const delayMs = backoffMs(attempt.number, policy.retry, random);

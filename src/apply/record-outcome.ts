@@ -1,4 +1,4 @@
-// Records what an attempt came to for as long as the process lives: the site has answered, and nobody else knows.
+// Records an attempt's outcome, retrying as long as the process lives: only this process knows the site's answer.
 
 import type { AttemptOutcome, Recorded } from '../store/change/attempt-outcome.ts';
 import { isOfStatement, isPassing } from '../store/postgres/transient-error.ts';
@@ -7,12 +7,12 @@ import type { SiteContext } from './site-context.ts';
 
 const FIRST_DELAY_MS = 50;
 const LONGEST_DELAY_MS = 2_000;
-/** What is under way when the process is told to end has this long: then the log has to hear of it. */
+/** Time that pending work has after the process is asked to end; then the outcome goes to the log. */
 const LAST_WORD_MS = 400;
 
 /**
- * Records the outcome; rejects only where the process ends, or the statement itself is refused twice. Then the log has the
- * job ID, which stands nowhere else: whoever resolves the doubt by hand looks for it there.
+ * Records the outcome. Rejects only if the process ends, or the database refuses the statement itself twice. The log
+ * then holds the job ID, recorded nowhere else, for whoever resolves the doubt by hand.
  */
 export async function recordOutcome(
   siteContext: SiteContext,
@@ -35,7 +35,7 @@ export async function recordOutcome(
       (error) => {
         siteContext.log.warn({ err: error, ...fields }, 'outcome not recorded yet');
         if (!isOfStatement(error)) return true;
-        // What the database can't take may be in what was sent and received; the outcome counts more than its record.
+        // The exchange record may hold what the database cannot store; the outcome matters more than its record.
         const last = trying.record === undefined;
         trying = { ...outcome, record: undefined };
         return !last;
@@ -47,11 +47,11 @@ export async function recordOutcome(
   }
 }
 
-/** Does work that must not be left out after an answer, such as a pause, for as long as the process lives. */
+/** Retries work that must follow an answer, such as pausing the site, as long as the process lives. */
 export const insist = <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> =>
   keepTrying(work, signal, isPassing);
 
-/** @param goesOn whether there is another try after this failure. */
+/** @param goesOn whether to try again after this failure. */
 async function keepTrying<Result>(
   work: () => Promise<Result>,
   signal: AbortSignal,
@@ -67,13 +67,13 @@ async function keepTrying<Result>(
   }
 }
 
-/** A connection that hangs does not hold up what is to be said before the process ends. */
+/** A hanging connection must not delay what has to be logged before the process ends. */
 async function untilTheEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const over = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const cutOff = new Promise<never>((_, reject) => {
     const onAbort = (): void => {
-      timer = setTimeout(() => reject(new Error('the process ends before the database answers')), LAST_WORD_MS);
+      timer = setTimeout(() => reject(new Error('the process ended before the database answered')), LAST_WORD_MS);
     };
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true, signal: over.signal });

@@ -1,4 +1,5 @@
-// Settles creates in doubt: reads the site's list once for all of them, then adopts, sends again, or asks a person.
+// Resolves creates in doubt: reads the site's list once for all of them, then adopts a job, sends again, or asks a
+// person.
 import {
   beginningsOf,
   cluesOf,
@@ -33,23 +34,26 @@ import { CandidateStore, type Candidates, MAX_CANDIDATES } from './doubt-candida
 import { foundJobs } from './found-jobs.ts';
 import type { SiteContext } from './site-context.ts';
 
-/** Doubts that one reading of the list serves. */
+/** Doubts resolved with one reading of the list. */
 const DOUBTS_AT_ONCE = 2_000;
-/** How far the site's clock and the database's may be apart. ASSUMED: check by comparing a `created_at` with the time. */
+/** How far the clocks of site and database may differ. ASSUMED: check by comparing a `created_at` with the time. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 interface OpenDoubt extends DoubtfulCreate, Candidates {
   readonly doubt: Doubt;
-  /** Its reference may be another posting's too. */
+  /** Another posting may have the same reference. */
   shared: boolean;
-  /** Candidates whose reference another open create may have as well: a person says whose they are. */
+  /** Candidates whose reference may also be another open create's: a person decides whose they are. */
   readonly contended: Set<string>;
 }
 
-/** What the jobs of a list are compared by. */
+/** How the jobs of a list are compared with doubts. */
 type Matching = Required<Pick<MatchOptions, 'learnt'>> & Pick<MatchOptions, 'referenceField'>;
 
-/** Settles the doubts of a site that are old enough. Gives how many were settled. Does nothing without a list action. */
+/**
+ * Resolves the doubts of a site that are old enough. Returns how many were resolved. Does nothing without a list
+ * action.
+ */
 export async function resolveDoubts(siteContext: SiteContext, signal: AbortSignal): Promise<number> {
   const { db, site, policy, client } = siteContext;
   if (!policy.canList) return 0;
@@ -59,9 +63,9 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   const matching = { referenceField: policy.referenceField, learnt: await learntRewrites(db, site) };
   const index = indexDoubts(doubts, matching);
   const store = new CandidateStore();
-  // The oldest doubt's list may be the oldest; whether it is young enough for the others is seen then.
+  // Use the limit of the oldest doubt; whether the list is recent enough for the others is checked afterwards.
   const maxAgeMs = Math.max(...due.map((doubt) => mayBeOldBy(doubt, policy.doubts.resolveAfterMs)));
-  // The list shows by the way what this database does not know: creates are compared with it before they are sent.
+  // The list also shows jobs that this database does not know; later creates are compared with them before sending.
   const found =
     policy.referenceField === undefined
       ? undefined
@@ -78,9 +82,9 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
   };
   const listing = await client.list(take, signal, keep, maxAgeMs);
   await found?.keep();
-  // Called off, it says nothing of the list.
+  // A cancelled listing proves nothing.
   if (signal.aborted) return 0;
-  // A copy that a cache made may lack what was accepted since.
+  // A cached copy may lack jobs accepted since.
   const isCopy = listing.kind === 'listed' && (listing.ageMs ?? 0) > 0;
   const leftOut =
     isCopy || listing.kind === 'unreadable' ? undefined : await tellLeftOut(siteContext, expected, signal);
@@ -91,19 +95,19 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
     return 0;
   }
   crossStep('doubt-listed');
-  const told = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
-  await keepUnowned(siteContext, told, matching);
-  return resolveEach(siteContext, told, matching, signal);
+  const decidable = await leaveTooYoung(siteContext, doubts, listing.ageMs ?? 0);
+  await keepUnowned(siteContext, decidable, matching);
+  return resolveEach(siteContext, decidable, matching, signal);
 }
 
 /**
- * How old a cache's copy of the list may be to say anything of a doubt: it was made when the create could no longer arrive,
- * and when this look was due.
+ * How old a cached copy of the list may be to prove anything about a doubt: it must date from after the create could no
+ * longer arrive, and after this check was due.
  */
 const mayBeOldBy = ({ sinceMs, listChecks }: Doubt, resolveAfterMs: number): number =>
   Math.max(0, sinceMs - resolveAfterMs * (1 + listChecks * 0.5) - CLOCK_SKEW_MS);
 
-/** Leaves the doubts that the list, as old as it is, says nothing of. Gives the others. */
+/** Postpones the doubts for which the list is too old. Returns the others. */
 async function leaveTooYoung({ db, policy }: SiteContext, doubts: OpenDoubt[], ageMs: number): Promise<OpenDoubt[]> {
   if (ageMs === 0) return doubts;
   const { resolveAfterMs } = policy.doubts;
@@ -111,13 +115,13 @@ async function leaveTooYoung({ db, policy }: SiteContext, doubts: OpenDoubt[], a
   const left = doubts.filter(isTooYoung).map(({ doubt }) => doubt);
   if (left.length > 0) {
     const age = `${Math.ceil(ageMs / 1000)} s`;
-    const message = `the list comes from a cache, and is up to ${age} old, too old to show its job; let no cache keep it`;
+    const message = `the list comes from a cache and is up to ${age} old, too old to show its job; exclude the list from caching`;
     await explainDoubts(db, left, message, resolveAfterMs);
   }
   return doubts.filter((open) => !isTooYoung(open));
 }
 
-/** A list without jobs that the site has all the same is not the whole list, or an older one. */
+/** Explains that the list is incomplete or outdated, if it lacks a job that the site shows. */
 async function tellLeftOut(
   { client, rateLimiter }: SiteContext,
   expected: ReadonlySet<SiteJobId>,
@@ -126,7 +130,7 @@ async function tellLeftOut(
   for (const id of expected) {
     await rateLimiter.take(signal);
     const shown = await client.show(id, signal).catch(() => undefined);
-    if (shown !== undefined) return `The list is not whole, or not up to date: job ${id} is on the site and not in it`;
+    if (shown !== undefined) return `The list is incomplete or outdated: job ${id} is on the site but not in the list`;
   }
   return undefined;
 }
@@ -146,12 +150,12 @@ function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
   };
 }
 
-/** Doubts by what their job can be recognised by at first glance, so that a long list is gone through but once. */
+/** Doubts indexed by reference and title, so a long list is scanned only once. */
 interface DoubtIndex {
   readonly all: readonly OpenDoubt[];
   readonly byReference: ReadonlyMap<string, readonly OpenDoubt[]>;
   readonly byTitle: ReadonlyMap<string, readonly OpenDoubt[]>;
-  /** Those that sent no title, which each job may be. */
+  /** Doubts that sent no title: any job may be theirs. */
   readonly untitled: readonly OpenDoubt[];
 }
 
@@ -159,7 +163,7 @@ function indexDoubts(doubts: readonly OpenDoubt[], { referenceField, learnt }: M
   const byReference = new Map<string, OpenDoubt[]>();
   const byTitle = new Map<string, OpenDoubt[]>();
   const untitled: OpenDoubt[] = [];
-  const note = (index: Map<string, OpenDoubt[]>, clue: string, open: OpenDoubt): void => {
+  const add = (index: Map<string, OpenDoubt[]>, clue: string, open: OpenDoubt): void => {
     for (const beginning of beginningsOf(clue)) {
       const others = index.get(beginning);
       if (others === undefined) index.set(beginning, [open]);
@@ -168,9 +172,9 @@ function indexDoubts(doubts: readonly OpenDoubt[], { referenceField, learnt }: M
   };
   for (const open of doubts) {
     const { title } = cluesOf(open.fields, referenceField);
-    for (const reference of referenceClues(open.fields, referenceField, learnt)) note(byReference, reference, open);
+    for (const reference of referenceClues(open.fields, referenceField, learnt)) add(byReference, reference, open);
     if (title === undefined) untitled.push(open);
-    else note(byTitle, title, open);
+    else add(byTitle, title, open);
   }
   return { all: doubts, byReference, byTitle, untitled };
 }
@@ -182,7 +186,7 @@ function collect(index: DoubtIndex, store: CandidateStore, siteJob: SiteJob, mat
   const compared = toCompare(siteJob);
   const { reference, title } = cluesOf(compared.fields, referenceField);
   const own = reference === undefined ? [] : (index.byReference.get(reference.slice(0, MOST_OF_CLUE)) ?? []);
-  // A list entry that shows too little may be any of them; the limit of candidates bounds what that costs.
+  // A list entry with too few fields may match any doubt; the candidate limit bounds the cost.
   const titled =
     title === undefined ? undefined : [...(index.byTitle.get(title.slice(0, MOST_OF_CLUE)) ?? []), ...index.untitled];
   const possible = reference !== undefined ? new Set([...own, ...(titled ?? [])]) : new Set(titled ?? index.all);
@@ -190,10 +194,10 @@ function collect(index: DoubtIndex, store: CandidateStore, siteJob: SiteJob, mat
   store.keep(siteJob, likely);
 }
 
-/** Drops the candidates that a mapping owns already, or that show the reference of another posting of ours. */
+/** Drops candidates that a mapping already owns, or that show the reference of another posting of ours. */
 async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matching: Matching): Promise<void> {
   const { referenceField, learnt } = matching;
-  // In this order: what was being sent meanwhile is in the one or in the other.
+  // The order matters: a create being sent meanwhile appears in one result or the other.
   const sent =
     referenceField === undefined ? [] : await openReferences(siteContext.db, siteContext.site, referenceField);
   const ids = new Set(doubts.flatMap((open) => open.candidates.map((candidate) => candidate.siteJobId)));
@@ -205,7 +209,7 @@ async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matchi
     doubts.map(({ doubt }) => doubt.attempt),
   );
   const holders = new Map<string, number>();
-  /** How many open creates the site may show under a reference, as sent or as it is known to rewrite it. */
+  /** How many open creates the site may show under a reference, as sent or as the site is known to rewrite it. */
   const shownAs = new Map<string, number>();
   for (const { reference } of sent) {
     holders.set(reference.trim(), (holders.get(reference.trim()) ?? 0) + 1);
@@ -233,7 +237,7 @@ async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matchi
       }
       return !holders.has(shown);
     });
-    // With a job under its very reference, it needs none of those that another create may have made.
+    // A doubt with a job under its exact reference does not need jobs that another create may have made.
     const isOwn = (siteJob: SiteJob): boolean =>
       own !== undefined &&
       referenceField !== undefined &&
@@ -243,7 +247,7 @@ async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matchi
   }
 }
 
-/** Whether the site shows a job of another posting under the very reference of this one, which that one never had. */
+/** Whether the site shows another posting's job under exactly this reference, which that posting never had. */
 function isOthers(open: OpenDoubt, shown: SiteJob, older: Fields, { referenceField, learnt }: Matching): boolean {
   if (referenceField === undefined) return false;
   const [own, says, former] = [open.fields, toCompare(shown).fields, older].map((known) =>
@@ -253,7 +257,7 @@ function isOthers(open: OpenDoubt, shown: SiteJob, older: Fields, { referenceFie
   return compareReferences(former, says) === 'other' && !isRewriting(learnt, referenceField, former, says);
 }
 
-/** First what is certain, so that a job that only resembles a doubt's is not asked about where it is another one's. */
+/** Resolves certain matches first, so a job that merely resembles a doubt's is not queried if it is another one's. */
 async function resolveEach(
   siteContext: SiteContext,
   doubts: readonly OpenDoubt[],
@@ -302,14 +306,16 @@ async function resolveEach(
   return resolved;
 }
 
-/** The candidates of a doubt, by how sure they are. */
+/** The candidates of a doubt, by certainty. */
 interface Found {
   readonly matches: SiteJob[];
   readonly perhaps: SiteJob[];
   readonly resembling: SiteJob[];
 }
 
-/** A list that shows too little is completed by the show action; `undefined`: that failed, and the doubt remains. */
+/**
+ * Completes list entries that show too little with the show action; `undefined`: that failed, and the doubt remains.
+ */
 async function confirm(
   siteContext: SiteContext,
   open: OpenDoubt,
@@ -340,7 +346,7 @@ async function confirm(
     if (verdict === 'match' && open.contended.has(candidate.siteJobId)) verdict = 'perhaps';
     if (verdict === 'match') found.matches.push(candidate);
     if (verdict === 'resembles') found.resembling.push(candidate);
-    // Still not enough to tell: it stands in the way of sending again, and a person has to look.
+    // Still undecided: it blocks sending again until a person decides.
     if (verdict === 'perhaps') {
       found.perhaps.push(candidate);
       return found;
@@ -360,8 +366,8 @@ function completed(listed: SiteJob, shown: SiteJob): SiteJob {
 }
 
 /**
- * One match is it. Several are, only if as many doubts, due or not, are about the very same content: then any of them
- * will do.
+ * A single match is the job. With several matches any will do, but only if at least as many doubts, due or not, have
+ * the very same content.
  */
 async function choose(
   siteContext: SiteContext,
@@ -378,8 +384,8 @@ async function askPerson(siteContext: SiteContext, open: OpenDoubt, matches: rea
   const ids = matches.map((match) => match.siteJobId).join(', ');
   const message =
     matches.length === 0
-      ? `more than ${MAX_CANDIDATES} jobs on the site match it, and those that were checked belong to other postings`
-      : `jobs on the site that it may have made: ${ids}; say which one is it`;
+      ? `more than ${MAX_CANDIDATES} jobs on the site match it, and all that were checked belong to other postings`
+      : `jobs on the site that it may have made: ${ids}; say which one it is`;
   await postpone(siteContext, open, message);
 }
 
@@ -387,7 +393,7 @@ async function postpone(siteContext: SiteContext, open: OpenDoubt, message: stri
   await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs);
 }
 
-/** No such job. After enough looks the site has surely not made it: what is wished now may be sent. */
+/** No match. After enough list checks the site has surely not made the job, and the desired state may be sent. */
 async function notFound(siteContext: SiteContext, doubt: Doubt): Promise<number> {
   if (doubt.listChecks + 1 < siteContext.policy.doubts.listChecks) {
     await recordListCheck(siteContext.db, [doubt]);

@@ -1,5 +1,5 @@
-// Reads a site's list before the first create of a feed, and where the site may know more than the database, so that jobs
-// that are there already are not made a second time.
+// Reads a site's list before the first create of a feed, and whenever the site may know more than the database, so that
+// existing jobs are not created a second time.
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
@@ -18,23 +18,24 @@ import type { SiteContext } from './site-context.ts';
 import { updateSiteHealth } from './update-site-health.ts';
 
 const RETRY_MS = 30_000;
-/** A page of a list may have any length: how far it is read is written down meanwhile, too. */
-const NOTE_EVERY_MS = 2_000;
+/** A page may be of any length, so progress is also recorded while one is read. */
+const PROGRESS_EVERY_MS = 2_000;
 
-const AHEAD = 'a job on the site is not what this database knows of it: the database may know less than the site';
+const AHEAD = 'a job on the site differs from what this database recorded: the database may be older than the site';
 
 /** Why a site without a list can't be searched. */
 export const UNSEARCHED =
-  'list_path or reference_field is not set, so jobmirror can not see which jobs of this feed the site has already. It ' +
-  'creates those that its database does not know a second time. To prevent that, set both, or import which posting is ' +
+  'list_path or reference_field is not set, so jobmirror cannot see which jobs of this feed the site already has. It ' +
+  'creates those missing from its database a second time. To prevent that, set both, or import which posting is ' +
   'which job: jobmirror mappings import FILE';
 
-/** One reading serves all feeds of the site that wait for it. Gives whether creates became free to be sent. */
+/** Reads the list once for all feeds of the site that wait for it. Returns whether creates became free to be sent. */
 export async function checkSite(siteContext: SiteContext, signal: AbortSignal): Promise<boolean> {
   const { db, site, policy, log } = siteContext;
   const { referenceField } = policy;
   const canSearch = policy.canList && referenceField !== undefined;
-  if (await noticeRestore(db, undefined)) log.warn({ site }, 'the data was restored: all sites are searched anew');
+  if (await noticeRestore(db, undefined))
+    log.warn({ site }, 'the database was restored from a backup: searching all sites again');
   const signs = await takeSigns(db, site, canSearch ? undefined : `${AHEAD}; ${UNSEARCHED}`);
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
   const feeds = await feedsToCheck(db, site, RETRY_MS);
@@ -44,7 +45,7 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
     log.warn({ site, feeds }, UNSEARCHED);
     return true;
   }
-  log.info({ site, feeds }, 'the site is searched for jobs of these feeds');
+  log.info({ site, feeds }, 'searching the site for jobs of these feeds');
   const unread = await readList(siteContext, feeds, referenceField, signal);
   if (signal.aborted) return false;
   if (unread !== undefined) {
@@ -54,13 +55,13 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   crossStep('site-read');
   for (const feed of feeds) {
     const found = await endSearch(db, feed, site, referenceField, undefined);
-    log[found > 0 ? 'error' : 'info']({ site, feed, found }, 'the site was searched for jobs of the feed');
+    log[found > 0 ? 'error' : 'info']({ site, feed, found }, 'site searched for jobs of the feed');
     crossStep('site-searched');
   }
   return true;
 }
 
-/** Keeps the jobs that nothing owns. Gives why the list could not be read whole; `undefined`: it was. */
+/** Stores the jobs that no posting owns. Returns why the list could not be read completely; `undefined`: it was. */
 async function readList(
   siteContext: SiteContext,
   feeds: readonly FeedName[],
@@ -69,14 +70,14 @@ async function readList(
 ): Promise<string | undefined> {
   const { db, site, client, rateLimiter } = siteContext;
   const found = await foundJobs(siteContext, referenceField, true);
-  const noteProgress = () =>
-    noteSearch(db, feeds, `its jobs are looked for on the site: ${plural(found.read, 'job')} read`);
-  // A note that can't be written is written with the next one.
-  const progress = setInterval(() => void noteProgress().catch(() => undefined), NOTE_EVERY_MS);
+  const recordProgress = () =>
+    noteSearch(db, feeds, `searching the site for its jobs: ${plural(found.read, 'job')} read`);
+  // Progress that cannot be recorded now is recorded next time.
+  const progress = setInterval(() => void recordProgress().catch(() => undefined), PROGRESS_EVERY_MS);
   const listing = await client
     .list(found.take, signal, async (stop) => {
       await found.keep();
-      await noteProgress();
+      await recordProgress();
       crossStep('site-page-kept');
       await rateLimiter.take(stop);
     })
@@ -84,7 +85,7 @@ async function readList(
   if (signal.aborted) return undefined;
   if (listing.kind !== 'listed') return listing.message;
   await found.keep();
-  // What an earlier search found stays until then: creates of other feeds are compared with it.
+  // Results of an earlier search are kept until now: creates of other feeds are compared with them.
   await forgetUnread(db, site, found.since);
   if (found.referenced > 0) await forgetUnreferenced(db, site);
   const nameless = await countNameless(db, site);
@@ -92,7 +93,7 @@ async function readList(
   return `the list shows neither ${referenceField} nor title of ${plural(nameless, 'job')} that this database does not know`;
 }
 
-/** A site that is out of reach, asks to wait or refuses the token is treated as if a change had been sent. */
+/** Treats a site that is unreachable, asks to wait or refuses the token as if a change had been sent. */
 async function recordSiteFailure(
   siteContext: SiteContext,
   feeds: readonly FeedName[],
@@ -103,7 +104,7 @@ async function recordSiteFailure(
   rateLimiter.spend();
   const { kind, message } = await client.probe(signal);
   if (signal.aborted) return;
-  log.warn({ site, feeds, why, answer: kind }, 'the site could not be searched, nothing of these feeds is created');
+  log.warn({ site, feeds, why, answer: kind }, 'site could not be searched, no jobs of these feeds are created');
   if (kind === 'unreachable') await updateSiteHealth({ kind, message }, undefined, siteContext);
   else if (kind === 'unauthorized' || kind === 'throttled') await updateSiteHealth({ kind }, undefined, siteContext);
   else {
@@ -111,8 +112,8 @@ async function recordSiteFailure(
       await noteFailedSearch(
         db,
         feed,
-        `nothing new is created, as the site could not be searched for jobs of this feed: ${why}; ` +
-          `if the site has none of them, say so with: jobmirror feeds new ${feed}`,
+        `no new jobs are created, because the site could not be searched for jobs of this feed: ${why}; ` +
+          `if the site has none of them, run: jobmirror feeds new ${feed}`,
       );
     }
   }

@@ -1,4 +1,4 @@
-// Turns the outcome of one request into what the whole site has to heed: a pause, a wait, or that all is well again.
+// Updates a site's health after a request: a pause, a wait, or reachable again.
 import type { Exchange, Outcome } from '../site/exchange.ts';
 import { countOutcomes } from '../store/backlog/open-counts.ts';
 import type { Attempt } from '../store/change/attempt.ts';
@@ -10,28 +10,31 @@ import type { SiteContext } from './site-context.ts';
 
 const UNREACHABLE_FIRST_MS = 1_000;
 const UNREACHABLE_MAX_MS = 60_000;
-/** First probe of a paused site; each later one waits twice as long, up to `PROBE_MAX_MS`. */
+/** Delay of the first probe of a paused site; it doubles with each probe, up to `PROBE_MAX_MS`. */
 export const PROBE_FIRST_MS = 15_000;
 export const PROBE_MAX_MS = 15 * 60_000;
 export const TOKEN_PACE: ProbePace = { firstMs: PROBE_FIRST_MS, maxMs: PROBE_MAX_MS };
-/** Answers in a row that no request can get past, before the site is paused. */
+/** The site is paused after this many misconfigured answers in a row. */
 const MISCONFIGURED_LIMIT = 3;
 
-/** For this long a success is not noted again: spares a write for each. Another process may have met trouble meanwhile. */
+/**
+ * How long further successes are not recorded, to save a write for each. Short, because another process may have
+ * recorded a problem.
+ */
 const WELL_MS = 1_000;
 
-/** Until when a site needs no note that it answers as it should. */
+/** Until when successes of a site need not be recorded. */
 const wellUntil = new WeakMap<SiteContext, number>();
 
-/** What of the exchange tells how the site is to be treated. */
-type Course = Pick<Exchange, 'durationMs' | 'response'>;
+/** The parts of an exchange that affect the site's health. */
+type ExchangeDetails = Pick<Exchange, 'durationMs' | 'response'>;
 
 /** @param attempt `undefined`: no posting was sent. */
 export async function updateSiteHealth(
   outcome: Outcome,
   attempt: Attempt | undefined,
   siteContext: SiteContext,
-  { durationMs, response }: Course = { durationMs: 0 },
+  { durationMs, response }: ExchangeDetails = { durationMs: 0 },
 ): Promise<void> {
   const { db, site } = siteContext;
   switch (outcome.kind) {
@@ -42,7 +45,7 @@ export async function updateSiteHealth(
       wellUntil.set(siteContext, performance.now() + WELL_MS);
       return;
     case 'gone':
-      // That a job is not there proves nothing of the address.
+      // A missing job proves nothing about the address.
       return noteReachable(db, site, undefined);
     case 'unauthorized':
       return pauseForToken(siteContext);
@@ -75,9 +78,9 @@ export async function updateSiteHealth(
   }
 }
 
-/** Processes that hold another token go on, and none of them ends this pause. */
+/** Pauses only this token: processes with another token continue, and none of them ends this pause. */
 async function pauseForToken({ db, site, tokenDigest, log }: SiteContext): Promise<void> {
-  const cause = 'the site does not accept the token (401): it was changed, or the password was';
+  const cause = 'the site does not accept the token (401): the token or the password was changed';
   if (await refuseToken(db, site, tokenDigest, cause, TOKEN_PACE)) {
     log.error({ site, cause }, 'site paused for this token');
   }
@@ -90,8 +93,8 @@ async function pause(siteContext: SiteContext, cause: string, probeAfterMs: numb
 }
 
 /**
- * Pauses the site where too many of a pull's first requests failed: better 20 failures than 20,000. A site that answers
- * proves nothing then, so only a person resumes it; after that the pulls there were are not judged again.
+ * Pauses the site if too many of a pull's first requests failed: better 20 failures than 20,000. Answering a probe
+ * proves nothing here, so only a person resumes the site; pulls up to then are not judged again.
  */
 async function watchCanary(attempt: Attempt, siteContext: SiteContext): Promise<void> {
   const { requests, percent, until } = siteContext.policy.canary;
@@ -99,14 +102,14 @@ async function watchCanary(attempt: Attempt, siteContext: SiteContext): Promise<
   const pull = await pullToWatch(siteContext.db, attempt.feed);
   if (pull === undefined) return;
   const outcomeCounts = await countOutcomes(siteContext.db, pull);
-  // What says nothing of the postings, such as a request to wait, is no success either.
+  // Outcomes that say nothing about the postings, such as a request to wait, do not count as successes either.
   const sent = (outcomeCounts.requests ?? 0) - (outcomeCounts.unjudged ?? 0);
   const failed = outcomeCounts.refused ?? 0;
   if (sent < requests || sent > until || (failed / sent) * 100 <= percent) return;
   await pause(
     siteContext,
     `${failed} of the first ${sent} requests of pull ${pull} of feed ${attempt.feed} failed, ` +
-      `above the limit of ${percent} %; see what is wrong with: jobmirror review list`,
+      `above the limit of ${percent} %; for the reasons run: jobmirror review list`,
     undefined,
   );
 }

@@ -1,4 +1,4 @@
-// Retries, approves or discards many entries at once, and says of each what became of it.
+// Retries, approves, discards or reopens many entries at once, and reports the result for each.
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import {
   type ActedEntry,
@@ -22,7 +22,7 @@ import type { Database, Queryable } from '../store/postgres/database.ts';
 import type { WriteCommand } from './possible-actions.ts';
 import { type BulkAction, whyNot } from './why-not.ts';
 
-/** What became of one entry that was named by its number. */
+/** The result for one entry given by its number. */
 export interface EntryReport {
   readonly entry: number;
   readonly feed: FeedName;
@@ -31,12 +31,12 @@ export interface EntryReport {
   readonly message: string;
 }
 
-/** What became of the entries of one feed that was named. */
+/** The result for the entries of one feed given by name. */
 export interface FeedReport {
   readonly feed: FeedName;
   readonly done: number;
   readonly message: string;
-  /** How many of each kind, where entries were discarded or reopened. */
+  /** How many of each kind, if entries were discarded or reopened. */
   readonly kinds?: Readonly<Record<string, number>>;
 }
 
@@ -45,19 +45,21 @@ export type ActionReport =
       readonly kind: 'acted';
       readonly entries: readonly EntryReport[];
       readonly feeds: readonly FeedReport[];
-      /** Everything that was altered. */
+      /** Every entry that was changed. */
       readonly acted: readonly ActedEntry[];
     }
-  /** Nothing was altered. */
+  /** Nothing was changed. */
   | { readonly kind: 'refused'; readonly message: string };
 
 export interface ActionOptions {
-  /** Who acts, for the audit. */
+  /** Who acts, for the audit log. */
   readonly actor: string;
   readonly write: WriteCommand;
-  /** Approve only if exactly so many deletes are held in the named feeds: what was seen is what is approved. */
+  /**
+   * Approve only if exactly this many deletes are held in the named feeds, so a person approves exactly what they saw.
+   */
   readonly expectHeld?: number;
-  /** Discard only if exactly this would be discarded: what a person was asked about. */
+  /** Discard only if exactly these entries would be discarded: the ones that the person confirmed. */
   readonly expectChosen?: readonly ChosenCount[];
 }
 
@@ -74,7 +76,7 @@ const DONE = {
   reopen: 'reopened, waiting for review again',
 } as const satisfies Record<BulkAction, string>;
 
-/** All in one transaction. */
+/** Acts on all entries in one transaction. */
 export async function actOnEntries(
   db: Database,
   action: BulkAction,
@@ -101,7 +103,9 @@ export async function actOnEntries(
   });
 }
 
-/** Says so where other deletes are held than the person saw. No pull holds more until the transaction ends. */
+/**
+ * Explains that the held deletes differ from those the person saw. No pull can hold more until the transaction ends.
+ */
 async function heldOtherwise(
   tx: Queryable,
   feeds: readonly FeedName[],
@@ -116,7 +120,7 @@ async function heldOtherwise(
   return `${deletes} held now, not ${expectHeld}; check again: ${check}. Nothing was approved.`;
 }
 
-/** Says so where other entries wait than the person was asked about. */
+/** Explains that the waiting entries differ from those the person confirmed. */
 async function chosenOtherwise(
   tx: Queryable,
   selection: Selection,
@@ -129,7 +133,7 @@ async function chosenOtherwise(
   return 'the entries have changed since you were asked; list them again. Nothing was discarded.';
 }
 
-/** A pull that has begun took the records for dealt with: it must not commit after they are reopened. */
+/** A running pull treats the records as discarded: it must not commit after they are reopened. */
 async function beingPulled(tx: Queryable, selection: Selection): Promise<string | undefined> {
   for (const feed of await feedsToReadAgain(tx, selection)) {
     if (await keepPullsOut(tx, feed)) continue;
@@ -165,8 +169,8 @@ async function reportFeeds(
     const kinds = countKinds(acted.filter((entry) => entry.feed === feed));
     const which = kinds === undefined ? '' : ` (${describeKinds(kinds)})`;
     const parts = [done === 0 ? `nothing to ${action}` : `${done} ${DONE[action]}${which}`];
-    if (action === 'retry' && invalid > 0) parts.push(`${invalid} left, as they break rules of the site`);
-    if (action === 'discard' && in_doubt > 0) parts.push(`${in_doubt} left, as they are in doubt: use review settle`);
+    if (action === 'retry' && invalid > 0) parts.push(`${invalid} not retried: content that breaks rules of the site`);
+    if (action === 'discard' && in_doubt > 0) parts.push(`${in_doubt} not discarded: in doubt, use review settle`);
     return { feed, done, message: parts.join('; '), ...(kinds === undefined ? {} : { kinds }) };
   });
 }

@@ -1,4 +1,5 @@
-// Judges from how sites and feeds stand what fails, and what waits for a person: one answer for status, /healthz and scripts.
+// Decides from the status of sites and feeds what is failing and what waits for a person: one answer for status,
+// /healthz and scripts.
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { PullHistory } from '../store/pull/pull-history.ts';
@@ -19,9 +20,9 @@ export interface Condition {
     | 'review';
   readonly site?: SiteName;
   readonly feed?: FeedName;
-  /** One sentence without a full stop, with nothing in it that a source or site has said: anybody may read it. */
+  /** One sentence without a full stop. Contains nothing that a source or site said, because anybody may read it. */
   readonly message: string;
-  /** What was said by others, or stands in the configuration: for those who may see that. */
+  /** Text from sources, sites or the configuration, for readers who may see that. */
   readonly detail?: string;
 }
 
@@ -30,51 +31,51 @@ export interface Assessment {
   readonly review: readonly Condition[];
 }
 
-/** How a site stands. */
+/** The status of a site. */
 export interface SiteFacts {
   readonly site: SiteName;
   readonly paused: boolean;
   readonly pauseCause: string | undefined;
-  /** Running processes whose token it refuses, besides the one that asks, for people. */
+  /** Other running processes whose token the site refuses, in words. */
   readonly refusedProcesses: readonly string[];
-  /** Its jobs were made at another address than the configured one. */
+  /** Its jobs were created at an address other than the configured one. */
   readonly moved: boolean;
   readonly unreachableStreak: number;
   readonly lastMessage: string | undefined;
 }
 
-/** How a feed stands. */
+/** The status of a feed. */
 export interface FeedFacts {
   readonly feed: FeedName;
   readonly site: SiteName;
-  /** Its settings are wrong: what is wrong. */
+  /** What is wrong with its settings; `undefined`: nothing. */
   readonly broken: string | undefined;
-  /** `left`: neither the configuration nor a running process knows it, and nobody has retired it. */
+  /** `left`: it is in no configuration of this or a running process, and was not retired. */
   readonly role: 'configured' | 'left' | 'other';
   readonly history: PullHistory | undefined;
-  /** Since when there should have been a complete pull; `undefined`: nothing says how often it is pulled. */
+  /** A complete pull is due since this time; `undefined`: no setting says how often the feed is pulled. */
   readonly staleBefore: Date | undefined;
   readonly scheduled: boolean;
-  /** How late its run is, for people; `undefined`: it is not. */
+  /** How late its run is, in words; `undefined`: it is not late. */
   readonly late: string | undefined;
-  /** Changes that may be sent now or later, and those that are being sent or in doubt. */
+  /** `ready`: changes that may be sent now or later. `unsent`: these, and those in flight or in doubt. */
   readonly ready: number;
   readonly unsent: number;
-  /** Entries that wait for a person. */
+  /** Entries waiting for a person. */
   readonly review: number;
 }
 
 export interface AssessOptions {
-  /** Processes that send. */
+  /** Number of processes that send. */
   readonly workers: number;
-  /** Since when the asking process pulls by itself: it is given time to catch up. */
+  /** When this process started pulling by itself: it gets time to catch up. */
   readonly runningSince?: Date;
 }
 
-/** Failed tries in a row after which a site is not just slow. */
+/** Consecutive failures after which a site is not just slow. */
 const UNREACHABLE_LIMIT = 4;
 
-/** What fails first. */
+/** Failures come before waiting entries. */
 export function assessHealth(
   sites: readonly SiteFacts[],
   feeds: readonly FeedFacts[],
@@ -93,12 +94,12 @@ export function assessHealth(
 
 function siteFailures(facts: SiteFacts): Condition[] {
   const { site, paused, pauseCause, refusedProcesses, moved, unreachableStreak, lastMessage } = facts;
-  if (moved) return [{ kind: 'moved', site, message: `site ${site}: its jobs were made at another address` }];
+  if (moved) return [{ kind: 'moved', site, message: `site ${site}: its jobs were created at another address` }];
   if (paused) return [{ kind: 'paused', site, message: `site ${site} is paused`, ...detailOf(pauseCause) }];
   if (refusedProcesses.length > 0) {
-    const who = refusedProcesses.length === 1 ? 'a process that has' : `${refusedProcesses.length} processes that have`;
-    const detail = `start anew with the new token: ${refusedProcesses.join(', ')}`;
-    return [{ kind: 'paused', site, message: `site ${site} is paused for ${who} a token which it refuses`, detail }];
+    const who = refusedProcesses.length === 1 ? 'a process' : `${refusedProcesses.length} processes`;
+    const detail = `restart with the new token: ${refusedProcesses.join(', ')}`;
+    return [{ kind: 'paused', site, message: `site ${site} is paused for ${who} whose token it refuses`, detail }];
   }
   if (unreachableStreak < UNREACHABLE_LIMIT) return [];
   const message = `site ${site} did not answer ${plural(unreachableStreak, 'time')} in a row`;
@@ -110,7 +111,7 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
   if (role === 'other') return [];
   if (role === 'left') {
     if (unsent === 0) return [];
-    const message = `feed ${feed} is no longer in any configuration, and ${plural(unsent, 'change')} of it ${unsent === 1 ? 'is' : 'are'} not sent`;
+    const message = `feed ${feed} is no longer in any configuration, but ${plural(unsent, 'change')} of it ${unsent === 1 ? 'is' : 'are'} still unsent`;
     return [{ kind: 'left', feed, message }];
   }
   const conditions: Condition[] = [];
@@ -126,16 +127,16 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
   if (failing !== undefined) conditions.push(failing);
   const stale = stalePulls(facts, options);
   if (stale !== undefined) conditions.push(stale);
-  // A feed that can't be pulled is not also late.
+  // A feed that cannot be pulled is not reported as late too.
   if (late !== undefined && facts.broken === undefined) conditions.push({ kind: 'late', feed, message: late });
   if (ready > 0 && options.workers === 0 && !stopped.has(site)) {
     const wait = ready === 1 ? '1 change waits' : `${ready} changes wait`;
-    conditions.push({ kind: 'not_sent', feed, message: `feed ${feed}: ${wait} to be sent, and no process is sending` });
+    conditions.push({ kind: 'not_sent', feed, message: `feed ${feed}: ${wait} to be sent, but no process is sending` });
   }
   return conditions;
 }
 
-/** One failure of a scheduled feed may pass; of a feed that is pulled by hand the last pull is all that there is. */
+/** A single failure of a scheduled feed may pass; for a feed pulled by hand, only the last pull counts. */
 function failingPulls({ feed, history, scheduled }: FeedFacts): Condition | undefined {
   if (history?.failure === undefined) return undefined;
   const { recent, failure: detail, lastComplete } = history;

@@ -1,11 +1,11 @@
-// Turns all that the books know of one posting into sentences: why it is, or is not, on the site as it is.
+// Describes in sentences everything that the database has about one posting: why it is, or is not, on the site.
 
 import { plural } from '../plan/plural.ts';
 import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { FailureRow, PostingStory } from '../store/review/posting-history.ts';
 import { type PossibleAction, possibleActions, type WriteCommand } from './possible-actions.ts';
 
-/** How times are written, for people. */
+/** Formats times for people. */
 export interface TimeWords {
   /** A moment, with its zone. */
   readonly at: (time: Date) => string;
@@ -13,7 +13,7 @@ export interface TimeWords {
   readonly span: (durationMs: number) => string;
 }
 
-/** One paragraph after the other, the most important first; commands stand in lines of their own. */
+/** Returns one paragraph per line, the most important first; commands are on lines of their own. */
 export function tellStory(story: PostingStory, words: TimeWords, write: WriteCommand): string[] {
   const { live, change } = story;
   if (live === undefined && change === undefined) {
@@ -30,7 +30,7 @@ export function tellStory(story: PostingStory, words: TimeWords, write: WriteCom
 
 function tellLive({ live, change, feed, key }: PostingStory, { at }: TimeWords): string[] {
   if (live === undefined) {
-    const missing = change?.missing === true ? ['It is missing from the feed, and within its grace.'] : [];
+    const missing = change?.missing === true ? ['It is missing from the feed, but within its grace period.'] : [];
     if (change?.attempt === undefined) return [`Posting ${key} of feed ${feed} is not on the site.`, ...missing];
     return [`Whether posting ${key} of feed ${feed} is on the site is not known.`, ...missing];
   }
@@ -38,11 +38,11 @@ function tellLive({ live, change, feed, key }: PostingStory, { at }: TimeWords):
   const missing =
     live.missingPulls === 0
       ? []
-      : [`It was missing from the last ${plural(live.missingPulls, 'complete pull')}, and is within its grace.`];
+      : [`It was missing from the last ${plural(live.missingPulls, 'complete pull')}, but is within its grace period.`];
   return [`It is on site ${live.site} as job ${live.siteJobId}${url}, since ${at(live.since)}.`, ...missing];
 }
 
-/** The newest reason why the feed's record of the posting says nothing now. */
+/** Why the feed's record of the posting cannot be read at present. */
 function tellUnreadable({ unreadable, live, feed, key }: PostingStory, { at }: TimeWords): string[] {
   return unreadable.map(({ id, since, reason, discarded }) => {
     const entry = `entry ${id}${discarded ? ', discarded' : ''}, since ${at(since)}`;
@@ -52,24 +52,22 @@ function tellUnreadable({ unreadable, live, feed, key }: PostingStory, { at }: T
 }
 
 function tellUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): string[] {
-  const unknown = `No posting ${key} is recorded for feed ${feed}: the site has no job for it, and nothing is to be sent.`;
+  const unknown = `No posting ${key} is recorded for feed ${feed}: the site has no job for it, and there is nothing to send.`;
   if (lastPull === undefined) return [unknown, `The feed was never pulled.`];
   const pull = `Its last pull, ${lastPull.id} of ${at(lastPull.startedAt)},`;
-  if (lastPull.status === 'failed') return [unknown, `${pull} failed: ${lastPull.message ?? 'no reason recorded'}.`];
-  return [
-    unknown,
-    `${pull} saw ${plural(lastPull.seen, 'record')}, none with this key. Keys are compared letter for letter.`,
-  ];
+  if (lastPull.status === 'failed')
+    return [unknown, `${pull} failed: ${lastPull.message ?? 'no reason was recorded'}.`];
+  return [unknown, `${pull} saw ${plural(lastPull.seen, 'record')}, none with this key. Keys must match exactly.`];
 }
 
 function describeResolved({ lastPull, edits }: PostingStory, { at }: TimeWords): string[] {
   const edited = edits.length === 0 ? '' : ', with the edits below';
-  const recorded = `Nothing is to be sent: the site has it as the feed has it${edited}.`;
-  if (lastPull === undefined) return ['Nothing is to be sent, and the feed was not pulled yet.'];
+  const recorded = `There is nothing to send: the site shows it as the feed has it${edited}.`;
+  if (lastPull === undefined) return ['There is nothing to send, and the feed has not been pulled yet.'];
   const pull = `The last pull was ${lastPull.id} of ${at(lastPull.startedAt)}`;
   if (lastPull.status === 'running') return [recorded, `${pull}; it is still running.`];
   if (lastPull.status === 'failed')
-    return [recorded, `${pull}; it failed: ${lastPull.message ?? 'no reason recorded'}.`];
+    return [recorded, `${pull}; it failed: ${lastPull.message ?? 'no reason was recorded'}.`];
   if (!lastPull.complete) {
     return [recorded, `${pull}; it was not complete, so nothing was deleted: ${lastPull.shortfalls.join('; ')}.`];
   }
@@ -94,19 +92,19 @@ function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
       return `It waits to ${desired}${wait}${tries}`;
     }
     case 'sending':
-      return `A request for it is being sent: it is to ${desired}`;
+      return `A request is in flight for it to ${desired}`;
     case 'in_doubt':
-      return `A create was sent at ${at(change.attempt?.startedAt ?? change.since)}, and nobody knows whether the site made the job`;
+      return `A create was sent at ${at(change.attempt?.startedAt ?? change.since)}; whether the site made the job is unknown`;
     case 'held':
-      return `It is to ${desired}, and held for approval`;
+      return `It is due to ${desired}, but held for approval`;
     case 'rejected':
       return change.invalid
-        ? 'What the feed has now breaks a rule of the site, so it is not sent'
-        : 'The site refused what the feed has now, so it is not sent again';
+        ? 'Its present content breaks a rule of the site, so it is not sent'
+        : 'The site refused its present content, so it is not sent again';
     case 'failed':
-      return `It was to ${desired}, and that failed for good`;
+      return `It was due to ${desired}, but that failed for good`;
     case 'discarded':
-      return `It was to ${desired}; a person decided to leave it as it is until the posting changes`;
+      return `It was due to ${desired}; a person decided to leave it as it is until the posting changes`;
     default:
       return change.state satisfies never;
   }
@@ -118,24 +116,24 @@ function actionLines(change: OpenChangeRow, write: WriteCommand): string[] {
 
 export const actionLine = ({ command, effect }: PossibleAction): string => `  ${command}   (${effect})`;
 
-/** What was sent, what failed, what was edited or changed on the way, and what people did. */
+/** Requests, failures, edits, changes made while reading, and what people did. */
 function tellPast({ requests, failures, edits, notes, duplicates, acts }: PostingStory, { at }: TimeWords): string[] {
   return [
-    ...duplicates.map((row) => `Another record of the feed has the same key with other content (entry ${row.id}).`),
+    ...duplicates.map((row) => `Another record of the feed has the same key but different content (entry ${row.id}).`),
     ...edits.map(({ field, value, sourceValue }) => {
       const source = sourceValue === null ? 'has no such field' : `says "${short(sourceValue)}"`;
       return `Edited: ${field} is "${short(value)}" as long as the feed ${source}.`;
     }),
     ...notes.map(({ field, message, value }) => {
       const before = value === undefined ? '' : `; the feed has "${short(value)}"`;
-      return `Changed on the way: ${field ?? 'the posting'}: ${message}${before}`;
+      return `Changed while reading: ${field ?? 'the posting'}: ${message}${before}`;
     }),
     ...requests.map(({ at: time, operation, outcome, status, siteJobId }) => {
       const job = siteJobId === null ? '' : ` of job ${siteJobId}`;
       return `${at(time)}: ${operation}${job}: ${outcome}${status === null ? '' : ` (${status})`}`;
     }),
     ...failures.map((failure) => `${at(failure.at)}: ${failure.operation} failed: ${failureSentence(failure)}`),
-    ...acts.map((act) => `${at(act.at)}: ${act.actor} did: ${act.action}`),
+    ...acts.map((act) => `${at(act.at)}: ${act.action} by ${act.actor}`),
   ];
 }
 

@@ -1,4 +1,4 @@
-// Edits fields of one posting that was rejected or failed, for now and for as long as its source says the same.
+// Edits fields of a posting that was rejected or failed; an edit holds until the source changes the field.
 import type { Config, FeedConfig } from '../config/config.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
@@ -18,10 +18,10 @@ export type EditReport =
       readonly kind: 'edited';
       readonly feed: FeedName;
       readonly key: PostingKey;
-      /** What still stands in the way of sending it; `undefined`: it is ready. */
+      /** What still prevents sending it; `undefined`: it is ready. */
       readonly remaining: string | undefined;
     }
-  /** Nothing was altered. */
+  /** Nothing was changed. */
   | { readonly kind: 'refused'; readonly message: string };
 
 export interface EditOptions {
@@ -29,7 +29,7 @@ export interface EditOptions {
   readonly write: WriteCommand;
 }
 
-/** `edits`: site field → its new text; an empty text takes the field away. */
+/** `edits`: site field → its new text; an empty text removes the field. */
 export async function editEntry(
   db: Database,
   config: Config,
@@ -50,7 +50,7 @@ export async function editEntry(
     const change = await lockChange(tx, entry);
     const obstacle = obstacleOf(change, options.write);
     if (change === undefined || change.fields === undefined || obstacle !== undefined) {
-      return refused(obstacle ?? 'it is resolved already');
+      return refused(obstacle ?? 'it is already resolved');
     }
     const { key, fields } = change;
     const strange = Object.keys(edits).filter((name) => !namesOf(feed, change).has(name));
@@ -58,16 +58,16 @@ export async function editEntry(
       const known = [...namesOf(feed, change)].sort().join(', ');
       return refused(`feed ${feed.name} has no field ${strange.join(', ')}; fields: ${known}`);
     }
-    const noted = await editsOfPosting(tx, feed.name, key);
-    const edited = recompute(compileReader(feed.mapping), { key, fields }, noted, edits);
-    if (edited === undefined) return refused('nothing would change: the posting has these values already');
+    const earlier = await editsOfPosting(tx, feed.name, key);
+    const edited = recompute(compileReader(feed.mapping), { key, fields }, earlier, edits);
+    if (edited === undefined) return refused('nothing would change: the posting already has these values');
     await writeEdit(tx, change, edited);
     await noteAct(tx, { actor: options.actor, action: 'edit', feed: feed.name, key, detail: { entry, edits } });
     return { kind: 'edited', feed: feed.name, key, remaining: edited.reason?.message };
   });
 }
 
-/** What can't be edited, and why. */
+/** Why the entry cannot be edited, if it cannot. */
 function obstacleOf(change: OpenChangeRow | undefined, write: WriteCommand): string | undefined {
   if (change === undefined) return undefined;
   if (change.state !== 'rejected' && change.state !== 'failed') {
@@ -76,7 +76,7 @@ function obstacleOf(change: OpenChangeRow | undefined, write: WriteCommand): str
   return change.desired === 'absent' ? 'it is a delete, which has no fields' : undefined;
 }
 
-/** Fields that a posting of the feed can have: the mapping's, the site's, and those that its problems speak of. */
+/** Fields that a posting of the feed can have: those of the mapping, of the site, and of the reported problems. */
 function namesOf({ mapping }: FeedConfig, change: OpenChangeRow): Set<string> {
   return new Set([
     ...Object.keys(mapping.fields),

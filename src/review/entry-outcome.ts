@@ -1,14 +1,14 @@
-// Says what became of entries that were made ready, once they were sent as far as they could be.
+// Reports the outcome of entries that were made ready, once everything that can be sent was sent.
 import type { FeedName } from '../posting/identifiers.ts';
 import { type ActedEntry, countOpenEntries, type EntryState, findEntries } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import { findLiveJob } from '../store/review/posting-history.ts';
 import type { EntryReport } from './act-on-entries.ts';
 
-/** `done`: the site has it as wanted; otherwise the state in which the change waits. */
+/** `done`: the site has the desired state; otherwise the state in which the change waits. */
 export type EntryOutcome = 'done' | EntryState['state'];
 
-/** What became of one entry. */
+/** The outcome of one entry. */
 export interface OutcomeReport {
   readonly outcome: EntryOutcome;
   readonly message: string;
@@ -29,7 +29,7 @@ export async function outcomeOf(
   return { outcome: 'done', message: `done: ${message}` };
 }
 
-/** How many of the entries came to what, by feed. */
+/** Counts the entries by feed and outcome. */
 export async function outcomesOf(
   db: Queryable,
   acted: readonly ActedEntry[],
@@ -52,7 +52,7 @@ export async function outcomesOf(
   return counts;
 }
 
-/** The outcomes for people. */
+/** The outcomes in words. */
 export const STATE_WORDS = {
   done: 'done',
   ready: 'still to be sent',

@@ -1,4 +1,4 @@
-// Turns mappings into lines of a file, CSV or JSON, and lines of such a file into mappings, each line judged by itself.
+// Writes mappings as lines of a CSV or JSON file, and reads such lines back, each checked separately.
 import type { Config } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { checkKey } from '../posting/posting-key.ts';
@@ -6,14 +6,14 @@ import { readJobId } from '../site/http/job-address.ts';
 import type { ImportLine } from '../store/mapping/mapping-import.ts';
 import type { MappingRow } from '../store/mapping/mapping-list.ts';
 
-/** The columns, in the order in which they are written. Only the first three must be in a file that is read. */
+/** The columns, in the order in which they are written. A file to be imported needs only the first three. */
 const COLUMNS = ['feed', 'key', 'site_job_id', 'site_job_url', 'site', 'mapped_at'] as const;
 const REQUIRED = COLUMNS.slice(0, 3);
 type Cells = Readonly<Partial<Record<(typeof COLUMNS)[number], string>>>;
 
 export type MappingFormat = 'csv' | 'jsonl';
 
-/** The first line of a file; `undefined`: it has none. */
+/** The header line of a file; `undefined`: the format has none. */
 export const headerLine = (format: MappingFormat): string | undefined =>
   format === 'csv' ? COLUMNS.join(',') : undefined;
 
@@ -32,8 +32,8 @@ export function mappingLine(row: MappingRow, format: MappingFormat): string {
 }
 
 /**
- * A cell that a spreadsheet would take for a formula gets an apostrophe in front, and so does one that has apostrophes in
- * front of such a cell already: reading takes exactly one off.
+ * A cell that a spreadsheet would treat as a formula gets a leading apostrophe, and so does one that already has
+ * apostrophes before such text: reading removes exactly one.
  */
 const guardFormula = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 const unguardFormula = (text: string): string => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text);
@@ -41,7 +41,7 @@ const unguardFormula = (text: string): string => (/^'+[=+\-@\t\r]/.test(text) ? 
 /** RFC 4180, section 2. */
 const csvCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** Reads a file of either format: one whose first line begins with `{` is JSON lines. Empty lines count, but say nothing. */
+/** Reads a file of either format: JSON lines if the first line starts with `{`. Empty lines are skipped but counted. */
 export async function* readMappingLines(lines: AsyncIterable<string>, config: Config): AsyncGenerator<ImportLine> {
   let line = 0;
   let columns: readonly string[] | undefined;
@@ -57,7 +57,7 @@ export async function* readMappingLines(lines: AsyncIterable<string>, config: Co
     } catch (error) {
       if (!(error instanceof LineError)) throw error;
       yield { kind: 'problem', line, message: error.message };
-      // Without its header, nothing of the file can be understood.
+      // Without a header, nothing else can be read.
       if (format === 'csv' && columns === undefined) return;
     }
   }
@@ -100,7 +100,7 @@ function checkNames(names: readonly string[]): void {
   if (unknown.length > 0) throw new LineError(`unknown: ${shortened(unknown)}; known: ${COLUMNS.join(', ')}`);
 }
 
-/** Of a file that is none of mappings, its beginning is enough. */
+/** The beginning is enough to recognise a file that does not hold mappings. */
 function shortened(names: readonly string[]): string {
   const shown = names.slice(0, 6).map((name) => (name.length > 40 ? `${name.slice(0, 40)}…` : name));
   return [...shown, ...(names.length > shown.length ? [`${names.length - shown.length} more`] : [])].join(', ');
@@ -114,13 +114,13 @@ function readCsvCells(text: string, columns: readonly string[]): Cells {
   return Object.fromEntries(columns.map((name, at) => [name, unguardFormula(cells[at] ?? '')]));
 }
 
-/** One line is one record: no value of ours may hold a line break. */
+/** Each line is one record: our values never contain line breaks. */
 function splitCsv(text: string): string[] {
   const cells: string[] = [];
   const cell = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
   for (;;) {
     const match = cell.exec(text);
-    if (match === null) throw new LineError('the quotes are not as CSV has them: "a ""quoted"" word"');
+    if (match === null) throw new LineError('invalid CSV quoting; quote like this: "a ""quoted"" word"');
     cells.push(match[1] === undefined ? (match[2] ?? '') : match[1].replaceAll('""', '"'));
     if (match[3] === '') return cells;
   }

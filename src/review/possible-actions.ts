@@ -1,16 +1,16 @@
-// Turns the state of an entry into the exact commands that a person can give for it.
+// Lists the exact commands available for an entry, depending on its state.
 import type { EntryState } from '../store/change/act-in-review.ts';
 
-/** Writes the words after the program's name as a command that can be given as it stands. */
+/** Completes the words after the program's name to a command that can be run as it is. */
 export type WriteCommand = (words: readonly string[]) => string;
 
 export interface PossibleAction {
   readonly command: string;
-  /** What it does, for people. */
+  /** What the command does. */
   readonly effect: string;
 }
 
-/** The state of an entry, as far as what can be done about it depends on it. */
+/** The parts of an entry that determine the possible actions. */
 export interface ActionableEntry {
   readonly id: number;
   readonly state: EntryState['state'];
@@ -27,7 +27,7 @@ export function possibleActions(entry: ActionableEntry, write: WriteCommand): Po
     case 'rejected':
     case 'failed': {
       const ways = entry.invalid ? [edit] : entry.desired === 'present' ? [edit, retry] : [retry];
-      return [...ways, action(['discard', id], 'lets it rest until the posting changes')];
+      return [...ways, action(['discard', id], 'leaves it as it is until the posting changes')];
     }
     case 'held':
       return [
@@ -36,20 +36,20 @@ export function possibleActions(entry: ActionableEntry, write: WriteCommand): Po
       ];
     case 'in_doubt':
       return [
-        action(['settle', id, '--exists', 'JOBID'], 'the site has made the job, and this is its ID'),
-        action(['settle', id, '--missing'], 'the site has not made it: it is sent again'),
+        action(['settle', id, '--exists', 'JOBID'], 'the site made the job, and this is its ID'),
+        action(['settle', id, '--missing'], 'the site did not make it: it is sent again'),
       ];
     case 'unreadable':
       return [
         action(
           ['discard', id],
-          'the feed counts as complete without it; until it can be read its job stays, and without a key all deletes are held',
+          'the feed counts as complete without it; until it can be read, its job stays, or all deletes are held if its key is unknown',
         ),
       ];
     case 'duplicate':
       return [action(['discard', id], 'the first posting with this key is the right one')];
     case 'discarded':
-      return [action(['reopen', id], 'puts it back into review as what it was')];
+      return [action(['reopen', id], 'returns it to review in its former state')];
     case 'ready':
     case 'sending':
       return [];

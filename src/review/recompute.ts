@@ -1,28 +1,29 @@
-// Turns an open change, the edits so far and new ones into the posting as it is wished now, or into nothing to change.
+// Computes the desired posting from an open change, earlier edits and new ones.
 import { contentHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Fields, PostingReader, Problem } from '../posting/posting.ts';
 import type { Edited } from '../store/change/edit.ts';
 import type { EditRow } from '../store/review/override.ts';
 
-/** The wish that an edit starts from. */
+/** The desired state that an edit starts from. */
 export interface DesiredPosting {
   readonly key: PostingKey;
   readonly fields: Fields;
 }
 
 /**
- * Applies edits to a wish. Edits that were made before and still hold are kept, with what the source said then; one that
- * the source has overtaken is dropped, and so is one back to what the source says. `undefined`: nothing would change.
+ * Applies edits to the desired state. Earlier edits that still hold are kept, with the source value they replaced; an
+ * edit is dropped if the source has changed the field since, or if it restores the source value. `undefined`: nothing
+ * would change.
  */
 export function recompute(
   reader: PostingReader,
   desired: DesiredPosting,
-  noted: readonly EditRow[],
+  earlier: readonly EditRow[],
   edits: Fields,
 ): Edited | undefined {
   const { key, fields } = desired;
-  const holding = editsThatHold(reader, desired, noted);
+  const holding = editsThatHold(reader, desired, earlier);
   const source = sourceOf(fields, holding);
   const all = { ...Object.fromEntries(holding.map((edit) => [edit.field, edit.value])), ...edits };
   const result = reader.withFields({ key, fields: source, contentHash: contentHash(source), notes: [] }, all);
@@ -38,14 +39,14 @@ export function recompute(
   };
 }
 
-/** An edit holds where applying it once more changes nothing: otherwise the source has changed the field since. */
-function editsThatHold(reader: PostingReader, { key, fields }: DesiredPosting, noted: readonly EditRow[]): EditRow[] {
-  const again = Object.fromEntries(noted.map((edit) => [edit.field, edit.value]));
+/** An edit holds if applying it again changes nothing: otherwise the source has changed the field since. */
+function editsThatHold(reader: PostingReader, { key, fields }: DesiredPosting, earlier: readonly EditRow[]): EditRow[] {
+  const again = Object.fromEntries(earlier.map((edit) => [edit.field, edit.value]));
   const { posting } = reader.withFields({ key, fields, contentHash: contentHash(fields), notes: [] }, again);
-  return noted.filter(({ field }) => fieldOf(posting.fields, field) === fieldOf(fields, field));
+  return earlier.filter(({ field }) => fieldOf(posting.fields, field) === fieldOf(fields, field));
 }
 
-/** The fields as the feed has them: the edits taken back. */
+/** The fields as the feed has them, with the edits undone. */
 function sourceOf(fields: Fields, edits: readonly EditRow[]): Fields {
   const source = new Map(Object.entries(fields));
   for (const { field, sourceValue } of edits) {

@@ -1,4 +1,4 @@
-// Settles a create in doubt as a person says, after looking at the site whether that can be.
+// Resolves a create in doubt as a person decides, after checking on the site that the decision is possible.
 import { contentOf, likeness } from '../plan/match-doubt.ts';
 import { observe } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf } from '../plan/same-value.ts';
@@ -20,28 +20,28 @@ export type ResolveReport =
       /** What could not be checked. */
       readonly warning: string | undefined;
     }
-  /** Nothing was altered. */
+  /** Nothing was changed. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** What the person says: the site has made this job, or none. */
+/** The person's decision: the site made this job, or none. */
 export type PersonsVerdict =
   | {
       readonly kind: 'exists';
       readonly siteJobId: SiteJobId;
-      /** Adopt the job although it looks like another one. */
+      /** Adopt the job even if it looks like another one. */
       readonly anyway: boolean;
-      /** Adopt it only if the site shows exactly the posting's reference: where many are adopted at once. */
+      /** Adopt it only if the site shows exactly the posting's reference; for adopting many at once. */
       readonly exactly?: boolean;
     }
   | { readonly kind: 'missing' };
 
 export interface ResolveOptions {
   readonly actor: string;
-  /** The entry's site, to look at the job; `undefined`: it is not configured any more. */
+  /** The entry's site, for checking the job; `undefined`: it is no longer configured. */
   readonly site: { readonly client: Pick<SiteClient, 'show'>; readonly referenceField: string | undefined } | undefined;
 }
 
-/** How far the site's clock and ours may be apart. */
+/** How far the clocks of site and database may differ. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 const END_OF_TIME = new Date(8.64e15);
 
@@ -58,7 +58,7 @@ export async function resolveEntry(
     verdict.kind === 'exists' ? await readSiteJob(db, doubt, verdict.siteJobId, options) : NOTHING_TO_READ;
   if (siteAnswer.kind === 'absent' || siteAnswer.kind === 'owned') return refused(siteAnswer.message);
   if (siteAnswer.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
-    return refused(`${siteAnswer.message}; if it is the one all the same, add --anyway`);
+    return refused(`${siteAnswer.message}; if it is the right one nevertheless, add --anyway`);
   }
   if (verdict.kind === 'exists' && verdict.exactly === true) {
     const doubtful = whyNotExactly(doubt, siteAnswer, options.site?.referenceField);
@@ -72,24 +72,24 @@ export async function resolveEntry(
     case 'not_in_doubt':
       return refused('it is no longer in doubt');
     case 'owned':
-      return refused(`that job belongs to ${resolved.owner}: a job of the site has one posting only`);
+      return refused(`that job belongs to ${resolved.owner}: a site job can have only one posting`);
     default:
       return resolved satisfies never;
   }
 }
 
-/** What the site shows under the ID that the person gave. */
+/** What the site shows under the given ID. */
 type SiteAnswer =
   | { readonly kind: 'fits'; readonly shown: SiteJob | undefined }
   | { readonly kind: 'other'; readonly shown: SiteJob; readonly message: string }
-  /** It shows the reference of another posting of ours. */
+  /** The job shows the reference of another posting of ours. */
   | { readonly kind: 'owned'; readonly message: string }
   | { readonly kind: 'absent'; readonly message: string }
   | { readonly kind: 'unchecked'; readonly message: string };
 
 const NOTHING_TO_READ: SiteAnswer = { kind: 'fits', shown: undefined };
 
-const SET_AGAIN = 'so all its fields are set again by an update';
+const SET_AGAIN = 'so an update sets all its fields again';
 
 async function readSiteJob(db: Database, doubt: Doubt, id: SiteJobId, { site }: ResolveOptions): Promise<SiteAnswer> {
   if (site === undefined) {
@@ -116,11 +116,11 @@ async function readSiteJob(db: Database, doubt: Doubt, id: SiteJobId, { site }: 
   if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, toCompare(shown), matching) !== 'other') {
     return { kind: 'fits', shown };
   }
-  const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}"`;
-  return { kind: 'other', shown, message: `job ${id}${title}, seems to be another job than the one that was sent` };
+  const title = shown.fields.title === undefined ? '' : `, "${shown.fields.title.slice(0, 100)}",`;
+  return { kind: 'other', shown, message: `job ${id}${title} seems to be another job, not the one that was sent` };
 }
 
-/** A reference that is this posting's too proves nothing, whoever else has it. */
+/** A reference that this posting has too proves nothing, whoever else has it. */
 async function ownerOfShown(
   db: Database,
   doubt: Doubt,
@@ -150,7 +150,7 @@ function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, {
   };
 }
 
-/** Whether the site shows the very reference that was sent, and the posting that has the job so far never had it. */
+/** Whether the site shows exactly the reference that was sent, which the job's present posting never had. */
 function isOfOlder(
   { sent, shown, older }: { readonly sent: Fields; readonly shown: Fields; readonly older: Fields },
   referenceField: string | undefined,
@@ -166,10 +166,10 @@ function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: str
     doubt.attempt.result.fields,
     siteAnswer.shown === undefined ? {} : toCompare(siteAnswer.shown).fields,
   ].map((fields) => (referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim()));
-  return own && own === says ? undefined : "the site does not show exactly the posting's reference any more";
+  return own && own === says ? undefined : "the site no longer shows exactly the posting's reference";
 }
 
-/** What a person has said to be the job tells how the site rewrites values: it need not be asked again. */
+/** A job that a person confirmed shows how the site rewrites values, so nobody need be asked again. */
 async function learnFrom(db: Database, doubt: Doubt, siteAnswer: SiteAnswer): Promise<void> {
   const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
   if (shown === undefined) return;

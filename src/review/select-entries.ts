@@ -1,4 +1,4 @@
-// Turns what a person named, entry numbers and feeds, into a selection of entries, or says which of it there is not.
+// Resolves entry numbers and feed names to a selection of entries, or reports those that do not exist.
 import { type Config, namedFeeds } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { findEntries, knownFeeds, type Selection } from '../store/change/act-in-review.ts';
@@ -6,12 +6,15 @@ import type { Queryable } from '../store/postgres/database.ts';
 
 export type Selected =
   | { readonly kind: 'selected'; readonly selection: Selection }
-  /** Nothing is to be done at all; `message` names everything that is unknown. */
+  /** Do nothing at all; `message` names everything unknown. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 const NUMBER = /^\d{1,15}$/;
 
-/** Names of digits alone are entry numbers. Feeds that are no longer configured are known as long as the books have them. */
+/**
+ * A name of digits only is an entry number. Feeds that are no longer configured are known as long as the database has
+ * them.
+ */
 export async function selectEntries(db: Queryable, config: Config, names: readonly string[]): Promise<Selected> {
   const ids = [...new Set(names.filter((name) => NUMBER.test(name)).map(Number))];
   const feeds = [...new Set(names.filter((name) => !NUMBER.test(name)))] as FeedName[];

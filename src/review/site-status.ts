@@ -1,7 +1,7 @@
-// Turns what the books know of a site into the one word for how it stands.
+// Reduces a site's recorded state to one word.
 import type { SiteState } from '../store/site/site-state.ts';
 
-/** `paused`: until it answers a probe, or a person resumes it; the others pass by themselves. */
+/** `paused`: until the site answers a probe or a person resumes it; the other states end by themselves. */
 export type SiteStatus = 'sending' | 'paused' | 'out_of_reach' | 'waiting';
 
 export function siteStatusOf(state: SiteState): SiteStatus {

@@ -1,15 +1,15 @@
-// Says why an act does not apply to an entry, and what does.
+// Explains why an action does not apply to an entry, and which one does.
 import type { EntryState } from '../store/change/act-in-review.ts';
 import type { WriteCommand } from './possible-actions.ts';
 
 export type BulkAction = 'retry' | 'approve' | 'discard' | 'reopen';
 
-/** Whatever can be discarded, or reopened, is left for one reason only. */
-const OTHER_KIND = 'it is of another kind than --kind says';
+/** An entry that could be discarded or reopened was skipped for this reason only. */
+const OTHER_KIND = 'its kind is not the one given with --kind';
 
-/** One sentence without a full stop, to stand behind the entry. */
+/** One sentence without a full stop, to follow the entry. */
 export function whyNot(action: BulkAction, entry: EntryState | undefined, write: WriteCommand): string {
-  if (entry === undefined) return 'it is resolved already';
+  if (entry === undefined) return 'it is already resolved';
   const id = String(entry.id);
   if (action === 'reopen' && entry.state !== 'discarded')
     return `it is not discarded, but ${entry.state.replace('_', ' ')}`;
@@ -20,10 +20,10 @@ export function whyNot(action: BulkAction, entry: EntryState | undefined, write:
       return 'it is being sent right now';
     case 'discarded':
       if (action === 'reopen') return OTHER_KIND;
-      return action === 'discard' ? 'it is discarded already' : `it is discarded: ${write(['review', 'reopen', id])}`;
+      return action === 'discard' ? 'it is already discarded' : `it is discarded: ${write(['review', 'reopen', id])}`;
     case 'in_doubt':
       return (
-        'the site may have made the job: look for it there, then ' +
+        'the site may have made the job: check there, then ' +
         `${write(['review', 'settle', id, '--exists', 'JOBID'])}, or ${write(['review', 'settle', id, '--missing'])}`
       );
     case 'held':
@@ -36,10 +36,10 @@ export function whyNot(action: BulkAction, entry: EntryState | undefined, write:
       return `it breaks a rule of the site, so sending it again would not help: ${write(['review', 'edit', id, '--set', 'FIELD=VALUE'])}`;
     case 'unreadable':
       if (action === 'discard') return OTHER_KIND;
-      return 'it is a record that could not be read, so there is nothing to send: fix it at the source, or discard it';
+      return 'the record could not be read, so there is nothing to send: fix it at the source, or discard it';
     case 'duplicate':
       if (action === 'discard') return OTHER_KIND;
-      return 'it is a record that repeats a key, so there is nothing to send: fix it at the source, or discard it';
+      return 'the record repeats a key, so there is nothing to send: fix it at the source, or discard it';
     default:
       return entry.state satisfies never;
   }

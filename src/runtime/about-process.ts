@@ -1,11 +1,11 @@
-// Tells what other processes on the same database need to know of this one.
+// Describes this process for other processes on the same database.
 import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
 import { configParts } from '../config/config-parts.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import { type ProcessAbout, tokenPart } from '../store/locks/processes.ts';
 
-/** @param tokens what stands for the token of each site: see `tokenDigest`. */
+/** @param tokens digest of the token of each site: see `tokenDigest`. */
 export const aboutProcess = (config: Config, command: string, tokens: ReadonlyMap<SiteName, string>): ProcessAbout => ({
   command,
   host: hostname(),

@@ -1,4 +1,4 @@
-// Opens what every command works on: the configuration, the log and the database, embedded or the user's own.
+// Opens what every command works with: the configuration, the log and the database, embedded or the user's own.
 import type { Config } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
@@ -10,7 +10,7 @@ import { withRetry } from '../store/postgres/with-retry.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { UserError } from './exit-status.ts';
 
-/** What a command has in hand. Whoever opened it closes it. */
+/** What commands receive. The opener closes it. */
 export interface App {
   readonly config: Config;
   readonly db: Database;
@@ -18,19 +18,19 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Options that every command with a configuration has. */
+/** Options of every command that takes a configuration. */
 export interface AppOptions {
   /** Path of the configuration file. */
   readonly config?: string;
-  /** Log less than the configuration says: commands that print results log only what is wrong. */
+  /** Log less than configured: commands that print results log only problems. */
   readonly quiet?: boolean;
-  /** Log lines in a pipe are JSON: for services, and where JSON was asked for. */
+  /** Write log lines in a pipe as JSON: for services, and if JSON was requested. */
   readonly json?: boolean;
-  /** Ends the opening, which then throws its reason; an embedded server that it started is stopped. */
+  /** Aborts the opening, which then throws the signal's reason; an embedded server that it started is stopped. */
   readonly signal?: AbortSignal;
 }
 
-/** Loads the configuration alone. Feeds whose settings are wrong are left out of it, and stand in its `brokenFeeds`. */
+/** Loads only the configuration. Feeds with invalid settings are moved to `brokenFeeds`. */
 export async function readConfig(options: AppOptions): Promise<Config> {
   return loadConfig({ path: options.config, env: process.env, cwd: process.cwd(), brokenFeeds: 'leave_out' });
 }
@@ -41,16 +41,16 @@ export async function openApp(options: AppOptions): Promise<App> {
   for (const [feed, { complaints }] of config.brokenFeeds) {
     app.log.warn(
       { feed },
-      `the configuration of feed ${feed} is wrong, nothing is done for it: ${complaints.map(complaintLine).join('; ')}`,
+      `skipping feed ${feed}, its configuration is wrong: ${complaints.map(complaintLine).join('; ')}`,
     );
   }
   return app;
 }
 
 /**
- * Opens the books of a configuration that is loaded already.
- * @param options.waitUntil for commands that nobody watches: waits some minutes for a server that is starting, recovering
- * or read-only, or until the signal aborts, which ends the opening as `options.signal` does.
+ * Opens the database and log for a loaded configuration.
+ * @param options.waitUntil for unattended commands: waits some minutes for a server that is starting, recovering or
+ * read-only, or until the signal aborts, which ends the opening as `options.signal` does.
  */
 export async function openAppFor(
   config: Config,
@@ -75,8 +75,8 @@ export async function openAppFor(
     stopping: options.waitUntil,
     onShortage: (error) => log.warn(`${describePassing(error)}; waiting for a connection`),
     onError(error) {
-      // Nothing is opened again once the command ends: the server may be stopped just then.
-      if (!closing) log.warn({ err: error }, 'database connection lost, it will be opened again');
+      // No reconnecting once the command ends: the server may be stopping.
+      if (!closing) log.warn({ err: error }, 'database connection lost, will reconnect');
     },
   });
   return {
@@ -100,13 +100,13 @@ function placeOf(url: string): string {
 /** The Postgres server of a configuration. `url` holds its password. */
 export interface OpenServer {
   readonly url: string;
-  /** Ends the membership of an embedded server; the last member stops it. */
+  /** Leaves an embedded server; the last process to leave stops it. */
   leave(): Promise<void>;
 }
 
 /**
- * Opens the server that a configuration names: the user's own, or the embedded one of its data folder.
- * @param signal ends the opening, which then throws its reason
+ * Opens the configured server: the user's own, or the embedded one of its data folder.
+ * @param signal aborts the opening, which then throws the signal's reason
  */
 export async function openServer(
   { database, dataDir }: Pick<Config, 'database' | 'dataDir'>,
@@ -118,7 +118,7 @@ export async function openServer(
   return { url: server.url(), leave: () => server.leave() };
 }
 
-/** Every secret text of the configuration, so that the log can keep them out. */
+/** Every secret in the configuration, so the log can mask them. */
 export function secretsOf(config: Config): string[] {
   const secrets: string[] = [];
   for (const site of config.sites.values()) secrets.push(site.options.token.reveal());

@@ -1,4 +1,4 @@
-// Waits until everything that can be sent for some feeds is sent, or until waiting any longer makes no sense.
+// Waits until everything that can be sent for some feeds is sent, or until waiting longer makes no sense.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { type Progress, readDoubtProgress, readProgress } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
@@ -10,33 +10,33 @@ import type { Engine } from './engine.ts';
 /** Why the wait ended. */
 export type Rest =
   | { readonly kind: 'quiet' }
-  /** Something was still to be sent; `message` says why it was not waited for, and what to do. */
+  /** Something remains to be sent; `message` says why waiting ended, and what to do. */
   | { readonly kind: 'waiting'; readonly message: string };
 
 export interface AwaitOptions {
   readonly signal: AbortSignal;
-  /** Called now and then, with what moved. */
+  /** Called regularly, to show progress. */
   readonly onCheck?: () => Promise<void> | void;
-  /** How many others this process waits for: the more there are, the less often it looks for each. */
+  /** How many other waits run in this process: the more, the less often each one checks. */
   readonly besides?: () => number;
 }
 
-export const INTERRUPTED = 'interrupted: what is left is sent by the next run';
+export const INTERRUPTED = 'interrupted: the next run sends the rest';
 
 const CHECK_MS = 100;
 const LONGEST_CHECK_MS = 1_000;
-/** Between two looks of this process, whatever they are for. */
+/** Minimum time between two checks of this process, for whatever feed. */
 const CHECK_APART_MS = 20;
-/** A retry that is further off than this is left to the next run. */
+/** A retry due later than this is left to the next run. */
 const LONGEST_RETRY_WAIT_MS = 30_000;
-/** A site that asks to wait is waited for this long. */
+/** Longest wait for a site that asks to wait. */
 const LONGEST_THROTTLE_MS = 5 * 60_000;
-/** Attempts in a row that found the site out of reach. */
+/** Consecutive attempts that could not reach the site. */
 const UNREACHABLE_LIMIT = 4;
-/** Without anything moving, whatever the reason. */
+/** Give up after this long without progress, whatever the reason. */
 const STANDSTILL_MS = 3 * 60_000;
 
-/** Feeds of one site. */
+/** Waits for some feeds of one site. */
 export async function awaitQuiet(
   app: App,
   engine: Engine,
@@ -76,7 +76,7 @@ export async function awaitQuiet(
       const failed = paused ? undefined : searches.find(({ failure }) => failure !== undefined)?.failure;
       if (failed !== undefined && !progress.sending) return { kind: 'waiting', message: failed };
       const message = whyWait(site, state, progress, performance.now() - movedAt);
-      // What began just before the pause may not have been to be seen yet; after it nothing begins.
+      // An attempt that started just before the pause may not have been visible yet; after the pause none starts.
       if (message !== undefined && paused === pauseSeen) return { kind: 'waiting', message };
       pauseSeen = paused;
     }
@@ -89,38 +89,41 @@ function whyWait(site: SiteName, state: SiteState, progress: Progress, standstil
   if (progress.sending) return undefined;
   if (state.pausedSince !== undefined) return describePause(site, state);
   if (state.unreachableStreak >= UNREACHABLE_LIMIT) {
-    return `site ${site} is out of reach: ${state.lastMessage}. What is left is sent by the next run`;
+    return `site ${site} is unreachable: ${state.lastMessage}. The next run sends the rest`;
   }
   if (state.waitsMs > LONGEST_THROTTLE_MS) {
-    return `site ${site} asked to wait ${Math.round(state.waitsMs / 1000)} s. What is left is sent by the next run`;
+    return `site ${site} asked to wait ${Math.round(state.waitsMs / 1000)} s. The next run sends the rest`;
   }
-  // One that asks for a little more time again and again is waited for no longer than one that says it all at once.
+  // A site that keeps asking for a little more time gets no longer than one that asks for all of it at once.
   if (state.waitsMs > 0 && standstillMs <= LONGEST_THROTTLE_MS) return undefined;
   if (!progress.due && (progress.nextDueMs ?? 0) > LONGEST_RETRY_WAIT_MS) {
-    return `the next attempt is due in ${Math.round((progress.nextDueMs ?? 0) / 1000)} s. It is left to the next run`;
+    return `the next attempt is due in ${Math.round((progress.nextDueMs ?? 0) / 1000)} s. The next run makes it`;
   }
   if (standstillMs > STANDSTILL_MS) {
-    return `nothing moved for ${Math.round(standstillMs / 1000)} s, though changes are due; see how all stands: jobmirror status`;
+    return `no progress for ${Math.round(standstillMs / 1000)} s although changes are due; check with: jobmirror status`;
   }
   return undefined;
 }
 
-/** Why a paused site is, and how to go on; the cause of a site that moved says that itself. */
+/** Why a site is paused, and how to continue; the cause of a site that moved already says how. */
 export function describePause(site: SiteName, { pauseCause, movedTo }: SiteState): string {
-  const goOn = movedTo === undefined ? `; once that is fixed, go on with: jobmirror resume ${site}` : '';
-  return `site ${site} is paused: ${pauseCause}${goOn}`;
+  const advice = movedTo === undefined ? `; once that is fixed, run: jobmirror resume ${site}` : '';
+  return `site ${site} is paused: ${pauseCause}${advice}`;
 }
 
 function mayDoubtsResolve(engine: Engine, site: SiteName): boolean {
   return engine.siteContexts.get(site)?.policy.canList === true;
 }
 
-/** List checks in a row that only said why the doubts remain: by then it is for a person, or for the next run. */
+/**
+ * Consecutive list checks that only explained why the doubts remain; then a person or the next run has to deal with
+ * them.
+ */
 const MOST_EXPLAINED = 3;
 
 /**
- * Tells when doubts do not resolve themselves any more. List checks are counted, and not the time that they take: a busy
- * machine or a slow site is no reason to call a person.
+ * Detects that doubts no longer resolve by themselves. Counts list checks instead of time: a busy machine or a slow
+ * site is no reason to involve a person.
  */
 function watchDoubts({ db }: App, engine: Engine, site: SiteName, feeds: readonly FeedName[]) {
   let mark: string | undefined;
@@ -140,7 +143,7 @@ function watchDoubts({ db }: App, engine: Engine, site: SiteName, feeds: readonl
       }
       const uncheckedMs = performance.now() - markedAt;
       if (explanations >= MOST_EXPLAINED || uncheckedMs > STANDSTILL_MS + checkedWithinMs(engine, site)) return true;
-      // While it is paused nobody checks.
+      // Nobody checks the list of a paused site.
       return (
         uncheckedMs > checkedWithinMs(engine, site) &&
         (await readSiteState(db, site, engine.siteContexts.get(site)?.tokenDigest)).pausedSince !== undefined
@@ -149,7 +152,7 @@ function watchDoubts({ db }: App, engine: Engine, site: SiteName, feeds: readonl
   };
 }
 
-/** As long as it takes until all list checks of a doubt are due. */
+/** The time within which all list checks of a doubt are due. */
 function checkedWithinMs(engine: Engine, site: SiteName): number {
   const policy = engine.siteContexts.get(site)?.policy;
   if (policy === undefined) return 0;

@@ -1,4 +1,4 @@
-// At the start of a process: has feeds pulled whose last run is overdue, and tells when each will be pulled.
+// When a process starts: makes overdue feeds due now, and logs when each feed will be pulled.
 import type { FeedName } from '../posting/identifiers.ts';
 import { type FeedSchedule, makeDue, readSchedules } from '../store/feed/feed-schedule.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -7,17 +7,17 @@ import { formatTime } from '../telemetry/times.ts';
 import type { App } from './app.ts';
 import { isOverdue } from './next-run.ts';
 
-/** Feeds that are told of one by one. */
-const MOST_TOLD = 20;
+/** Feeds that are logged individually. */
+const MOST_LISTED = 20;
 
-/** What a feed's last run says about the next one. */
+/** What the last runs of feeds mean for the next ones. */
 export interface CaughtUp {
   readonly lastRuns: ReadonlyMap<FeedName, Date>;
-  /** Due now: the last run began before the schedule was due last, or there was none. */
+  /** Due now: the last run started before the schedule's latest due time, or there was none. */
   readonly overdue: ReadonlySet<FeedName>;
 }
 
-/** Makes due what was missed while nobody ran the schedules, and what was never pulled. */
+/** Makes due every run that was missed while nobody ran the schedules, and every feed never pulled. */
 export async function catchUp(db: Database, schedules: readonly FeedSchedule[]): Promise<CaughtUp> {
   const histories = await readPullHistories(
     db,
@@ -36,7 +36,7 @@ export async function catchUp(db: Database, schedules: readonly FeedSchedule[]):
   return { lastRuns: new Map(lastRuns), overdue: new Set(overdue.map(({ feed }) => feed)) };
 }
 
-/** Logs when each feed is pulled next: those that are pulled at once first, then in the order in which they come. */
+/** Logs when each feed is pulled next: those pulled at once first, then in order of time. */
 export async function announce(
   { db, log }: Pick<App, 'db' | 'log'>,
   schedules: readonly FeedSchedule[],
@@ -48,17 +48,20 @@ export async function announce(
     schedules.map(({ feed }) => feed),
   );
   const inOrder = [...states].sort((a, b) => a.nextAt.getTime() - b.nextAt.getTime());
-  for (const { feed, nextAt, pattern, timeZone } of inOrder.slice(0, MOST_TOLD)) {
+  for (const { feed, nextAt, pattern, timeZone } of inOrder.slice(0, MOST_LISTED)) {
     const lastRun = lastRuns.get(feed);
     const last = lastRun === undefined ? 'it was never pulled' : `its last run was at ${formatTime(lastRun)}`;
     const what = overdue.has(feed) ? `is pulled now: ${last}` : `is pulled next at ${formatTime(nextAt)}`;
     log.info({ feed, schedule: pattern, timeZone, lastRun: lastRun ?? null, nextRun: nextAt }, `feed ${feed} ${what}`);
   }
-  if (inOrder.length > MOST_TOLD) {
-    log.info({ feeds: inOrder.length - MOST_TOLD }, 'more feeds are scheduled; see them all: jobmirror status');
+  if (inOrder.length > MOST_LISTED) {
+    log.info(
+      { feeds: inOrder.length - MOST_LISTED },
+      'more feeds are scheduled; to see all of them run: jobmirror status',
+    );
   }
   if (unscheduled.length > 0) {
-    const named = unscheduled.slice(0, MOST_TOLD).join(', ');
+    const named = unscheduled.slice(0, MOST_LISTED).join(', ');
     log.info({ feeds: unscheduled.length }, `feeds without a schedule are only pulled by sync: ${named}`);
   }
 }

@@ -1,4 +1,4 @@
-// Writes commands as they can be given to a shell: called as this one was, with its configuration.
+// Writes commands that can be pasted into a shell: called the way this one was, with its configuration.
 import { join, relative, resolve } from 'node:path';
 import { packageRoot } from '../config/package-root.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
@@ -10,8 +10,8 @@ export function commandWriter(configFile: string | undefined): WriteCommand {
 }
 
 /**
- * Completes the commands in a text that the books keep, or that is made where nobody knows how this command was called:
- * each stands there as `: jobmirror …`, and ends with the sentence or before the next semicolon.
+ * Completes the commands in a text from the database, or from code that does not know how this command was called: each
+ * appears as `: jobmirror …`, and ends with the sentence or before the next semicolon.
  */
 export const completeCommands = (text: string, write: WriteCommand): string =>
   text.replace(/: jobmirror ([^;]+?)(?=\.?(?:;|$)|\. [A-Z])/g, (_, words: string) => `: ${write(words.split(' '))}`);
@@ -26,7 +26,7 @@ function ownCommand(): string {
   return byNpm ? 'npm run --silent jobmirror --' : `node ${quote(pathFromHere(program))}`;
 }
 
-/** An absolute path, relative to the current folder where that is shorter to read. */
+/** A path, relative to the current folder if that is shorter. */
 export function pathFromHere(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;

@@ -1,4 +1,5 @@
-// Joins queue, books and sites into what sends: for each site a worker, a dispatcher and somebody who tends its backlog.
+// Connects queue, database and sites into the sending side: for each site a worker, a dispatcher and backlog
+// maintenance.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyChange } from '../../jobs/apply-change.ts';
@@ -35,21 +36,21 @@ import type { App } from './app.ts';
 import { UserError } from './exit-status.ts';
 import { tokenDigests } from './token-digests.ts';
 
-/** What sends, in this process. */
+/** Everything that sends in this process. */
 export interface Engine {
   readonly backend: QueueBackend;
-  /** This process, as others see it. */
+  /** How other processes see this one. */
   readonly self: Pick<WorkerLease, 'worker' | 'startedAt'>;
   readonly siteContexts: ReadonlyMap<SiteName, SiteContext>;
-  /** Something became ready: look now. */
+  /** Checks the backlog now, because a change became ready. */
   wake(): void;
-  /** Stops taking changes, lets those in flight end within `graceMs`, and closes everything. */
+  /** Stops taking changes, lets those in flight finish within `graceMs`, and closes everything. */
   stop(graceMs: number): Promise<void>;
 }
 
 const MAINTAIN_EVERY_MS = 2_000;
 
-/** Starts sending for these sites, or for all of the configuration. */
+/** Starts sending for these sites, or for all configured ones. */
 export async function startEngine(
   app: App,
   sites: ReadonlySet<SiteName> | undefined,
@@ -59,12 +60,10 @@ export async function startEngine(
   const backend = await openBackend(app);
   const tokens = await tokenDigests(db, config);
   const lease = await enterAsWorker(db, aboutProcess(config, command, tokens), (error) =>
-    log.warn({ err: error }, 'presence lost, it will be taken again'),
+    log.warn({ err: error }, 'worker lease lost, will be renewed'),
   );
   if (await noticeRestore(db, placeOfDatabase(config))) {
-    log.warn(
-      'the database was restored, or is in another place than before: sites are searched for jobs that it does not know',
-    );
+    log.warn('the database was restored or moved: searching the sites for jobs that it does not know');
   }
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
   const claim = claimer(db.prepared, lease.worker, addresses, tokens);
@@ -122,21 +121,21 @@ export async function startEngine(
   };
 }
 
-/** What the files of an embedded server tell of the place where they are: those of a restored backup are others. */
+/** Identifies the location of an embedded server by its files: those of a restored backup differ. */
 function placeOfDatabase({ database, dataDir }: App['config']): string {
   if (database.kind !== 'embedded') return 'elsewhere';
   const found = statSync(join(dataDir, 'postgres'), { throwIfNoEntry: false });
   return found === undefined ? '' : `${found.ino}`;
 }
 
-/** What a queue that can't be used says is meant for people: no stack is shown. */
+/** The message of an unusable queue is meant for people: no stack is shown. */
 async function openBackend({ config, db, log }: App): Promise<QueueBackend> {
   const options = {
     queue: config.queue.kind === 'redis' ? config.queue.url.reveal() : 'database',
     databaseUrl: db.url,
     whenFree: db.whenFree,
     installation: await readInstallation(db),
-    onError: (error: Error) => log.warn({ err: error }, whatAboutQueue(error)),
+    onError: (error: Error) => log.warn({ err: error }, describeQueueError(error)),
   };
   try {
     return await openQueueBackend(options);
@@ -145,15 +144,14 @@ async function openBackend({ config, db, log }: App): Promise<QueueBackend> {
   }
 }
 
-function whatAboutQueue(error: Error): string {
-  if (error instanceof NotClosedError)
-    return 'the queue did not close in time and is left as it is: nothing is lost by that';
+function describeQueueError(error: Error): string {
+  if (error instanceof NotClosedError) return 'the queue did not close in time; nothing is lost';
   return error instanceof LostJobError
-    ? 'the queue was emptied: what is still to be sent is added again from the backlog'
-    : 'queue not reachable, it will be tried again';
+    ? 'the queue was emptied: refilling it from the backlog'
+    : 'queue not reachable, will retry';
 }
 
-/** Everything of one site. */
+/** Everything that runs for one site. */
 interface SiteWorker {
   readonly siteContext: SiteContext;
   readonly dispatcher: Dispatcher;
@@ -181,14 +179,14 @@ async function openSiteWorker(
     readReady: async (feed, after, limit) => ({ items: await readReady(db, feed, after, limit) }),
     queue,
     window: windowFor(site.requestsPerSecond, site.options.concurrency),
-    // Queue jobs are for those whose token the site takes.
+    // Queue jobs are only for processes whose token the site accepts.
     tryLead: async () => !(await isTokenRefused(siteContext)) && (await lead.holds()),
     mayDispatch: async () => {
       const state = await readSiteState(db, site.name, siteContext.tokenDigest);
       return state.pausedSince === undefined && state.waitsMs <= 0;
     },
     isWorking: () => siteContext.inFlight.taken > 0,
-    onError: (error) => log.warn({ err: error, site: site.name }, 'backlog not dispatched, it will be tried again'),
+    onError: (error) => log.warn({ err: error, site: site.name }, 'backlog not dispatched, will retry'),
   });
   const maintaining = maintainRegularly(siteContext, lead, dispatcher, worker);
   return {
@@ -205,19 +203,19 @@ async function openSiteWorker(
   };
 }
 
-/** Noting an outcome, or an intent, takes this long where much is sent. */
-const NOTED_WITHIN_SECONDS = 0.1;
+/** Recording an outcome or an intent takes this long under load. */
+const RECORDED_WITHIN_SECONDS = 0.1;
 
 /**
- * Changes in work besides those that are with the site: as many as it answers while an outcome is noted, and at most the
- * same again, up to a whole batch, on their way from the queue. No more than that, since each process sends them without
- * asking the queue once the site, after a standstill, takes them.
+ * Changes in flight beyond those at the site: as many as the site answers while an outcome is recorded, and at most the
+ * same again, up to a whole batch, on their way from the queue. No more, because each process sends them without asking
+ * the queue again once a stalled site accepts requests.
  */
 function besidesFor({ options: { concurrency }, requestsPerSecond }: SiteConfig): number {
-  return Math.min(concurrency, Math.floor(requestsPerSecond * NOTED_WITHIN_SECONDS));
+  return Math.min(concurrency, Math.floor(requestsPerSecond * RECORDED_WITHIN_SECONDS));
 }
 
-/** Takes queue jobs of the site and applies the changes that they speak of. */
+/** Takes queue jobs of the site and applies their changes. */
 function startWorking(
   backend: QueueBackend,
   siteContext: SiteContext,
@@ -228,7 +226,7 @@ function startWorking(
   return startApplyWorker(backend, {
     site: site.name,
     queue,
-    // Where little is sent, what is taken from the queue has its place at once, and is in the queue until it is done.
+    // At low rates a queue job gets its slot at once, and stays in the queue until it is done.
     concurrency: besides === 0 ? site.options.concurrency : besides,
     requestsPerSecond: site.requestsPerSecond,
     process: (posting, signal, handOver) =>
@@ -245,8 +243,8 @@ function startWorking(
 }
 
 /**
- * Tends the backlog of a site every now and then, while this process leads for it. With a token that the site refuses it
- * does not lead, nor take queue jobs from those who can send; it tends what it can, and tries the token.
+ * Maintains the backlog of a site regularly while this process leads for it. If the site refuses its token, it neither
+ * leads nor takes queue jobs from processes that can send; it does what maintenance it can, and probes the token.
  */
 function maintainRegularly(
   siteContext: SiteContext,
@@ -257,7 +255,7 @@ function maintainRegularly(
   const stopping = new AbortController();
   let round: Promise<void> = Promise.resolve();
   let idle = false;
-  /** Gives whether the token is refused. */
+  /** Returns whether the token is refused. */
   async function updateTokenHealth(): Promise<boolean> {
     const refused = await isTokenRefused(siteContext);
     if (refused) await lead.resign();
@@ -294,11 +292,13 @@ function maintainRegularly(
   };
 }
 
-/** Where many requests are sent at a time, as many outcomes may be noted between two looks: there is to be a look after them. */
+/**
+ * With many concurrent requests, as many outcomes may be recorded between two checks: there must be a check after them.
+ */
 const judgedUntil = ({ canary: { requests }, options }: SiteConfig): number =>
   Math.max(2 * requests, requests + 4 * options.concurrency);
 
-/** What of a site's configuration decides how failures are handled. */
+/** The failure policy from a site's configuration. */
 function policyOf(site: SiteConfig): SitePolicy {
   return {
     timeoutMs: site.options.timeoutMs,

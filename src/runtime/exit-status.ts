@@ -1,22 +1,24 @@
-// Turns how a command ended into its exit status, which scripts rely on (README, "Exit status").
+// The exit statuses of commands, which scripts rely on (README, "Exit status").
 
 export const ExitStatus = {
-  /** All mirrored. */
+  /** Everything is mirrored. */
   done: 0,
-  /** It could not do its work: configuration, source or site out of reach, feed not readable or not complete. */
+  /**
+   * The command could not do its work: configuration, source or site unreachable, feed not readable or not complete.
+   */
   failed: 1,
   /** Mirrored, but something waits for review. */
   review: 2,
 } as const;
 export type ExitStatus = (typeof ExitStatus)[keyof typeof ExitStatus];
 
-/** The status for several results together: what failed outweighs what waits. */
+/** The combined status of several results: a failure outweighs entries that wait. */
 export function worst(statuses: readonly ExitStatus[]): ExitStatus {
   if (statuses.includes(ExitStatus.failed)) return ExitStatus.failed;
   return statuses.includes(ExitStatus.review) ? ExitStatus.review : ExitStatus.done;
 }
 
-/** An error whose message says all that its user needs: no stack is shown. */
+/** An error whose message tells its user everything needed: no stack is shown. */
 export class UserError extends Error {
   override name = 'UserError';
 }

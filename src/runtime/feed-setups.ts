@@ -1,4 +1,4 @@
-// Turns the configured feeds that a command names into what pulling them needs, and says which of them can't be pulled.
+// Prepares the feeds that a command names for pulling, and reports those that cannot be pulled.
 
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
@@ -10,7 +10,7 @@ import type { FeedSetup } from '../pull/feed-setup.ts';
 import { addressOf } from '../site/base-address.ts';
 import { UserError } from './exit-status.ts';
 
-/** The feeds that a command is about. One that can't be pulled as it is configured stops no other. */
+/** The feeds a command works on. A broken one does not stop the others. */
 export interface ChosenFeeds {
   readonly setups: readonly FeedSetup[];
   readonly broken: readonly BrokenSetup[];
@@ -22,7 +22,7 @@ export interface BrokenSetup {
   readonly message: string;
 }
 
-/** The feeds with these names, or all. Throws a UserError where there is no such feed, or none at all. */
+/** The feeds with these names, or all. Throws a UserError if a name is unknown, or no feed is configured. */
 export function chooseFeeds(config: Config, names: readonly string[]): ChosenFeeds {
   const configured = namedFeeds(config);
   const unknown = names.filter((name) => !configured.has(name as FeedName));
@@ -45,11 +45,11 @@ export function chooseFeeds(config: Config, names: readonly string[]): ChosenFee
   return { setups, broken };
 }
 
-/** The setups of those that can be pulled. */
+/** The setups of the feeds that can be pulled. */
 export const feedSetups = (config: Config, names: readonly string[]): readonly FeedSetup[] =>
   chooseFeeds(config, names).setups;
 
-/** Gives a message where the mapping can't be used. */
+/** Returns a message if the mapping is invalid. */
 function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<FeedName>): FeedSetup | string {
   try {
     const reader = compileReader(feed.mapping);

@@ -1,4 +1,4 @@
-// Notices schedules whose run is late, says so once for each time that one falls behind, and when all are on time again.
+// Logs schedules whose run is late, once each time one falls behind, and when all are on time again.
 import type { FeedName } from '../posting/identifiers.ts';
 import { readSchedules, type ScheduleState } from '../store/feed/feed-schedule.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -8,24 +8,24 @@ import { nextRun } from './next-run.ts';
 
 /** A run that has waited this long is late. */
 export const LATE_MS = 10_000;
-/** Named one by one; of the others the log says how many they are. */
+/** Listed individually; the rest are only counted. */
 const MOST_NAMED = 10;
 
 export const isLate = ({ lateMs }: ScheduleState): boolean => lateMs > LATE_MS;
 
-/** Why a run is late, for people; commands in it are to be completed. */
+/** Explains why a run is late; the commands in it still have to be completed. */
 export function describeLate(schedule: ScheduleState): string {
   const { feed, lateMs, running, processes } = schedule;
   const late = `feed ${feed}: its run is ${formatSpan(lateMs)} late`;
   const unreadable = whyUnreadable(schedule);
   if (unreadable !== undefined)
-    return `${late}: ${unreadable}; start one anew to set it as configured: jobmirror start`;
+    return `${late}: ${unreadable}; to restore the configured one, restart: jobmirror start`;
   if (processes === 0) return `${late}: no process runs its schedule; start one: jobmirror start`;
   if (running === undefined) return `${late}: it waits for a free process`;
   return `${late}: the previous run has been in progress since ${formatTime(running.since)}`;
 }
 
-/** Only the database's own row can be unreadable: the configuration was checked. */
+/** Only the database row can be unreadable: the configuration was checked. */
 function whyUnreadable(schedule: ScheduleState): string | undefined {
   try {
     nextRun(schedule, new Date());
@@ -35,7 +35,7 @@ function whyUnreadable(schedule: ScheduleState): string | undefined {
   }
 }
 
-/** Gives what is to be called now and then. */
+/** Returns a function to call regularly. */
 export function watchLateness(db: Database, log: Logger, feeds: readonly FeedName[]): () => Promise<void> {
   let known: ReadonlySet<FeedName> = new Set();
   return async () => {

@@ -1,4 +1,4 @@
-// Mirrors one feed once: pulls it, has its changes sent, and reports what became of each posting.
+// Mirrors one feed once: pulls it, has its changes sent, and reports the outcome counts.
 
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
@@ -15,9 +15,11 @@ import { type Blocker, type PullReport, reportPull } from './pull-report.ts';
 export interface MirrorOptions {
   readonly signal: AbortSignal;
   readonly progress?: Progress;
-  /** Told the pull's number as soon as it has one. */
+  /** Receives the pull's number as soon as it has one. */
   readonly onPull?: (pull: number) => void;
-  /** Ends the sending of this process; asked for after an interruption, so that what was in flight is in the report. */
+  /**
+   * Stops sending in this process; called after an interruption, so the report includes requests that were in flight.
+   */
   readonly stopSending?: () => Promise<void>;
 }
 
@@ -25,8 +27,8 @@ const BUSY_RETRY_MS = 1_000;
 
 /**
  * Pulls, sends and reports one feed. Waits while another process pulls the same feed.
- * @param sending starts sending, or gives what sends already. It is asked for once the pull has ended, so that what was
- * left over is sent as the feed wants it now, and counts towards this pull.
+ * @param sending starts sending, or returns the running engine. Called after the pull, so leftover changes are sent in
+ * their new desired state, and count towards this pull.
  */
 export async function mirrorFeed(
   app: App,
@@ -64,20 +66,20 @@ async function pullWhenFree(
       },
     });
     if (end.kind !== 'busy') return end;
-    progress?.show(`${setup.feed}: another process pulls this feed, waiting for it`);
+    progress?.show(`${setup.feed}: waiting for another process that pulls this feed`);
     signal.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS));
   }
 }
 
-/** Sends until nothing is left that makes sense to wait for. A queue that can't be used leaves everything to the next run. */
+/** Sends until nothing is left worth waiting for. If the queue is unusable, everything is left to the next run. */
 async function sendAll(
   app: App,
   sending: () => Promise<Engine>,
   setup: FeedSetup,
   { signal, progress }: MirrorOptions,
 ): Promise<Blocker | undefined> {
-  // What was stopped is not started again.
+  // Do not start sending after an interruption.
   if (signal.aborted) return { worth: 'if_unsent', message: INTERRUPTED };
   let engine: Engine;
   try {
@@ -98,7 +100,7 @@ async function sendAll(
   return { worth: state.movedTo === undefined ? 'always' : 'decisive', message: describePause(setup.site, state) };
 }
 
-/** Gives what shows how many changes are left. A million are not counted at every look. */
+/** Returns a function that shows how many changes are left. It counts seldom, because there may be a million. */
 async function showSending(
   { db }: App,
   { feed }: FeedSetup,

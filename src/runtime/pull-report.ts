@@ -1,4 +1,4 @@
-// Turns how a feed's pull ended into what is printed of it, and into an exit status.
+// Reports a pull: the printed lines, the JSON, and the exit status.
 import type { PullEnd } from '../../jobs/pull-feed.ts';
 import { describeNothingMirrored, mirroredNothing } from '../plan/nothing-mirrored.ts';
 import { plural } from '../plan/plural.ts';
@@ -16,21 +16,21 @@ export interface PullReport extends Omit<PullSummary, 'pull'> {
   readonly pull: number | null;
   readonly status: Exclude<PullStatus, 'running'>;
   readonly duration_ms: number;
-  /** What a person should know; absent where all went well. Its commands are completed where it is printed. */
+  /** What a person should know; absent if all went well. The commands in it are completed when it is printed. */
   readonly message?: string;
 }
 
-/** Why the changes of a pull may not all be sent. */
+/** Why some changes of a pull may not be sent. */
 export interface Blocker {
   /**
-   * `always`: of use to a person even where nothing was left to send; `decisive`: even then the feed can't be called
-   * mirrored, as the jobs are at another address.
+   * `always`: worth reporting even if nothing was left to send; `decisive`: the feed does not count as mirrored even
+   * then, because its jobs are at another address.
    */
   readonly worth: 'decisive' | 'always' | 'if_unsent';
   readonly message: string;
 }
 
-/** Summarises a pull after its changes were sent as far as they could be, and ends its row. */
+/** Summarises a pull once everything that can be sent was sent, and completes its row. */
 export async function reportPull(
   db: Database,
   feed: FeedName,
@@ -51,13 +51,13 @@ export async function reportPull(
     ...takenOverNote(progress),
     ...blockerNote(progress, blocker),
   ];
-  const noted = notes.length === 0 ? undefined : notes.join('; ');
-  await finishPull(db, end.pull, status, noted, summary.discarded);
+  const note = notes.length === 0 ? undefined : notes.join('; ');
+  await finishPull(db, end.pull, status, note, summary.discarded);
   const message = [...summary.shortfalls, ...notes].join('; ');
   return { ...summary, status, duration_ms: Math.round(durationMs), ...(message === '' ? {} : { message }) };
 }
 
-/** The report of a pull that came to nothing. @param pull its number; `null` where it could not begin. */
+/** The report of a failed pull. @param pull its number; `null` if it could not start. */
 export const failedReport = (feed: FeedName, pull: number | null, message: string, durationMs: number): PullReport => ({
   feed,
   pull,
@@ -67,7 +67,7 @@ export const failedReport = (feed: FeedName, pull: number | null, message: strin
   message,
 });
 
-/** What a pull left to a later one is judged by what has become of it since: the counts are those of the takeover. */
+/** Changes left to a later pull are judged by their present state, although the counts date from the takeover. */
 function statusOf(
   { summary, unsent }: PullState,
   kind: 'committed' | 'not_modified',
@@ -85,7 +85,7 @@ const nothingNote = ({ summary, nothingMirrored: why }: PullState): string[] =>
 const holdNote = ({ holdReason }: PullState): string[] =>
   holdReason === undefined ? [] : [`deletes are held: ${holdReason}`];
 
-/** "Mirrored" alone would hide what a person has put aside. */
+/** "Mirrored" alone would hide what a person has discarded. */
 function discardedNote({ feed, discarded }: PullSummary): string[] {
   if (discarded === 0) return [];
   const postings = discarded === 1 ? '1 posting is' : `${discarded} postings are`;
@@ -150,7 +150,7 @@ const NOTHING = {
   repaired: 0,
 } as const;
 
-/** Counts in the order in which they are shown, with the words behind one and behind several. */
+/** Counts in the order of display, with their singular and plural words. */
 const PARTS = [
   ['created', 'created'],
   ['updated', 'updated'],
@@ -169,14 +169,14 @@ const PARTS = [
   ['unreadable', 'unreadable'],
 ] as const satisfies readonly (readonly [keyof PullReport, one: string, many?: string])[];
 
-/** The report with the commands in it as they can be given. */
+/** The report with its commands completed. */
 export const withCommands = (report: PullReport, write: WriteCommand): PullReport => ({
   ...report,
   shortfalls: report.shortfalls.map((text) => completeCommands(text, write)),
   ...(report.message === undefined ? {} : { message: completeCommands(report.message, write) }),
 });
 
-/** The report for people: one line of counts, then what they should know and do. */
+/** The report for people: one line of counts, then what to know and do. */
 export function describeReport(written: PullReport, write: WriteCommand): string {
   const report = withCommands(written, write);
   const lines = [describeCounts(report)];
@@ -205,7 +205,7 @@ export function describeReport(written: PullReport, write: WriteCommand): string
   return lines.join('\n');
 }
 
-/** The counts alone, those that are not 0. */
+/** The counts alone, without zeros. */
 export function describeCounts(report: PullReport): string {
   const counts = PARTS.filter(([name]) => report[name] > 0).map(([name, one, many = one]) =>
     plural(report[name], one, many),

@@ -1,4 +1,5 @@
-// Gathers what health is judged by: sites, feeds and their newest pulls, each kind with one statement, however many there are.
+// Collects the facts for the health check: sites, feeds and their latest pulls, with one statement per kind, however
+// many there are.
 import { type Config, type FeedConfig, namedFeeds } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
 import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
@@ -16,11 +17,11 @@ import { describeLate, isLate } from './late-schedules.ts';
 import { lastDue } from './next-run.ts';
 import { tokenDigests } from './token-digests.ts';
 
-/** So many runs of the schedule may pass without a complete pull, and so much time at least. */
+/** A feed is stale after this many scheduled runs without a complete pull, but not before this time. */
 const MISSED_RUNS = 3;
 const SHORTEST_STALE_MS = 60_000;
 
-/** A feed, as far as it is not in its configuration. */
+/** The status of a feed, apart from its configuration. */
 export interface FeedStatus {
   readonly feed: FeedName;
   readonly site: SiteName;
@@ -50,7 +51,10 @@ export function feedFacts(config: Config, progress: FeedStatus, runningSince?: D
   };
 }
 
-/** When the last complete pull must not have been before; `undefined`: nothing says how often there is one, or it is fresh. */
+/**
+ * The last complete pull must not be older than this; `undefined`: no setting says how often there is one, or it is
+ * recent anyway.
+ */
 export function staleBefore(
   { schedule, timeZone, staleAfterMs }: Pick<FeedConfig, 'schedule' | 'timeZone' | 'staleAfterMs'>,
   history: PullHistory | undefined,
@@ -60,7 +64,7 @@ export function staleBefore(
   if (staleAfterMs !== undefined) return new Date(now.getTime() - staleAfterMs);
   if (schedule === undefined) return undefined;
   const least = new Date(now.getTime() - SHORTEST_STALE_MS);
-  // To read a cron expression costs more than all the rest, and there may be a thousand.
+  // Parsing a cron expression costs more than everything else here, and there may be a thousand.
   if (Math.max(history?.lastComplete?.at.getTime() ?? 0, runningSince?.getTime() ?? 0) >= least.getTime())
     return undefined;
   const due = lastDue({ pattern: schedule, timeZone }, now, MISSED_RUNS);
@@ -82,7 +86,7 @@ export const siteFacts = (
   lastMessage: state.lastMessage,
 });
 
-/** What fails, as a running `start` sees it. Entries that wait for review are not counted: a backlog may be large. */
+/** The failures that a running `start` sees. Entries waiting for review are not counted: a backlog may be large. */
 export async function assessRunning(
   { config, db }: App,
   schedules: readonly ScheduleState[],

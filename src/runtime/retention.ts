@@ -1,16 +1,16 @@
-// Has old rows removed: regularly in `start` and `work`, after the mirroring in `sync`, once an hour over all processes.
+// Removes old rows: regularly in `start` and `work`, after the mirroring in `sync`, once an hour across all processes.
 
 import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/postgres/retention.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import type { App } from './app.ts';
 
-/** Soon after the start, when pulls that were overdue have begun. */
+/** Soon after the start, once overdue pulls have started. */
 const FIRST_MS = 5_000;
 const EVERY_MS = 10 * 60_000;
-/** Whoever waits for `sync` does not wait long for this; what is left is for the next command. */
+/** `sync` must not take much longer because of this; the next command removes the rest. */
 const AFTER_SYNC_MS = 10_000;
 
-/** Removes old rows as long as the process runs. */
+/** Removes old rows regularly while the process runs. */
 export function startRetention(app: App): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let round: Promise<void> = Promise.resolve();
@@ -32,11 +32,11 @@ export function startRetention(app: App): { stop(): Promise<void> } {
   };
 }
 
-/** Removes old rows for a bounded time, for a command that ends. */
+/** Removes old rows for a limited time, before a command ends. */
 export const removeOldRowsBriefly = (app: App, signal: AbortSignal): Promise<void> =>
   removeOldRows(app, AbortSignal.any([signal, AbortSignal.timeout(AFTER_SYNC_MS)]));
 
-/** Never throws: what stays is removed another time. */
+/** Never throws: what remains is removed later. */
 async function removeOldRows({ config, db, log }: App, signal: AbortSignal): Promise<void> {
   const { requestsDays, failuresDays, auditDays, pullsDays } = config.retention;
   const days = { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays };

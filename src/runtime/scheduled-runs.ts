@@ -1,4 +1,4 @@
-// Takes the runs of feeds' schedules as they come due, and sees each through: however many processes do, each run is one pull.
+// Takes scheduled runs as they come due and completes each: with any number of processes, each run is one pull.
 import type { FeedName } from '../posting/identifiers.ts';
 import {
   type DueRun,
@@ -14,42 +14,42 @@ import type { Database } from '../store/postgres/database.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
 import { nextRun } from './next-run.ts';
 
-/** How a run ended: it is over until the next one is due, or is to be begun again. */
+/** How a run ended: over until the next one is due, or to be started again. */
 export type RunEnd = 'over' | 'again';
 
 export interface RunOptions {
   readonly db: Database;
-  /** The number of this process. */
+  /** The worker number of this process. */
   readonly worker: number;
   readonly schedules: readonly FeedSchedule[];
-  /** Runs that may be under way at a time, most of them waiting for their source. */
+  /** Maximum number of concurrent runs, most of them waiting for their source. */
   readonly mostAtOnce: number;
   /** Pulls the feed. Never rejects. */
   readonly run: (run: DueRun) => Promise<RunEnd>;
-  /** Hears why a look failed; the next one follows. */
+  /** Receives the error of a failed check; the next check follows. */
   readonly onError: (error: unknown) => void;
-  /** Hears that the stored schedule of a feed can't be read, or its configured one either. */
+  /** Receives feeds whose stored or configured schedule cannot be read. */
   readonly onUnreadable: OnUnreadable;
 }
 
 export interface ScheduledRuns {
-  /** Takes nothing new, waits for what is under way, `graceMs` at most, and gives back what has not ended. */
+  /** Takes no more runs, waits up to `graceMs` for running ones, and gives back those that have not ended. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Runs taken in one go: others may take the next ones. */
+/** Runs taken at once; other processes may take the rest. */
 const TAKEN_AT_ONCE = 100;
-/** Others give runs back, or die with them. */
+/** Runs may also become free because other processes return them or die. */
 const CHECK_EVERY_MS = 1_000;
 const SHORTEST_PAUSE_MS = 20;
 const FULL_PAUSE_MS = 100;
-/** Before a feed that somebody else pulls is asked for again. */
+/** Delay before retrying a feed that another process pulls. */
 const AGAIN_AFTER_MS = 2_000;
 const RECONCILE_EVERY_MS = 30_000;
-/** Before a schedule that can't be read is looked at again. */
+/** Delay before checking an unreadable schedule again. */
 const UNREADABLE_FOR_MS = 15_000;
 
-/** Starts taking runs, until it is stopped. Outages of the database only interrupt it. */
+/** Takes runs until stopped. Database outages only interrupt it. */
 export function startScheduledRuns(options: RunOptions): ScheduledRuns {
   const { db, worker, schedules, mostAtOnce } = options;
   const stopping = new AbortController();
@@ -57,7 +57,7 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
   const notBefore = new Map<FeedName, number>();
   let reconciledAt = performance.now();
 
-  /** Looks once. Resolves to how long to wait before the next look. */
+  /** Checks once. Resolves to the delay before the next check. */
   async function check(): Promise<number> {
     if (performance.now() - reconciledAt > RECONCILE_EVERY_MS) {
       await giveBackForgotten(db, worker, [...running.keys()]);
@@ -88,13 +88,13 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
 
   async function seeThrough(run: DueRun): Promise<void> {
     const end = await options.run(run);
-    // What was cut off by the stop is given back by it.
+    // `stop` gives back the runs that it cut off.
     if (stopping.signal.aborted && end === 'again') return;
     if (end === 'again') notBefore.set(run.feed, performance.now() + AGAIN_AFTER_MS);
     else notBefore.delete(run.feed);
-    const note = end === 'again' ? () => giveBackRuns(db, worker, [run.feed]) : () => endRun(db, worker, run.feed);
-    // What can't be noted now is taken for forgotten later, and runs once more.
-    await withRetry(note, stopping.signal).catch(options.onError);
+    const record = end === 'again' ? () => giveBackRuns(db, worker, [run.feed]) : () => endRun(db, worker, run.feed);
+    // If this cannot be recorded now, the run is later treated as forgotten and runs once more.
+    await withRetry(record, stopping.signal).catch(options.onError);
   }
 
   async function loop(): Promise<void> {
@@ -116,7 +116,7 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
       await looping;
       const ended = new AbortController();
       const all = Promise.all(running.values()).finally(() => ended.abort());
-      // A timer that is left would keep the process from ending.
+      // A remaining timer would keep the process alive.
       await Promise.race([all, pause(graceMs, ended.signal)]);
       await giveBackForgotten(db, worker, []).catch(options.onError);
     },

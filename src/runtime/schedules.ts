@@ -1,4 +1,4 @@
-// Pulls feeds when their schedules say so, and reports each pull when its changes are sent.
+// Pulls feeds on schedule, and reports each pull when its changes are sent.
 
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { configParts } from '../config/config-parts.ts';
@@ -17,17 +17,22 @@ import { nextRun } from './next-run.ts';
 import { reportPull } from './pull-report.ts';
 import { type RunEnd, startScheduledRuns } from './scheduled-runs.ts';
 
-/** Schedules are set again this often: the process that had set them otherwise may have ended. */
+/** How often schedules are set again: the process that had set them differently may have ended. */
 const SET_EVERY_MS = 15_000;
 
-/** Most of them wait for their source, with a socket each and no connection to the database (`src/pull/pull-slots.ts`). */
+/**
+ * Maximum number of concurrent pulls. Most of them wait for their source, with a socket each and no database connection
+ * (`src/pull/pull-slots.ts`).
+ */
 const MOST_PULLS = 800;
 
 export interface Schedules {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts pulling on schedule in this process. Any number of processes may: each takes what is due and free. */
+/**
+ * Starts pulling on schedule in this process. Any number of processes may do so: each takes runs that are due and free.
+ */
 export async function runSchedules(
   app: App,
   engine: Engine,
@@ -44,13 +49,10 @@ export async function runSchedules(
   const unscheduled = feeds.filter(({ schedule }) => schedule === undefined).map(({ name }) => name);
   const reports = new Set<Promise<void>>();
   const onUnreadable = (feed: FeedName, err: unknown) =>
-    log.error(
-      { feed, err },
-      `the schedule of feed ${feed} in the database can't be read, so the configured one is used`,
-    );
+    log.error({ feed, err }, `the schedule of feed ${feed} in the database can't be read; using the configured one`);
   const set = async () => {
     for (const feed of await setSchedules(db, engine.self, schedules, unscheduled, nextRun, onUnreadable)) {
-      log.warn({ feed }, `the schedule of feed ${feed} in the database was not the configured one, and is again`);
+      log.warn({ feed }, `the schedule of feed ${feed} in the database differed from the configured one and was reset`);
     }
   };
   const lateness = watchLateness(
@@ -61,7 +63,7 @@ export async function runSchedules(
   const configurations = watchConfigurations(db, log);
   await set();
   await announce(app, schedules, unscheduled, await catchUp(db, schedules));
-  const upkeep = everySoOften(SET_EVERY_MS, async () => {
+  const upkeep = everyInterval(SET_EVERY_MS, async () => {
     await set();
     await forgetSchedules(db);
     await lateness();
@@ -99,13 +101,13 @@ export async function runSchedules(
     },
   };
 
-  function everySoOften(ms: number, work: () => Promise<void>): { stop(): Promise<void> } {
-    let round: Promise<void> = work().catch(tell);
-    function tell(error: unknown): void {
+  function everyInterval(ms: number, work: () => Promise<void>): { stop(): Promise<void> } {
+    let round: Promise<void> = work().catch(warn);
+    function warn(error: unknown): void {
       log.warn({ err: error }, 'schedules not saved, will retry');
     }
     const timer = setInterval(() => {
-      round = round.then(work).catch(tell);
+      round = round.then(work).catch(warn);
     }, ms);
     return {
       async stop() {
@@ -116,7 +118,7 @@ export async function runSchedules(
   }
 }
 
-/** Resolves when the pull is committed, so that the next one may come; `reported` when its changes are sent. */
+/** Resolves when the pull is committed, so the next one may start; `reported` when its changes are sent. */
 async function pullAndReport(
   app: App,
   engine: Engine,
@@ -128,7 +130,7 @@ async function pullAndReport(
   const startedAt = performance.now();
   const end = await pullFeed(setup, { db, log: app.log, signal });
   if (end.kind === 'busy') {
-    app.log.info({ feed: setup.feed }, 'pull put off: another process pulls this feed');
+    app.log.info({ feed: setup.feed }, 'pull postponed: another process pulls this feed');
     return { end: 'again', reported: Promise.resolve() };
   }
   engine.wake();

@@ -1,11 +1,11 @@
-// Sends what is ready for some feeds, and returns when that is done or makes no sense any more.
+// Sends the ready changes of some feeds; returns when that is done or waiting no longer makes sense.
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { App } from './app.ts';
 import { awaitQuiet } from './await-quiet.ts';
 import { startEngine } from './engine.ts';
 import { STOP_WITHIN_MS, stopSignal } from './stop-signal.ts';
 
-/** Starts sending in this process, beside whatever else is running, until the feeds are quiet. */
+/** Sends in this process, alongside any others, until the feeds are quiet. */
 export async function sendWaiting(app: App, feeds: readonly FeedName[]): Promise<void> {
   const bySite = new Map<SiteName, FeedName[]>();
   for (const name of feeds) {

@@ -1,10 +1,10 @@
-// Turns SIGINT, SIGTERM, SIGHUP and output that can't be written any more into an abort signal; a second signal ends the process at once.
+// Turns SIGINT, SIGTERM, SIGHUP and broken output into an abort signal; a second signal ends the process at once.
 
 import { onOutputFailure } from '../telemetry/output-failure.ts';
 import { printNotice } from '../telemetry/print.ts';
 import { UserError } from './exit-status.ts';
 
-/** Time for requests in flight, so that everything has ended within 10 s of the signal. */
+/** Time for requests in flight to finish, so everything ends within 10 s of the signal. */
 export const STOP_WITHIN_MS = 7_000;
 
 export interface StopSignal {
@@ -15,7 +15,7 @@ export interface StopSignal {
   release(): void;
 }
 
-/** What a service opens; `undefined` where the stop ended the opening: it has then ended as it was asked to. */
+/** Awaits what a service opens; `undefined` if the stop ended the opening, which is then a normal end. */
 export async function unlessStopped<Opened>(
   { signal }: StopSignal,
   opening: Promise<Opened>,
@@ -28,10 +28,10 @@ export async function unlessStopped<Opened>(
   }
 }
 
-/** Whatever hangs then, a connection to a server that is away or a reader that does not read, is cut off. */
+/** Anything that still hangs then, such as a dead connection or a blocked output, is cut off. */
 const END_AFTER_MS = 9_500;
 
-/** Exit status of a process that a signal ended, by convention of the shells: 128 and the signal's number. */
+/** Shell convention: a process ended by a signal exits with 128 plus the signal's number. */
 const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 type SignalName = keyof typeof SIGNAL_NUMBERS;
 
@@ -49,7 +49,7 @@ export function stopSignal(): StopSignal {
   const onSignal = (name: SignalName): void => {
     const status = 128 + SIGNAL_NUMBERS[name];
     if (controller.signal.aborted) process.exit(status);
-    printNotice(`\n${name}: stopping; requests in flight are finished first. A second signal ends it at once.`);
+    printNotice(`\n${name}: stopping; finishing requests in flight first. A second signal stops at once.`);
     stop(name, status);
   };
   const names = Object.keys(SIGNAL_NUMBERS) as SignalName[];

@@ -1,4 +1,4 @@
-// Gives what stands for the tokens of this configuration in the database, so that its own pauses are told from others'.
+// Computes the digests that represent this configuration's tokens in the database, to tell its own pauses from others'.
 import type { Config } from '../config/config.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { Queryable } from '../store/postgres/database.ts';

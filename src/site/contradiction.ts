@@ -1,14 +1,14 @@
-// Finds what in an answer of success speaks against its being the answer to this request: another job, or another posting's.
+// Detects signs in a success answer that it belongs to another request: another job, or another posting's job.
 import { isRewriting, type LearntRewrites } from '../plan/observe-values.ts';
 import { compareReferences, compareValues, fieldOf, referenceForm } from '../plan/same-value.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 
-/** What a request was about, to compare its answer with. */
+/** What a request was about, for comparison with its answer. */
 export interface Expectation {
-  /** All that the site should have for the posting, once the request is done; absent for a delete. */
+  /** Every field that the site should have for the posting after the request; absent for a delete. */
   readonly fields?: Fields;
-  /** What it had before, as far as that is known: a site may keep a reference that was to change. */
+  /** The fields before, if known: a site may keep an old reference. */
   readonly before?: Fields;
   readonly referenceField?: string;
   /** How the site is known to rewrite values. */
@@ -19,18 +19,21 @@ const MOST_COMPARED = 4_000;
 
 const NOTHING_LEARNT: LearntRewrites = new Map();
 
-/** The job of an answer, as far as it shows one. */
+/** The job in an answer, as far as it is shown. */
 interface ShownJob {
   readonly fields: Fields;
 }
 
-/** Numbers, long hexadecimal IDs and names are different ways to name one job, so only two of one kind contradict. */
+/**
+ * Numbers, long hexadecimal IDs and names are different ways to identify one job, so only two of the same kind
+ * contradict.
+ */
 function kindOfId(id: string): 'number' | 'hex' | 'name' {
   if (/^\d+$/.test(id)) return 'number';
   return /^[0-9a-f-]{16,}$/i.test(id) ? 'hex' : 'name';
 }
 
-/** Whether two IDs can't be of one job. `12-nurse` and `12` can: sites put the title into the URL. */
+/** Whether two IDs cannot belong to one job. `12-nurse` and `12` can: sites put the title into the URL. */
 export function areOfTwoJobs(one: SiteJobId, other: SiteJobId): boolean {
   if (one === other || kindOfId(one) !== kindOfId(other)) return false;
   if (kindOfId(one) === 'name') {
@@ -42,17 +45,19 @@ export function areOfTwoJobs(one: SiteJobId, other: SiteJobId): boolean {
 
 const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
-/** Says that the job of a create's answer is another one than was sent; `undefined`: it can be the one. */
+/** Explains that a create's answer shows another job than was sent; `undefined`: it may be the same job. */
 export function tellOtherContent(job: ShownJob, expected: Expectation): string | undefined {
   const { fields = {}, referenceField, learnt = NOTHING_LEARNT } = expected;
   const other = tellOtherReference(job, { fields, referenceField, learnt });
   if (other !== undefined) return other;
   const [sent, shown] = [fieldOf(fields, 'title'), fieldOf(job.fields, 'title')].map(beginningOf);
   if (!sent || !shown || isReworded(sent, shown) || isRewriting(learnt, 'title', sent, shown)) return undefined;
-  return `the job in the answer has the title ${quote(shown)}, and ${quote(sent)} was sent`;
+  return `the job in the answer has the title ${quote(shown)}, but ${quote(sent)} was sent`;
 }
 
-/** Says that the job shows the reference of another posting; `undefined`: its own, in whatever form, or none. */
+/**
+ * Explains that the job shows another posting's reference; `undefined`: it shows its own, in whatever form, or none.
+ */
 export function tellOtherReference(job: ShownJob, expected: Expectation): string | undefined {
   const { fields, before, referenceField, learnt = NOTHING_LEARNT } = expected;
   if (referenceField === undefined) return undefined;
@@ -62,13 +67,13 @@ export function tellOtherReference(job: ShownJob, expected: Expectation): string
   const isOwn = (reference: string): boolean =>
     compareReferences(reference, shown) !== 'other' || isRewriting(learnt, referenceField, reference, shown);
   if (own.some(isOwn)) return undefined;
-  return `the job in the answer has ${referenceField} ${quote(shown)}, and the posting has ${quote(own[0] ?? '')}`;
+  return `the job in the answer has ${referenceField} ${quote(shown)}, but the posting has ${quote(own[0] ?? '')}`;
 }
 
-/** As much of a value as is compared: a title or a reference is hardly longer, and what is compared takes its time. */
+/** The part of a value that is compared: titles and references are rarely longer, and comparing costs time. */
 const beginningOf = (value: string | undefined): string | undefined => value?.trim().slice(0, MOST_COMPARED);
 
-/** A title with something added or left out at one end is none of another job. */
+/** Text added or removed at one end of a title does not make it another job's. */
 function isReworded(sent: string, shown: string): boolean {
   if (compareValues(sent, shown) !== undefined) return true;
   const [one, other] = [referenceForm(sent), referenceForm(shown)];

@@ -1,4 +1,4 @@
-// The words of the site side: a request goes out, an exchange with its outcome comes back.
+// The types of the site side: a request goes out, an exchange with its outcome comes back.
 
 import type { LearntRewrites } from '../plan/observe-values.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
@@ -12,56 +12,58 @@ export type SiteRequest =
   | { readonly kind: 'update'; readonly siteJobId: SiteJobId; readonly fields: Fields }
   | { readonly kind: 'delete'; readonly siteJobId: SiteJobId };
 
-/** The site's job as its XML says. Names are as received with `_` folded to `-`. */
+/** A site job as its XML shows it. Field names are as received, with `_` folded to `-`. */
 export interface SiteJob {
   readonly siteJobId: SiteJobId;
   readonly url?: string;
-  /** As they may be stored and shown: without the token. */
+  /** Safe to store and show: without the token. */
   readonly fields: Fields;
-  /** The fields as the site sent them: to be compared, see {@link toCompare}. Absent: they hold no token. */
+  /** The fields as the site sent them, for comparison only: see {@link toCompare}. Absent if they hold no token. */
   readonly revealFields?: () => Fields;
-  /** The site's own `created_at`, where it could be read as a time. */
+  /** The site's own `created_at`, if it could be read as a time. */
   readonly createdAt?: Date;
 }
 
-/** The job with its fields as the site sent them. They may hold the token: they are compared, and never stored or shown. */
+/** The job with its fields as the site sent them. They may hold the token: compare them, never store or show them. */
 export const toCompare = <Job extends Pick<SiteJob, 'fields' | 'revealFields'>>(siteJob: Job): Job =>
   siteJob.revealFields === undefined ? siteJob : { ...siteJob, fields: siteJob.revealFields() };
 
-/** What one request came to. Ordered rules in `outcome.ts` choose exactly one. */
+/** The classified result of one request. Ordered rules in `outcome.ts` choose exactly one. */
 export type Outcome =
   /** Create: the site's new job. */
   | { readonly kind: 'created'; readonly siteJob: SiteJob }
-  /** Update or delete done. */
+  /** The update or delete was done. */
   | { readonly kind: 'accepted' }
-  /** 404 or 410 on update or delete: the job is not there. */
+  /** 404 or 410 on update or delete: the job no longer exists. */
   | { readonly kind: 'gone' }
   /**
-   * The site refused the content; not sent again until something changes. `perhapsDone`: it answered as to a success, and
-   * only the words of its answer speak against that.
+   * The site refused the content; not sent again until something changes. `perhapsDone`: the status was a success, and
+   * only the text of the answer says otherwise.
    */
   | { readonly kind: 'rejected'; readonly problems: readonly Problem[]; readonly perhapsDone?: true }
-  /** 403: this one is not allowed. */
+  /** 403: this request is not allowed. */
   | { readonly kind: 'forbidden'; readonly problems: readonly Problem[] }
   /** 401: the token is not accepted. */
   | { readonly kind: 'unauthorized' }
-  /** Certainly not done, and the site said or implied to come back: 429, 503 with Retry-After. */
+  /** Certainly not done, and the site asked to come back later: 429, 503 with Retry-After. */
   | { readonly kind: 'throttled'; readonly retryAfterMs?: number }
-  /** Certainly not done, because no request left or it was refused unread: connection refused, DNS, TLS. */
+  /** Certainly not done: nothing was sent, or the connection was refused. Connection refused, DNS, TLS. */
   | { readonly kind: 'unreachable'; readonly message: string }
-  /** May have been done or not: time-out, reset after sending, 5xx, unreadable success. */
+  /** May or may not have been done: timeout, reset after sending, 5xx, unreadable success. */
   | {
       readonly kind: 'unknown';
       readonly message: string;
-      /** It answers something else, so that further answers on its connection may be out of step. */
+      /** It seems to answer another request, so later answers on this connection may be out of step too. */
       readonly contradicts?: true;
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
   | { readonly kind: 'foreign'; readonly message: string }
-  /** The request can't succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. */
+  /** The request cannot succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. */
   | { readonly kind: 'misconfigured'; readonly message: string };
 
-/** What was sent and received, for the books: the token removed, bodies cut at 64 KiB (8 KiB for HTML). */
+/**
+ * What was sent and received, as recorded in the database: without the token, bodies cut at 64 KiB (8 KiB for HTML).
+ */
 export interface Exchange {
   readonly outcome: Outcome;
   readonly request: {
@@ -73,44 +75,44 @@ export interface Exchange {
   readonly durationMs: number;
 }
 
-/** Where the site is and how it wants to be spoken to. */
+/** Where the site is and how to talk to it. */
 export interface SiteOptions {
   readonly baseUrl: URL;
   readonly token: { reveal(): string };
-  /** A field that the site stores and returns, by which a job is found again. */
+  /** A field that the site stores and returns, used to find a job again. */
   readonly referenceField?: string;
   /** The list action used to find jobs in doubt. */
   readonly listPath?: string;
   /** From opening the connection to the last byte of the answer, in milliseconds. */
   readonly timeoutMs: number;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly concurrency: number;
-  /** Bytes of one page of the list action at most, unpacked; 1 GiB unless given. */
+  /** Maximum unpacked bytes of one page of the list action; default 1 GiB. */
   readonly maxListPageBytes?: number;
 }
 
 /**
- * What became of a listing. `listed`: all jobs of the site's list were handed over; it is proven to be whole and did not
- * move meanwhile (see list.ts). Otherwise a job that was not handed over may be there all the same.
+ * The result of reading the list. `listed`: every job of the list was handed over; the list is proven to be complete
+ * and unchanged while it was read (see list.ts). Otherwise a job that was not handed over may still exist.
  */
 export type Listing =
   | {
       readonly kind: 'listed';
       readonly pages: number;
-      /** How long before the reading began a cache made its oldest page; absent: none did. */
+      /** Age of its oldest cached page when the reading started; absent: none came from a cache. */
       readonly ageMs?: number;
     }
   | { readonly kind: 'unreadable'; readonly message: string };
 
-/** What one harmless GET showed. */
+/** The result of one harmless GET. */
 export interface Probe {
   /** `accepted`: the interface is there, as far as a GET can prove it. */
   readonly kind: Exclude<Outcome['kind'], 'created' | 'gone' | 'rejected' | 'foreign'>;
-  /** What was seen, and what to do about it. */
+  /** What came back, and what to do about it. */
   readonly message: string;
-  /** Whether a site that was paused may be sent to again. */
+  /** Whether a paused site may be resumed. */
   readonly mayResume: boolean;
-  /** Whether XML of the interface came back: more than that nobody refused the token. */
+  /** Whether XML of the interface came back, which proves more than a token that was not refused. */
   readonly found: boolean;
 }
 
@@ -118,11 +120,11 @@ export interface Timing {
   readonly notAfter: Deadline;
   readonly signal?: AbortSignal;
   readonly expected?: Pick<Expectation, 'fields' | 'before'>;
-  /** How the site is known to rewrite values; asked only where an answer shows other values than were sent. */
+  /** How the site is known to rewrite values; called only if an answer shows other values than were sent. */
   readonly learnt?: () => Promise<LearntRewrites | undefined>;
 }
 
-/** Whether a job is there could not be told. */
+/** The site did not tell whether a job exists. */
 export class NotShownError extends Error {
   /** 0: no answer came. */
   readonly status: number;
@@ -137,24 +139,25 @@ export class NotShownError extends Error {
 
 export interface SiteClient {
   /**
-   * Sends one request and judges the answer. Never throws for what the site or the network does.
-   * `notAfter` is looked at right before the bytes leave: past it nothing is sent and the outcome is `unreachable`.
-   * `expected` is what the answer to an update is compared with; a create is compared with its own fields.
+   * Sends one request and classifies the answer. Never throws for anything the site or the network does. `notAfter` is
+   * checked right before the bytes are sent: past it nothing is sent and the outcome is `unreachable`. `expected` is
+   * compared with the answer to an update; a create is compared with its own fields.
    */
   send(request: SiteRequest, timing: Timing): Promise<Exchange>;
-  /** Shows one job (GET). `undefined`: the site says it is not there. Throws if that can't be told. */
+  /** Fetches one job (GET). `undefined`: the site says it does not exist. Throws if that cannot be determined. */
   show(id: SiteJobId, signal?: AbortSignal): Promise<SiteJob | undefined>;
   /**
-   * Reads the list action page by page, handing over each job once. `turn` is awaited before each page.
-   * @param maxAgeMs how long before the reading a cache may have made what it answers with; 0 unless given.
+   * Reads the list action page by page, handing over each job once.
+   * @param beforePage awaited before each page; for the rate limiter.
+   * @param maxAgeMs maximum age of cached pages when the reading begins; 0 unless given.
    */
   list(
     take: (siteJob: SiteJob) => void,
     signal?: AbortSignal,
-    turn?: (signal?: AbortSignal) => Promise<void>,
+    beforePage?: (signal?: AbortSignal) => Promise<void>,
     maxAgeMs?: number,
   ): Promise<Listing>;
-  /** One harmless GET, to see whether the interface is there and takes the token. */
+  /** Sends one harmless GET to check that the interface is there and accepts the token. */
   probe(signal?: AbortSignal): Promise<Probe>;
   close(): Promise<void>;
 }

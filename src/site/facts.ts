@@ -1,4 +1,4 @@
-// Turns one answer of the site into the facts by which it is judged: status, job, errors, page or document.
+// Extracts from an answer the facts by which it is classified: status, job, errors, page or document.
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Problem } from '../posting/posting.ts';
 import { areOfTwoJobs, type Expectation, tellOtherContent, tellOtherReference } from './contradiction.ts';
@@ -9,16 +9,16 @@ import { findJob, type ReadJob, readJobElement } from './xml/decode.ts';
 import { readErrors, tellProblems } from './xml/problems.ts';
 import { readXml, type XmlElement } from './xml/xml-tree.ts';
 
-/** What came back for one request, as far as anything did. */
+/** What came back for one request, possibly incomplete. */
 export interface Reply {
   /** The request's own URL: `Location` is relative to it. */
   readonly url: URL;
-  /** Whether any byte of the request may have left. */
+  /** Whether any byte of the request may have been sent. */
   readonly sent: boolean;
   /** 0: no status line arrived. */
   readonly status: number;
   readonly location?: string;
-  /** `Location` came several times, and not always the same. */
+  /** Another `Location` header that differs from the first. */
   readonly otherLocation?: string;
   /** What the request was about. */
   readonly expected?: Expectation;
@@ -26,45 +26,45 @@ export interface Reply {
   readonly siteJobId?: SiteJobId;
   readonly contentType: string;
   readonly retryAfterMs?: number;
-  /** Decoded; empty where there was none or it can't be read. */
+  /** Decoded; empty if there was none or it cannot be read. */
   readonly body: string;
-  /** The body as XML, where it has been read already; without `root` it is none. */
+  /** The body as XML, if it was parsed already; without `root` it is not XML. */
   readonly document?: { readonly root?: XmlElement };
-  /** Why the answer is missing or not complete, in words; absent: it is complete. */
+  /** Why the answer is missing or incomplete; absent: it is complete. */
   readonly trouble?: string;
 }
 
-/** What is to be known of a reply to judge it. */
+/** What must be known about a reply to classify it. Functions are evaluated only when called. */
 export interface Facts extends Pick<Reply, 'sent' | 'status' | 'retryAfterMs' | 'trouble'> {
-  /** The job that the answer names, in `Location` or in the body. */
+  /** The job named in `Location` or in the body. */
   readonly siteJob?: SiteJob;
-  /** What says that the answer is about another job than the request, or about two. Read only where it is asked for. */
+  /** Evidence that the answer is about another job than the request, or about two jobs. */
   readonly otherJob: () => string | undefined;
-  /** What says that the new job is not the one that was sent. Read only where it is asked for. */
+  /** Evidence that the new job is not the one that was sent. */
   readonly otherContent: () => string | undefined;
-  /** What says that the job which was to change is another posting's. Read only where it is asked for. */
+  /** Evidence that the job to change belongs to another posting. */
   readonly otherPosting: () => string | undefined;
-  /** What an errors document says; empty: the body is none. */
+  /** The problems of an errors document; empty: the body is not one. */
   readonly problems: readonly Problem[];
-  /** What the body says against the request in another form than an errors document. Read only where it is asked for. */
+  /** Failures that the body states in another form than an errors document. */
   readonly failureIndicators: () => readonly Problem[];
-  /** Whether a word of failure stands in the body, beside any job. Read only where it is asked for. */
+  /** Whether the body contains a failure word outside of any job. */
   readonly isInDoubt: () => boolean;
-  /** What the body says, whatever it is: the problems, or else its text. Read only where it is asked for. */
+  /** What the body says: the problems, or else its text. */
   readonly reasons: () => readonly Problem[];
   readonly isHtml: boolean;
-  /** Where `Location` leads: origin and path only, for people. Read only where it is asked for. */
+  /** Target of `Location`, origin and path only, for messages. */
   readonly redirectTarget: () => string | undefined;
-  /** Whether `Location` leads to one job. Read only where it is asked for. */
+  /** Whether `Location` points at one job. */
   readonly redirectsToJob: () => boolean;
-  /** Whether `Location` leads to another page of the site, as after a form. Read only where it is asked for. */
+  /** Whether `Location` points at another page of the site, as after submitting a form. */
   readonly redirectsWithin: () => boolean;
 }
 
 /**
- * Gathers the facts. The ID in `Location` (`/jobs/<id>`) stands before the one in the body: the interface promises it as
- * the URL of the new job, and later requests are made with the ID of that URL. A `Location` on another host yields its ID
- * all the same; nothing is ever sent there. One of another form counts only under 201 and where the body has no ID.
+ * Gathers the facts. The ID in `Location` (`/jobs/<id>`) takes precedence over the one in the body: the interface
+ * promises it as the URL of the new job, and later requests use that ID. A `Location` on another host still yields its
+ * ID; nothing is ever sent there. A `Location` of another form counts only under 201 and if the body has no ID.
  */
 export function gatherFacts(reply: Reply): Facts {
   const { root } = reply.document ?? { root: readXml(reply.body) };
@@ -93,7 +93,7 @@ export function gatherFacts(reply: Reply): Facts {
   };
 }
 
-/** Several rules ask for it. */
+/** Caches the value, because several rules need it. */
 function once<T>(read: () => T): () => T {
   let known: { readonly value: T } | undefined;
   return () => {
@@ -119,13 +119,14 @@ function tellOtherJob(reply: Reply, address: JobAddress, job: ReadJob): string |
     if (id === job.siteJobId) return `the answer names two jobs, ${id} and ${other}`;
     return reply.siteJobId === undefined
       ? `the answer names two jobs, ${id} in Location and ${other} in its body`
-      : `the answer names job ${other}, and the request was about job ${reply.siteJobId}`;
+      : `the answer names job ${other}, but the request was about job ${reply.siteJobId}`;
   }
   return undefined;
 }
 
 /**
- * Whether a body is a page. Its content type alone proves nothing: frameworks call an empty answer `text/html`, too.
+ * Whether a body is an HTML page. Its content type alone proves nothing: frameworks label even empty answers
+ * `text/html`.
  */
 export function isHtml(body: string, contentType: string): boolean {
   const start = body.slice(0, 4096).replace(/^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*/, '');

@@ -1,14 +1,14 @@
-// Turns an answer that sounds like a success into what it says against the request, in any form but an errors document.
+// Finds what a success answer says against the request in any form other than an errors document.
 import type { Problem } from '../posting/posting.ts';
-import { firstOf, isNothing, isTold, readErrorElement, readTold } from './xml/problems.ts';
+import { firstOf, isMessage, isNothing, readErrorElement, readMessages } from './xml/problems.ts';
 import { childrenOf, foldName, isNamed, legibleText, MAX_LEGIBLE, type XmlElement } from './xml/xml-tree.ts';
 
 // Neither the answer to an update nor the form of errors is described (site-interface.md, section 4, rule 5; section 7,
-// rule 3), so that a site may say no under 200 in words of its own:
+// rule 3), so a site may report a failure under 200 in its own words:
 //
-// | XML                                                                 | says no by                               |
+// | XML                                                                 | failure shown by                         |
 // |---------------------------------------------------------------------|------------------------------------------|
-// | <Envelope><Body><Fault><faultstring>…</faultstring></Fault>…        | an element, not empty, named after a failure |
+// | <Envelope><Body><Fault><faultstring>…</faultstring></Fault>…        | a non-empty element named after a failure |
 // | <failure/>                                                          | a root so named, even if it is empty     |
 // | <job error="…"/>                                                    | an attribute so named                    |
 // | <validation-result valid="false">…, <result><ok>0</ok>…             | success denied                           |
@@ -17,7 +17,7 @@ import { childrenOf, foldName, isNamed, legibleText, MAX_LEGIBLE, type XmlElemen
 
 const MAX_DEPTH = 3;
 
-/** `default` is none. */
+/** `default` does not count as a fault. */
 const failureName = /error|(?<!de)fault|failure|exception|invalid|^problems?$/;
 const successNames = ['valid', 'is-valid', 'success', 'is-success', 'successful', 'succeeded', 'ok', 'is-ok'];
 const statusNames = ['status', 'status-code', 'result', 'result-code', 'response-code', 'outcome', 'code', 'type'];
@@ -26,17 +26,17 @@ const failureStatus =
   /^([45]\d\d\b.*|err(or)?s?|fail(ed|ure)?|fault|invalid|reject(ed|ion)|refused|denied|(not|n) ?ok|ko|exception|unsuccessful)$/i;
 
 /**
- * What the answer says against the request by its form: then it was not done. Names and marks inside a job are the job's
- * own, but for those of a failure. Comes back empty where it says nothing of the kind.
+ * Failures that the answer states by its structure: then the request was not done. Names and markers inside a job
+ * belong to the job, except those of a failure. Empty if there are none.
  */
 export function readFailureIndicator(root: XmlElement): readonly Problem[] {
   if (isNamed(root, 'html')) return [];
-  const told = firstOf(readFailures(findFailures(root, MAX_DEPTH)));
-  if (told.length > 0) return told;
+  const failures = firstOf(readFailures(findFailures(root, MAX_DEPTH)));
+  if (failures.length > 0) return failures;
   if (isNamedAfterFailure(root.name) && !isPlural(root) && isEmpty(root)) return [{ message: foldName(root.name) }];
   const mark = findDenial(root, MAX_DEPTH) ?? denialOfAll(root);
   if (mark === undefined) return [];
-  const reasons = readTold(root);
+  const reasons = readMessages(root);
   return reasons.length > 0 ? reasons : [{ message: mark }];
 }
 
@@ -46,7 +46,7 @@ const isEmpty = (element: XmlElement): boolean => childrenOf(element).length ===
 
 interface Failure {
   readonly element: XmlElement;
-  /** What an attribute says; absent: the element itself is the failure. */
+  /** The value of an attribute; absent: the element itself is the failure. */
   readonly value?: string;
 }
 
@@ -71,7 +71,7 @@ function* readFailures(failures: Iterable<Failure>): Generator<Problem> {
   }
 }
 
-// A mark that denies success, as "valid: false"; that of an attribute or of an element without elements.
+// A marker that denies success, such as "valid: false": an attribute or an element without child elements.
 function findDenial(element: XmlElement, depth: number): string | undefined {
   const marks: (readonly [name: string, value: string])[] = [...element.attributes];
   if (childrenOf(element).length === 0) marks.push([foldName(element.name).toLowerCase(), legibleText(element)]);
@@ -81,7 +81,7 @@ function findDenial(element: XmlElement, depth: number): string | undefined {
     const denies = successNames.includes(name) && denial.test(value.trim());
     if (isStatus || denies) return `${name}: ${value.trim()}`;
   }
-  // What a job says of its status is about the job: it may be refused by an editor and saved all the same.
+  // A status inside a job is the job's own: an editor may have refused a job that was saved.
   if (own) return childrenOf(element).some(isErrorStatus) ? 'status: error' : undefined;
   if (depth === 0) return undefined;
   for (const child of childrenOf(element)) {
@@ -98,11 +98,11 @@ function denialOfAll(root: XmlElement): string | undefined {
   return isDenied && !isNamedAfterFailure(root.name) ? `${foldName(root.name)}: ${legibleText(root)}` : undefined;
 }
 
-// Under another name than `job` it is known by the one field that every job has, and a message has not alone.
+// An element of another name counts as a job if it has a title, which every job has, and no message element.
 function looksLikeJob(element: XmlElement): boolean {
   if (isNamed(element, 'job')) return true;
   const children = childrenOf(element);
-  return children.some((child) => isNamed(child, 'title')) && !children.some(isTold);
+  return children.some((child) => isNamed(child, 'title')) && !children.some(isMessage);
 }
 
 const noFailure = /\b(no|0|zero|without( any)?) (errors?|failures?|faults?|exceptions?|problems?)\b/gi;
@@ -110,12 +110,12 @@ const failureWords =
   /error|\bfail|\bfault|exception|invalid|reject|refus|denied|forbidden|not (authori[sz]ed|saved|updated|deleted|removed|found|allowed|accepted|valid|permitted|changed|done|ok)\b|unauthori[sz]ed|unable|unsuccessful|unprocessable|\bcan ?not\b|\bcan't\b|\bcould not\b|\bcouldn't\b|\bmissing\b|\brequired\b|\bmust\b|went wrong|\bproblem/i;
 
 /**
- * Whether a word of failure stands in an answer. Not looked at are a job, in which anything may stand, and warnings.
- * `root` is absent where the body is not XML; where that is malformed and begins as a job, nothing is looked at.
+ * Whether an answer contains a failure word. Jobs, which may contain any text, and warnings are skipped. `root` is
+ * absent if the body is not XML; malformed XML that starts as a job is skipped entirely.
  */
 export function isInDoubt(root: XmlElement | undefined, body: string): boolean {
   const text = root ? textBesideJobs(root) : /^\s*(<\?[^>]*>\s*)?<job\b/i.test(body) ? '' : body;
-  // What is not looked at may say no.
+  // The unread part may state a failure.
   return text.length >= MAX_LEGIBLE || failureWords.test(text.replace(noFailure, ''));
 }
 

@@ -1,17 +1,17 @@
-// Turns what the network and the site did with one request into exactly one outcome, by an ordered table of rules.
+// Classifies what the network and the site did with one request as exactly one outcome, by an ordered table of rules.
 import type { Problem } from '../posting/posting.ts';
 import type { Outcome, SiteRequest } from './exchange.ts';
 import { type Facts, gatherFacts, type Reply } from './facts.ts';
 
 /** One line of the classification. The first rule that applies decides. */
 export interface OutcomeRule {
-  /** Which answers it is about, in words. */
+  /** The answers that the rule is about; appears in docs/outcomes.md. */
   readonly answer: string;
   readonly requests: readonly SiteRequest['kind'][];
   readonly outcome: Outcome['kind'];
-  /** Why so. */
+  /** The reason; appears in docs/outcomes.md. */
   readonly because: string;
-  /** The outcome, or nothing where the rule does not apply. */
+  /** The outcome, or nothing if the rule does not apply. */
   readonly conclude: (facts: Facts) => Outcome | false | undefined;
 }
 
@@ -27,36 +27,37 @@ const failure = (facts: Facts): boolean => Math.floor(facts.status / 100) === 5;
 
 /**
  * The classification, in order (design, section 7; site-interface.md, sections 4, 5 and 7). The interface leaves the
- * status of failures open. So statuses come first only where they speak of the connection, the credentials or the server
- * itself; then the body; then the rest of the statuses. Where a job may or may not have been made, it is `unknown`.
+ * status of failures open. So statuses come first only if they concern the connection, the credentials or the server
+ * itself; then the body; then the remaining statuses. Whenever a job may or may not have been made, the outcome is
+ * `unknown`.
  */
 export const outcomeRules: readonly OutcomeRule[] = [
   {
-    answer: 'the request was never begun: refused, no such host, no TLS, no connection in time, past its deadline',
+    answer: 'the request was never started: refused, no such host, no TLS, no connection in time, past its deadline',
     requests: all,
     outcome: 'unreachable',
-    because: 'no byte of it left, so it is safe to send again',
+    because: 'nothing was sent, so it is safe to send again',
     conclude: (facts) => !facts.sent && { kind: 'unreachable', message: `Not sent: ${facts.trouble}` },
   },
   {
-    answer: 'the request was begun and no status came back: reset, closed, time-out',
+    answer: 'the request was started and no status came back: reset, closed, timeout',
     requests: all,
     outcome: 'unknown',
-    because: 'the site may have read it all before the connection broke',
+    because: 'the site may have read all of it before the connection broke',
     conclude: (facts) => is(facts, 0) && { kind: 'unknown', message: `No answer: ${facts.trouble}` },
   },
   {
     answer: '401',
     requests: all,
     outcome: 'unauthorized',
-    because: 'the token is not accepted; whatever the body says is about that (section 5)',
+    because: 'the token is not accepted, and the body is about that (section 5)',
     conclude: (facts) => is(facts, 401) && { kind: 'unauthorized' },
   },
   {
     answer: '429; 503 with a readable Retry-After',
     requests: all,
     outcome: 'throttled',
-    because: 'the site did not take it and says to come back',
+    because: 'the site did not process it and asks to come back later',
     conclude: (facts) =>
       (is(facts, 429) || (is(facts, 503) && facts.retryAfterMs !== undefined)) && {
         kind: 'throttled',
@@ -67,27 +68,26 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: '403',
     requests: all,
     outcome: 'forbidden',
-    because: 'this one is not allowed to this user (section 4, rule 4)',
+    because: 'this user is not allowed to do this (section 4, rule 4)',
     conclude: (facts) => is(facts, 403) && { kind: 'forbidden', problems: tell(facts) },
   },
   {
-    answer:
-      '302 or 303 to a page that looks like one job, or to another page of the site, unless it is one to sign in at',
+    answer: '302 or 303 to a page that looks like one job, or to another page of the site other than a sign-in page',
     requests: create,
     outcome: 'unknown',
-    because: 'sites lead to the new page, or back to their list, that way after they have made something',
+    because: 'after creating something, sites redirect to the new page or back to their list',
     conclude: (facts) =>
       is(facts, 302, 303) &&
       (facts.redirectsToJob() || facts.redirectsWithin()) && {
         kind: 'unknown',
-        message: `${redirected(facts)}, as sites do after they have made a job`,
+        message: `${redirected(facts)}, as sites do after creating a job`,
       },
   },
   {
     answer: 'any other 3xx',
     requests: all,
     outcome: 'misconfigured',
-    because: 'a redirect is never followed, the token would go with it; base_url should name where it leads',
+    because: 'redirects are never followed, because the token would go along; base_url should name the target',
     conclude: (facts) =>
       redirect(facts) && {
         kind: 'misconfigured',
@@ -105,36 +105,35 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: '404 or 410',
     requests: create,
     outcome: 'misconfigured',
-    because: 'there is no create action at that place',
+    because: 'the address has no create action',
     conclude: (facts) =>
-      is(facts, 404, 410) &&
-      misconfigured(facts, 'There is nothing to create jobs with at this address; check base_url'),
+      is(facts, 404, 410) && misconfigured(facts, 'There is no create action at this address; check base_url'),
   },
   {
     answer: '405, 407, 414, 415, 421, 426, 431, 501, 505, 511',
     requests: all,
     outcome: 'misconfigured',
-    because: 'the method, the type, the address, the proxy or the protocol is refused, whatever the job',
+    because: 'the method, type, address, proxy or protocol is refused, regardless of the job',
     conclude: (facts) =>
       is(facts, 405, 407, 414, 415, 421, 426, 431, 501, 505, 511) &&
-      misconfigured(facts, 'The site or a proxy before it does not take such requests; check base_url'),
+      misconfigured(facts, 'The site or a proxy in front of it does not accept such requests; check base_url'),
   },
   {
     answer: '408, 425, 502, 503, 504',
     requests: all,
     outcome: 'unknown',
-    because: 'a gateway or a time-out speaks, and can not know what the site did',
+    because: 'it comes from a gateway or a timeout, which cannot know what the site did',
     conclude: (facts) => is(facts, 408, 425, 502, 503, 504) && unknown(facts),
   },
   {
     answer: '5xx, unless an errors document says what is wrong with the job',
     requests: all,
     outcome: 'unknown',
-    because: 'the site may have failed after it did its work; "internal error" as XML is no validation error',
+    because: 'the site may have failed after doing the work; "internal error" as XML is not a validation error',
     conclude: (facts) => failure(facts) && !facts.problems.some(isAboutJob) && unknown(facts),
   },
   {
-    answer: '2xx that names a new job and says no at once, in one of the two ways that follow',
+    answer: '2xx that names a new job and also reports a failure, in one of the two ways below',
     requests: create,
     outcome: 'unknown',
     because: 'the answer contradicts itself',
@@ -146,11 +145,11 @@ export const outcomeRules: readonly OutcomeRule[] = [
   },
   {
     answer:
-      '2xx that names two jobs, in Location and in the body, in two Location headers or in two IDs, or a job with another ' +
+      '2xx that names two jobs (in Location and the body, in two Location headers or in two IDs), or a job with another ' +
       'reference or title than was sent',
     requests: create,
     outcome: 'unknown',
-    because: 'it may answer another request; the usual changes that sites make to values are no contradiction',
+    because: 'it may answer another request; changes that sites usually make to values are not a contradiction',
     conclude: (facts) =>
       success(facts) && facts.siteJob !== undefined && contradicted(facts.otherJob() ?? facts.otherContent()),
   },
@@ -158,16 +157,16 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: 'an errors document under any other status',
     requests: all,
     outcome: 'rejected',
-    because: 'the validation errors are returned in XML, under a status that is not shown (section 7, rules 1 to 3)',
+    because: 'validation errors are returned in XML, under a status that is not specified (section 7, rules 1 to 3)',
     conclude: (facts) => facts.problems.length > 0 && { kind: 'rejected', problems: facts.problems },
   },
   {
     answer:
-      '2xx with XML that says no in another form: a SOAP fault, `valid="false"`, `<status>error</status>`, an element ' +
-      'or attribute named after an error, failure, fault or exception that is not empty',
+      '2xx with XML that reports a failure in another form: a SOAP fault, `valid="false"`, `<status>error</status>`, a ' +
+      'non-empty element or attribute named after an error, failure, fault or exception',
     requests: all,
     outcome: 'rejected',
-    because: "what says failure is none the less one under 200; a status that stands inside a job is the job's own",
+    because: "a reported failure is a failure even under 200; a status inside a job is the job's own",
     conclude: (facts) => {
       const failureIndicators = success(facts) && !facts.isHtml ? facts.failureIndicators() : [];
       return failureIndicators.length > 0 && { kind: 'rejected', problems: failureIndicators };
@@ -177,28 +176,28 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: '2xx with the ID of the new job in Location or in the body',
     requests: create,
     outcome: 'created',
-    because: '201 with Location and the complete XML is the promise (section 4); the ID alone proves the job',
+    because: '201 with Location and the complete XML is promised (section 4); the ID alone proves the job',
     conclude: (facts) => success(facts) && facts.siteJob && { kind: 'created', siteJob: facts.siteJob },
   },
   {
-    answer: '2xx without an ID: empty, HTML, malformed, cut off, words',
+    answer: '2xx without an ID: empty, HTML, malformed, cut off, plain text',
     requests: create,
     outcome: 'unknown',
-    because: 'it sounds like a success, but which job was made, if any, can not be told',
+    because: 'it looks like a success, but does not tell which job was made, if any',
     conclude: (facts) => success(facts) && unknown(facts),
   },
   {
-    answer: '2xx that names another job than the request was about',
+    answer: '2xx that names a job other than the one requested',
     requests: updateOrDelete,
     outcome: 'unknown',
-    because: 'it may answer another request, so the answer to this one is not known',
+    because: 'it may answer another request, so the result of this one is not known',
     conclude: (facts) => success(facts) && contradicted(facts.otherJob()),
   },
   {
     answer: '2xx with a job that shows the reference of another posting',
     requests: updateOrDelete,
     outcome: 'foreign',
-    because: 'the job does not, or no longer, belong to this posting: nothing more is done to it, and a person decides',
+    because: 'the job does not belong to this posting, or no longer does; it is left alone, and a person decides',
     conclude: (facts) => {
       const message = success(facts) ? facts.otherPosting() : undefined;
       return message !== undefined && { kind: 'foreign', message };
@@ -208,38 +207,36 @@ export const outcomeRules: readonly OutcomeRule[] = [
     answer: '2xx whose body broke off or was too large',
     requests: updateOrDelete,
     outcome: 'unknown',
-    because: 'the missing part may have said no; sending it again does no harm',
+    because: 'the missing part may report a failure; sending again does no harm',
     conclude: (facts) => success(facts) && facts.trouble !== undefined && unknown(facts),
   },
   {
     answer: '2xx with an HTML page',
     requests: updateOrDelete,
     outcome: 'misconfigured',
-    because: 'a login page or a portal answers in place of the interface',
+    because: 'a login page or a portal answered instead of the interface',
     conclude: (facts) =>
-      success(facts) &&
-      facts.isHtml &&
-      misconfigured(facts, 'An HTML page came back, not the XML interface; check base_url'),
+      success(facts) && facts.isHtml && misconfigured(facts, 'The answer is an HTML page, not XML; check base_url'),
   },
   {
     answer:
-      '2xx with a word of failure in its text, such as "error", "failed", "could not", "must", or with so much text ' +
-      '(64 Ki characters) that nobody can tell; not counted: a job, warnings, "no errors"',
+      '2xx with a failure word in its text ("error", "failed", "could not", "must" and the like), or with too much text ' +
+      '(64 Ki characters) to tell; jobs, warnings and "no errors" do not count',
     requests: updateOrDelete,
     outcome: 'rejected',
-    because: 'it may not have been done, and a change that is wrongly taken for done is never repaired',
+    because: 'it may not have been done, and a change wrongly taken for done is never repaired',
     conclude: (facts) =>
       success(facts) && facts.isInDoubt() && { kind: 'rejected', problems: facts.reasons(), perhapsDone: true },
   },
   {
-    answer: 'any other 2xx: empty, blank, a job, `<ok/>`, any XML or text without such a word',
+    answer: 'any other 2xx: empty, blank, a job, `<ok/>`, any XML or text without a failure word',
     requests: updateOrDelete,
     outcome: 'accepted',
-    because: 'the body of an update is not described, and delete is 200 or 204 (section 4, rules 3 and 5)',
+    because: 'the body of an update is not specified, and delete is 200 or 204 (section 4, rules 3 and 5)',
     conclude: (facts) => success(facts) && { kind: 'accepted' },
   },
   {
-    answer: 'any other 4xx, such as 400, 406, 409, 413, 422',
+    answer: 'any other 4xx: 400, 406, 409, 413, 422 and so on',
     requests: all,
     outcome: 'rejected',
     because: 'the site refused it; the body is kept as the reason',
@@ -247,7 +244,9 @@ export const outcomeRules: readonly OutcomeRule[] = [
   },
 ];
 
-/** Judges one exchange: the first rule of {@link outcomeRules} that applies, else unknown. Pure; never throws. */
+/**
+ * Classifies one exchange by the first rule of {@link outcomeRules} that applies, else as unknown. Pure; never throws.
+ */
 export function judge(request: SiteRequest['kind'], reply: Reply): Outcome {
   const facts = gatherFacts(reply);
   for (const rule of outcomeRules) {
@@ -257,8 +256,9 @@ export function judge(request: SiteRequest['kind'], reply: Reply): Outcome {
   return unknown(facts);
 }
 
-// Words that a message about the server has, and one about a job hardly. ASSUMED: no site shows its server errors
-// otherwise; where one does, the posting is rejected and in review, and its job, if it was made, is found there.
+// Words found in messages about the server and hardly ever in messages about a job. ASSUMED: every site reports its
+// server errors with one of them. If one does not, the posting is rejected and appears in review, where its job, if it
+// was made, is found.
 const serverTrouble =
   /\b(server|internal|unexpected|unknown|exception|went wrong|try again|unavailable|gateway|database|deadlock|time-?d? ?out)\b/i;
 
@@ -291,4 +291,4 @@ const misconfigured = (facts: Facts, advice: string): Outcome => ({
 });
 
 const redirected = (facts: Facts): string =>
-  `The site answered ${facts.status} and leads to ${facts.redirectTarget() ?? 'nowhere'}`;
+  `The site answered ${facts.status} and redirects to ${facts.redirectTarget() ?? 'nowhere'}`;

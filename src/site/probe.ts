@@ -1,20 +1,20 @@
-// Turns the answer to one harmless GET into what it proves of the site, and says what was seen.
+// Judges what the answer to one harmless GET proves about the site, and describes it.
 import type { Probe } from './exchange.ts';
 import { isHtml } from './facts.ts';
 import type { Answer } from './http/transport.ts';
 import type { PageAnswer } from './list/read-page.ts';
 import { expandReferences, readXml } from './xml/xml-tree.ts';
 
-/** What was asked for: the list action where one is configured, otherwise the place where jobs are created. */
+/** What was requested: the list action if one is configured, otherwise the path where jobs are created. */
 export interface Probed {
   readonly url: URL;
   readonly isList: boolean;
 }
 
 /**
- * Judges the answer. A list action proves the interface by nothing less than the XML of a collection. Without one there
- * may be nothing to read, and whatever is not a page counts, a 404 too: the token was not refused. To go on with a site
- * that was paused less is enough, since the next request tells: only a page in place of a list speaks against that.
+ * Judges the answer. If a list action is configured, only the XML of a collection proves the interface. Without one
+ * there may be nothing to read, and anything but an HTML page counts, even a 404: the token was not refused. Less is
+ * enough to resume a paused site, because the next request tells: only an HTML page instead of a list prevents it.
  */
 export function judgeProbe(answer: PageAnswer, probed: Probed): Probe {
   const { status, trouble } = answer;
@@ -27,13 +27,13 @@ export function judgeProbe(answer: PageAnswer, probed: Probed): Probe {
   const seen = describe(answer, probed.url);
   if (status === 0) return no('unreachable', `${answer.sent ? 'No answer' : 'Not sent'}: ${trouble}`);
   if (status === 401)
-    return no('unauthorized', 'the site does not accept the token (401): it was changed, or the password was');
-  if (status === 403) return no('forbidden', `${seen}: the user may not read there`);
+    return no('unauthorized', 'the site does not accept the token (401): the token or the password was changed');
+  if (status === 403) return no('forbidden', `${seen}: the user may not read this address`);
   if (status === 429 || status === 503) return no('throttled', `${seen}: the site asks to wait`);
-  if (status >= 500) return no('unknown', `${seen}: an error of the site`);
+  if (status >= 500) return no('unknown', `${seen}: an error on the site`);
   if (status >= 300 && status < 400) {
     const target = targetOf(answer, probed.url);
-    return no('misconfigured', `${seen}: it leads to ${target}. Redirects are not followed; correct base_url`);
+    return no('misconfigured', `${seen}: it redirects to ${target}. Redirects are not followed; correct base_url`);
   }
   const isPage = isHtml(answer.body, answer.header('content-type'));
   if (!probed.isList) {
@@ -54,7 +54,7 @@ export function judgeProbe(answer: PageAnswer, probed: Probed): Probe {
 
 const MAX_SEEN = 80;
 
-/** As "GET https://site/jobs.xml: 200, text/html, the page "Log in"". */
+/** For example: GET https://site/jobs.xml: 200, text/html, the page "Log in". */
 function describe(answer: Answer, url: URL): string {
   const type = answer.header('content-type').split(';')[0]?.trim() || 'no content type';
   const parts = [String(answer.status), type, contentOf(answer)].filter((part) => part !== undefined);
@@ -65,7 +65,7 @@ function contentOf({ body, header }: Answer): string | undefined {
   if (body.trim() === '') return 'empty';
   if (!isHtml(body, header('content-type'))) {
     const root = readXml(body);
-    // Of a large body only the beginning is kept.
+    // Only the beginning of a large body is kept.
     const name = root?.name ?? /^\s*(?:<[?!][^>]*>\s*)*<(?:[\w.-]+:)?([\w.-]+)/.exec(body)?.[1];
     return name === undefined ? undefined : `the element ${name.slice(0, MAX_SEEN)}`;
   }

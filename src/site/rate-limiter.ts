@@ -1,30 +1,30 @@
-// Turns a rate into turns: the requests of one process to one site go out no faster, whatever they are for.
+// Limits the rate of one process's requests to one site, whatever they are for.
 
-/** Turns in the order in which they were asked for. */
+/** Grants slots in the order of the calls. */
 export interface RateLimiter {
-  /** Resolves when it is one's turn, or at once when `signal` aborts. */
+  /** Resolves when the caller may send, or at once when `signal` aborts. */
   take(signal?: AbortSignal): Promise<void>;
-  /** Takes a turn without waiting for it: those that come later wait longer. For what must not wait any more. */
+  /** Takes a slot without waiting for it: later callers wait longer. For requests that must not wait. */
   spend(): void;
-  /** The site has just asked to wait: a rate that it taught is to be looked up with the next turn. */
+  /** The site has just asked to wait: look up the learnt rate with the next slot. */
   slowDown?(): void;
 }
 
-/** What the queue lets through at once, it may: see `limiterFor`. */
+/** The burst that the queue's own limiter allows: see `limiterFor`. */
 const WINDOW_MS = 100;
 
 /** @param requestsPerSecond above 0; `Infinity`: nobody waits. */
 export function rateLimiterFor(requestsPerSecond: number): RateLimiter {
   const everyMs = 1000 / requestsPerSecond;
-  const prefetched = Math.max(0, WINDOW_MS - everyMs);
+  const burstMs = Math.max(0, WINDOW_MS - everyMs);
   let free = Number.NEGATIVE_INFINITY;
 
-  /** Milliseconds until the turn. */
+  /** Milliseconds until the slot. */
   function next(): number {
     const now = performance.now();
-    const turn = Math.max(free, now - prefetched);
-    free = turn + everyMs;
-    return turn - now;
+    const slot = Math.max(free, now - burstMs);
+    free = slot + everyMs;
+    return slot - now;
   }
 
   return {

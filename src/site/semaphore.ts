@@ -1,16 +1,16 @@
-// Turns the limit of requests at the same time into places: who has none waits until one is given back.
+// Limits concurrent work: a caller without a slot waits until one is released.
 
-/** The places of one site in one process, given in the order in which they were asked for. */
+/** The slots of one site in one process, granted in the order of the calls. */
 export interface Semaphore {
   /**
-   * Resolves to what gives the place back, which does nothing when it is called again; or to `undefined` where no more
-   * places are given.
+   * Resolves to the function that releases the slot, which does nothing when called again; or to `undefined` once the
+   * semaphore is closed.
    */
   take(): Promise<(() => void) | undefined>;
-  /** Gives no more places, not even to those who wait. Those who have one keep it. */
+  /** Grants no more slots, not even to waiting callers. Slots already granted stay valid. */
   close(): void;
   readonly closed: boolean;
-  /** How many are taken. */
+  /** How many slots are taken. */
   readonly taken: number;
 }
 
@@ -18,16 +18,16 @@ export interface Semaphore {
 export function semaphoreFor(count: number): Semaphore {
   let free = count;
   let closed = false;
-  const waiting: ((place: (() => void) | undefined) => void)[] = [];
+  const waiting: ((release: (() => void) | undefined) => void)[] = [];
 
   function giveBack(): void {
     const next = waiting.shift();
     if (next === undefined) free++;
-    // Straight to the next one, so that nobody who comes just now is faster.
-    else next(place());
+    // Hand the slot straight to the next waiter, so a new caller cannot overtake it.
+    else next(grant());
   }
 
-  function place(): () => void {
+  function grant(): () => void {
     let held = true;
     return () => {
       if (held) giveBack();
@@ -40,7 +40,7 @@ export function semaphoreFor(count: number): Semaphore {
       if (closed) return Promise.resolve(undefined);
       if (free === 0) return new Promise((resolve) => waiting.push(resolve));
       free--;
-      return Promise.resolve(place());
+      return Promise.resolve(grant());
     },
     close() {
       closed = true;

@@ -1,4 +1,4 @@
-// A site that says "no such job" is believed only where other jobs of ours are there.
+// A site that says "no such job" is believed only if other jobs of ours exist there.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { confirmGone } from '../../src/apply/confirm-gone.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
@@ -9,7 +9,7 @@ import { attemptOf, siteContextWith } from './site-context.ts';
 const GONE: Outcome = { kind: 'gone' };
 
 interface Known {
-  /** Jobs that the site accepted last, and those of any age. */
+  /** Jobs accepted most recently, and jobs of any age. */
   readonly recent?: readonly string[];
   readonly sample?: readonly string[];
   readonly trusted?: boolean;
@@ -17,7 +17,9 @@ interface Known {
   readonly found?: boolean;
 }
 
-/** The site shows the jobs `there`, and fails for those of `failing`; the database has job 7 and what is `known`. */
+/**
+ * The site shows the jobs `there`, and fails for those in `failing`; the database has job 7 and the jobs in `known`.
+ */
 function siteContextFor(there: readonly string[], known: Known = {}, failing: readonly string[] = []) {
   const shown: string[] = [];
   const client = {
@@ -53,19 +55,19 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
 describe('confirmGone', () => {
-  it('asks nothing about other outcomes, nor about a create', async () => {
+  it('sends no request for other outcomes, or for a create', async () => {
     const { siteContext, shown } = siteContextFor([]);
     expect(await confirm(siteContext, 'update', { kind: 'accepted' })).toEqual({ kind: 'accepted' });
     expect(await confirm(siteContext, 'create')).toEqual(GONE);
     expect(shown).toEqual([]);
   });
 
-  it('does not know of a job that the site shows all the same, nor of one that it can not be asked for', async () => {
+  it('is unknown if the site still shows the job, or the request for it fails', async () => {
     expect(await confirm(siteContextFor(['7']).siteContext)).toMatchObject({ kind: 'unknown' });
     expect(await confirm(siteContextFor([], {}, ['7']).siteContext, 'delete')).toMatchObject({ kind: 'unknown' });
   });
 
-  it('believes it where it is the only job and the interface is there, or a person has said that the site was emptied', async () => {
+  it('believes it of the only job if the interface is there, or if a person said that the site was emptied', async () => {
     expect(await confirm(siteContextFor([], { found: true }).siteContext)).toEqual(GONE);
     expect(await confirm(siteContextFor([], { sample: ['1'], trusted: true }).siteContext)).toEqual(GONE);
     expect(await confirm(siteContextFor([]).siteContext)).toMatchObject({
@@ -74,7 +76,7 @@ describe('confirmGone', () => {
     });
   });
 
-  it('believes it where another job is there, whatever its age, the ones accepted last first', async () => {
+  it('believes it if another job of any age exists, trying the most recently accepted ones first', async () => {
     const recent = siteContextFor(['9'], { recent: ['8', '9'], sample: ['1'] });
     expect(await confirm(recent.siteContext)).toEqual(GONE);
     expect(recent.shown).toEqual(['7', '8', '9']);
@@ -83,7 +85,7 @@ describe('confirmGone', () => {
     expect(any.shown).toEqual(['7', '8', '1', '2']);
   });
 
-  it('asks for no others while a proof stands: an update that was accepted, or a job that was shown', async () => {
+  it('requests no others while the address is proven by an accepted update or a shown job', async () => {
     const { siteContext, shown } = siteContextFor(['2'], { recent: ['2'] });
     await confirm(siteContext, 'update', { kind: 'accepted' });
     expect(await confirm(siteContext)).toEqual(GONE);
@@ -93,21 +95,21 @@ describe('confirmGone', () => {
     expect(shown.filter((id) => id === '2')).toHaveLength(2);
   });
 
-  it('looks for others once where many jobs seem gone at the same time', async () => {
+  it('checks others once if many jobs seem gone at the same time', async () => {
     const { siteContext, shown } = siteContextFor([], { recent: ['1', '2'] });
     const all = await Promise.all(Array.from({ length: 8 }, () => confirm(siteContext)));
     expect(all.map(({ kind }) => kind)).toEqual(Array(8).fill('misconfigured'));
     expect(shown.filter((id) => id !== '7')).toEqual(['1', '2']);
   });
 
-  it('does not believe it where no other job is there, or can be asked for', async () => {
+  it('does not believe it if no other job exists, or the requests for others fail', async () => {
     expect(await confirm(siteContextFor([], { recent: ['1', '2'], found: true }).siteContext)).toMatchObject({
       kind: 'misconfigured',
     });
     expect(await confirm(siteContextFor([], { sample: ['1'] }, ['1']).siteContext)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('takes a few old jobs for expired where the interface is there', async () => {
+  it('takes a few old jobs for expired if the interface is there', async () => {
     const known = { sample: ['1', '2'], fewAndOld: true };
     expect(await confirm(siteContextFor([], { ...known, found: true }).siteContext)).toEqual(GONE);
     expect(await confirm(siteContextFor([], known).siteContext)).toMatchObject({ kind: 'misconfigured' });

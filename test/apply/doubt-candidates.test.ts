@@ -1,3 +1,4 @@
+// Limits on the candidates that are kept for creates in doubt.
 import { expect, it } from 'vitest';
 import { CandidateStore, type Candidates, MAX_CANDIDATES } from '../../src/apply/doubt-candidates.ts';
 import type { SiteJob } from '../../src/site/exchange.ts';
@@ -8,7 +9,7 @@ const job = (id: number, size: number): SiteJob => ({
 });
 const open = (): Candidates => ({ candidates: [], crowded: false });
 
-it('keeps jobs without their long values once they take too much memory together', () => {
+it('drops the long values of jobs once they take too much memory together', () => {
   const store = new CandidateStore({ characters: 2_000, jobs: 100, pairs: 100 });
   const doubt = open();
   for (let id = 0; id < 10; id++) store.keep(job(id, 900), [doubt]);
@@ -20,8 +21,8 @@ it('keeps jobs without their long values once they take too much memory together
 
 it.each([
   ['jobs', { characters: 1e6, jobs: 3, pairs: 100 }],
-  ['pairs of doubt and job', { characters: 1e6, jobs: 100, pairs: 3 }],
-])('says which doubts have more candidates than are kept, beyond a number of %s', (_name, limits) => {
+  ['pairs of a doubt and a job', { characters: 1e6, jobs: 100, pairs: 3 }],
+])('marks doubts as crowded beyond a number of %s', (_name, limits) => {
   const store = new CandidateStore(limits);
   const [first, other] = [open(), open()];
   for (let id = 0; id < 3; id++) store.keep(job(id, 1), [first]);
@@ -33,7 +34,7 @@ it.each([
   ]);
 });
 
-it('keeps a number of candidates for one doubt', () => {
+it('keeps a limited number of candidates for one doubt', () => {
   const store = new CandidateStore();
   const doubt = open();
   for (let id = 0; id <= MAX_CANDIDATES; id++) store.keep(job(id, 1), [doubt]);

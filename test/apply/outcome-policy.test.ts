@@ -1,3 +1,4 @@
+// What happens to a change after each outcome, and how long retries wait.
 import { describe, expect, it } from 'vitest';
 import { backoffMs, resultOf } from '../../src/apply/outcome-policy.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
@@ -75,7 +76,7 @@ describe('resultOf', () => {
     expect(resultOf(OUTCOMES[kind], attempt(operation), policy, 0.5)).toMatchObject(expected);
   });
 
-  it('notes with an update that is refused by a word of the answer alone that it may have been done', () => {
+  it('records that an update refused only by a word in the answer may have been done', () => {
     const doubtful = { ...OUTCOMES.rejected, perhapsDone: true } as Outcome;
     expect(resultOf(doubtful, attempt('update'), policy)).toMatchObject(back('rejected', { mayLandMs: 0 }));
     expect(resultOf(OUTCOMES.rejected, attempt('update'), policy)).not.toMatchObject(
@@ -88,23 +89,23 @@ describe('resultOf', () => {
     expect(resultOf(OUTCOMES[kind], attempt('update', 3), policy)).toMatchObject(back('failed'));
   });
 
-  it('never gives up a create in doubt, whatever the attempt', () => {
+  it('never gives up a create in doubt, whatever the attempt number', () => {
     expect(resultOf(OUTCOMES.unknown, attempt('create', 99), policy)).toMatchObject(back('in_doubt'));
   });
 
-  it('leaves a missing job alone where the configuration says so', () => {
+  it('leaves a missing job alone if configured so', () => {
     const leaving = { ...policy, onMissing: 'leave' } as const;
     expect(resultOf(OUTCOMES.gone, attempt('update'), leaving)).toMatchObject(back('rejected'));
     expect(resultOf(OUTCOMES.gone, attempt('delete'), leaving)).toMatchObject({ kind: 'deleted' });
   });
 
-  it('waits a first delay where the site asks to wait without saying how long', () => {
+  it('waits the first delay if the site asks to wait without saying how long', () => {
     expect(resultOf({ kind: 'throttled' }, attempt('create'), policy)).toMatchObject(back('ready', { delayMs: 1_000 }));
   });
 });
 
 describe('backoffMs', () => {
-  it('doubles up to the cap, with a jitter of half of it', () => {
+  it('doubles up to the cap, with a jitter of half the delay', () => {
     const at = (number: number, random: number) => backoffMs(number, policy.retry, random);
     expect([1, 2, 3, 4, 5, 60].map((number) => at(number, 0))).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000]);
     expect(at(2, 0.999)).toBeCloseTo(1_999);

@@ -1,4 +1,4 @@
-// Settles creates in doubt against lists of every kind: what shows the job, what shows too little, what shows too much.
+// Resolves creates in doubt against lists of every kind: those that show the job, too little, or too much.
 import { describe, expect } from 'vitest';
 import { resolveDoubts } from '../../src/apply/resolve-doubts.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
@@ -9,7 +9,7 @@ import { lawTest as it, type Open } from '../laws/law-test.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 
 const LISTED: Listing = { kind: 'listed', pages: 1 };
-/** Postings of one content: nothing of them tells one from another. */
+/** Postings with identical content: nothing tells them apart. */
 const ALIKE = { fields: '{ number: null, contact-web-address: null, description: null, title: category }' };
 
 const CONTENT = {
@@ -20,7 +20,7 @@ const CONTENT = {
 };
 
 interface Site {
-  /** What the list shows. It may do something meanwhile. */
+  /** The jobs of the list. A function may act while the list is read. */
   readonly list?: readonly SiteJob[] | ((db: Database) => Promise<readonly SiteJob[]>);
   readonly listing?: Listing;
   readonly show?: (id: string, db: Database) => Promise<SiteJob | undefined>;
@@ -31,7 +31,7 @@ interface Site {
 
 interface Doubtful {
   readonly db: Database;
-  /** Settles once; gives how many were settled. */
+  /** Resolves once; returns how many were resolved. */
   recordOutcome(site: Site): Promise<number>;
   /** State and note of each doubt, by key. */
   doubts(): Promise<
@@ -39,7 +39,7 @@ interface Doubtful {
   >;
 }
 
-/** Creates of these keys, none of which the site has made, as far as anybody knows. */
+/** Puts creates of these keys in doubt; the site made none of the jobs, but nobody knows. */
 async function inDoubt(
   open: Open,
   keys: readonly string[],
@@ -82,7 +82,7 @@ const job = (id: string, fields: Readonly<Record<string, string>>, createdAt?: D
 });
 
 describe('doubts', { concurrent: true }, () => {
-  it('stay without a list action, with an unreadable list, and where the reading is called off', async ({ open }) => {
+  it('stay without a list action, with an unreadable list, and if the reading is cancelled', async ({ open }) => {
     const { recordOutcome, doubts } = await inDoubt(open, ['a']);
     expect(await recordOutcome({ canList: false, list: [job('1', { number: 'a' })] })).toBe(0);
     const stop = new AbortController();
@@ -95,7 +95,7 @@ describe('doubts', { concurrent: true }, () => {
     expect(await doubts()).toMatchObject([{ key: 'a', state: 'in_doubt', listChecks: 0, note: 'it is a page' }]);
   });
 
-  it('that are none cost no reading of the list', async ({ open }) => {
+  it('cost no reading of the list if there are none', async ({ open }) => {
     const { recordOutcome } = await inDoubt(open, []);
     const unread = async () => {
       throw new Error('it was read');
@@ -103,18 +103,18 @@ describe('doubts', { concurrent: true }, () => {
     expect(await recordOutcome({ list: unread })).toBe(0);
   });
 
-  it('are adopted where the list shows the job, and refuted where it shows none', async ({ open }) => {
+  it('are adopted if the list shows the job, and refuted if it does not', async ({ open }) => {
     const { recordOutcome, doubts, db } = await inDoubt(open, ['a', 'b']);
     expect(await recordOutcome({ list: [job('1', { number: 'a' }), job('2', { number: 'z' })] })).toBe(2);
     expect(await db.query('select key, site_job_id as id from mapping')).toEqual([{ key: 'a', id: '1' }]);
-    // What the site does not show of the adopted one is set by an update.
+    // Fields that the site does not show for the adopted job are set by an update.
     expect(await doubts()).toMatchObject([
       { key: 'a', state: 'ready', operation: 'update' },
       { key: 'b', state: 'ready', operation: 'create' },
     ]);
   });
 
-  it('take several looks where that is wished', async ({ open }) => {
+  it('take several list checks if configured so', async ({ open }) => {
     const { recordOutcome, doubts } = await inDoubt(open, ['a']);
     expect(await recordOutcome({ listChecks: 2 })).toBe(0);
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', listChecks: 1 }]);
@@ -122,7 +122,7 @@ describe('doubts', { concurrent: true }, () => {
     expect(await doubts()).toMatchObject([{ state: 'ready', listChecks: 0 }]);
   });
 
-  it('that somebody else settles meanwhile are not settled twice', async ({ open }) => {
+  it('that somebody else resolves meanwhile are not resolved twice', async ({ open }) => {
     const { recordOutcome } = await inDoubt(open, ['a']);
     const resolvedMeanwhile = async (db: Database) => {
       await db.query('delete from change');
@@ -131,20 +131,20 @@ describe('doubts', { concurrent: true }, () => {
     expect(await recordOutcome({ list: resolvedMeanwhile })).toBe(0);
   });
 
-  it('have a job that the list shows too little of shown by itself', async ({ open }) => {
+  it('request a job by itself if the list shows too little of it', async ({ open }) => {
     const { recordOutcome, doubts, db } = await inDoubt(open, ['a', 'b']);
     const list = [job('1', {}), job('2', {})];
     const show = async (id: string) => (id === '1' ? job('1', { number: 'a' }) : undefined);
     expect(await recordOutcome({ list, show })).toBe(2);
     expect(await db.query('select key, site_job_id as id from mapping')).toEqual([{ key: 'a', id: '1' }]);
-    // What the site does not show of the adopted one is set by an update.
+    // Fields that the site does not show for the adopted job are set by an update.
     expect(await doubts()).toMatchObject([
       { key: 'a', state: 'ready', operation: 'update' },
       { key: 'b', state: 'ready', operation: 'create' },
     ]);
   });
 
-  it('wait for a person where that shows too little as well, or fails', async ({ open }) => {
+  it('wait for a person if that shows too little as well, or fails', async ({ open }) => {
     const { recordOutcome, doubts } = await inDoubt(open, ['a']);
     expect(await recordOutcome({ list: [job('1', {})], show: async () => job('1', {}) })).toBe(0);
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', note: expect.stringContaining('made: 1; say which') }]);
@@ -153,7 +153,7 @@ describe('doubts', { concurrent: true }, () => {
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', note: expect.stringContaining('could not be shown') }]);
   });
 
-  it('stay as they are where the showing is called off', async ({ open }) => {
+  it('stay as they are if that request is cancelled', async ({ open }) => {
     const { recordOutcome, doubts } = await inDoubt(open, ['a', 'b']);
     const stop = new AbortController();
     const stopping = () => {
@@ -167,13 +167,13 @@ describe('doubts', { concurrent: true }, () => {
     ]);
   });
 
-  it('with several jobs to choose from wait for a person', async ({ open }) => {
+  it('with several matching jobs wait for a person', async ({ open }) => {
     const { recordOutcome, doubts } = await inDoubt(open, ['a']);
     expect(await recordOutcome({ list: [job('1', { number: 'a' }), job('2', { number: 'a' })] })).toBe(0);
     expect(await doubts()).toMatchObject([{ state: 'in_doubt', note: expect.stringContaining('made: 1, 2; say') }]);
   });
 
-  it('of one content share their jobs', async ({ open }) => {
+  it('with identical content share the matching jobs', async ({ open }) => {
     const { recordOutcome, db } = await inDoubt(open, ['a', 'b'], ALIKE);
     const list = ['1', '2'].map((id) => job(id, CONTENT, new Date()));
     expect(
@@ -182,7 +182,7 @@ describe('doubts', { concurrent: true }, () => {
     expect(await db.query('select site_job_id as id from mapping order by 1')).toEqual([{ id: '1' }, { id: '2' }]);
   });
 
-  it('of one content share nothing any more where somebody else has settled them meanwhile', async ({ open }) => {
+  it('with identical content share nothing once somebody else has resolved them', async ({ open }) => {
     const { recordOutcome, db } = await inDoubt(open, ['a', 'b'], ALIKE);
     const { 'location-city': _, ...tooLittle } = CONTENT;
     const show = async (id: string) => {
@@ -193,7 +193,7 @@ describe('doubts', { concurrent: true }, () => {
     expect(await db.query('select from mapping')).toEqual([]);
   });
 
-  it('whose candidates are too many, and all belong to others, wait for a person', async ({ open }) => {
+  it('with too many candidates, all of which belong to others, wait for a person', async ({ open }) => {
     const { recordOutcome, doubts, db } = await inDoubt(open, ['a']);
     const list = Array.from({ length: 201 }, (_, at) => job(String(at), { number: 'a' }));
     await db.query(`insert into orphan_site_job (site, site_job_id, feed, key)

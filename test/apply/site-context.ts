@@ -1,4 +1,4 @@
-// A desk whose site and books answer as a test says, so that each turn of the create protocol can be brought about.
+// A site context whose site and database answer as the test says, to produce every path of the create protocol.
 import pino, { type Logger } from 'pino';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
@@ -44,7 +44,7 @@ export const exchangeOf = (outcome: Exchange['outcome'], status?: number): Excha
   durationMs: 1.4,
 });
 
-/** A desk with these parts; the books answer every statement with `rows(statement)`. */
+/** A site context with these parts; its database answers every statement with `rows(statement)`. */
 export function siteContextWith(
   parts: Partial<SiteContext>,
   rows: (statement: string) => readonly Row[] = () => [],

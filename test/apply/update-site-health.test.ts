@@ -1,4 +1,4 @@
-// What one process notes of a site, while others send to it as well.
+// What one process records about a site while others send to it as well.
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { SiteContext } from '../../src/apply/site-context.ts';
@@ -25,7 +25,7 @@ afterEach(async () => {
   await testDatabase.drop();
 });
 
-/** As each process has one. */
+/** Each process has its own. */
 const openSiteContext = (): SiteContext =>
   ({ site, address: 'jobs.example.com', db, policy: {}, log: pino({ level: 'silent' }) }) as unknown as SiteContext;
 
@@ -52,7 +52,7 @@ it('pauses after a streak with no success in between', async () => {
   expect((await state()).pauseCause).toBe('redirects');
 });
 
-it('notes where the site is with what it accepted first, and not with a job that is not there', async () => {
+it('records the address with the first accepted change, and not with a missing job', async () => {
   await updateSiteHealth({ kind: 'gone' }, attempt, openSiteContext());
   expect((await state()).address).toBeUndefined();
   await updateSiteHealth(accepted, attempt, openSiteContext());
@@ -60,7 +60,7 @@ it('notes where the site is with what it accepted first, and not with a job that
   expect((await state()).address).toBe('jobs.example.com');
 });
 
-it('looks at no refusals where nobody is to look', async () => {
+it('does not check refusals if the canary is off', async () => {
   const siteContext = {
     ...openSiteContext(),
     policy: { canary: { requests: 0, percent: 0, until: 16 } },

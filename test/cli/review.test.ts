@@ -62,7 +62,7 @@ it('an invalid posting is listed, shown, edited, and live at once', async () => 
   expect((await run('review', 'list')).out).toBe('Nothing needs a person.\n');
   const why = await run('why', 'acme', 'odd');
   expect(why.out).toContain('Edited: location-state is "Mass." as long as the feed says "Jalisco".');
-  expect(why.out).toContain('ann did: edit');
+  expect(why.out).toContain('edit by ann');
 });
 
 it('an edit that leaves a problem says so, with the status of what waits for review', async () => {

@@ -28,7 +28,7 @@ const CASES = [
     name: 'a port that is taken',
     queue: 'database',
     listen: () => (taken.address() as AddressInfo).port,
-    says: /^jobmirror: listen: 127\.0\.0\.1:\d+ can't be taken: another process has it already\. Set another one, .*\n$/,
+    says: /^jobmirror: listen: 127\.0\.0\.1:\d+ is not available: another process uses it\. Set another one, .*\n$/,
   },
 ];
 

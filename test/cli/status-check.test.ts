@@ -157,7 +157,7 @@ it('a token that the site refuses is a pause in /healthz and in status --check',
   expect(checked.status).toBe(1);
   expect(checked.json().at(-1)).toMatchObject({
     failing: [
-      { condition: 'paused', detail: expect.stringMatching(/start anew with the new token: start \(process \d+/) },
+      { condition: 'paused', detail: expect.stringMatching(/restart with the new token: start \(process \d+/) },
     ],
   });
 });

@@ -92,7 +92,7 @@ describe('prints commands that can be given as they stand', () => {
     expect(out).toContain(`resume board --config ${mirror.configPath}\n`);
     const [line] = (await run('sync', '--json')).json<{ message: string }>();
     expect(line?.message).toContain(`resume board --config ${mirror.configPath}`);
-    expect((await run('status')).out).toContain(`wrong with: node`);
+    expect((await run('status')).out).toContain(`for the reasons run: node`);
     const { db } = await mirror.app();
     const [state] = await db.query('select pause_cause from site_state');
     expect(state?.pause_cause).toMatch(/: jobmirror review list$/);

@@ -27,7 +27,7 @@ it.each([
     key: 'p1',
     says: [
       /^It is on site board as job \d+, http:.*, since /,
-      'Nothing is to be sent: the site has it as the feed has it.',
+      'There is nothing to send: the site shows it as the feed has it.',
       /The last pull was 2 of .*; it was complete\./,
       /: create of job \d+: created \(201\)/,
     ],
@@ -41,7 +41,7 @@ it.each([
       'failed for good',
       /review retry \d+/,
       'create failed:',
-      'Changed on the way: title: 1 character that XML',
+      'Changed while reading: title: 1 character that XML',
     ],
   },
   { key: 'nothing', says: ['No posting nothing is recorded for feed', 'none with this key'] },

@@ -1,4 +1,4 @@
-// One posting, once: what is sent, what the books are told, and how long they are told it where they can't hear.
+// One change, once: what is sent, what is recorded, and how long recording is retried while the database is away.
 import { describe, expect, it } from 'vitest';
 import { applyChange } from '../../jobs/apply-change.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
@@ -17,11 +17,11 @@ const BROKEN = Object.assign(new Error('no such column'), { code: '42703' });
 interface Course {
   readonly outcomes: AttemptOutcome[];
   readonly lines: LogLine[];
-  /** Rejects where the attempt could not be noted. */
+  /** Rejects if the outcome could not be recorded. */
   readonly ended: Promise<void>;
 }
 
-/** Applies one change whose request comes to `outcome`; `troubles` meet the books' first answers. */
+/** Applies one change whose request has the given outcome; the database answers first with `troubles`. */
 function apply(
   operation: 'create' | 'update' | 'delete',
   outcome: Outcome | Error,
@@ -29,7 +29,7 @@ function apply(
     readonly status?: number;
     readonly troubles?: readonly Error[];
     readonly recordedAs?: Recorded;
-    /** The process is told to stop before the answer is there. */
+    /** The process is asked to stop before the answer arrives. */
     readonly stopped?: boolean;
   } = {},
 ): Course {
@@ -47,7 +47,7 @@ function apply(
         return exchangeOf(outcome, more.status);
       },
       show: async () => undefined,
-      // What proves the address where no other job of ours is there to be asked for.
+      // Proves the address if no other job of ours can be checked.
       probe: async () => ({ kind: 'accepted', message: 'a list', mayResume: true, found: true }),
     } as unknown as SiteContext['client'],
     async recordOutcome(outcome) {
@@ -63,12 +63,12 @@ function apply(
 }
 
 describe('applyChange', () => {
-  it.each(['nothing', 'not_due'] as const)('sends nothing where the books give no attempt: %s', async (kind) => {
+  it.each(['nothing', 'not_due'] as const)('sends nothing if the claim gives no attempt: %s', async (kind) => {
     const siteContext = siteContextWith({ claim: async () => ({ kind }) });
     await expect(applyChange(attemptOf('create'), siteContext, new AbortController().signal)).resolves.toBeUndefined();
   });
 
-  it('notes what an accepted create came to', async () => {
+  it('records the outcome of an accepted create', async () => {
     const { outcomes, lines, ended } = apply('create', CREATED, { status: 201 });
     await ended;
     expect(outcomes).toMatchObject([
@@ -78,7 +78,7 @@ describe('applyChange', () => {
   });
 
   it.each(['create', 'update', 'delete'] as const)(
-    'has an outcome for a %s that can not be written',
+    'has an outcome for a %s that cannot be encoded',
     async (operation) => {
       const { outcomes, ended } = apply(operation, new Error('no name of an element'));
       await ended;
@@ -88,7 +88,7 @@ describe('applyChange', () => {
     },
   );
 
-  it('records no exchange where nothing left, and one where the site refused unread', async () => {
+  it('records no exchange if nothing was sent, and one if the site refused unread', async () => {
     const refused = { kind: 'unreachable', message: 'refused' } as const;
     for (const [status, record] of [
       [undefined, undefined],
@@ -101,7 +101,7 @@ describe('applyChange', () => {
     }
   });
 
-  it('tells the books again and again where they are away for a moment', async () => {
+  it('retries recording while the database is away for a moment', async () => {
     const { outcomes, lines, ended } = apply('create', CREATED, { troubles: [FULL, FULL] });
     await ended;
     expect(outcomes).toHaveLength(1);
@@ -109,7 +109,7 @@ describe('applyChange', () => {
     expect(lines).toMatchObject([waiting, waiting, { msg: 'change accepted' }]);
   });
 
-  it('says the job ID before it gives up telling', async () => {
+  it('logs the job ID before it gives up recording', async () => {
     const broken = apply('create', CREATED, { troubles: [BROKEN, BROKEN] });
     await expect(broken.ended).rejects.toThrow('no such column');
     expect(broken.lines.at(-1)).toMatchObject({ level: 50, msg: 'outcome not recorded', siteJobId: '7' });
@@ -120,19 +120,19 @@ describe('applyChange', () => {
     expect(stopped.lines[0]).not.toHaveProperty('siteJobId');
   });
 
-  it('records an outcome without its exchange where the database does not take that', async () => {
+  it('records an outcome without its exchange if the database refuses the exchange', async () => {
     const { outcomes, ended } = apply('create', CREATED, { status: 201, troubles: [UNTAKEN] });
     await ended;
     expect(outcomes).toMatchObject([{ result: { kind: 'created', siteJobId: '7' }, record: undefined }]);
   });
 
-  it('goes on where the password or the database itself is being exchanged', async () => {
+  it('keeps trying while the password or the database itself is being replaced', async () => {
     const { outcomes, ended } = apply('create', CREATED, { troubles: [LOCKED_OUT, LOCKED_OUT] });
     await ended;
     expect(outcomes).toHaveLength(1);
   });
 
-  it('says the job ID at the end also where the database does not answer at all', async () => {
+  it('logs the job ID at the end even if the database does not answer at all', async () => {
     const lines: LogLine[] = [];
     const stop = new AbortController();
     const attempt = attemptOf('create');
@@ -145,18 +145,15 @@ describe('applyChange', () => {
       },
       log: logInto(lines),
     });
-    await expect(applyChange(attempt, siteContext, stop.signal)).rejects.toThrow('the process ends');
+    await expect(applyChange(attempt, siteContext, stop.signal)).rejects.toThrow('the process ended');
     expect(lines).toMatchObject([{ level: 50, msg: 'outcome not recorded', siteJobId: '7' }]);
   });
 
-  it.each(['owned_elsewhere', 'superseded'] as const)(
-    'makes it an error where the outcome was %s',
-    async (recordedAs) => {
-      const { lines, ended } = apply('create', CREATED, { recordedAs });
-      await ended;
-      expect(lines).toMatchObject([{ level: 50, msg: `outcome ${recordedAs}` }]);
-    },
-  );
+  it.each(['owned_elsewhere', 'superseded'] as const)('logs an error if the outcome was %s', async (recordedAs) => {
+    const { lines, ended } = apply('create', CREATED, { recordedAs });
+    await ended;
+    expect(lines).toMatchObject([{ level: 50, msg: `outcome ${recordedAs}` }]);
+  });
 
   it.each<[Outcome, object]>([
     [{ kind: 'accepted' }, { level: 30, msg: 'change accepted' }],
@@ -177,14 +174,14 @@ describe('applyChange', () => {
       { kind: 'misconfigured', message: 'redirects' },
       { level: 40, message: 'redirects' },
     ],
-  ])('says what became of an update: %o', async (outcome, line) => {
+  ])('logs the outcome of an update: %o', async (outcome, line) => {
     const { lines, ended } = apply('update', outcome);
     await ended;
     expect(lines.at(-1)).toMatchObject(line);
   });
 
   it.each<Outcome>([{ kind: 'unauthorized' }, { kind: 'throttled', retryAfterMs: 1_000 }])(
-    'stops the site before the change is given back: %o',
+    'stops the site before the change is returned to the backlog: %o',
     async (outcome) => {
       const order: string[] = [];
       const attempt = attemptOf('update');
@@ -215,11 +212,11 @@ describe('applyChange', () => {
     [{ kind: 'unknown', message: 'timed out' }, 1],
     [{ kind: 'unauthorized' }, 1],
     [{ kind: 'misconfigured', message: 'redirects' }, 1],
-  ])('has one request at a time; while %o is noted, %i were sent', async (outcome, sent) => {
+  ])('sends one request at a time; while %o is recorded, %i were sent', async (outcome, sent) => {
     let sending = 0;
-    let note: (recordedAs: Recorded) => void = () => undefined;
-    const noted = new Promise<Recorded>((resolve) => {
-      note = resolve;
+    let finishRecording: (recordedAs: Recorded) => void = () => undefined;
+    const recording = new Promise<Recorded>((resolve) => {
+      finishRecording = resolve;
     });
     const attempt = attemptOf('update');
     const siteContext = siteContextWith({
@@ -231,18 +228,18 @@ describe('applyChange', () => {
           return exchangeOf(outcome);
         },
       } as unknown as SiteContext['client'],
-      recordOutcome: () => noted,
+      recordOutcome: () => recording,
     });
     const { signal } = new AbortController();
     const both = [applyChange(attempt, siteContext, signal), applyChange(attempt, siteContext, signal)];
     await new Promise(setImmediate);
     expect(sending).toBe(sent);
-    note('recorded');
+    finishRecording('recorded');
     await Promise.all(both);
     expect(sending).toBe(2);
   });
 
-  it('gives its place back where the books can not be reached, and where there is nothing to send', async () => {
+  it('releases its slot if the database is unreachable, and if there is nothing to send', async () => {
     const requestSlots = semaphoreFor(1);
     const { signal } = new AbortController();
     const away = siteContextWith({ requestSlots, claim: () => Promise.reject(FULL) });
@@ -251,32 +248,32 @@ describe('applyChange', () => {
     expect(await Promise.race([requestSlots.take(), new Promise(setImmediate)])).toBeTypeOf('function');
   });
 
-  it('says that the intent is in the books before it sends, and says nothing where there is none', async () => {
-    const told: string[] = [];
-    const onIntent = () => told.push('intent');
+  it('reports that the intent is recorded before it sends, and reports nothing without an intent', async () => {
+    const events: string[] = [];
+    const onIntent = () => events.push('intent');
     const { signal } = new AbortController();
     const attempt = attemptOf('update');
     const siteContext = siteContextWith({
       claim: async () => ({ kind: 'attempt', attempt }),
       client: {
         async send() {
-          told.push('sent');
+          events.push('sent');
           return exchangeOf({ kind: 'accepted' });
         },
       } as unknown as SiteContext['client'],
     });
     await applyChange(attempt, siteContext, signal, onIntent);
-    expect(told).toEqual(['intent', 'sent']);
+    expect(events).toEqual(['intent', 'sent']);
     await applyChange(attempt, siteContextWith({ claim: async () => ({ kind: 'nothing' }) }), signal, onIntent);
     await applyChange(attempt, siteContextWith({ claim: async () => ({ kind: 'not_due' }) }), signal, onIntent);
-    expect(told).toEqual(['intent', 'sent']);
+    expect(events).toEqual(['intent', 'sent']);
   });
 
-  it('has no more changes in work than there is room for, however soon the site answers', async () => {
+  it('keeps the number of changes in flight within the limit, however soon the site answers', async () => {
     let sent = 0;
-    let note: (recordedAs: Recorded) => void = () => undefined;
-    const noted = new Promise<Recorded>((resolve) => {
-      note = resolve;
+    let finishRecording: (recordedAs: Recorded) => void = () => undefined;
+    const recording = new Promise<Recorded>((resolve) => {
+      finishRecording = resolve;
     });
     const attempt = attemptOf('update');
     const siteContext = siteContextWith({
@@ -289,18 +286,18 @@ describe('applyChange', () => {
           return exchangeOf({ kind: 'accepted' });
         },
       } as unknown as SiteContext['client'],
-      recordOutcome: () => noted,
+      recordOutcome: () => recording,
     });
     const { signal } = new AbortController();
     const all = [1, 2, 3].map(() => applyChange(attempt, siteContext, signal));
     await new Promise(setImmediate);
     expect(sent).toBe(2);
-    note('recorded');
+    finishRecording('recorded');
     await Promise.all(all);
     expect(sent).toBe(3);
   });
 
-  it('begins nothing any more once places are closed, whether it waits for one or for its turn', async () => {
+  it('starts nothing once the slots are closed, whether it waits for a slot or for the rate limiter', async () => {
     const requestSlots = semaphoreFor(1);
     let comeTurn: () => void = () => undefined;
     const turn = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// Pulls of a feed that is long enough for a thread of its own: what is planned is what the feed says, posting by posting.
+// Pulls of a feed large enough for a thread of its own: the plan matches the feed, posting by posting.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import * as writtenReading from '../../src/feed/batch/written-reading.ts';
@@ -7,12 +7,12 @@ import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
-// Threads are used, however many cores there are.
+// Uses threads regardless of the number of cores.
 vi.mock('node:os', async (original) => ({
   ...(await original<typeof import('node:os')>()),
   availableParallelism: () => 2,
 }));
-// As it is, with its calls counted.
+// The original, with its calls counted.
 vi.mock('../../src/feed/batch/written-reading.ts', { spy: true });
 
 const POSTINGS = 5_000;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => mirror.close());
 
-/** Long ones beside short ones, each with a description of its own; `version` says which of them are other than before. */
+/** Long and short postings, each with its own description; `version` determines which of them have changed. */
 const feedOf = (version: (n: number) => number): TestPosting[] =>
   Array.from({ length: POSTINGS }, (_, n) =>
     posting(`p${n}`, { description: `<p>${`${n} in version ${version(n)} `.repeat(1 + ((n * 7) % 200))}</p>` }),
@@ -43,13 +43,13 @@ async function pull(list: readonly TestPosting[]): Promise<Record<string, number
   return { ...row, complete: Number(end.complete) };
 }
 
-/** The descriptions that are wished, by key. */
+/** The desired descriptions, by key. */
 const desired = async (): Promise<Map<string, string>> =>
   new Map(
     (await app.db.query("select key, fields->>'description' as text from change")).map(({ key, text }) => [key, text]),
   );
 
-it('wishes each posting as the feed has it, in a first pull and in those where some are other than before', async () => {
+it('plans each posting as the feed has it, in the first pull and in later ones where some have changed', async () => {
   let list = feedOf(() => 1);
   expect(Buffer.byteLength(feedXml(list))).toBeGreaterThan(8 * 1024 * 1024);
   const expected = () => new Map(list.map(({ key, description = '' }) => [key, description]));
@@ -61,7 +61,7 @@ it('wishes each posting as the feed has it, in a first pull and in those where s
   expect(await desired()).toEqual(expected());
 });
 
-it('puts the same into the books whether a first pull reads postings ahead or not', async () => {
+it('records the same whether a first pull prefetches postings or not', async () => {
   const kinds = [
     (n: number) => posting(`q${n}`, { description: `<p title="a">– ${'work '.repeat(n % 1_200)}\\</p>` }),
     (n: number) => posting(`q${n}`, { state: 'Nowhere' }),
@@ -73,7 +73,7 @@ it('puts the same into the books whether a first pull reads postings ahead or no
   const list = Array.from({ length: 8_000 }, (_, n) =>
     (n % 9 === 0 ? (kinds[(n / 9) % kinds.length] ?? usual) : usual)(n),
   );
-  // Longer than all that may be under way at a time: memories are used again.
+  // Longer than everything that may be in flight at a time: buffers are reused.
   expect(Buffer.byteLength(feedXml(list))).toBeGreaterThan(20 * 1024 * 1024);
   const app = await mirror.app();
   const recorded = async () => ({
@@ -96,7 +96,7 @@ it('puts the same into the books whether a first pull reads postings ahead or no
   expect(withReading.counts.unreadable).toBeGreaterThan(100);
   expect(withReading.notes.length).toBeGreaterThan(100);
 
-  // A posting that was edited may be any: nothing is read ahead.
+  // An edit may concern any posting: nothing is prefetched.
   await app.db.query("insert into override (feed, key, field, value) values ('acme', 'nobody', 'title', 'x')");
   const { prefetched: none, ...without } = await firstPull();
   expect(none).toBe(0);

@@ -46,7 +46,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       token_refused: false,
       other_refused_tokens: [{ noted_by: expect.stringContaining(String(process.pid)) }],
       // What only the other process could send waits: that is no state in which all is well.
-      failing: ['site board is paused for a process that has a token which it refuses'],
+      failing: ['site board is paused for a process whose token it refuses'],
     });
     expect(await statusOf(installation, env.BOARD_TOKEN ?? '')).toMatchObject({
       state: 'paused',

@@ -1,4 +1,4 @@
-// What counts as failing, and what as waiting for review: each rule once, and what comes close to it.
+// What counts as failing, and what as waiting for review: each rule once, and its near misses.
 import { describe, expect, it } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { type AssessOptions, assessHealth, type FeedFacts, type SiteFacts } from '../../src/review/assess-health.ts';
@@ -45,10 +45,10 @@ describe('failing', () => {
   it.each<[string, Partial<SiteFacts>, Partial<FeedFacts>, string[]]>([
     ['nothing', {}, {}, []],
     ['a paused site', { paused: true, pauseCause: '401' }, {}, ['paused']],
-    ['a token of another running process', { refusedProcesses: ['start (process 7)'] }, {}, ['paused']],
-    ['a site elsewhere, once', { paused: true, moved: true }, {}, ['moved']],
-    ['a site that was out of reach for a moment', { unreachableStreak: 3 }, {}, []],
-    ['a site that stays out of reach', { unreachableStreak: 4 }, {}, ['out_of_reach']],
+    ["another running process's refused token", { refusedProcesses: ['start (process 7)'] }, {}, ['paused']],
+    ['a site at another address, reported once', { paused: true, moved: true }, {}, ['moved']],
+    ['a site that was briefly unreachable', { unreachableStreak: 3 }, {}, []],
+    ['a site that stays unreachable', { unreachableStreak: 4 }, {}, ['out_of_reach']],
     ['one failed pull of three', {}, { history: failed('failed', 'mirrored', 'failed') }, []],
     ['three failed pulls', {}, { history: failed('failed', 'failed', 'failed') }, ['pulls_failing']],
     [
@@ -63,7 +63,7 @@ describe('failing', () => {
       { history: { ...failed('failed'), lastComplete: undefined }, staleBefore: undefined },
       ['pulls_failing'],
     ],
-    ['incomplete pulls, the last complete one fresh', {}, { history: { ...HISTORY, recent: ['incomplete'] } }, []],
+    ['incomplete pulls, the last complete one recent', {}, { history: { ...HISTORY, recent: ['incomplete'] } }, []],
     ['a stale complete pull', {}, { staleBefore: at(31) }, ['stale']],
     ['no pull', {}, { history: undefined }, ['stale']],
     ['no pull of a feed without a schedule', {}, { history: undefined, staleBefore: undefined }, []],
@@ -81,18 +81,18 @@ describe('failing', () => {
     expect(assess(site, feed).failing).toEqual(kinds);
   });
 
-  it('changes that nobody sends, unless the site is paused, which says it already', () => {
+  it('changes that nobody sends, unless the site is paused, which is reported already', () => {
     expect(assess({}, { ready: 3 }, { workers: 0 }).failing).toEqual(['not_sent']);
     expect(assess({ paused: true }, { ready: 3 }, { workers: 0 }).failing).toEqual(['paused']);
     expect(assess({}, { ready: 3 }).failing).toEqual([]);
   });
 
-  it('a process that has just begun is given time to catch up', () => {
+  it('a process that has just started gets time to catch up', () => {
     expect(assess({}, { staleBefore: at(31) }, { workers: 1, runningSince: at(40) }).failing).toEqual([]);
     expect(assess({}, { staleBefore: at(31) }, { workers: 1, runningSince: at(10) }).failing).toEqual(['stale']);
   });
 
-  it('what sources and sites say stands apart from what anybody may read', () => {
+  it('text from sources and sites is kept apart from the public message', () => {
     const { failing } = assessHealth([{ ...SITE, paused: true, pauseCause: 'secret words' }], [], { workers: 1 });
     expect(failing).toEqual([
       { kind: 'paused', site: 'board', message: 'site board is paused', detail: 'secret words' },
@@ -100,7 +100,7 @@ describe('failing', () => {
   });
 });
 
-it('entries wait for review, which is no failure', () => {
+it('entries waiting for review are not a failure', () => {
   expect(assess({}, { review: 1 })).toEqual({ failing: [], review: ['feed acme: 1 entry waits for review'] });
   expect(assess({}, { review: 3 }).review).toEqual(['feed acme: 3 entries wait for review']);
 });

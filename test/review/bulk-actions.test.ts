@@ -1,4 +1,4 @@
-// Retry, approve and discard: on entries and on feeds, in one piece, with audit, and never on what is in flight.
+// Retry, approve and discard: on entries and on feeds, in one transaction, with audit, and never on changes in flight.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
 import { outcomeOf, outcomesOf } from '../../src/review/entry-outcome.ts';
@@ -25,7 +25,7 @@ const audit = () =>
   );
 const stateOf = async (key: string) => (await stage.change(key))?.state;
 
-/** Ten live jobs, of which the feed has two left. */
+/** Ten live jobs; two of them are left in the feed. */
 async function holdEight(): Promise<void> {
   await stage.pull(postings(10));
   await stage.acceptAll();
@@ -33,7 +33,7 @@ async function holdEight(): Promise<void> {
 }
 
 describe('retry', () => {
-  it('makes what was rejected or failed ready, with all attempts and a new revision', async () => {
+  it('makes rejected and failed changes ready, with all attempts and a new revision', async () => {
     await stage.pull(postings(3));
     await stage.fail('p1', 'rejected');
     await stage.fail('p2', 'failed');
@@ -53,7 +53,7 @@ describe('retry', () => {
     ]);
   });
 
-  it('leaves what breaks a rule, is in doubt, held, waiting or in flight', async () => {
+  it('skips changes that break a rule or are in doubt, held, waiting or in flight', async () => {
     await holdEight();
     await stage.pull([
       ...postings(2),
@@ -77,14 +77,18 @@ describe('retry', () => {
     expect(await audit()).toEqual([]);
   });
 
-  it("takes a feed's name for all that it concerns there", async () => {
+  it('applies to all eligible entries of a named feed', async () => {
     await stage.pull([...postings(3), posting('odd', { state: 'Jalisco' })]);
     await stage.fail('p1', 'rejected');
     await stage.fail('p2', 'failed');
     await stage.fail('p3', 'in_doubt');
     const report = (await onFeed('retry')) as Acted;
     expect(report.feeds).toEqual([
-      { feed: 'acme', done: 2, message: '2 ready to be sent again; 1 left, as they break rules of the site' },
+      {
+        feed: 'acme',
+        done: 2,
+        message: '2 ready to be sent again; 1 not retried: content that breaks rules of the site',
+      },
     ]);
     expect(report.entries).toEqual([]);
     expect((await onFeed('retry')) as Acted).toMatchObject({
@@ -106,7 +110,7 @@ describe('approve', () => {
     expect(counts).toEqual({ live: 2, counted: 0 });
   });
 
-  it('lifts the hold of the feed once nothing is held any more', async () => {
+  it('lifts the hold of the feed once nothing is held', async () => {
     await holdEight();
     const holds = () => stage.app.db.query('select hold_reason is not null as held from feed_state');
     await onEntries('approve', [await stage.entry('p3')]);
@@ -118,7 +122,7 @@ describe('approve', () => {
   it.each([
     { name: 'more', expected: 7 },
     { name: 'fewer', expected: 9 },
-  ])('refuses where $name are held than the person saw', async ({ expected }) => {
+  ])('refuses if $name are held than the person saw', async ({ expected }) => {
     await holdEight();
     expect(await onFeed('approve', expected)).toEqual({
       kind: 'refused',
@@ -142,7 +146,7 @@ describe('approve', () => {
     expect(await stateOf('p2')).toBe('rejected');
   });
 
-  it('leaves a posting that has come back meanwhile', async () => {
+  it('skips a posting that has come back meanwhile', async () => {
     await holdEight();
     const id = await stage.entry('p3');
     await stage.pull([...postings(2), posting('p3', { title: 'Back' })]);
@@ -165,7 +169,7 @@ describe('discard', () => {
     expect(await stage.change('p3')).toMatchObject({ state: 'ready', desired: 'present', operation: 'update' });
   });
 
-  it('lets a rejection rest until the posting changes', async () => {
+  it('leaves a rejection alone until the posting changes', async () => {
     await stage.pull([posting('odd', { state: 'Jalisco' })]);
     await onEntries('discard', [await stage.entry('odd')]);
     await stage.pull([posting('odd', { state: 'Jalisco' }), posting('p1')]);
@@ -175,7 +179,7 @@ describe('discard', () => {
     expect(await stateOf('odd')).toBe('ready');
   });
 
-  it('takes an unreadable record as dealt with: the feed counts as complete without it', async () => {
+  it('excludes an unreadable record: the feed counts as complete without it', async () => {
     const broken = feedXml([posting('p1')]).replace('</source>', '<job><title>Nobody</title></job></source>');
     expect(await stage.pull(broken)).toMatchObject({ complete: false });
     const [entry] = await stage.entries();
@@ -184,7 +188,7 @@ describe('discard', () => {
     expect(await stage.entries()).toEqual([]);
   });
 
-  it('leaves doubts, and says what settles them', async () => {
+  it('skips doubts, and says how to resolve them', async () => {
     await stage.pull(postings(2));
     await stage.fail('p1', 'in_doubt');
     await stage.fail('p2', 'failed');
@@ -193,21 +197,21 @@ describe('discard', () => {
       entries: [{ result: 'not_applicable', message: expect.stringContaining(`review settle ${id} --missing`) }],
     });
     expect(((await onFeed('discard')) as Acted).feeds[0]?.message).toBe(
-      '1 discarded (1 failed); 1 left, as they are in doubt: use review settle',
+      '1 discarded (1 failed); 1 not discarded: in doubt, use review settle',
     );
     expect(await stateOf('p1')).toBe('in_doubt');
   });
 });
 
 describe('selectEntries', () => {
-  it('names everything that is unknown, entries and feeds', async () => {
+  it('names every unknown entry and feed', async () => {
     expect(await selectEntries(stage.app.db, stage.app.config, ['99', 'acme', 'nobody'])).toEqual({
       kind: 'unknown',
       message: 'there is no open review entry 99; there is no feed nobody; feeds: acme. Nothing was done.',
     });
   });
 
-  it('takes each thing once', async () => {
+  it('selects each name once', async () => {
     await stage.pull(postings(1));
     const id = String(await stage.entry('p1'));
     expect(await selectEntries(stage.app.db, stage.app.config, [id, 'acme', id, 'acme'])).toEqual({
@@ -217,8 +221,8 @@ describe('selectEntries', () => {
   });
 });
 
-describe('what became of entries', () => {
-  it('is said of each, and counted by feed', async () => {
+describe('the outcome of entries', () => {
+  it('is reported for each, and counted by feed', async () => {
     await stage.pull(postings(3));
     for (const key of ['p1', 'p2', 'p3']) await stage.fail(key, 'rejected');
     const ids = await Promise.all(['p1', 'p2', 'p3'].map((key) => stage.entry(key)));

@@ -1,4 +1,4 @@
-// Edits of a reviewer: they mend a rejection, hold for as long as the source says the same, and are lost to no pull.
+// Edits by a reviewer: they fix a rejection, hold while the source value stays the same, and survive every pull.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-entry.ts';
@@ -19,7 +19,7 @@ const edits = (key: string) => editsOfPosting(stage.app.db, acme, postingKey(key
 const odd = (fields: Parameters<typeof posting>[1] = {}) => posting('odd', { state: 'Jalisco', ...fields });
 
 describe('an edit', () => {
-  it('that mends the posting makes it ready, with what the source says noted beside it', async () => {
+  it('that fixes the posting makes it ready, and records the source value', async () => {
     await stage.pull([odd()]);
     expect(await edit('odd', { 'location-state': 'Mass.' })).toEqual({
       kind: 'edited',
@@ -45,7 +45,7 @@ describe('an edit', () => {
     ]);
   });
 
-  it('that leaves other problems keeps the posting rejected, with those', async () => {
+  it('that leaves other problems keeps the posting rejected for those', async () => {
     await stage.close();
     stage = await openStage({ site: { max_lengths: '{ title: 10 }' } });
     await stage.pull([odd({ title: 'A title that is too long' })]);
@@ -53,7 +53,7 @@ describe('an edit', () => {
     expect(report).toMatchObject({ kind: 'edited', remaining: expect.stringContaining('title has 24 characters') });
     expect(await stage.change('odd')).toMatchObject({ state: 'rejected', invalid: true });
 
-    // The second edit keeps what the source said when the first was made.
+    // The second edit keeps the source value recorded by the first.
     expect(await edit('odd', { title: 'Short' })).toMatchObject({ remaining: undefined });
     expect(await edits('odd')).toEqual([
       { field: 'location-state', sourceValue: 'Jalisco', value: 'MA' },
@@ -65,14 +65,14 @@ describe('an edit', () => {
     });
   });
 
-  it('of a field that was edited before keeps what the source says', async () => {
+  it('of a field edited before keeps the recorded source value', async () => {
     await stage.pull([odd()]);
     await edit('odd', { 'location-state': 'Nowhere' });
     await edit('odd', { 'location-state': 'Ohio' });
     expect(await edits('odd')).toEqual([{ field: 'location-state', sourceValue: 'Jalisco', value: 'Ohio' }]);
   });
 
-  it('takes a field away, or back to what the source says', async () => {
+  it('removes a field, or restores the source value', async () => {
     await stage.pull([posting('p1')]);
     await stage.fail('p1', 'rejected');
     await edit('p1', { 'category-name': '' });
@@ -82,7 +82,7 @@ describe('an edit', () => {
     expect(await edits('p1')).toEqual([{ field: 'title', sourceValue: 'Nurse p1', value: 'Other' }]);
   });
 
-  it('holds in later pulls while the source says the same there, and ends when it does not', async () => {
+  it('holds in later pulls while the source value stays the same, and ends when it changes', async () => {
     await stage.pull([odd()]);
     await edit('odd', { 'location-state': 'Ohio' });
     await stage.acceptAll();
@@ -97,7 +97,7 @@ describe('an edit', () => {
     expect((await stage.change('odd'))?.fields).toMatchObject({ 'location-state': 'Texas' });
   });
 
-  it('forgets an earlier one that the source has overtaken', async () => {
+  it('drops an earlier edit if the source has changed the field since', async () => {
     await stage.pull([odd()]);
     await edit('odd', { 'location-state': 'Ohio' });
     await stage.pull([odd({ state: 'Chihuahua' })]);
@@ -105,7 +105,7 @@ describe('an edit', () => {
     expect(await edits('odd')).toEqual([{ field: 'location-state', sourceValue: 'Chihuahua', value: 'Texas' }]);
   });
 
-  it('of a failed posting has all attempts again', async () => {
+  it('of a failed posting allows all attempts again', async () => {
     await stage.pull([posting('p1')]);
     await stage.fail('p1', 'failed');
     await edit('p1', { title: 'Other' });
@@ -115,8 +115,8 @@ describe('an edit', () => {
 
 describe('refused', () => {
   it.each<{ name: string; edits: Record<string, string>; message: string }>([
-    { name: 'a field that there is not', edits: { titel: 'x' }, message: 'has no field titel; fields: category-name' },
-    { name: 'what changes nothing', edits: { 'location-state': 'Jalisco' }, message: 'nothing would change' },
+    { name: 'an unknown field', edits: { titel: 'x' }, message: 'has no field titel; fields: category-name' },
+    { name: 'an edit that changes nothing', edits: { 'location-state': 'Jalisco' }, message: 'nothing would change' },
   ])('$name', async ({ edits: given, message }) => {
     await stage.pull([odd()]);
     expect(await edit('odd', given)).toEqual({ kind: 'refused', message: expect.stringContaining(message) });
@@ -125,10 +125,10 @@ describe('refused', () => {
   });
 
   it.each([
-    { name: 'what waits', prepare: async () => undefined, message: 'it is waiting to be sent' },
-    { name: 'what is in flight', prepare: () => stage.claim('p1'), message: 'it is being sent right now' },
+    { name: 'a waiting change', prepare: async () => undefined, message: 'it is waiting to be sent' },
+    { name: 'a change in flight', prepare: () => stage.claim('p1'), message: 'it is being sent right now' },
     {
-      name: 'what is in doubt',
+      name: 'a change in doubt',
       prepare: () => stage.fail('p1', 'in_doubt'),
       message: 'the site may have made the job',
     },
@@ -139,7 +139,7 @@ describe('refused', () => {
     expect(await edits('p1')).toEqual([]);
   });
 
-  it('an entry that there is not', async () => {
+  it('an unknown entry', async () => {
     expect(await editEntry(stage.app.db, stage.app.config, 99, { title: 'x' }, acting)).toEqual({
       kind: 'refused',
       message: 'there is no open review entry 99',
@@ -147,11 +147,11 @@ describe('refused', () => {
   });
 });
 
-it('an edit waits for a pull that has begun, which would undo it', async () => {
+it('an edit waits for a running pull, which would undo it', async () => {
   await stage.pull([odd()]);
   const lock = await tryLock(stage.app.db, lockKey('pull', acme));
   const editing = edit('odd', { 'location-state': 'Ohio' });
-  // The edit stands in the queue for the lock before it is given back.
+  // The edit queues for the lock before the lock is released.
   for (;;) {
     const [row] = await stage.app.db.query(
       `select count(*) as n from pg_locks where locktype = 'advisory' and not granted

@@ -1,4 +1,4 @@
-// Mappings as lines: what is written is read back equal, and what is wrong with a line is said with its number.
+// Mappings as lines: they are read back exactly as written, and a problem is reported with its line number.
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
@@ -28,7 +28,7 @@ const row = (key: string, url?: string) => ({
 
 describe.each(['csv', 'jsonl'] as const)('as %s', (format) => {
   it.each(['plain', 'a,b', 'with "quotes"', '"', 'ümläut 🙂', "it's", '007', '=1+1', "'=1", "''+1", '-5', "'plain"])(
-    'the key %s comes back',
+    'the key %s is read back unchanged',
     async (key) => {
       const header = headerLine(format);
       const lines = [
@@ -54,7 +54,7 @@ it.each(['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)'])('no spreadsheet take
   expect(mappingLine(row(key), 'csv')).toMatch(/^acme,"?'/);
 });
 
-it('takes columns in any order, without those that need not be there, and skips empty lines', async () => {
+it('accepts columns in any order, without the optional ones, and skips empty lines', async () => {
   const lines = ['\uFEFFsite_job_id,key,feed', '1,a,acme', '', '2,b,acme'];
   expect((await read(lines)).map((line) => [line.line, line.kind === 'mapping' && line.key])).toEqual([
     [2, 'a'],
@@ -68,7 +68,7 @@ it.each([
   { name: 'a missing column', lines: ['feed,key'], line: 1, message: 'site_job_id is missing' },
   { name: 'an unknown column', lines: ['feed,key,site_job_id,colour'], line: 1, message: 'unknown: colour' },
   { name: 'too few cells', lines: [HEADER, 'acme,a'], line: 2, message: '2 cells' },
-  { name: 'an open quote', lines: [HEADER, 'acme,"a,1,,'], line: 2, message: 'quotes' },
+  { name: 'an open quote', lines: [HEADER, 'acme,"a,1,,'], line: 2, message: 'CSV quoting' },
   {
     name: 'an unknown feed',
     lines: [HEADER, 'globex,a,1,,'],
@@ -87,11 +87,11 @@ it.each([
     line: 1,
     message: 'key must be text',
   },
-])('says what is wrong with $name', async ({ lines, line, message }) => {
+])('reports the problem with $name', async ({ lines, line, message }) => {
   expect(await read(lines)).toEqual([{ kind: 'problem', line, message: expect.stringContaining(message) }]);
 });
 
-it('goes on behind a line that is wrong', async () => {
+it('continues after an invalid line', async () => {
   expect((await read([HEADER, 'acme,a', 'acme,b,2,,', 'acme,c'])).map((line) => line.kind)).toEqual([
     'problem',
     'mapping',

@@ -1,4 +1,4 @@
-// Discarding entries of some kinds only, listing what was discarded, and putting it back into review as what it was.
+// Discarding entries of some kinds only, listing discarded entries, and returning them to review in their former state.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
 import type { BulkAction } from '../../src/review/why-not.ts';
@@ -32,7 +32,7 @@ const ODD = posting('odd', { state: 'Jalisco' });
 const NOBODY = '<job><title>Nobody</title></job>';
 const withNobody = (feed: string) => feed.replace('</source>', `${NOBODY}</source>`);
 
-/** One entry of each kind that can be discarded: 12 jobs are live, of which the feed has 4 left. */
+/** Creates one entry of each kind that can be discarded: 12 jobs are live, 4 of them left in the feed. */
 async function oneOfEach(): Promise<void> {
   await stage.pull(postings(12));
   await stage.acceptAll();
@@ -44,7 +44,7 @@ async function oneOfEach(): Promise<void> {
 const HELD = ['p10', 'p11', 'p12', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9'].map((key) => `${key} held`);
 const ALL = ['- unreadable', 'bad failed', 'odd rejected', 'p1 duplicate', ...HELD].sort();
 
-it('takes each entry back to what it was, and counts by kind', async () => {
+it('returns each entry to its former state, and counts by kind', async () => {
   await oneOfEach();
   expect(await waiting()).toEqual(ALL);
   const [done] = (await onFeed('discard')).feeds;
@@ -71,7 +71,7 @@ it('takes each entry back to what it was, and counts by kind', async () => {
   ]);
 });
 
-it('of the kinds that are named, and of no others', async () => {
+it('applies to the named kinds, and to no others', async () => {
   await oneOfEach();
   expect((await onFeed('discard', ['rejected', 'failed'])).feeds[0]).toMatchObject({ done: 2 });
   expect(await discarded()).toEqual(['bad failed', 'odd rejected']);
@@ -88,7 +88,7 @@ it('of the kinds that are named, and of no others', async () => {
 });
 
 describe('a delete that was held', () => {
-  it('is held again, counted by the guard again, and deletes nothing by itself', async () => {
+  it('is held and counted by the guard again, and deletes nothing by itself', async () => {
     await oneOfEach();
     const holds = () => stage.app.db.query('select hold_reason is not null as held from feed_state');
     await onFeed('discard', ['held']);
@@ -116,7 +116,7 @@ describe('a delete that was held', () => {
   });
 });
 
-it('what changed meanwhile, or is in doubt or in flight, is left', async () => {
+it('entries that changed meanwhile, or are in doubt or in flight, are skipped', async () => {
   await stage.pull([ODD, posting('a'), posting('b'), posting('c')]);
   await stage.fail('a', 'in_doubt');
   await stage.claim('b');
@@ -135,7 +135,7 @@ it('what changed meanwhile, or is in doubt or in flight, is left', async () => {
 });
 
 describe('an unreadable record', () => {
-  it('is read again by the next pull, whatever the source says of having changed', async () => {
+  it('is read again by the next pull, even if the source says it has not changed', async () => {
     await stage.pull(withNobody(feedXml(postings(2))));
     await onFeed('discard');
     await stage.pull(withNobody(feedXml(postings(2))));
@@ -147,7 +147,7 @@ describe('an unreadable record', () => {
     expect(await stage.pull(withNobody(feedXml(postings(1))))).toMatchObject({ complete: false });
   });
 
-  it('is not reopened in the middle of a pull that took it for dealt with', async () => {
+  it('is not reopened during a pull that treats it as discarded', async () => {
     await stage.pull(withNobody(feedXml(postings(2))));
     await onFeed('discard');
     const lock = await tryLock(stage.app.db, lockKey('pull', acme));

@@ -1,4 +1,4 @@
-// A person's word on a create in doubt: taken where it can be true, and never so that a job gets two postings.
+// A person's decision on a create in doubt: accepted if it can be true, and never so that one job gets two postings.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SiteJobId, siteJobId } from '../../src/posting/identifiers.ts';
 import { type PersonsVerdict, type ResolveOptions, resolveEntry } from '../../src/review/resolve-entry.ts';
@@ -43,7 +43,7 @@ async function doubt(...keys: readonly string[]): Promise<void> {
   for (const key of keys) await stage.fail(key, 'in_doubt');
 }
 
-it('the job exists: it is mapped, with what was sent, and nothing is left to send', async () => {
+it('the job exists: it is mapped with the sent fields, and nothing is left to send', async () => {
   await doubt('p1');
   const entry = await stage.entry('p1');
   const id = await makeJob('p1');
@@ -75,7 +75,7 @@ it('the job is missing: it is sent again, with all attempts', async () => {
   expect(attempt).toMatchObject({ number: 1, request: { kind: 'create' } });
 });
 
-it('the job has an ID that the site used again: the older posting, whose job it was, has none any more', async () => {
+it('the job has an ID that the site reused: the older posting no longer has a job', async () => {
   await stage.pull(postings(1));
   await stage.acceptAll();
   await stage.pull([...postings(1), posting('p2')]);
@@ -90,7 +90,7 @@ it('the job has an ID that the site used again: the older posting, whose job it 
 });
 
 describe('refused', () => {
-  it('a job that the site has not', async () => {
+  it('a job that the site does not have', async () => {
     await doubt('p1');
     expect(await resolve('p1', exists('4711'))).toEqual({ kind: 'refused', message: 'site board has no job 4711' });
   });
@@ -131,7 +131,7 @@ describe('refused', () => {
     };
     expect(await resolve('p2', exists('job-p1', true), site)).toEqual({
       kind: 'refused',
-      message: 'that job belongs to posting p1 of feed acme: a job of the site has one posting only',
+      message: 'that job belongs to posting p1 of feed acme: a site job can have only one posting',
     });
     expect((await stage.change('p2'))?.state).toBe('in_doubt');
   });
@@ -150,7 +150,7 @@ describe('refused', () => {
     expect(await mappings()).toEqual([{ key: 'p1', site_job_id: 'job-p1' }]);
   });
 
-  it('an entry that is not in doubt, and one that there is not', async () => {
+  it('an entry that is not in doubt, and an unknown one', async () => {
     await stage.pull(postings(1));
     await stage.fail('p1', 'failed');
     expect(await resolve('p1', { kind: 'missing' })).toEqual({
@@ -164,7 +164,7 @@ describe('refused', () => {
   });
 });
 
-it('a doubt that is settled while the person looks at the job makes no stray of it', async () => {
+it('a doubt resolved while the person checks the job makes no orphan site job', async () => {
   await doubt('p1');
   const id = await makeJob('p1');
   const before = await stage.change('p1');
@@ -181,18 +181,18 @@ it('a doubt that is settled while the person looks at the job makes no stray of 
   expect(await stage.app.db.query('select * from orphan_site_job')).toEqual([]);
 });
 
-it('a site that can not be asked is a warning, not an obstacle', async () => {
+it('an unreachable site is a warning, not an obstacle', async () => {
   await doubt('p1');
   const show = async () => {
     throw new Error('time-out');
   };
   expect(await resolve('p1', exists('77'), { client: { show }, referenceField: undefined })).toMatchObject({
     kind: 'recorded',
-    warning: 'job 77 could not be checked: time-out; so all its fields are set again by an update',
+    warning: 'job 77 could not be checked: time-out; so an update sets all its fields again',
   });
 });
 
-it('a late answer to a settled doubt does not settle it twice', async () => {
+it('a late answer to a resolved doubt does not resolve it twice', async () => {
   await stage.pull([posting('p1')]);
   const attempt = await stage.claim('p1');
   const recordAttempt = outcomeRecorder(stage.app.db);

@@ -1,4 +1,4 @@
-// Brings an installation into states that need a person, step by step and without a worker: pulled, claimed, settled.
+// Brings an installation into states that need a person, step by step and without a worker: pulled, claimed, recorded.
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import type { App } from '../../src/runtime/app.ts';
@@ -17,16 +17,18 @@ export const acme: FeedName = feedName('acme');
 export interface Stage {
   readonly mirror: Mirror;
   readonly app: App;
-  /** Writes the feed and pulls it once; nothing is sent. Gives the pull's number and whether the feed was complete. */
+  /**
+   * Writes the feed and pulls it once; nothing is sent. Returns the pull's number and whether the feed was complete.
+   */
   pull(feed: readonly TestPosting[] | string): Promise<{ readonly pull: number; readonly complete: boolean }>;
-  /** Takes a posting's change as a worker does. */
+  /** Claims a posting's change as a worker does. */
   claim(key: string): Promise<Attempt>;
-  /** Has everything that is ready accepted by an imagined site that calls its jobs `job-KEY`. */
+  /** Records all ready changes as accepted by an imagined site that names its jobs `job-KEY`. */
   acceptAll(): Promise<void>;
-  /** Claims a posting's change, and has it come back as it does for an answer of the site. */
+  /** Claims a posting's change, and returns it as after an answer of the site. */
   fail(key: string, to: 'rejected' | 'failed' | 'in_doubt', message?: string): Promise<void>;
   change(key: string): Promise<OpenChangeRow | undefined>;
-  /** The change of a posting, which must be there. */
+  /** The change of a posting, which must exist. */
   entry(key: string): Promise<number>;
   entries(): Promise<ReviewEntry[]>;
   close(): Promise<void>;
@@ -96,5 +98,5 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
   };
 }
 
-/** Who acts in the tests, and commands as they are written there. */
+/** The actor in the tests, and how commands are written there. */
 export const acting = { actor: 'tester', write: (words: readonly string[]) => words.join(' ') };

@@ -1,4 +1,4 @@
-// Waiting for quiet, with what the database says told look by look.
+// Waiting for quiet, with the database's answers given check by check.
 import { afterEach, expect, it, vi } from 'vitest';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import type { App } from '../../src/runtime/app.ts';
@@ -27,10 +27,10 @@ const feedProgress = (sending: boolean): progresses.Progress => ({
 const state = (pausedSince: Date | undefined) =>
   ({ pausedSince, pauseCause: 'it refuses', unreachableStreak: 0, waitsMs: 0 }) as siteState.SiteState;
 
-it('reports a pause only when what began just before it has ended', async () => {
+it('reports a pause only after attempts that started just before it have ended', async () => {
   const listChecks = [
     { sending: false, pausedSince: undefined },
-    // A request began and the pause came between the two questions of this look.
+    // A request started and the pause came between the two queries of this check.
     { sending: false, pausedSince: new Date() },
     { sending: true, pausedSince: new Date() },
     { sending: false, pausedSince: new Date() },
@@ -52,7 +52,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A site of which the list is checked 2.5 s after a create became a doubt. */
+/** A site whose list is checked 2.5 s after a create became a doubt. */
 const listing = {
   siteContexts: new Map([
     [
@@ -65,7 +65,7 @@ const listing = {
   ]),
 } as unknown as Engine;
 
-/** Waits with doubts of which the database says `progress`, until it says that there are none. Gives the seconds. */
+/** Waits while the database reports doubts with `progress`, until it reports none. Returns the seconds. */
 async function secondsOfDoubt(progress: (seconds: number) => progresses.DoubtProgress): Promise<number> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const from = performance.now();
@@ -89,7 +89,7 @@ async function secondsOfDoubt(progress: (seconds: number) => progresses.DoubtPro
   return seconds();
 }
 
-it('waits for doubts as long as they are checked, however slow that is', async () => {
+it('waits for doubts while they are checked, however slowly', async () => {
   const slowly = (seconds: number) => ({
     open: seconds < 100 ? 2 : 0,
     explained: 0,
@@ -98,7 +98,7 @@ it('waits for doubts as long as they are checked, however slow that is', async (
   expect(await secondsOfDoubt(slowly)).toBeGreaterThanOrEqual(100);
 });
 
-it('leaves doubts to a person when one check after the other says why they remain', async () => {
+it('leaves doubts to a person after several checks that only explain why they remain', async () => {
   const explained = (seconds: number) => ({ open: 2, explained: 2, mark: `${Math.floor(seconds / 40)}` });
   expect(await secondsOfDoubt(explained)).toBeLessThan(130);
 });
@@ -106,10 +106,10 @@ it('leaves doubts to a person when one check after the other says why they remai
 it('leaves doubts that nobody checks to the next run', async () => {
   const unchecked = () => ({ open: 2, explained: 0, mark: 'the same' });
   expect(await secondsOfDoubt(unchecked)).toBeLessThan(200);
-  // A token of another process that is refused is no pause of this one.
+  // Another process's refused token does not pause this one.
   expect(new Set(vi.mocked(siteState.readSiteState).mock.lastCall)).toContain('its token');
 });
 
 const fail = (): never => {
-  throw new Error('it looked once more than it had to');
+  throw new Error('it checked once more than necessary');
 };

@@ -1,3 +1,4 @@
+// When schedules run next, when they were last due, and when a complete pull is overdue.
 import { describe, expect, it } from 'vitest';
 import { isOverdue, lastDue, nextRun } from '../../src/runtime/next-run.ts';
 import { staleBefore } from '../../src/runtime/read-health.ts';
@@ -23,12 +24,12 @@ describe('a run is overdue', () => {
     expect(isOverdue(NIGHTLY, time(last), time('2026-03-20T12:00:00Z'))).toBe(overdue);
   });
 
-  it('where there was none', () => {
+  it('if there was none', () => {
     expect(isOverdue(NIGHTLY, undefined, time('2026-03-20T12:00:00Z'))).toBe(true);
   });
 });
 
-it('a schedule of another version that nobody can read is named', () => {
+it('an unreadable schedule of another version is named in the error', () => {
   const unknown = { pattern: '@later', timeZone: 'UTC' };
   expect(() => lastDue(unknown, new Date())).toThrow('the schedule "@later" (UTC) can\'t be read');
   expect(() => nextRun(unknown, new Date())).toThrow('the schedule "@later" (UTC) can\'t be read');
@@ -40,13 +41,9 @@ describe('a complete pull is missed', () => {
     staleBefore({ timeZone: 'UTC', ...feed }, undefined, undefined, now);
   it.each([
     ['after three runs of the schedule', { schedule: '*/15 * * * *' }, '2026-03-20T11:15:00Z'],
-    ['after a minute at least', { schedule: '*/5 * * * * *' }, '2026-03-20T11:59:00Z'],
-    [
-      'after the time that is configured',
-      { schedule: '*/15 * * * *', staleAfterMs: 7_200_000 },
-      '2026-03-20T10:00:00Z',
-    ],
-    ['after that also without a schedule', { staleAfterMs: 60_000 }, '2026-03-20T11:59:00Z'],
+    ['after at least a minute', { schedule: '*/5 * * * * *' }, '2026-03-20T11:59:00Z'],
+    ['after the configured time', { schedule: '*/15 * * * *', staleAfterMs: 7_200_000 }, '2026-03-20T10:00:00Z'],
+    ['after the configured time, without a schedule', { staleAfterMs: 60_000 }, '2026-03-20T11:59:00Z'],
   ])('%s', (_name, feed, due) => {
     expect(missedBefore(feed)).toEqual(time(due));
   });
@@ -56,7 +53,7 @@ describe('a complete pull is missed', () => {
   });
 });
 
-it('comes after a turn of the clocks by half an hour', () => {
+it('runs again after a clock change of half an hour', () => {
   const schedule = { pattern: '15 2 * * *', timeZone: 'Australia/Lord_Howe' };
   const next = nextRun(schedule, new Date('2026-04-03T15:15:00Z'));
   expect(next.toLocaleTimeString('en-GB', { timeZone: schedule.timeZone })).toBe('02:15:00');

@@ -1,3 +1,4 @@
+// The printed report of a pull.
 import { expect, it } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { describeReport, failedReport } from '../../src/runtime/pull-report.ts';

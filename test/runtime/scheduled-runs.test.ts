@@ -1,4 +1,4 @@
-// Scheduled runs in a process that stops: nothing of them keeps it from ending.
+// Scheduled runs in a process that stops: none of them keeps it alive.
 import { expect, it, vi } from 'vitest';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { nextRun } from '../../src/runtime/next-run.ts';

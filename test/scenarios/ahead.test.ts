@@ -106,7 +106,7 @@ it('without a list a sign is told once, and creates go on', async () => {
   await sync([posting('p1', { title: 'Other' }), posting('p2')]);
   const report = await sync([posting('p1', { title: 'Other' }), posting('p2'), posting('p7')]);
   expect(report).toMatchObject({ created: 1 });
-  expect(report.message).toContain('the database may know less than the site');
+  expect(report.message).toContain('the database may be older than the site');
   expect((await sync([posting('p1', { title: 'Other' }), posting('p2'), posting('p8')])).message ?? '').not.toContain(
     'know less',
   );

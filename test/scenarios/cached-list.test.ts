@@ -86,7 +86,7 @@ it('a cache that ignores the query: doubts stay, and say why, until it is gone',
   await leaveDoubts(installation);
   for (const _time of [1, 2]) {
     expect(await installation.sync()).toMatchObject({ status: 'review', in_doubt: 4 });
-    expect(await notes(installation)).toEqual(Array(4).fill(expect.stringContaining('brought nothing new')));
+    expect(await notes(installation)).toEqual(Array(4).fill(expect.stringContaining('had nothing new')));
   }
   expect(await references(installation)).toHaveLength(10);
   installation.sandbox.setSettings({ paging: 'link' });

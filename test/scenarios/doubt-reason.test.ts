@@ -87,7 +87,7 @@ it('where the list leaves out a job that the site shows, so that it proves nothi
   expect(await mirror.sync()).toMatchObject({ created: 1 });
   await mirror.writeFeed(feedXml([posting('a'), posting('b')]));
   expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
-  const note = expect.stringContaining('job 7 is on the site and not in it');
+  const note = expect.stringContaining('job 7 is on the site but not in the list');
   expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note }]);
   expect(creates).toBe(2);
 });

@@ -172,7 +172,7 @@ it('nothing is created while the list can not be read, and why is said, until a 
   expect(report).toMatchObject({ status: 'pending', created: 0, pending: 4 });
   expect(report.message).toContain('jobmirror feeds new acme');
   await mirror.stopEngine();
-  expect((await run('status')).out).toContain('acme: nothing new is created');
+  expect((await run('status')).out).toContain('acme: no new jobs are created');
   expect(await mirror.sandbox.inspect.count()).toBe(1);
   await run('feeds', 'new', 'acme');
   expect(await mirror.sync()).toMatchObject({ created: 4 });
@@ -182,7 +182,7 @@ it('without a list the first sync explains the risk once, and goes on', async ()
   await open({ list_path: undefined });
   const first = await mirror.sync();
   expect(first).toMatchObject({ status: 'mirrored', created: 4 });
-  expect(first.message).toContain('It creates those that its database does not know a second time');
+  expect(first.message).toContain('It creates those missing from its database a second time');
   expect(await mirror.sync()).not.toHaveProperty('message');
 });
 

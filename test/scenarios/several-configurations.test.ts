@@ -71,11 +71,9 @@ it('says so, in the log and in the status', { timeout: 180_000 }, async ({ open 
   const { db } = await installation.app();
   await vi.waitUntil(async () => (await db.query('select from process')).length === 2, { timeout: 20_000 });
   const { output } = await installation.spawn(['status', '--config', one]).ended;
-  expect(output).toMatch(/different configurations.*feed one is missing from that of start \(process \d+/);
+  expect(output).toMatch(/different configurations.*feed one is missing from start \(process \d+/);
   second.child.kill('SIGTERM');
-  expect((await second.ended).output).toMatch(
-    /different configurations.*feed two is missing from that of start \(process \d+/,
-  );
+  expect((await second.ended).output).toMatch(/different configurations.*feed two is missing from start \(process \d+/);
 });
 
 it('a stored schedule that can not be read keeps no other feed from being pulled, and is said', {

@@ -1,4 +1,4 @@
-// What tells one site from another.
+// The address that distinguishes one site from another.
 import { expect, it } from 'vitest';
 import { addressOf } from '../../src/site/base-address.ts';
 

@@ -1,4 +1,4 @@
-// Every rule of site-interface.md that a client has to keep, over real HTTP. Each test names its rule.
+// Every rule of site-interface.md that a client must follow, over real HTTP. Each test names its rule.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
@@ -43,7 +43,7 @@ describe('section 5: authentication', () => {
     expect(site.got[0]?.headers.authorization).toBeDefined();
   });
 
-  it.each(['', 'a:b', 'a\nb'])('refuses the token %j, which Basic can not carry, without saying it', (token) => {
+  it.each(['', 'a:b', 'a\nb'])('refuses the token %j, which Basic cannot carry, without revealing it', (token) => {
     const open = () => openClient(new URL('http://site.test'), { token: { reveal: () => token } });
     expect(open).toThrow(/^The site's token is empty, or holds a colon/);
   });
@@ -82,7 +82,7 @@ describe('section 4: endpoints', () => {
     },
   );
 
-  it('paths are relative to the base URL, whose path stays in front', async () => {
+  it('paths are relative to the base URL, whose path is kept as a prefix', async () => {
     await using site = await openSite(created);
     for (const path of ['/board', '/board/']) {
       await using client = openClient(new URL(path, site.url));
@@ -97,7 +97,7 @@ describe('section 4: endpoints', () => {
     ]);
   });
 
-  it('an ID is one segment of a path, whatever it holds', async () => {
+  it('an ID is one path segment, whatever it contains', async () => {
     await using site = await openSite([200]);
     await using client = openClient(site.url);
     await client.send({ kind: 'delete', siteJobId: siteJobId('a/../b?c d') }, anyTime);
@@ -141,7 +141,7 @@ describe('section 4: endpoints', () => {
 
   it.each([
     ['200, empty', [200]],
-    ['200, blank, called HTML', [200, { 'content-type': 'text/html' }, ' ']],
+    ['200, blank, labelled HTML', [200, { 'content-type': 'text/html' }, ' ']],
     ['200, the job', [200, xml, job]],
     ['200, odd', [200, { 'content-type': 'text/plain' }, 'OK']],
     ['204', [204]],
@@ -152,7 +152,7 @@ describe('section 4: endpoints', () => {
       expect((await client.send(request, anyTime)).outcome).toEqual({ kind: 'accepted' });
   });
 
-  it('show: 200 with the XML of the job; 404 is not there; anything else is not told', async () => {
+  it('show: 200 with the XML of the job; 404 means it does not exist; anything else tells nothing', async () => {
     let reply: Reply = [200, xml, job];
     await using site = await openSite(() => reply);
     await using client = openClient(site.url);
@@ -183,7 +183,7 @@ describe('section 7: errors', () => {
     expect(response).toEqual({ status, body });
   });
 
-  it('rule 3: what can not be read is kept and shown as it is', async () => {
+  it('rule 3: an unreadable answer is kept and shown unchanged', async () => {
     await using site = await openSite([422, { 'content-type': 'application/json' }, '{"title":["is blank"]}']);
     await using client = openClient(site.url);
     const { outcome } = await client.send(create, anyTime);
@@ -210,20 +210,26 @@ describe('probe', () => {
     ['a list', [200, xml, jobs], 'accepted', true, '200, application/xml, the element jobs: a list of jobs'],
     ['an empty list', [200, xml, '<nil-classes type="array"/>'], 'accepted', true, 'a list of jobs'],
     ['a page', [200, html, page], 'misconfigured', false, '200, text/html, the page "Sign in": not the XML'],
-    ['a page said to be XML', [200, xml, page], 'misconfigured', false, 'the page "Sign in"'],
+    ['a page labelled as XML', [200, xml, page], 'misconfigured', false, 'the page "Sign in"'],
     ['a page without a title', [200, html, '<p>hello</p>'], 'misconfigured', false, 'a page without a title'],
     ['a missing page', [404, html, page], 'misconfigured', false, '404, text/html, the page "Sign in"'],
     ['no such list', [404, {}, ''], 'misconfigured', true, '404, no content type, empty'],
     ['other XML', [200, xml, '<status>up</status>'], 'misconfigured', true, 'the element status: not the XML'],
     ['one job', [200, xml, job], 'misconfigured', true, 'the element job: not the XML'],
     ['text', [200, { 'content-type': 'text/plain' }, 'up'], 'misconfigured', true, '200, text/plain: not the XML'],
-    ['401', [401, xml, jobs], 'unauthorized', false, 'does not accept the token (401): it was changed'],
-    ['403', [403, xml, jobs], 'forbidden', false, 'may not read there'],
+    [
+      '401',
+      [401, xml, jobs],
+      'unauthorized',
+      false,
+      'does not accept the token (401): the token or the password was changed',
+    ],
+    ['403', [403, xml, jobs], 'forbidden', false, 'may not read this address'],
     ['429', [429, {}, ''], 'throttled', false, 'asks to wait'],
     ['503', [503, {}, ''], 'throttled', false, 'asks to wait'],
     ['500', [500, html, page], 'unknown', false, '500, text/html, the page "Sign in"'],
     ['a login', [302, { location: '/login?next=x' }, ''], 'misconfigured', false, '/login. Redirects are not followed'],
-    ['a redirect without a target', [304, {}, ''], 'misconfigured', false, 'leads to nowhere'],
+    ['a redirect without a target', [304, {}, ''], 'misconfigured', false, 'redirects to nowhere'],
   ] as const)('of a list action, %s', async (_name, reply, kind, mayResume, message) => {
     await using site = await openSite(reply as Reply);
     await using client = openClient(new URL('/board', site.url), { listPath: 'mine.xml?open=1' });
@@ -240,11 +246,11 @@ describe('probe', () => {
     ['a list', [200, xml, jobs], 'accepted', true, '200, application/xml, the element jobs: no more'],
     ['an empty answer', [200, {}, ''], 'accepted', true, 'no more can be proven without list_path'],
     ['nothing to read there', [404, { 'content-type': 'text/plain' }, 'no'], 'accepted', true, 'without list_path'],
-    ['another method wanted', [405, {}, ''], 'accepted', true, 'without list_path'],
+    ['another method expected', [405, {}, ''], 'accepted', true, 'without list_path'],
     ['a page', [200, html, page], 'misconfigured', true, '200, text/html, the page "Sign in": a page proves nothing'],
     ['a missing page', [404, html, page], 'misconfigured', true, '404, text/html, the page "Sign in"'],
     ['401', [401, {}, ''], 'unauthorized', false, '(401)'],
-    ['a login', [302, { location: '/login' }, ''], 'misconfigured', false, 'leads to http://127.0.0.1'],
+    ['a login', [302, { location: '/login' }, ''], 'misconfigured', false, 'redirects to http://127.0.0.1'],
   ] as const)('without a list action, %s', async (_name, reply, kind, mayResume, message) => {
     await using site = await openSite(reply as Reply);
     await using client = openClient(site.url);
@@ -257,7 +263,7 @@ describe('probe', () => {
     expect(site.got.map(({ method, url }) => [method, url])).toEqual([['GET', '/jobs.xml']]);
   });
 
-  it('of a list that breaks off', async () => {
+  it('of a truncated list', async () => {
     await using site = await openSite([200, { ...xml, 'content-encoding': 'gzip' }, 'no gzip']);
     await using client = openClient(site.url, { listPath: '/jobs.xml' });
     expect(await client.probe()).toMatchObject({ kind: 'unknown', message: expect.stringContaining('decompressed') });
@@ -266,10 +272,10 @@ describe('probe', () => {
   it.each([
     ['a refused connection', 'ECONNREFUSED', async () => closedUrl()],
     ['an unknown host', 'host name', async () => new URL('http://no-such-host.invalid')],
-    ['a certificate that nobody signed', 'self-signed', async () => tls.url],
+    ['a self-signed certificate', 'self-signed', async () => tls.url],
     ['a handshake that never ends', '300 ms', async () => new URL(mute.url.href.replace('http:', 'https:'))],
     ['no answer', '300 ms', async () => mute.url],
-  ])('says the cause in the words of a request: %s', async (_name, words, place) => {
+  ])('describes the cause as for a request: %s', async (_name, words, place) => {
     await using client = openClient(await place(), { timeoutMs: 300 });
     const { outcome } = await client.send(create, anyTime);
     const message = 'message' in outcome ? outcome.message : '';
@@ -289,7 +295,7 @@ describe('probe', () => {
   });
 });
 
-it('a field name that is no element name is a mistake of the configuration: thrown, nothing sent', async () => {
+it('a field name that is not an element name is a configuration error: thrown, nothing sent', async () => {
   await using site = await openSite(created);
   await using client = openClient(site.url);
   await expect(client.send({ kind: 'create', fields: { 'a b': 'x' } }, anyTime)).rejects.toThrow(
@@ -317,7 +323,7 @@ describe('bodies', () => {
         'latin1',
       ),
     ],
-    ['a charset that nobody knows', { 'content-type': 'application/xml; charset=klingon' }, Buffer.from(job)],
+    ['an unknown charset', { 'content-type': 'application/xml; charset=klingon' }, Buffer.from(job)],
   ] as [string, Record<string, string>, Buffer][])('reads %s', async (_name, headers, body) => {
     await using site = await openSite([201, headers, body]);
     await using client = openClient(site.url);
@@ -347,7 +353,7 @@ describe('bodies', () => {
   });
 });
 
-it('refuses a base URL of another scheme', () => {
+it('refuses a base URL with another scheme', () => {
   expect(() => openClient(new URL('ftp://site.test'))).toThrow(
     "The site's base_url must begin with http:// or https://, not with ftp:",
   );

@@ -1,4 +1,4 @@
-// What is read from the site's XML of a job, from the URL of a job, and from times.
+// Decoding the site's XML of a job, the URL of a job, and times.
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { jobPath, readJobId, readJobUrl } from '../../src/site/http/job-address.ts';
@@ -45,7 +45,7 @@ describe('decodeSiteJob (site-interface.md, section 2)', () => {
   ];
   it.each(idCases)('ID from %s', (_name, xml, id) => expect(decodeSiteJob(xml, base)?.siteJobId).toBe(id));
 
-  it('does not reach a prototype by a name', () => {
+  it('no field name reaches a prototype', () => {
     const site = decodeSiteJob('<job><id>7</id><toString>y</toString></job>', base);
     expect(Object.getPrototypeOf(site?.fields)).toBe(Object.prototype);
     const named = decodeSiteJob('<job><id>7</id><constructor>x</constructor><__proto__>y</__proto__></job>', base);
@@ -100,12 +100,12 @@ describe('the URL of a job (site-interface.md, section 4: Location holds the URL
     ['mailto:jobs/12', undefined],
   ])('%s', (location, id) => expect(readJobUrl(location, base).siteJobId).toBe(id));
 
-  it('guesses from the last segment where none is jobs', () => {
+  it('guesses from the last segment if none is jobs', () => {
     expect(readJobUrl('/postings/12.xml', base)).toEqual({ guessedId: '12', url: 'https://site.test/postings/12.xml' });
     expect(readJobUrl('12', base)).toEqual({ guessedId: '12', url: 'https://site.test/board/12' });
   });
 
-  it('keeps no credentials', () => {
+  it('drops credentials', () => {
     expect(readJobUrl('https://user:secret@site.test/jobs/1', base).url).toBe('https://site.test/jobs/1');
   });
 
@@ -113,7 +113,7 @@ describe('the URL of a job (site-interface.md, section 4: Location holds the URL
     expect(jobPath(siteJobId('a/../b?c#d é'))).toBe('/jobs/a%2F..%2Fb%3Fc%23d%20%C3%A9.xml');
   });
 
-  it.each(['', ' ', 'a\nb', 'x'.repeat(256), '\uD800', undefined])('takes %j for no ID', (text) =>
+  it.each(['', ' ', 'a\nb', 'x'.repeat(256), '\uD800', undefined])('%j is not an ID', (text) =>
     expect(readJobId(text)).toBeUndefined(),
   );
 });

@@ -1,4 +1,4 @@
-// The document that creates or updates a job: exact text, and what a conforming parser reads of it.
+// The document that creates or updates a job: its exact text, and how a conforming parser reads it.
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
@@ -20,20 +20,20 @@ describe('encodeSiteJob (site-interface.md, sections 2 and 4: root job, one chil
     ],
     ['the end of a CDATA section is text', { a: '<![CDATA[x]]>' }, '<job><a>&lt;![CDATA[x]]&gt;</a></job>'],
     ['a comment is text', { a: '<!-- x -->' }, '<job><a>&lt;!-- x --&gt;</a></job>'],
-    ['CR stays what it is', { a: 'x\r\ny\rz\n' }, '<job><a>x&#13;\ny&#13;z\n</a></job>'],
-    ['blanks stay', { a: ' \t x ' }, '<job><a> \t x </a></job>'],
+    ['CR is preserved', { a: 'x\r\ny\rz\n' }, '<job><a>x&#13;\ny&#13;z\n</a></job>'],
+    ['white space is preserved', { a: ' \t x ' }, '<job><a> \t x </a></job>'],
     ['all planes', { a: 'ü – 日本 😀 \u0085 \u2028' }, '<job><a>ü – 日本 😀 \u0085 \u2028</a></job>'],
   ];
   it.each(cases)('%s', (_name, fields, xml) => {
     expect(encodeSiteJob(fields)).toEqual({ xml: declaration + xml, removed: [] });
   });
 
-  it('removes what XML 1.0 can not carry, and notes it by field', () => {
+  it('removes characters that XML 1.0 cannot carry, and reports them by field', () => {
     const { xml, removed } = encodeSiteJob({ title: 'a\u0000b\u0008c\uFFFE', city: 'x\uD800y', state: 'Ohio' });
     expect(xml).toBe(`${declaration}<job><title>abc</title><city>xy</city><state>Ohio</state></job>`);
     expect(removed).toEqual([
-      { field: 'title', message: "Removed what XML can't carry: 3 × U+0000, U+0008, U+FFFE" },
-      { field: 'city', message: "Removed what XML can't carry: 1 × U+D800" },
+      { field: 'title', message: "Removed characters that XML can't carry: 3 × U+0000, U+0008, U+FFFE" },
+      { field: 'city', message: "Removed characters that XML can't carry: 1 × U+D800" },
     ]);
   });
 
@@ -41,7 +41,7 @@ describe('encodeSiteJob (site-interface.md, sections 2 and 4: root job, one chil
     expect(() => encodeSiteJob({ [name]: 'x' })).toThrow(/can't be the name of an XML element/);
   });
 
-  // XML 1.0, production 2 [Char], written again by code points, so that encoder and test do not share a mistake.
+  // XML 1.0, production 2 [Char], restated by code points, so encoder and test do not share a mistake.
   const canBeCarried = (character: string): boolean => {
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x20) return code === 9 || code === 10 || code === 13;
@@ -55,13 +55,13 @@ describe('encodeSiteJob (site-interface.md, sections 2 and 4: root job, one chil
     }),
   );
 
-  it('any string comes back equal from a conforming parser, but for what XML can not carry', () => {
+  it('a conforming parser returns any string unchanged, except for characters that XML cannot carry', () => {
     fc.assert(
       fc.property(nastyText, nastyText, (title, description) => {
         const { xml } = encodeSiteJob({ title, description });
         const expected = [title, description].map((text) => [...text].filter(canBeCarried).join(''));
         expect(saxesTexts(xml)).toEqual(expected);
-        // The reader of the site's answers is a conforming one in this, too.
+        // Our own reader of answers conforms in this respect too.
         expect(readXml(xml)?.content.map((node) => (typeof node === 'string' ? node : textOf(node)))).toEqual(expected);
       }),
       { numRuns: 500 },

@@ -1,4 +1,5 @@
-// The network and the site at their worst: what is certainly not sent, what is in doubt, what is bounded, what never follows.
+// The network and the site at their worst: when nothing was sent, when the outcome is unknown, what is limited, what is
+// never followed.
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -49,7 +50,7 @@ describe('certainly not sent: unreachable', () => {
     });
   });
 
-  it('a TLS handshake with a server that speaks none', async () => {
+  it('a TLS handshake with a server that does not speak TLS', async () => {
     await using site = await openRawSite((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     );
@@ -76,20 +77,20 @@ describe('certainly not sent: unreachable', () => {
     await using site = await openSite([201, xml, job]);
     await using client = openClient(site.url);
     const { outcome } = await client.send(create, { notAfter: deadlineIn(-1) });
-    expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: its time was over' });
+    expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: its send deadline had passed' });
     expect((await client.send(create, { notAfter: deadlineIn(60_000) })).outcome.kind).toBe('created');
     expect((await client.send(create, { notAfter: deadlineIn(-1) })).outcome.kind).toBe('unreachable');
     expect(site.got).toHaveLength(1);
   });
 
-  it('called off before it began', async () => {
+  it('cancelled before it started', async () => {
     await using site = await openSite([201, xml, job]);
     await using client = openClient(site.url);
     expect((await client.send(create, { ...anyTime, signal: AbortSignal.abort() })).outcome.kind).toBe('unreachable');
     expect(site.got).toHaveLength(0);
   });
 
-  // One connection, taken by a request whose answer the site holds back, so that the next one has to wait.
+  // One connection, used by a request whose answer the site delays, so the next request has to wait.
   async function whileConnectionIsTaken(act: (client: SiteClient) => Promise<Exchange>, free: () => void) {
     const arrivals = new EventEmitter();
     await using site = await openSite((got, response) => {
@@ -110,7 +111,7 @@ describe('certainly not sent: unreachable', () => {
     return { outcome, methods: site.got.map((got) => got.method) };
   }
 
-  it('called off while it waits for a connection: not sent later either', async () => {
+  it('cancelled while it waits for a connection: not sent later either', async () => {
     const stop = new AbortController();
     const { outcome, methods } = await whileConnectionIsTaken(
       (client) => client.send(create, { ...anyTime, signal: stop.signal }),
@@ -122,7 +123,7 @@ describe('certainly not sent: unreachable', () => {
 
   const hour = 3_600_000;
   it.each([
-    ['as after a process was stopped', () => vi.advanceTimersByTime(hour)],
+    ['as after a process was suspended', () => vi.advanceTimersByTime(hour)],
     ['while the machine slept, and its steady clock with it', () => vi.setSystemTime(Date.now() + hour)],
     [
       'and the clock was set back by a day',
@@ -131,13 +132,13 @@ describe('certainly not sent: unreachable', () => {
         vi.setSystemTime(Date.now() - 24 * hour);
       },
     ],
-  ])('its time is over before it gets a connection, %s: not sent', async (_name, pass) => {
+  ])('its deadline passes before it gets a connection, %s: not sent', async (_name, pass) => {
     vi.useFakeTimers({ toFake: ['Date', 'performance'] });
     const { outcome, methods } = await whileConnectionIsTaken(
       (client) => client.send(create, { notAfter: deadlineIn(1000) }),
       pass,
     );
-    expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: its time was over' });
+    expect(outcome).toEqual({ kind: 'unreachable', message: 'Not sent: its send deadline had passed' });
     expect(methods).toEqual(['PUT', 'DELETE']);
   });
 
@@ -157,7 +158,7 @@ describe('certainly not sent: unreachable', () => {
   });
 });
 
-describe('begun, and no status came back: unknown, sent once', () => {
+describe('started, but no status came back: unknown, sent once', () => {
   const moments: readonly [name: string, treat: (socket: Socket) => void][] = [
     ['reset at the first byte of the request', (socket) => socket.once('data', () => socket.resetAndDestroy())],
     ['closed at the first byte of the request', (socket) => socket.once('data', () => socket.end())],
@@ -172,7 +173,7 @@ describe('begun, and no status came back: unknown, sent once', () => {
       'closed after an early hint',
       (socket) => afterRequest(socket, () => socket.end('HTTP/1.1 103 Early Hints\r\nLocation: /jobs/9\r\n\r\n')),
     ],
-    ['no HTTP', (socket) => afterRequest(socket, () => socket.end('SSH-2.0-x\r\n'))],
+    ['not HTTP', (socket) => afterRequest(socket, () => socket.end('SSH-2.0-x\r\n'))],
     ['silence', (socket) => socket.resume()],
   ];
   it.each(moments)('%s', async (_name, treat) => {
@@ -186,7 +187,7 @@ describe('begun, and no status came back: unknown, sent once', () => {
     }
   });
 
-  it('a kept connection that dies as it is used again: unknown, and never sent again by itself', async () => {
+  it('a kept-alive connection that dies when reused: unknown, and never resent automatically', async () => {
     let requests = 0;
     await using site = await openRawSite((socket) =>
       afterRequest(socket, () => {
@@ -201,7 +202,7 @@ describe('begun, and no status came back: unknown, sent once', () => {
     expect([requests, site.connections()]).toEqual([2, 1]);
   });
 
-  it('a kept connection that the server has closed meanwhile: a new one, no doubt', async () => {
+  it('a kept-alive connection that the server has closed meanwhile: a new connection, no doubt', async () => {
     let ended: Promise<unknown> | undefined;
     await using site = await openRawSite((socket) => {
       afterRequest(socket, () => socket.end('HTTP/1.1 201 Created\r\nLocation: /jobs/1\r\nContent-Length: 0\r\n\r\n'));
@@ -215,7 +216,7 @@ describe('begun, and no status came back: unknown, sent once', () => {
     expect(site.connections()).toBe(5);
   });
 
-  it('called off while it waits for the answer', async () => {
+  it('cancelled while it waits for the answer', async () => {
     const stop = new AbortController();
     await using site = await openRawSite((socket) => afterRequest(socket, () => stop.abort()));
     await using client = openClient(site.url);
@@ -226,7 +227,7 @@ describe('begun, and no status came back: unknown, sent once', () => {
   });
 });
 
-describe('an answer that breaks off after its headers', () => {
+describe('an answer that is cut off after its headers', () => {
   const head = 'HTTP/1.1 201 Created\r\nLocation: /jobs/12\r\nContent-Type: application/xml\r\n';
   it.each([
     ['closed before its length', (socket: Socket) => socket.end(`${head}Content-Length: 500\r\n\r\n<job><id>12`)],
@@ -236,8 +237,8 @@ describe('an answer that breaks off after its headers', () => {
         socket.write(`${head}Transfer-Encoding: chunked\r\n\r\nff\r\n<job>`, () => socket.resetAndDestroy()),
     ],
     ['silent from then on', (socket: Socket) => void socket.write(`${head}Content-Length: 500\r\n\r\n<job>`)],
-    ['one byte at a time, for ever', (socket: Socket) => trickle(socket, `${head}Transfer-Encoding: chunked\r\n\r\n`)],
-  ])('%s: the Location proves the job; an update stays open', async (_name, answer) => {
+    ['one byte at a time, forever', (socket: Socket) => trickle(socket, `${head}Transfer-Encoding: chunked\r\n\r\n`)],
+  ])('%s: the Location proves the job; an update is unknown', async (_name, answer) => {
     await using site = await openRawSite((socket) => afterRequest(socket, () => answer(socket)));
     await using client = openClient(site.url, { timeoutMs: 500 });
     expect((await client.send(create, anyTime)).outcome).toMatchObject({
@@ -248,7 +249,7 @@ describe('an answer that breaks off after its headers', () => {
   });
 });
 
-it('an answer before the answer (103) is passed over', async () => {
+it('an informational answer (103) is ignored', async () => {
   await using site = await openRawSite((socket) =>
     afterRequest(socket, () =>
       socket.end(
@@ -260,7 +261,7 @@ it('an answer before the answer (103) is passed over', async () => {
   expect((await client.send(create, anyTime)).outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: '12' } });
 });
 
-describe('bodies are bounded', () => {
+describe('bodies are limited', () => {
   const huge: readonly [name: string, reply: Reply][] = [
     ['plain', [201, { ...xml, location: '/jobs/12' }, `<job>${'x'.repeat(3_000_000)}</job>`]],
     [
@@ -280,7 +281,7 @@ describe('bodies are bounded', () => {
     expect(response?.body.length).toBeLessThanOrEqual(65_536);
   });
 
-  it('corrupt gzip, unknown packing', async () => {
+  it('corrupt gzip, unknown content encoding', async () => {
     let reply: Reply = [200, { 'content-encoding': 'gzip' }, 'no gzip'];
     await using site = await openSite(() => reply);
     await using client = openClient(site.url);
@@ -294,7 +295,7 @@ describe('bodies are bounded', () => {
   });
 });
 
-describe('redirects are never followed, and credentials go nowhere', () => {
+describe('redirects are never followed, and credentials are not sent elsewhere', () => {
   it.each([301, 302, 303, 307, 308])('%i', async (status) => {
     await using other = await openRawSite(() => {});
     for (const location of [new URL('/jobs.xml', other.url).href, other.url.href.replace('http:', 'https:')]) {
@@ -317,7 +318,7 @@ describe('HTTPS by the scheme of the base URL (section 1)', () => {
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
   });
 
-  it('is spoken, and an unknown certificate is refused before anything is sent', async () => {
+  it('is used, and an unknown certificate is refused before anything is sent', async () => {
     let requests = 0;
     const server = createTlsServer({ cert: certificate, key }, (_request, response) => {
       requests++;
@@ -333,7 +334,7 @@ describe('HTTPS by the scheme of the base URL (section 1)', () => {
         message: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
       });
       expect(requests).toBe(0);
-      // Read by Node.js at each connection; the only way to trust a certificate within a running process of Node.js 20.
+      // Node.js reads this at each connection; the only way to trust a certificate within a running Node.js 20 process.
       process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
       await using trusting = openClient(url);
       expect((await trusting.send(create, anyTime)).outcome).toMatchObject({
@@ -347,7 +348,7 @@ describe('HTTPS by the scheme of the base URL (section 1)', () => {
   });
 });
 
-/** Calls back each time a whole request has arrived on a connection. */
+/** Calls back each time a complete request has arrived on a connection. */
 function afterRequest(socket: Socket, then: () => void): void {
   let text = '';
   socket.on('data', (chunk) => {

@@ -1,4 +1,4 @@
-// Where a list ends, and whether it moved: a job that a reading missed would be made a second time.
+// Where a list ends, and whether it changed: a job that a reading missed would be created a second time.
 import { describe, expect, it } from 'vitest';
 import { openClient, openSite, type Reply } from './scripted-site.ts';
 
@@ -9,14 +9,14 @@ const render = (ids: readonly number[], attributes = '', headers = {}): Reply =>
   `<jobs${attributes}>${ids.map((id) => `<job><id>${id}</id></job>`).join('')}</jobs>`,
 ];
 
-/** A list in pages of `size`; `answer` is called for each request, with its number from 1. */
+/** A list in pages of `size`; `answer` is called for each request, numbered from 1. */
 interface Script {
   readonly ids: readonly number[];
   readonly size: number;
-  /** Changes the list before the request of this number is answered. */
+  /** Changes the list before the request with this number is answered. */
   readonly before?: Readonly<Record<number, (ids: readonly number[]) => readonly number[]>>;
   readonly answer?: (page: number, ids: readonly number[], all: readonly number[], request: number) => Reply;
-  /** How old a cache's copy may be. */
+  /** How old a cached copy may be. */
   readonly maxAgeMs?: number;
 }
 
@@ -41,8 +41,8 @@ const totalled = (page: number, ids: readonly number[], all: readonly number[], 
   render(ids, ` page="${page}" total-pages="${Math.ceil(all.length / size)}" total="${all.length}"`);
 const six = [6, 5, 4, 3, 2, 1];
 
-describe('the number of jobs that a header names', () => {
-  it.each(['x-total-count', 'x-total', 'total-count', 'content-range'])('is one that has to come: %s', async (name) => {
+describe('the number of jobs in a header', () => {
+  it.each(['x-total-count', 'x-total', 'total-count', 'content-range'])('must be reached: %s', async (name) => {
     const total = (all: readonly number[]) => ({
       [name]: name === 'content-range' ? `jobs 0-1/${all.length}` : `${all.length}`,
     });
@@ -53,19 +53,19 @@ describe('the number of jobs that a header names', () => {
   });
 });
 
-describe('a page that promises a next one and brings nothing new is no end', () => {
+describe('a page that promises a next one but has nothing new is not the end', () => {
   it('a cache that ignores the query, with links', async () => {
     const { listing } = await read({ ids: six, size: 2, answer: (_p, _i, all) => linked(1, all.slice(0, 2), all, 2) });
-    expect(listing).toEqual(unreadable('brought nothing new'));
+    expect(listing).toEqual(unreadable('had nothing new'));
   });
 
-  it('a cache that ignores the query, with a next link that is absolute', async () => {
+  it('a cache that ignores the query, with an absolute next link', async () => {
     const { listing } = await read({
       ids: six,
       size: 2,
       answer: (_p, _i, all) => render(all.slice(0, 2), ' next="/mine.xml?page=2"'),
     });
-    expect(listing).toEqual(unreadable('brought nothing new'));
+    expect(listing).toEqual(unreadable('had nothing new'));
   });
 
   it('links in a circle', async () => {
@@ -77,16 +77,16 @@ describe('a page that promises a next one and brings nothing new is no end', () 
     expect(listing.kind).toBe('unreadable');
   });
 
-  it('a cache that says how old it is', async () => {
+  it('a cache that states the age of its copy', async () => {
     const { listing } = await read({ ids: six, size: 9, answer: (_p, ids) => render(ids, ' total="6"', { age: '7' }) });
     expect(listing).toEqual(unreadable('from a cache, 7 s old'));
   });
 
   it.each([
-    ['a link', () => render([], ' next="/mine.xml?page=2"'), 'page 1 brought nothing new'],
-    ['a number of pages', () => render([], ' total-pages="3"'), 'names 3 pages, and page 1 brought nothing new'],
-    ['a total', () => render([], ' total="6"'), 'names 6 jobs and gave 0'],
-  ])('an empty first page, though %s says that there is more', async (_name, first, why) => {
+    ['a link', () => render([], ' next="/mine.xml?page=2"'), 'page 1 had nothing new'],
+    ['a number of pages', () => render([], ' total-pages="3"'), 'announces 3 pages, but page 1 had nothing new'],
+    ['a total', () => render([], ' total="6"'), 'announces 6 jobs but returned 0'],
+  ])('an empty first page although %s announces more', async (_name, first, why) => {
     const { listing } = await read({
       ids: six,
       size: 2,
@@ -104,19 +104,19 @@ describe('a page that promises a next one and brings nothing new is no end', () 
       'numbers',
       (page: number, ids: readonly number[], all: readonly number[]) => totalled(page, page === 2 ? [] : ids, all, 2),
     ],
-    ['no word of it', (page: number, ids: readonly number[]) => render(page === 2 ? [] : ids)],
-    ['no word of it, on the first page', (page: number, ids: readonly number[]) => render(page === 1 ? [] : ids)],
+    ['no paging hints', (page: number, ids: readonly number[]) => render(page === 2 ? [] : ids)],
+    ['no paging hints, on the first page', (page: number, ids: readonly number[]) => render(page === 1 ? [] : ids)],
   ])('an empty page in the middle, with %s', async (_name, answer) => {
     expect((await read({ ids: six, size: 2, answer })).listing.kind).toBe('unreadable');
   });
 
-  it('more jobs than the total', async () => {
+  it('more jobs than the announced total', async () => {
     const { listing } = await read({ ids: six, size: 9, answer: (_p, ids) => render(ids, ' total="5"') });
-    expect(listing).toEqual(unreadable('names 5 jobs and gave 6'));
+    expect(listing).toEqual(unreadable('announces 5 jobs but returned 6'));
   });
 });
 
-describe('a list that moves while it is read', () => {
+describe('a list that changes while it is read', () => {
   const paging = [
     ['links', (page: number, ids: readonly number[], all: readonly number[]) => linked(page, ids, all, 2)],
     ['numbers', (page: number, ids: readonly number[], all: readonly number[]) => totalled(page, ids, all, 2)],
@@ -124,43 +124,43 @@ describe('a list that moves while it is read', () => {
   ] as const;
 
   describe.each(paging)('%s', (_name, answer) => {
-    it('stands still: it is whole', async () => {
+    it('no change: it is complete', async () => {
       expect(await read({ ids: six, size: 2, answer })).toMatchObject({
         listing: { kind: 'listed', pages: 3 },
         ids: [1, 2, 3, 4, 5, 6],
       });
     });
 
-    it('exactly a page of jobs comes in at its beginning: none is missed, or it is not whole', async () => {
+    it('exactly one page of jobs is added at its beginning: none is missed, or the list is not complete', async () => {
       const { listing, ids } = await read({ ids: six, size: 2, answer, before: { 2: (all) => [8, 7, ...all] } });
       if (listing.kind === 'listed') expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
       else expect(listing).toEqual(unreadable(''));
     });
 
-    it('a job comes in at its beginning, as our own do: it is whole', async () => {
+    it('a job is added at its beginning, as our own are: it is complete', async () => {
       const { listing, ids } = await read({ ids: six, size: 2, answer, before: { 2: (all) => [7, ...all] } });
       expect(listing.kind).toBe('listed');
       expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7]);
     });
 
-    it('a job comes in at its end: it is whole', async () => {
+    it('a job is added at its end: it is complete', async () => {
       const { listing, ids } = await read({ ids: six, size: 2, answer, before: { 2: (all) => [...all, 7] } });
       expect(listing.kind).toBe('listed');
       expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7]);
     });
 
-    it('a job that was read leaves it: another one slips past', async () => {
+    it('a job already read leaves the list: another one is missed', async () => {
       expect((await read({ ids: six, size: 2, answer, before: { 2: (all) => all.slice(1) } })).listing.kind).toBe(
         'unreadable',
       );
     });
 
-    it('one leaves and another comes, so that its numbers stay', async () => {
+    it('one job leaves and another is added, so the counts stay the same', async () => {
       const { listing } = await read({ ids: six, size: 2, answer, before: { 2: (all) => [...all.slice(1), 7] } });
       expect(listing).toEqual(unreadable('one of its jobs was missing when it was read again'));
     });
 
-    it('a job that was read moves to its end', async () => {
+    it('a job already read moves to the end', async () => {
       const { listing } = await read({
         ids: six,
         size: 2,
@@ -171,7 +171,7 @@ describe('a list that moves while it is read', () => {
     });
   });
 
-  it('a site without paging whose list grows with each request: it is whole', async () => {
+  it('a site without paging whose list grows with each request: it is complete', async () => {
     const grow = (all: readonly number[]) => [all.length + 1, ...all];
     const before = { 1: grow, 2: grow, 3: grow };
     const { listing, ids } = await read({ ids: six, size: 2, before, answer: (_page, _ids, all) => render(all) });
@@ -182,16 +182,16 @@ describe('a list that moves while it is read', () => {
   it('a total that shrinks', async () => {
     const answer = (page: number, ids: readonly number[], _all: readonly number[], request: number) =>
       render(ids, ` total="${request === 1 ? 6 : 5}" page="${page}"`);
-    expect((await read({ ids: six, size: 2, answer })).listing).toEqual(unreadable('named 6 jobs and then 5'));
+    expect((await read({ ids: six, size: 2, answer })).listing).toEqual(unreadable('announced 6 jobs and then 5'));
   });
 });
 
-describe('copies of a cache', () => {
+describe('cached copies', () => {
   const maxAgeMs = 60_000;
   const age = (seconds: number | string) => ({ age: String(seconds) });
   const whole = (ids: readonly number[], headers = {}) => render(ids, ' total="6"', headers);
 
-  it('one page, as young as it has to be: it is whole, and says how old it is', async () => {
+  it('one page, just recent enough: it is complete, and its age is reported', async () => {
     const answer = (_page: number, ids: readonly number[]) => whole(ids, age(7));
     const { listing, requests } = await read({ ids: six, size: 9, answer, maxAgeMs });
     expect(listing).toEqual({ kind: 'listed', pages: 1, ageMs: expect.closeTo(8_000, -4) });
@@ -199,16 +199,16 @@ describe('copies of a cache', () => {
   });
 
   it.each([
-    ['older than it may be', 61],
-    ['younger by less than the second that Age counts', 60],
-    ['of no known age', 'Mon, 07 Sep 2026'],
+    ['too old', 61],
+    ['too young by less than the resolution of Age', 60],
+    ['of unknown age', 'Mon, 07 Sep 2026'],
     ['of two ages', '7, 9'],
   ])('one page, %s', async (_name, seconds) => {
     const answer = (_page: number, ids: readonly number[]) => whole(ids, age(seconds));
     expect((await read({ ids: six, size: 9, answer, maxAgeMs })).listing).toEqual(unreadable('it comes from a cache'));
   });
 
-  it('a site without paging, of whose first page a cache has a copy: it is read once more under another URL', async () => {
+  it('a site without paging whose first page is cached: it is read once more with another URL', async () => {
     const answer = (_p: number, _ids: readonly number[], all: readonly number[], request: number) =>
       render(all, '', request === 1 ? age(7) : {});
     const { listing, requests } = await read({ ids: six, size: 9, answer, maxAgeMs });
@@ -216,9 +216,9 @@ describe('copies of a cache', () => {
     expect(requests).toEqual(['/mine.xml', '/mine.xml?page=2', '/mine.xml?page=1']);
   });
 
-  it('a cache that ignores the query of a list without a word of paging', async () => {
+  it('a cache that ignores the query of a list without paging hints', async () => {
     const answer = (_p: number, _ids: readonly number[], all: readonly number[]) => render(all.slice(0, 2), '', age(7));
-    expect((await read({ ids: six, size: 2, answer, maxAgeMs })).listing).toEqual(unreadable('may have moved'));
+    expect((await read({ ids: six, size: 2, answer, maxAgeMs })).listing).toEqual(unreadable('may have changed'));
   });
 
   const pages = [
@@ -227,7 +227,7 @@ describe('copies of a cache', () => {
     ['no word of paging', (_page: number, ids: readonly number[]) => render(ids)],
   ] as const;
   describe.each(pages)('of several pages with %s', (_name, plain) => {
-    /** Ages by the number of the request. */
+    /** Ages by request number. */
     const readAged = (ages: Readonly<Record<number, number>>) =>
       read({
         ids: six,
@@ -239,25 +239,25 @@ describe('copies of a cache', () => {
         },
       });
 
-    it('made in the order of the pages, and read afresh the second time: it is whole', async () => {
+    it('made in the order of the pages, and uncached the second time: it is complete', async () => {
       expect((await readAged({ 1: 50, 2: 40, 3: 5 })).listing).toMatchObject({ kind: 'listed', pages: 3 });
     });
 
-    it('a page made before the one before it', async () => {
-      expect((await readAged({ 2: 7 })).listing).toEqual(unreadable('may have moved'));
-      expect((await readAged({ 1: 20, 2: 40 })).listing).toEqual(unreadable('may have moved'));
+    it('a page older than the previous one', async () => {
+      expect((await readAged({ 2: 7 })).listing).toEqual(unreadable('may have changed'));
+      expect((await readAged({ 1: 20, 2: 40 })).listing).toEqual(unreadable('may have changed'));
     });
 
-    it('two pages made in one second', async () => {
-      expect((await readAged({ 1: 20, 2: 20 })).listing).toEqual(unreadable('may have moved'));
+    it('two pages made within one second', async () => {
+      expect((await readAged({ 1: 20, 2: 20 })).listing).toEqual(unreadable('may have changed'));
     });
 
     it('the same copies the second time', async () => {
       const passes = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [at + 4, 30]));
-      expect((await readAged({ 1: 50, 2: 40, ...passes })).listing).toEqual(unreadable('may have moved'));
+      expect((await readAged({ 1: 50, 2: 40, ...passes })).listing).toEqual(unreadable('may have changed'));
     });
 
-    it('a page whose Date lags behind, without a word of its age', async () => {
+    it('a page whose Date lags behind, without an Age header', async () => {
       const now = Date.now();
       const { listing } = await read({
         ids: six,
@@ -268,15 +268,15 @@ describe('copies of a cache', () => {
           return [status, { ...headers, date }, body];
         },
       });
-      expect(listing).toEqual(unreadable('older than others'));
+      expect(listing).toEqual(unreadable('show that some come from a cache'));
     });
   });
 
-  it('"no such page", from before there was one', async () => {
+  it('a cached "no such page" from before the page existed', async () => {
     const answer = (page: number, ids: readonly number[]): Reply =>
       page === 2 ? [404, age(30), 'no such page'] : render(ids);
     expect((await read({ ids: six.slice(0, 2), size: 2, answer, maxAgeMs })).listing).toEqual(
-      unreadable('may have moved'),
+      unreadable('may have changed'),
     );
   });
 });
@@ -291,7 +291,7 @@ it('offsets', async () => {
   expect(site.got.map((got) => got.url)).toContain('/mine.xml?offset=4');
 });
 
-it('asks caches for nothing that they kept', async () => {
+it('asks caches not to use their copies', async () => {
   await using site = await openSite(render(six));
   await using client = openClient(site.url, { listPath: '/mine.xml' });
   await client.list(() => {});

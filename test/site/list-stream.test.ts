@@ -1,4 +1,4 @@
-// Lists of any size: read while they come in, in little memory, with time for other work in between, and within limits.
+// Lists of any size: read as they arrive, in little memory, yielding to other work, and within limits.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ interface BigSite extends AsyncDisposable {
   readonly url: URL;
 }
 
-/** A site whose list is `begin`, `count` times what `entry` gives, and `end`. */
+/** A site whose list is `begin`, `count` results of `entry`, and `end`. */
 async function openBigSite(
   entry: (at: number) => string,
   count: number,
@@ -58,28 +58,28 @@ const program = `
     timeoutMs: 600_000, concurrency: 1,
   });
   let jobs = 0;
-  let turns = 0;
+  let loopTurns = 0;
   let jobsOfTurn = 0;
   let most = 0;
-  const timer = setInterval(() => { turns++; most = Math.max(most, jobs - jobsOfTurn); jobsOfTurn = jobs; }, 1);
+  const timer = setInterval(() => { loopTurns++; most = Math.max(most, jobs - jobsOfTurn); jobsOfTurn = jobs; }, 1);
   const listing = await site.list(() => { jobs++; });
   clearInterval(timer);
   await site.close();
-  console.log(JSON.stringify({ listing, jobs, turns, most, peak: process.resourceUsage().maxRSS / 1024 }));
+  console.log(JSON.stringify({ listing, jobs, loopTurns, most, peak: process.resourceUsage().maxRSS / 1024 }));
 `;
 
-interface Told {
+interface MemoryReport {
   readonly listing: { readonly kind: string; readonly message?: string };
   readonly jobs: number;
-  /** How often a timer fired meanwhile, and how many jobs came between two times at most. */
+  /** How often a timer fired meanwhile, and the most jobs between two firings. */
   readonly loopTurns: number;
   readonly most: number;
   /** MiB. */
   readonly peak: number;
 }
 
-/** Reads the list in a process of its own with a small heap. */
-async function readInSmallMemory(site: BigSite): Promise<Told> {
+/** Reads the list in a separate process with a small heap. */
+async function readInSmallMemory(site: BigSite): Promise<MemoryReport> {
   const arguments_ = ['--max-old-space-size=48', '--input-type=module', '-e', program, site.url.href];
   const child = spawn(process.execPath, arguments_, { stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
@@ -93,29 +93,35 @@ async function readInSmallMemory(site: BigSite): Promise<Told> {
 
 const text = 'A description of some length, as postings have them. '.repeat(20);
 
-describe('a list that is larger than the memory', { timeout: 300_000 }, () => {
-  it.for([false, true])('is read while it comes in (packed: %s)', async (packed, { skip }) => {
+describe('a list larger than the memory', { timeout: 300_000 }, () => {
+  it.for([false, true])('is read as it arrives (compressed: %s)', async (packed, { skip }) => {
     skip(!runsEverything && !packed, ONLY_IN_ALL);
     const entry = (at: number) => `<job><id>${at}</id><title>t${at}</title><description>${text}</description></job>`;
     await using site = await openBigSite(entry, 110_000, packed);
-    const told = await readInSmallMemory(site);
-    expect(told).toMatchObject({ listing: { kind: 'listed', pages: 1 }, jobs: 110_000 });
-    expect(told.peak).toBeLessThan(400);
-    expect(told.loopTurns).toBeGreaterThan(100);
-    expect(told.most).toBeLessThan(20_000);
+    const report = await readInSmallMemory(site);
+    expect(report).toMatchObject({ listing: { kind: 'listed', pages: 1 }, jobs: 110_000 });
+    expect(report.peak).toBeLessThan(400);
+    expect(report.loopTurns).toBeGreaterThan(100);
+    expect(report.most).toBeLessThan(20_000);
   });
 
-  it('of the smallest jobs there are', async ({ skip }) => {
+  it('of minimal jobs', async ({ skip }) => {
     skip(!runsEverything, ONLY_IN_ALL);
     await using site = await openBigSite((at) => `<job id="${at}"/>`, 1_500_000);
-    const told = await readInSmallMemory(site);
-    expect(told).toMatchObject({ listing: { kind: 'listed' }, jobs: 1_500_000 });
-    expect(told.peak).toBeLessThan(500);
-    expect(told.loopTurns).toBeGreaterThan(100);
+    const report = await readInSmallMemory(site);
+    expect(report).toMatchObject({ listing: { kind: 'listed' }, jobs: 1_500_000 });
+    expect(report.peak).toBeLessThan(500);
+    expect(report.loopTurns).toBeGreaterThan(100);
   });
 
   it.each([
-    ['elements that are no jobs', () => '<a/>', 20_000_000, '</jobs>', 'beside its jobs, more than 2000 elements'],
+    [
+      'elements that are not jobs',
+      () => '<a/>',
+      20_000_000,
+      '</jobs>',
+      'besides its jobs it has more than 2000 elements',
+    ],
     [
       'one job of elements',
       (at: number) => (at === 0 ? '<job><id>1</id>' : '<a/>'),
@@ -153,16 +159,16 @@ describe('a list that is larger than the memory', { timeout: 300_000 }, () => {
       '/></jobs>',
       'more than 2097152 characters',
     ],
-  ])('is not read on where it is made of %s', async (_name, entry, count, end, why) => {
+  ])('is abandoned if it consists of %s', async (_name, entry, count, end, why) => {
     await using site = await openBigSite(entry, count, false, end);
-    const told = await readInSmallMemory(site);
-    expect(told.listing).toEqual({ kind: 'unreadable', message: expect.stringContaining(why) });
-    expect(told.peak).toBeLessThan(400);
+    const report = await readInSmallMemory(site);
+    expect(report.listing).toEqual({ kind: 'unreadable', message: expect.stringContaining(why) });
+    expect(report.peak).toBeLessThan(400);
   });
 });
 
-describe('an answer that is no list', () => {
-  it('with too many elements for a tree is not read as XML', () => {
+describe('an answer that is not a list', () => {
+  it('with too many elements for a tree is not parsed', () => {
     expect(readXml(`<job><id>1</id>${'<a/>'.repeat(1_900)}</job>`)?.name).toBe('job');
     expect(readXml(`<job><id>1</id>${'<a/>'.repeat(2_100)}</job>`)).toBeUndefined();
     expect(readXml(`<job ${Array.from({ length: 600 }, (_, at) => `a${at}=""`).join(' ')}/>`)).toBeUndefined();

@@ -1,4 +1,5 @@
-// The list action, of which the interface shows neither path nor paging: every job once, and never a part as the whole.
+// The list action, whose path and paging the interface does not describe: every job once, and never a part taken for
+// the whole.
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { type GetPage, readList } from '../../src/site/list/list.ts';
@@ -9,7 +10,7 @@ const job = (id: number) => `<job><id>${id}</id><title>t${id}</title></job>`;
 const jobs = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => job(from + index)).join('');
 
-/** Reads a list whose pages, by the query parameter `page`, are given by a function. */
+/** Reads a list whose pages a function supplies by the query parameter `page`. */
 async function read(pageOf: (page: number, url: URL) => Reply, listPath = '/mine.xml', options = {}) {
   await using site = await openSite((got) => {
     const url = new URL(got.url, 'http://site.test');
@@ -28,14 +29,14 @@ describe('list (site-interface.md, section 4: 200 with the XML of a collection)'
     ['another root', `<result>${jobs(1, 3)}</result>`],
     ['jobs below a root', `<response><status>ok</status><jobs>${jobs(1, 3)}</jobs></response>`],
     ['only IDs', '<jobs><job id="1"/><job><id>2</id></job><job href="/jobs/3.xml"/></jobs>'],
-  ])('%s; a site without paging is told by its repetition, and read once more', async (_name, body) => {
+  ])('%s; a site without paging repeats its list, and is read once more', async (_name, body) => {
     const { listing, ids, asked } = await read(() => page(body));
     expect(ids).toEqual([1, 2, 3]);
     expect(listing).toEqual({ kind: 'listed', pages: 1 });
     expect(asked).toEqual(['/mine.xml', '/mine.xml?page=2', '/mine.xml']);
   });
 
-  it('hands over what an entry has', async () => {
+  it('hands over the fields of an entry', async () => {
     await using site = await openSite(
       page('<jobs><job><id>1</id><number>A-7</number><created-at>2024-03-01T10:00:00Z</created-at></job></jobs>'),
     );
@@ -92,16 +93,16 @@ describe('paging (section 4, rule 6: not shown)', () => {
           n < 3 ? { link: `</x>; rel="prev", <mine.xml?page=${n + 1}>; rel="next"` } : {},
         ),
     ],
-    ['no word of it, then nothing new', (n: number) => page(`<jobs>${three(Math.min(n, 3))}</jobs>`)],
-    ['no word of it, then an empty page', (n: number) => page(n <= 3 ? `<jobs>${three(n)}</jobs>` : '<jobs/>')],
-    ['no word of it, then 404', (n: number): Reply => (n <= 3 ? page(`<jobs>${three(n)}</jobs>`) : [404])],
+    ['no paging hints, then nothing new', (n: number) => page(`<jobs>${three(Math.min(n, 3))}</jobs>`)],
+    ['no paging hints, then an empty page', (n: number) => page(n <= 3 ? `<jobs>${three(n)}</jobs>` : '<jobs/>')],
+    ['no paging hints, then 404', (n: number): Reply => (n <= 3 ? page(`<jobs>${three(n)}</jobs>`) : [404])],
   ])('%s', async (_name, pageOf) => {
     const { listing, ids } = await read(pageOf);
     expect(listing.kind).toBe('listed');
     expect(ids).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('counts up from the page that the path names, and keeps its other parameters', async () => {
+  it('counts up from the page in the path, and keeps its other parameters', async () => {
     const { asked } = await read(
       (n) => page(`<jobs page="${n}" total-pages="5">${three(n)}</jobs>`),
       '/mine.xml?state=open&page=4',
@@ -110,7 +111,7 @@ describe('paging (section 4, rule 6: not shown)', () => {
     expect(asked).toEqual([...both, ...both]);
   });
 
-  it('hands over a job once that moved to the next page', async () => {
+  it('hands over a job that moved to the next page only once', async () => {
     const { ids } = await read((n) =>
       page(`<jobs total-pages="2" page="${n}">${n === 1 ? jobs(1, 3) : jobs(3, 4)}</jobs>`),
     );
@@ -118,7 +119,7 @@ describe('paging (section 4, rule 6: not shown)', () => {
   });
 });
 
-describe('never a part as the whole', () => {
+describe('a part is never taken for the whole', () => {
   it.each([
     ['401', (): Reply => [401], 'answered 401'],
     ['500', (): Reply => [500], 'answered 500'],
@@ -131,7 +132,7 @@ describe('never a part as the whole', () => {
     ['one job', () => page(job(1)), 'not the XML of a collection'],
     ['something else', () => page('<result><status>ok</status></result>'), 'not the XML of a collection'],
     ['text', () => page('<result>later</result>'), 'not the XML of a collection'],
-    ['a document that was cut', () => page(`<jobs>${jobs(1, 3)}`), 'not the XML of a collection'],
+    ['a truncated document', () => page(`<jobs>${jobs(1, 3)}`), 'not the XML of a collection'],
     ['a job without an ID', () => page('<jobs><job><title>x</title></job></jobs>'), 'a job in it has no ID'],
     [
       'a later page that fails',
@@ -139,7 +140,7 @@ describe('never a part as the whole', () => {
       'answered 500',
     ],
     [
-      'a promised page that is not there',
+      'a promised page that does not exist',
       (n: number): Reply => (n === 1 ? page(`<jobs total-pages="2">${jobs(1, 2)}</jobs>`) : [404]),
       'answered 404',
     ],
@@ -148,22 +149,26 @@ describe('never a part as the whole', () => {
       (n: number): Reply => (n === 1 ? page(`<jobs>${jobs(1, 2)}</jobs>`) : [500]),
       'answered 500',
     ],
-    ['fewer jobs than it names', () => page(`<jobs total="5">${jobs(1, 3)}</jobs>`), 'names 5 jobs and gave 3'],
     [
-      'a parameter that it does not heed',
+      'fewer jobs than announced',
+      () => page(`<jobs total="5">${jobs(1, 3)}</jobs>`),
+      'announces 5 jobs but returned 3',
+    ],
+    [
+      'an ignored page parameter',
       () => page(`<jobs page="1" total-pages="3">${jobs(1, 3)}</jobs>`),
-      'page 2 was asked for and page 1 came',
+      'page 2 was requested but page 1 came back',
     ],
     [
       'the same again',
       () => page(`<jobs total-pages="3">${jobs(1, 3)}</jobs>`),
-      'names 3 pages, and page 2 brought nothing new',
+      'announces 3 pages, but page 2 had nothing new',
     ],
     ['a next page that is no URL', () => page(`<jobs next="http://[">${jobs(1, 3)}</jobs>`), 'is no URL: http://['],
     [
       'another host',
       () => page(`<jobs>${jobs(1, 3)}<next>http://elsewhere.test/jobs.xml?page=2</next></jobs>`),
-      'it leads to http://elsewhere.test',
+      'its next page is on another site: http://elsewhere.test',
     ],
   ])('%s', async (_name, pageOf, message) => {
     const { listing } = await read(pageOf);
@@ -177,7 +182,7 @@ describe('never a part as the whole', () => {
     expect(listing).toEqual({ kind: 'unreadable', message: expect.stringContaining('larger than 10000 bytes') });
   });
 
-  it('a list without end', async () => {
+  it('an endless list', async () => {
     let id = 0;
     const getPage: GetPage = async (_url, take) => {
       take({ siteJobId: siteJobId(String(id++)), fields: {} });
@@ -188,7 +193,7 @@ describe('never a part as the whole', () => {
     expect(id).toBe(10_000);
   });
 
-  it('a list that is not configured', async () => {
+  it('no list action configured', async () => {
     await using client = openClient(new URL('http://127.0.0.1:9'));
     expect(await client.list(() => {})).toEqual({
       kind: 'unreadable',

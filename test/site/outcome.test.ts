@@ -1,4 +1,4 @@
-// The classification, rule by rule: each row names an answer and the one outcome that it must have.
+// The classification, rule by rule: each row is an answer and its only valid outcome.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SiteRequest } from '../../src/site/exchange.ts';
@@ -72,7 +72,7 @@ const rows: readonly Row[] = [
   same('500', answer(500), 'unknown'),
   same('500 with a page', answer(500, { body: page }), 'unknown'),
   same('500 with a generic error', answer(500, { body: generic }), 'unknown'),
-  same('500 as Rails has it', answer(500, { body: rails500 }), 'unknown'),
+  same('500 as from Rails', answer(500, { body: rails500 }), 'unknown'),
   same('500 with a job', answer(500, { body: job, location }), 'unknown'),
   same('500 with errors of a field', answer(500, { body: errors }), 'rejected'),
   same(
@@ -132,26 +132,26 @@ const rows: readonly Row[] = [
       ['valid="false"', '<validation-result valid="false"><message>Title is blank</message></validation-result>'],
       ['success denied', '<result><ok>0</ok></result>'],
       ['a failed status', '<result><status>error</status><message>Title is blank</message></result>'],
-      ['a failed status beside a title', '<result><title>Sorry</title><status>error</status></result>'],
+      ['a failed status next to a title', '<result><title>Sorry</title><status>error</status></result>'],
       ['a failed status deep inside', '<r><head><status>Failed</status></head></r>'],
       ['a status by number', '<response code="422 Unprocessable Entity"/>'],
       ['a failure', '<validation-failure><field>title</field><message>is blank</message></validation-failure>'],
       ['an empty failure', '<failure/>'],
-      ['an error with a code beside it', '<result><error-code>17</error-code></result>'],
-      ['a mere false', '<saved>false</saved>'],
+      ['an error code element', '<result><error-code>17</error-code></result>'],
+      ['just "false"', '<saved>false</saved>'],
       ['a problem document', '<problem xmlns="urn:ietf:rfc:7807"><title>Bad job</title><detail>x</detail></problem>'],
-      ['a title that is none of a job', '<r><title>Sorry</title><status>error</status><message>x</message></r>'],
+      ['a title outside a job', '<r><title>Sorry</title><status>error</status><message>x</message></r>'],
     ] as const
   ).flatMap(([name, body]) =>
     [200, 201].map((status) => same(`${status} with ${name}`, answer(status, { body }), 'rejected')),
   ),
   ...(
     [
-      ['words of failure in XML', '<result><message>Title is required</message></result>'],
-      ['words of failure in text', 'ERROR: title is blank'],
-      ['words of failure in JSON', '{"ok":false,"error":"title"}'],
-      ['words of failure beside a job', '<r><note>could not be saved</note><job><title>x</title></job></r>'],
-      ['words of failure in broken XML', '<r><note>could not be saved</r>'],
+      ['a failure word in XML', '<result><message>Title is required</message></result>'],
+      ['a failure word in text', 'ERROR: title is blank'],
+      ['a failure word in JSON', '{"ok":false,"error":"title"}'],
+      ['a failure word next to a job', '<r><note>could not be saved</note><job><title>x</title></job></r>'],
+      ['a failure word in broken XML', '<r><note>could not be saved</r>'],
     ] as const
   ).map(([name, body]): Row => [`200 with ${name}`, answer(200, { body }), 'unknown', 'rejected', 'rejected']),
   ...(
@@ -160,15 +160,15 @@ const rows: readonly Row[] = [
       ['a status by number', '<hash><status>200</status><code>0</code></hash>'],
       ['a hash', '<hash><id type="integer">12</id><updated-at>2026-01-01T00:00:00Z</updated-at></hash>'],
       ['unknown XML', '<foo bar="1"><baz/></foo>'],
-      ['a mere true', '<success>true</success>'],
+      ['just "true"', '<success>true</success>'],
       ['no errors', '<result><message>Saved, 0 errors</message><errors>0</errors><error-code>0</error-code></result>'],
       ['an empty failure', '<result><ok>yes</ok><failure/><failures type="array"/></result>'],
-      ['only a list of failures that is empty', '<failures type="array"/>'],
+      ['only an empty list of failures', '<failures type="array"/>'],
       ['a warning', '<result><warning>The field salary is missing here and was rejected</warning></result>'],
       ['a default', '<default>1</default>'],
-      ['a job in another name', '<posting><title>x</title><text>You must handle errors.</text></posting>'],
+      ['a job under another name', '<posting><title>x</title><text>You must handle errors.</text></posting>'],
       ['a job with a status', '<r><job><title>Chef</title><status>rejected</status><text>must fail</text></job></r>'],
-      ['a job that breaks off', '<?xml version="1.0"?>\n<job><text>errors'],
+      ['a truncated job', '<?xml version="1.0"?>\n<job><text>errors'],
       ['counts', '<result><created>0</created><updated>1</updated></result>'],
     ] as const
   ).map(([name, body]): Row => [`200 with ${name}`, answer(200, { body }), 'unknown', 'accepted', 'accepted']),
@@ -181,16 +181,16 @@ const rows: readonly Row[] = [
     'misconfigured',
     'misconfigured',
   ],
-  ['200 with a page said to be XML', answer(200, { body: page }), 'unknown', 'misconfigured', 'misconfigured'],
+  ['200 with a page labelled as XML', answer(200, { body: page }), 'unknown', 'misconfigured', 'misconfigured'],
   [
-    '200 with a piece of a page',
+    '200 with a fragment of a page',
     answer(200, { body: '<div>Log in</div>', contentType: 'text/html; charset=utf-8' }),
     'unknown',
     'misconfigured',
     'misconfigured',
   ],
   [
-    '200 with a job said to be HTML',
+    '200 with a job labelled as HTML',
     answer(200, { body: job, contentType: 'text/html' }),
     'created',
     'accepted',
@@ -212,7 +212,7 @@ describe('judge (design, section 7: Outcomes)', () => {
     ]);
   });
 
-  it('each rule has a row above that it decides, and gives the outcome that it is listed with', () => {
+  it('each rule decides at least one row above, with the outcome it lists', () => {
     const kinds: readonly SiteRequest['kind'][] = ['create', 'update', 'delete'];
     const decided = new Set<number>();
     for (const [, reply] of rows) for (const kind of kinds) decided.add(decidingRule(kind, reply));
@@ -226,7 +226,7 @@ describe('judge (design, section 7: Outcomes)', () => {
     return at;
   }
 
-  it('keeps the complete job: ID of Location before that of the body, URL absolute', () => {
+  it('keeps the complete job: the ID of Location before that of the body, an absolute URL', () => {
     const reply = answer(201, {
       location: 'https://www.other.test/jobs/12-cook.xml',
       body: '<job><id>12</id><title>Cook</title></job>',
@@ -241,21 +241,21 @@ describe('judge (design, section 7: Outcomes)', () => {
     });
   });
 
-  it('prefers the ID of the body to a guess', () => {
+  it('prefers the ID in the body to a guess', () => {
     expect(judge('create', answer(201, { location: '/account', body: job }))).toMatchObject({
       siteJob: { siteJobId: '12' },
     });
   });
 
-  it('tells where a redirect leads, without credentials or query', () => {
+  it('names the target of a redirect, without credentials or query', () => {
     const reply = answer(301, { location: 'https://user:pw@other.test/jobs.xml?key=secret' });
     expect(judge('create', reply)).toEqual({
       kind: 'misconfigured',
       message:
-        'The site answered 301 and leads to https://other.test/jobs.xml. Redirects are not followed; correct base_url',
+        'The site answered 301 and redirects to https://other.test/jobs.xml. Redirects are not followed; correct base_url',
     });
     expect(judge('create', answer(302, { location: 'http://[' }))).toMatchObject({
-      message: expect.stringContaining('leads to nowhere'),
+      message: expect.stringContaining('redirects to nowhere'),
     });
   });
 
@@ -284,7 +284,7 @@ describe('judge (design, section 7: Outcomes)', () => {
       }),
       [{ message: 'a' }, { field: 'title', message: 'b' }],
     ],
-    ['a mark alone', answer(200, { body: '<result success="false"/>' }), [{ message: 'success: false' }]],
+    ['only a marker', answer(200, { body: '<result success="false"/>' }), [{ message: 'success: false' }]],
     ['an empty failure', answer(200, { body: '<Failure/>' }), [{ message: 'Failure' }]],
     ['an attribute', answer(200, { body: '<job error="Title is blank"/>' }), [{ message: 'Title is blank' }]],
     [
@@ -292,7 +292,7 @@ describe('judge (design, section 7: Outcomes)', () => {
       answer(422, { body: '<r><code>17</code><note>no <b>title</b></note></r>' }),
       [{ message: '17; no title' }],
     ],
-  ])('gives the reason of a refusal: %s', (_name, reply, problems) => {
+  ])('gives the reason for a refusal: %s', (_name, reply, problems) => {
     expect(judge('create', reply)).toMatchObject({ problems });
   });
 
@@ -304,7 +304,7 @@ describe('judge (design, section 7: Outcomes)', () => {
     [
       '405 with a body',
       answer(405, { body: 'no POST' }),
-      'The site or a proxy before it does not take such requests; check base_url (status 405: no POST)',
+      'The site or a proxy in front of it does not accept such requests; check base_url (status 405: no POST)',
     ],
   ])('says what happened: %s', (_name, reply, message) => expect(judge('create', reply)).toMatchObject({ message }));
 
@@ -312,7 +312,7 @@ describe('judge (design, section 7: Outcomes)', () => {
     expect(judge('update', answer(429, { retryAfterMs: 5000 }))).toEqual({ kind: 'throttled', retryAfterMs: 5000 });
   });
 
-  it('never takes a create for certainly not done where it may have been done', () => {
+  it('never classifies a create that may have been done as certainly not done', () => {
     const safe = ['unreachable', 'unauthorized', 'throttled', 'forbidden', 'misconfigured', 'rejected'];
     fc.assert(
       fc.property(
@@ -320,7 +320,7 @@ describe('judge (design, section 7: Outcomes)', () => {
         fc.constantFrom('', ' ', job, page, generic, rails500, '<job>', 'OK', '<ok/>'),
         fc.boolean(),
         (status, body, isCut) => {
-          // Under any status but 5xx an errors document counts, whatever its words.
+          // Under any status except 5xx an errors document counts, whatever its words.
           fc.pre(status >= 500 || (body !== generic && body !== rails500));
           const reply = answer(status, {
             body,
@@ -333,7 +333,7 @@ describe('judge (design, section 7: Outcomes)', () => {
     );
   });
 
-  it('is total', () => {
+  it('always returns an outcome, and never throws', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 999 }),

@@ -1,4 +1,4 @@
-// What is read from the site's validation errors, whose structure the interface does not show.
+// Reading the site's validation errors, whose structure the interface does not describe.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeProblems } from '../../src/site/xml/problems.ts';
@@ -72,7 +72,7 @@ describe('decodeProblems (site-interface.md, section 7, rules 1 to 3)', () => {
     ],
     ['base is the whole job', '<errors><base>Too many jobs</base></errors>', [{ message: 'Too many jobs' }]],
     [
-      'messages right below errors',
+      'messages directly below errors',
       '<errors><message>a</message><message>b</message></errors>',
       [{ message: 'a' }, { message: 'b' }],
     ],
@@ -112,7 +112,7 @@ describe('decodeProblems (site-interface.md, section 7, rules 1 to 3)', () => {
     ['plain text', 'Title is missing.\r\n', [{ message: 'Title is missing.' }]],
     ['neighbouring elements', '<r><code>17</code>\n<x><y>no</y></x></r>', [{ message: '17; no' }]],
     ['elements in a sentence', '<r>Bad<code>17</code>, <b>really</b>.</r>', [{ message: 'Bad 17, really.' }]],
-    ['a count of none', '<result><errors>0</errors></result>', [{ message: '0' }]],
+    ['a count of zero', '<result><errors>0</errors></result>', [{ message: '0' }]],
     ['other XML', '<result>\n<reason>no</reason>\n</result>', [{ message: 'no' }]],
     ['JSON', '{"error":"no"}', [{ message: '{"error":"no"}' }]],
     ['malformed XML', '<errors><error>Title &amp; text</errors>', [{ message: 'Title & text' }]],
@@ -136,7 +136,7 @@ describe('decodeProblems (site-interface.md, section 7, rules 1 to 3)', () => {
   ];
   it.each(cases)('%s', (_name, body, problems) => expect(decodeProblems(body)).toEqual(problems));
 
-  it('bounds number and length', () => {
+  it('limits number and length', () => {
     const problems = decodeProblems(
       `<errors>${`<error field="${'f'.repeat(250)}" value="${'v'.repeat(250)}">${'m'.repeat(1050)}</error>`.repeat(150)}</errors>`,
     );
@@ -146,13 +146,13 @@ describe('decodeProblems (site-interface.md, section 7, rules 1 to 3)', () => {
     ]);
   });
 
-  it('is not impressed by an entity bomb or by depth', () => {
+  it('withstands entity bombs and deep nesting', () => {
     const bomb = `<!DOCTYPE e [<!ENTITY a "${'x'.repeat(1000)}"><!ENTITY b "${'&a;'.repeat(1000)}">]><error>${'&b;'.repeat(300)}</error>`;
     expect(decodeProblems(bomb)[0]?.message).toHaveLength(900);
     expect(decodeProblems(`${'<a>'.repeat(5000)}deep${'</a>'.repeat(5000)}`)).toEqual([{ message: 'deep' }]);
   });
 
-  it('never throws, and what it says is tidy', () => {
+  it('never throws, and returns tidy messages', () => {
     const piece = fc.constantFrom(
       '<errors>',
       '</errors>',

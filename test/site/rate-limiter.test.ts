@@ -1,4 +1,4 @@
-// Turns: how many are given in any stretch of time, in which order, and who need not wait.
+// Rate limiter: how many slots it grants in any period, in which order, and who need not wait.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rateLimiterFor } from '../../src/site/rate-limiter.ts';
 
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Asks for turns at once, and gives when each came, in milliseconds. */
+/** Requests slots all at once, and returns when each was granted, in milliseconds. */
 async function takeAll(
   rateLimiter: ReturnType<typeof rateLimiterFor>,
   count: number,
@@ -25,32 +25,32 @@ async function takeAll(
   return came;
 }
 
-describe('turns', () => {
+describe('slots', () => {
   it.each([
     [1, [0, 1000, 2000, 3000]],
     [10, [0, 100, 200, 300]],
     [20, [0, 0, 50, 100]],
     [1000, [0, 0, 0, 0]],
     [Number.POSITIVE_INFINITY, [0, 0, 0, 0]],
-  ])('at %d a second come at %j', async (rate, times) => {
+  ])('at %d per second are granted at %j', async (rate, times) => {
     expect(await takeAll(rateLimiterFor(rate), 4)).toEqual(times);
   });
 
-  it('never come faster than the rate for long, whenever they are asked for', async () => {
+  it('are never granted faster than the rate for long, whenever they are requested', async () => {
     const rateLimiter = rateLimiterFor(1000);
     const came = await takeAll(rateLimiter, 2_500);
     expect(came.filter((ms) => ms < 1000)).toHaveLength(1099);
     expect(came.at(-1)).toBe(2400);
   });
 
-  it('that are spent without waiting put off those that follow', async () => {
+  it('spent without waiting delay those that follow', async () => {
     const rateLimiter = rateLimiterFor(10);
     rateLimiter.spend();
     rateLimiter.spend();
     expect(await takeAll(rateLimiter, 2)).toEqual([200, 300]);
   });
 
-  it('are not waited for any more once that is called off', async () => {
+  it('are no longer waited for after an abort', async () => {
     const rateLimiter = rateLimiterFor(0.5);
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 10);

@@ -1,4 +1,4 @@
-// How long the site asks to be left alone (RFC 9110, 10.2.3).
+// How long the site asks to wait (RFC 9110, 10.2.3).
 import { expect, it } from 'vitest';
 import { readRetryAfter } from '../../src/site/http/retry-after.ts';
 

@@ -1,4 +1,4 @@
-// Turns a small script into a real HTTP site on loopback that notes every request it gets, for the tests of the client.
+// A real HTTP site on loopback that follows a small script and records every request, for the client tests.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -11,7 +11,7 @@ import { certificate, key } from './tls-identity.ts';
 
 export const TOKEN = 'canary+7f3a/9c=ü';
 
-/** One request as the site got it. */
+/** One request as the site received it. */
 export interface Got {
   readonly method: string;
   readonly url: string;
@@ -27,7 +27,7 @@ export interface ScriptedSite extends AsyncDisposable {
 /** What a script answers: status, headers, body. */
 export type Reply = readonly [status: number, headers?: Record<string, string>, body?: string | Buffer];
 
-/** An HTTP site that answers as told, with a fixed reply or by a function that may also write by itself. */
+/** An HTTP site that gives a fixed reply, or one from a function, which may also write the response itself. */
 export async function openSite(
   script: Reply | ((got: Got, response: ServerResponse) => Reply | undefined),
 ): Promise<ScriptedSite> {
@@ -50,11 +50,11 @@ export async function openSite(
 
 export interface RawSite extends AsyncDisposable {
   readonly url: URL;
-  /** Connections that were opened. */
+  /** Number of connections opened. */
   readonly connections: () => number;
 }
 
-/** A TCP server that treats each connection as told. */
+/** A TCP server with a handler for each connection. */
 export async function openRawSite(treat: (socket: Socket) => void): Promise<RawSite> {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
@@ -66,7 +66,7 @@ export async function openRawSite(treat: (socket: Socket) => void): Promise<RawS
   return { url, connections: () => sockets.length, [Symbol.asyncDispose]: () => closeServer(server, sockets) };
 }
 
-/** A server with a certificate that nobody vouches for. */
+/** A server with a self-signed certificate. */
 export async function openTlsSite(): Promise<RawSite> {
   let connections = 0;
   const server = createTlsServer({ cert: certificate, key }, (_request, response) => response.end());
@@ -113,5 +113,5 @@ export const create: SiteRequest = { kind: 'create', fields: { title: 'Cook', 'l
 export const update: SiteRequest = { kind: 'update', siteJobId: siteJobId('12'), fields: { title: 'Chef' } };
 export const remove: SiteRequest = { kind: 'delete', siteJobId: siteJobId('12') };
 
-/** Any time will do. */
+/** A deadline that never passes. */
 export const anyTime = { notAfter: deadlineIn(Number.POSITIVE_INFINITY) };

@@ -1,4 +1,4 @@
-// The token stands in nothing that the client hands back, however the site echoes it (design, law 7).
+// Nothing that the client returns contains the token, however the site echoes it (design, law 7).
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -45,13 +45,13 @@ describe('a site that echoes the token everywhere', () => {
     }
   });
 
-  it('as the name of an unknown packing', async () => {
+  it('as the name of an unknown content encoding', async () => {
     await using site = await openSite([200, { 'content-encoding': forms[3]?.[1].toLowerCase() ?? '' }, 'x']);
     await using client = openClient(site.url);
     expect(search(await client.send(create, anyTime))).toEqual([]);
   });
 
-  it('in place of HTTP', async () => {
+  it('instead of HTTP', async () => {
     await using site = await openRawSite((socket) =>
       socket.once('data', () => socket.end(`${Buffer.from(`${TOKEN}:X`).toString('base64')}\r\n\r\n`)),
     );
@@ -62,7 +62,7 @@ describe('a site that echoes the token everywhere', () => {
   });
 });
 
-it('a token in a posting is sent, and not recorded', async () => {
+it('a token in a posting is sent, but not recorded', async () => {
   await using site = await openSite([400]);
   await using client = openClient(site.url);
   const exchange = await client.send(
@@ -98,13 +98,13 @@ describe('a token echoed in any encoding that an answer can carry', () => {
     ['decimal references', each((_, code) => `&#${code};`)],
     ['hexadecimal references', each((_, code) => `&#x${hex(code)};`)],
     ['upper-case hexadecimal with zeros', each((_, code) => `&#X00${hex(code).toUpperCase()};`)],
-    ['a reference here and there', TOKEN.replace('/', '&#x2F;').replace('7', '&#55;')],
+    ['a few references', TOKEN.replace('/', '&#x2F;').replace('7', '&#55;')],
     ['references, escaped again', TOKEN.replace('/', '&amp;#x2F;')],
-    ['names of HTML', TOKEN.replace('/', '&sol;').replace('+', '&plus;').replace('=', '&equals;')],
-    ['JSON', each((_, code) => `\\u${hex(code).padStart(4, '0')}`)],
-    ['a slash of JSON', TOKEN.replace('/', '\\/')],
+    ['HTML entity names', TOKEN.replace('/', '&sol;').replace('+', '&plus;').replace('=', '&equals;')],
+    ['JSON escapes', each((_, code) => `\\u${hex(code).padStart(4, '0')}`)],
+    ['a JSON-escaped slash', TOKEN.replace('/', '\\/')],
     [
-      'every octet of a URL',
+      'every octet percent-encoded',
       each((character) =>
         utf8(character)
           .map((octet) => `%${octet}`)
@@ -151,17 +151,17 @@ describe('a token echoed in any encoding that an answer can carry', () => {
     expect(search(exchange)).toEqual([]);
   });
 
-  it('where a message ends within it', async () => {
+  it('if a message ends within it', async () => {
     await using site = await openSite([422, {}, `<errors><error>${'x'.repeat(985)}${TOKEN}</error></errors>`]);
     await using client = openClient(site.url);
     expect(JSON.stringify(await client.send(create, anyTime))).not.toContain(TOKEN.slice(0, 8));
   });
 });
 
-describe('a token that holds markup or an escape itself', () => {
+describe('a token that itself contains markup or an escape', () => {
   const token = 'c4nary/T0ken+of&the<site>%7E?8533~';
   it.each([
-    ['as it is', token],
+    ['unchanged', token],
     ['escaped for a URL', encodeURIComponent(token)],
     ['escaped for a URL twice', encodeURIComponent(encodeURIComponent(token))],
     ['escaped for XML', token.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')],
@@ -177,27 +177,30 @@ describe('a token that holds markup or an escape itself', () => {
 describe('a short token', () => {
   const openShort = (url: URL, token: string) =>
     openClient(url, { token: { reveal: () => token }, listPath: '/jobs.xml' });
-  it.each(['7', 'abc', '1007', 'job', 'a'])('%s, that stands in IDs and Location, is read first', async (token) => {
-    const id = `${token}-1007-abc`;
-    await using site = await openSite((got) => [
-      got.method === 'POST' ? 201 : 200,
-      { location: `/jobs/${id}?key=${token}` },
-      got.url.startsWith('/jobs.xml') && got.method === 'GET'
-        ? `<jobs><job><id>${id}</id><title>a job abc 7</title></job></jobs>`
-        : `<job><id>${id}</id><title>a job abc 7</title></job>`,
-    ]);
-    await using client = openShort(site.url, token);
-    const sent = { kind: 'create', fields: { title: 'a job abc 7' } } as const;
-    const { outcome, response } = await client.send(sent, anyTime);
-    expect(outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: id, fields: { title: 'a job abc 7' } } });
-    expect(response?.location).toBe(`/jobs/${id}?key=${REMOVED}`);
-    expect(await client.show(siteJobId(id))).toMatchObject({ siteJobId: id, fields: { id } });
-    const listed: unknown[] = [];
-    expect((await client.list((siteJob) => listed.push(siteJob.siteJobId))).kind).toBe('listed');
-    expect(listed).toEqual([id]);
-  });
+  it.each(['7', 'abc', '1007', 'job', 'a'])(
+    '%s, which appears in IDs and Location, does not disturb parsing',
+    async (token) => {
+      const id = `${token}-1007-abc`;
+      await using site = await openSite((got) => [
+        got.method === 'POST' ? 201 : 200,
+        { location: `/jobs/${id}?key=${token}` },
+        got.url.startsWith('/jobs.xml') && got.method === 'GET'
+          ? `<jobs><job><id>${id}</id><title>a job abc 7</title></job></jobs>`
+          : `<job><id>${id}</id><title>a job abc 7</title></job>`,
+      ]);
+      await using client = openShort(site.url, token);
+      const sent = { kind: 'create', fields: { title: 'a job abc 7' } } as const;
+      const { outcome, response } = await client.send(sent, anyTime);
+      expect(outcome).toMatchObject({ kind: 'created', siteJob: { siteJobId: id, fields: { title: 'a job abc 7' } } });
+      expect(response?.location).toBe(`/jobs/${id}?key=${REMOVED}`);
+      expect(await client.show(siteJobId(id))).toMatchObject({ siteJobId: id, fields: { id } });
+      const listed: unknown[] = [];
+      expect((await client.list((siteJob) => listed.push(siteJob.siteJobId))).kind).toBe('listed');
+      expect(listed).toEqual([id]);
+    },
+  );
 
-  it.each(['7', 'abc', 'abc123'])('%s is removed where it stands as a credential', (token) => {
+  it.each(['7', 'abc', 'abc123'])('%s is removed where it is used as a credential', (token) => {
     const scrub = createScrubber(token);
     for (const text of [
       `token=${token}`,

@@ -1,10 +1,11 @@
-// Places: how many are taken at a time, in which order they are given, and what becomes of who waits when there are no more.
+// Semaphore: how many slots are taken at a time, in which order they are granted, and what happens to waiters when it
+// closes.
 import { describe, expect, it } from 'vitest';
 import { semaphoreFor } from '../../src/site/semaphore.ts';
 
 type Leave = (() => void) | undefined;
 
-/** Asks for a place for each of these; gives who has been answered, with what gives the place back. */
+/** Requests a slot for each name; returns who got an answer, with its release function. */
 function askAll(requestSlots: ReturnType<typeof semaphoreFor>, who: readonly string[]): Map<string, Leave> {
   const answered = new Map<string, Leave>();
   for (const name of who) void requestSlots.take().then((leave) => answered.set(name, leave));
@@ -13,8 +14,8 @@ function askAll(requestSlots: ReturnType<typeof semaphoreFor>, who: readonly str
 
 const idle = () => new Promise(setImmediate);
 
-describe('places', () => {
-  it('are as many as there are, and go on to those who wait, in their order', async () => {
+describe('slots', () => {
+  it('are limited in number, and are passed on to waiters in order', async () => {
     const answered = askAll(semaphoreFor(2), ['a', 'b', 'c', 'd']);
     await idle();
     expect([...answered.keys()]).toEqual(['a', 'b']);
@@ -27,7 +28,7 @@ describe('places', () => {
     expect([...answered.keys()]).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('are given back once, however often that is said', async () => {
+  it('are released once, however often release is called', async () => {
     const answered = askAll(semaphoreFor(1), ['a', 'b', 'c']);
     await idle();
     answered.get('a')?.();
@@ -36,7 +37,7 @@ describe('places', () => {
     expect([...answered.keys()]).toEqual(['a', 'b']);
   });
 
-  it('that nobody waits for are kept', async () => {
+  it('that nobody waits for become free', async () => {
     const requestSlots = semaphoreFor(1);
     (await requestSlots.take())?.();
     const answered = askAll(requestSlots, ['a', 'b']);
@@ -44,7 +45,7 @@ describe('places', () => {
     expect([...answered.keys()]).toEqual(['a']);
   });
 
-  it('are not given any more once they are closed, and stay with those who have one', async () => {
+  it('are no longer granted once closed, but stay with their holders', async () => {
     const requestSlots = semaphoreFor(1);
     const answered = askAll(requestSlots, ['a', 'b', 'c']);
     await idle();

@@ -1,4 +1,4 @@
-// Whatever a site answers, reading it leaves the event loop its turns: in slices, within limits, in proportion to its size.
+// Whatever a site answers, reading it yields to the event loop: in slices, within limits, in linear time.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { tellOtherContent } from '../../src/site/contradiction.ts';
@@ -20,16 +20,16 @@ function countedPause() {
   const counted = { pauses: 0, pause: async () => void counted.pauses++ };
   return counted;
 }
-/** Characters that are worked on in one go at most, whatever they are. */
+/** Maximum number of characters processed in one go. */
 const IN_ONE_GO = 8 << 10;
 
-describe('an answer is worked on in parts, with a pause after each', () => {
+describe('an answer is processed in parts, with a pause after each', () => {
   it.each([
     ['one text', `<error>${'word '.repeat(40_000)}</error>`],
     ['many texts', `<error>${'<![CDATA[a]]>b'.repeat(14_000)}</error>`],
     ['references', `<error>${'&#65;'.repeat(40_000)}</error>`],
     ['an attribute', `<error text="${'word '.repeat(40_000)}"/>`],
-  ])('parsed, made of %s', async (_name, xml) => {
+  ])('parsed, consisting of %s', async (_name, xml) => {
     const counted = countedPause();
     expect(await readXmlInSlices(xml, counted.pause)).toEqual(readXml(xml));
     expect(counted.pauses).toBeGreaterThanOrEqual(Math.floor(xml.length / IN_ONE_GO));
@@ -37,17 +37,17 @@ describe('an answer is worked on in parts, with a pause after each', () => {
 
   it.each([
     ['the token', `${TOKEN} `],
-    ['what it begins with', TOKEN.slice(0, -1)],
+    ['a prefix of it', TOKEN.slice(0, -1)],
     ['its Base64', `${Buffer.from(`${TOKEN}:X`).toString('base64')} `],
     ['references', '&#65;'],
-  ])('searched for the token, made of %s', async (_name, unit) => {
+  ])('searched for the token, consisting of %s', async (_name, unit) => {
     const text = unit.repeat(60_000 / unit.length);
     const counted = countedPause();
     expect(await createCleaner(TOKEN).body(text, 1 << 20, counted.pause)).toBe(createScrubber(TOKEN)(text));
     expect(counted.pauses).toBeGreaterThanOrEqual(Math.floor(60_000 / IN_ONE_GO) - 1);
   });
 
-  it('and the event loop goes on while the client reads one', async () => {
+  it('and the event loop keeps running while the client reads one', async () => {
     await using site = await openSite([422, {}, `<errors>${`<error>${TOKEN}</error>`.repeat(40_000)}</errors>`]);
     await using client = openClient(site.url);
     let loopTurns = 0;
@@ -80,14 +80,14 @@ it('a large job of a list is searched for the token in parts, and handed over on
 });
 
 describe('a text of many parts', () => {
-  it('is read before it is over', () => {
+  it('is read before it ends', () => {
     const reading = openXml({ elements: 10, characters: 10_000 });
     for (const piece of ['<a>', 'b'.repeat(8_000)]) reading.write(piece);
     expect(() => reading.write('c'.repeat(5_000))).toThrow(/more than 10000 characters/);
   });
 
   it.each(['&#65;', '&#x10FFFF;', '&amp;', '&lt;a>', '&nbsp;', '& ', 'ab]] >'])(
-    'holds %s wherever it is parted',
+    'keeps %s intact wherever it is split',
     async (unit) => {
       const { pause } = countedPause();
       for (let before = 0; before < unit.length; before++) {
@@ -101,14 +101,14 @@ describe('a text of many parts', () => {
   );
 });
 
-describe('a token that lies across two parts', () => {
+describe('a token split across two parts', () => {
   const forms = [
     TOKEN,
     encodeURIComponent(TOKEN),
     Buffer.from(`${TOKEN}:X`).toString('base64'),
     [...TOKEN].map((character) => `&amp;#x${character.codePointAt(0)?.toString(16)};`).join(''),
   ];
-  it.each(forms)('is removed wherever the cut is: %s', async (form) => {
+  it.each(forms)('is removed wherever the split is: %s', async (form) => {
     const { body } = createCleaner(TOKEN);
     const { pause } = countedPause();
     for (let before = IN_ONE_GO - form.length - 1; before <= IN_ONE_GO + 1; before++) {
@@ -118,7 +118,7 @@ describe('a token that lies across two parts', () => {
   });
 });
 
-describe('the work grows with the size of an answer, not with its square', () => {
+describe('the work grows linearly with the size of an answer', () => {
   let reads = 0;
   const element = (name: string, content: XmlElement['content']): XmlElement => ({
     name,
@@ -172,14 +172,14 @@ describe('the work grows with the size of an answer, not with its square', () =>
           many(() => element('failure', ['bad'])),
         ),
     ],
-  ])('of many %s only those are read that are told', (_name, tell, build) => {
+  ])('of many %s only those that are reported are read', (_name, tell, build) => {
     const root = build();
     reads = 0;
     expect(tell(root)).toHaveLength(100);
     expect(reads).toBeLessThan(1_000);
   });
 
-  it('a text at each of many depths is read as far as it is told', () => {
+  it('a text at each of many depths is read only as far as it is reported', () => {
     let root = element('a', ['end']);
     for (let level = 0; level < 90; level++) root = element('a', [`${'word '.repeat(2_000)}`, root]);
     reads = 0;
@@ -187,12 +187,12 @@ describe('the work grows with the size of an answer, not with its square', () =>
     expect(reads).toBeLessThan(50);
   });
 
-  it('a text stays long where much of it is white space', () => {
+  it('a text of mostly white space is not cut too short', () => {
     const text = legibleText(element('r', [`${' \n x'.repeat(MAX_LEGIBLE)} error`]));
     expect(text).toHaveLength(MAX_LEGIBLE);
   });
 
-  it('names and attributes have a length, as their patterns and references are looked for in one go', () => {
+  it('names and attributes have a length limit, because they are searched in one go', () => {
     const ofLength = (length: number): string[] => [
       `<job><${'a_'.repeat(length / 2)}/></job>`,
       `<job ${'a_'.repeat(length / 2)}=""/>`,
@@ -203,7 +203,7 @@ describe('the work grows with the size of an answer, not with its square', () =>
     expect(readXml(`<job error="${'&#65;'.repeat(14_000)}"/>`)).toBeUndefined();
   });
 
-  it('a long title or reference is compared as far as it tells one job from another', () => {
+  it('a long title or reference is compared only as far as it distinguishes jobs', () => {
     const shown = { fields: { title: `Nurse ${'x'.repeat(1 << 20)}`, number: `A1${'&amp;'.repeat(100_000)}` } };
     const compared: string[] = [];
     const form = vi.spyOn(String.prototype, 'normalize').mockImplementation(function (this: string) {
@@ -217,11 +217,11 @@ describe('the work grows with the size of an answer, not with its square', () =>
     expect(Math.max(...compared.map((text) => text.length))).toBeLessThanOrEqual(4_000);
   });
 
-  it('CDATA sections and comments part no text', () => {
+  it('CDATA sections and comments do not split a text', () => {
     expect(readXml(`<a>${'b<!-- -->'.repeat(1000)}<![CDATA[c]]></a>`)?.content).toEqual([`${'b'.repeat(1000)}c`]);
   });
 
-  it('attributes count as elements do', () => {
+  it('attributes count like elements', () => {
     const many = `<a ${Array.from({ length: 450 }, (_, at) => `a${at}=""`).join(' ')}/>`;
     expect(readXml(`<job>${many.repeat(4)}</job>`)?.name).toBe('job');
     expect(readXml(`<job>${many.repeat(5)}</job>`)).toBeUndefined();

@@ -1,4 +1,4 @@
-// A throw-away certificate for localhost, good for tests only: its key is public.
+// A throwaway certificate for localhost, for tests only: its key is public.
 
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBmjCCAUGgAwIBAgIUPpRZG1g5nM+IyjP8wqxE43F9Y5swCgYIKoZIzj0EAwIw

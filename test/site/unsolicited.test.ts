@@ -1,4 +1,4 @@
-// Responses that nobody asked for, on a connection that is kept open: none is taken for the answer to a request.
+// Responses without a request, on a kept-alive connection: none is taken for the answer to a request.
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { anyTime, create, openClient, openRawSite } from './scripted-site.ts';
@@ -9,7 +9,7 @@ const answer = (id: number, title: string): string => {
   return `HTTP/1.1 201 Created\r\nLocation: /jobs/${id}\r\nContent-Type: application/xml\r\nContent-Length: ${length}\r\n\r\n${body}`;
 };
 
-/** Calls back at the end of each request: those of these tests end with the document that they carry. */
+/** Calls back at the end of each request: in these tests, the end of its document. */
 function onRequests(socket: Socket, take: () => void): void {
   let read = '';
   socket.on('data', (chunk) => {
@@ -22,10 +22,10 @@ function onRequests(socket: Socket, take: () => void): void {
 
 describe('an unsolicited 201', () => {
   it.each([
-    // It may cross the request on its way: then only what it says tells that it is no answer to it.
+    // It may cross the request on its way: then only its content shows that it is not the answer.
     ['before the request, about another job', 'connect'],
-    ['in one piece with the answer before', 'same piece'],
-    ['after the answer before was read', 'later'],
+    ['in one piece with the previous answer', 'same piece'],
+    ['after the previous answer was read', 'later'],
   ])('%s is never taken for the answer', async (_name, when) => {
     let made = 0;
     const closed: Promise<unknown>[] = [];
@@ -46,7 +46,7 @@ describe('an unsolicited 201', () => {
       const { outcome } = await client.send(create, anyTime);
       ids.push(outcome.kind === 'created' ? outcome.siteJob.siteJobId : undefined);
     }
-    // Whatever comes after it is in step again.
+    // Later answers are in step again.
     expect(ids).toEqual([when === 'connect' ? undefined : '1', '2', '3']);
     await closed[0];
     expect(site.connections()).toBeGreaterThan(1);

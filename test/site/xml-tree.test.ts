@@ -1,4 +1,4 @@
-// Reading the site's XML: only what is well-formed, whole and harmless is read at all.
+// Reading the site's XML: only well-formed, complete and harmless documents are accepted.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ describe('readXml', () => {
     ['a declaration and comments around it', '<?xml version="1.0"?>\n<!-- c --><a>x</a><!-- c -->\n', 'a=x'],
     ['CDATA is not expanded, text is', '<a>&lt;<![CDATA[&lt;]]></a>', 'a=<&lt;'],
     ['character references', '<a>&#65;&#x1F600;&#0;&#xD800;&#x110000;</a>', 'a=A😀\uFFFD\uFFFD\uFFFD'],
-    ['other entities stay', '<a>&nbsp;</a>', 'a=&nbsp;'],
+    ['other entities are kept', '<a>&nbsp;</a>', 'a=&nbsp;'],
     ['line ends', '<a>x\r\ny\rz&#13;</a>', 'a=x\ny\nz\r'],
     ['a DOCTYPE', '<!DOCTYPE a><a>x</a>', 'a=x'],
     [
@@ -29,7 +29,7 @@ describe('readXml', () => {
     ['nothing', '', undefined],
     ['text', 'a', undefined],
     ['text before the root', 'a<b/>', undefined],
-    ['a cut document', '<a><b></b>', undefined],
+    ['a truncated document', '<a><b></b>', undefined],
     ['crossed elements', '<a><b></a></b>', undefined],
     ['two roots', '<a/><b/>', undefined],
     ['an attribute without a value', '<a b>x</a>', undefined],
@@ -37,7 +37,7 @@ describe('readXml', () => {
     ['deeper than any job', `${'<a>'.repeat(102)}${'</a>'.repeat(102)}`, undefined],
   ])('%s', (_name, text, expected) => expect(read(text)).toBe(expected));
 
-  it('stays quick on a prolog that is made to be slow', () => {
+  it('stays fast on a prolog designed to be slow', () => {
     for (const piece of ['<!---->', '<??>', "<!DOCTYPE a [''", '<!DOCTYPE [<!-- -->', '<!DOCTYPE ""', ' ']) {
       expect(read(piece.repeat(100_000))).toBeUndefined();
     }

@@ -1,4 +1,4 @@
-// Answers /healthz and /readyz for `start`: ready as long as the database answers, well as long as nothing fails.
+// Answers /healthz and /readyz for `start`: ready while the database answers, healthy while nothing fails.
 import type { Condition } from '../../review/assess-health.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
 import { countWorkers } from '../../store/locks/worker-lease.ts';
@@ -10,7 +10,7 @@ import { isLate } from '../late-schedules.ts';
 import { assessRunning } from '../read-health.ts';
 import { tokenDigests } from '../token-digests.ts';
 
-/** Late feeds, and failures, that are named; a page of a thousand would be of no use. */
+/** How many late feeds and failures are listed; a thousand would help nobody. */
 const MOST_NAMED = 20;
 
 export async function startHealth(app: App): Promise<HealthServer> {
@@ -44,15 +44,15 @@ export async function startHealth(app: App): Promise<HealthServer> {
     return await startHealthServer({ host, port, check, ready });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const reason = code === 'EADDRINUSE' ? 'another process has it already' : message;
+    const reason = code === 'EADDRINUSE' ? 'another process uses it' : message;
     throw new UserError(
-      `listen: ${host}:${port} can't be taken: ${reason}. Set another one, such as: listen: { port: ${port + 1} }`,
+      `listen: ${host}:${port} is not available: ${reason}. Set another one, for example: listen: { port: ${port + 1} }`,
       { cause },
     );
   }
 }
 
-/** Without what sources, sites or the configuration say: whoever reaches the port may read it. */
+/** Omits text from sources, sites and the configuration: anybody who reaches the port may read the answer. */
 const publicCondition = ({ kind, site, feed, message }: Condition): object => ({
   kind,
   ...(site === undefined ? {} : { site }),

@@ -1,4 +1,4 @@
-// Turns requests for the site into exchanges over HTTP, each judged and recorded (site-interface.md).
+// Sends requests to the site over HTTP; each becomes a classified, recorded exchange (site-interface.md).
 import { performance } from 'node:perf_hooks';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import {
@@ -27,14 +27,14 @@ import { type Cleaner, createCleaner } from './scrub-exchange.ts';
 import { type Answer, openTransport, type Wire } from './transport.ts';
 
 const MAX_ANSWER_BYTES = 1 << 20;
-/** A page of the list is read while it comes in: what it costs is time. */
+/** A list page is parsed while it arrives, so its size costs time, not memory. */
 const MAX_LIST_PAGE_BYTES = 2 ** 30;
 const MAX_RECORDED_BYTES = 64 << 10;
 const MAX_RECORDED_HTML_BYTES = 8 << 10;
 
 /**
- * Creates the client of one site. Paths are relative to `baseUrl`, whose own path is kept as a prefix and whose query is
- * not used. Throws for options that can't be right: another scheme than http(s), or a token that HTTP Basic can't carry.
+ * Creates the client of one site. Paths are relative to `baseUrl`, whose path is kept as a prefix and whose query is
+ * ignored. Throws for invalid options: a scheme other than http(s), or a token that HTTP Basic cannot carry.
  */
 export function createSiteClient(options: SiteOptions): SiteClient {
   checkOptions(options);
@@ -76,7 +76,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
         trouble: answer.trouble,
       };
       const outcome = await judgeKnowing(request.kind, reply, timing.learnt, pause);
-      // Behind an answer to something else, each further one on that connection would be.
+      // After an answer to another request, every later answer on that connection would be misassigned too.
       if (outcome.kind === 'unknown' && outcome.contradicts === true) transport.renew();
       return {
         outcome: await clean.outcome(outcome, pause),
@@ -90,10 +90,10 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const shown = await readShown(id, answer, options.baseUrl, { clean, pause });
       return shown && clean.largeJob(shown, pause);
     },
-    async list(take, signal, turn, maxAgeMs = 0) {
+    async list(take, signal, beforePage, maxAgeMs = 0) {
       if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
       const getRateLimited = async (url: URL, takeJob: TakeJob): Promise<PageAnswer> => {
-        await turn?.(signal);
+        await beforePage?.(signal);
         const takeReal = (job: ReadJob): void | Promise<void> =>
           takeJob(clean.isToken(job.siteJobId) ? { ...job, siteJobId: undefined } : job);
         return getPage(url, takeReal, signal);
@@ -113,13 +113,16 @@ export function createSiteClient(options: SiteOptions): SiteClient {
   };
 }
 
-/** Its texts are worth being searched for the token in slices. */
+/** Above this many characters, a job is searched for the token in slices. */
 const LARGE_JOB = 32 << 10;
 
 const isLarge = ({ fields }: SiteJob): boolean =>
   Object.values(fields).reduce((length, value) => length + value.length, 0) > LARGE_JOB;
 
-/** What looks like another posting's job may be this one's, as the site is known to rewrite it: then it is judged again. */
+/**
+ * An apparent job of another posting may be this posting's, rewritten by the site in a known way: then classify it
+ * again.
+ */
 async function judgeKnowing(
   kind: SiteRequest['kind'],
   reply: Reply,
@@ -139,7 +142,7 @@ function checkOptions({ baseUrl, token }: SiteOptions): void {
   if (baseUrl.protocol !== 'http:' && baseUrl.protocol !== 'https:') {
     throw new Error(`The site's base_url must begin with http:// or https://, not with ${baseUrl.protocol}`);
   }
-  // RFC 7617, 2: a user-id with a colon can't be told from its password; control characters are not allowed.
+  // RFC 7617, 2: a user-id with a colon cannot be told apart from its password; control characters are not allowed.
   if (!/^[^:\p{Cc}]+$/u.test(token.reveal())) {
     throw new Error("The site's token is empty, or holds a colon or control characters, which HTTP Basic can't carry.");
   }
@@ -159,7 +162,7 @@ function encode(request: SiteRequest, urlOf: (path: string) => URL): Pick<Wire, 
   }
 }
 
-/** The token is taken out only here: what is read of an answer must be what the site sent. */
+/** Removes the token only when recording: parsing needs exactly what the site sent. */
 async function record(
   wire: Wire,
   answer: Answer,

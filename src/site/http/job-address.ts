@@ -1,19 +1,19 @@
-// Turns a job ID into the path of its requests, and the URL of a job back into its ID.
+// Builds the request path for a job ID, and reads the ID back from a job's URL.
 import { type SiteJobId, siteJobId } from '../../posting/identifiers.ts';
 
-/** A job's ID and URL as far as an address tells them. */
+/** A job's ID and URL, as far as an address contains them. */
 export interface JobAddress {
   /** From the path segment after `jobs`. */
   readonly siteJobId?: SiteJobId;
-  /** Where no segment is `jobs`: from the last one. ASSUMED: a site that promises the URL of a job means it. */
+  /** From the last path segment, if none is `jobs`. ASSUMED: a site that promises the URL of a job returns one. */
   readonly guessedId?: SiteJobId;
-  /** Absolute `http(s)` URL without credentials, for people to follow; no request is ever sent to it. */
+  /** Absolute `http(s)` URL without credentials, for people to open; no request is ever sent to it. */
   readonly url?: string;
 }
 
-/** Longer ones are taken for something else than an ID. */
+/** A longer text is not an ID. */
 const MAX_ID_LENGTH = 255;
-/** Longer ones are no addresses, and take their time to be read. */
+/** A longer text is not an address, and would take long to parse. */
 const MAX_URL_LENGTH = 16 << 10;
 
 /** Path of the create action (site-interface.md, section 4). */
@@ -22,17 +22,17 @@ export const CREATE_PATH = '/jobs.xml';
 /** Path of one job's show, update and delete actions, below the base URL. */
 export const jobPath = (id: SiteJobId): string => `/jobs/${encodeURIComponent(id)}.xml`;
 
-/** A usable ID: trimmed, not empty, of a sensible length, without line breaks; otherwise `undefined`. */
+/** Returns a usable ID: trimmed, not empty, of a sensible length, without line breaks; otherwise `undefined`. */
 export function readJobId(text: string | undefined): SiteJobId | undefined {
   const id = text?.trim();
-  // A lone half of a surrogate pair can't be put into a path.
+  // A lone surrogate cannot be put into a path.
   if (!id || id.length > MAX_ID_LENGTH || /[\p{Cc}\p{Cs}]/u.test(id)) return undefined;
   return siteJobId(id);
 }
 
 /**
- * Reads the URL of a job, as in `Location`: absolute or relative to `base`, with or without `.xml`, with a slash or a
- * query behind it. Comes back empty where it is no `http(s)` URL.
+ * Reads the URL of a job, as in `Location`: absolute or relative to `base`, with or without `.xml`, a trailing slash or
+ * a query. Empty if it is not an `http(s)` URL.
  */
 export function readJobUrl(location: string, base: URL): JobAddress {
   if (location.length > MAX_URL_LENGTH || !URL.canParse(location, base.href)) return {};
@@ -46,7 +46,7 @@ export function readJobUrl(location: string, base: URL): JobAddress {
   return { guessedId: readSegment(segments.at(-1)), url: url.href };
 }
 
-/** Whether a URL names one job below `jobs`, as `/jobs/12` does, and `/login` or `/jobs.xml` do not. */
+/** Whether a URL names one job below `jobs`: `/jobs/12` does; `/login` and `/jobs.xml` do not. */
 export function pointsAtJob(location: string, base: URL): boolean {
   if (!URL.canParse(location, base.href)) return false;
   return /\/jobs\/[^/]+/.test(new URL(location, base.href).pathname);
@@ -55,9 +55,9 @@ export function pointsAtJob(location: string, base: URL): boolean {
 const SIGN_IN = /(log|sign)[-_.]?(in|on)\b|\b(session|sso|oauth2?|auth|password)s?\b/i;
 
 /**
- * Whether a redirect after a create may say that it was done, as sites lead from a form to another of their pages. The same
- * path elsewhere is a moved interface, and a page to sign in at says that nothing was done. Another port is another site;
- * http and https at their own ports are one.
+ * Whether a redirect after a create may mean success: sites redirect from a form to another of their pages. The same
+ * path elsewhere means that the interface has moved, and a sign-in page means that nothing was done. Another port is
+ * another site; http and https at their default ports are one.
  */
 export function mayFollowCreate(location: string, base: URL): boolean {
   if (!URL.canParse(location, base.href)) return false;

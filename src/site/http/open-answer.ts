@@ -1,4 +1,4 @@
-// Sends one GET and gives its answer while it comes in, no faster than it is read: for what may be too large to be kept.
+// Sends one GET and streams the answer with backpressure, for answers too large to buffer.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { BrokenBody } from '../xml/body-text.ts';
@@ -11,28 +11,28 @@ export interface GetRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The beginning of an answer, or why there is none. */
+/** The beginning of an answer, or why none arrived. */
 export interface OpenAnswer {
   readonly sent: boolean;
   /** 0: no status line arrived. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly trouble?: string;
-  /** The bytes as they come. @throws BrokenBody */
+  /** The bytes as they arrive. @throws BrokenBody */
   readonly chunks: AsyncIterable<Buffer>;
-  /** Ends the answer where it is; what has not been read is not wanted. */
+  /** Aborts the answer; the unread rest is discarded. */
   readonly close: () => void;
 }
 
-/** Bytes that wait to be read before the site is made to wait. */
+/** Unread bytes above which the connection is paused. */
 const MAX_WAITING_BYTES = 256 << 10;
 /**
- * Beyond the usual time a large answer is given as long as it takes at this rate: it may last, but not trickle in. A
- * second of it holds one of the site's connections.
+ * Beyond the usual timeout, a large answer may take as long as it needs at this rate: it may be long, but must not
+ * trickle, because it occupies one of the site's connections.
  */
 const MIN_BYTES_PER_SECOND = 64 << 10;
 
-/** Never throws for what the network or the site does, never sends again, never follows a redirect. */
+/** Never throws for anything the network or the site does, never resends, never follows a redirect. */
 export function openAnswer(pool: Dispatcher, request: GetRequest): Promise<OpenAnswer> {
   return new Promise((resolve) => {
     const waiting: Buffer[] = [];
@@ -57,7 +57,7 @@ export function openAnswer(pool: Dispatcher, request: GetRequest): Promise<OpenA
       finish(trouble);
       controller?.abort(new Error(trouble));
     };
-    const close = (): void => stop('the rest was not wanted');
+    const close = (): void => stop('the rest of the answer was not needed');
     const onAbort = (): void => stop('the request was cancelled');
     const onTime = (): void => {
       const left = request.timeoutMs + (received / MIN_BYTES_PER_SECOND) * 1000 - (performance.now() - startedAt);
@@ -116,4 +116,4 @@ export function openAnswer(pool: Dispatcher, request: GetRequest): Promise<OpenA
 const describeSlowness = (timeoutMs: number, received: number): string =>
   received === 0
     ? `no complete answer within ${timeoutMs} ms`
-    : `no complete answer within ${timeoutMs} ms, and it comes in slower than ${MIN_BYTES_PER_SECOND} bytes a second`;
+    : `no complete answer within ${timeoutMs} ms, and it arrives slower than ${MIN_BYTES_PER_SECOND} bytes a second`;

@@ -1,12 +1,12 @@
-// Turns the header Retry-After into milliseconds to wait.
+// Reads the Retry-After header as milliseconds to wait.
 
-/** No site is waited for longer than this at a time, whatever it asks for. */
+/** The longest wait at a time, whatever the site asks for. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
- * Reads `Retry-After` (RFC 9110, 10.2.3): seconds, or an HTTP date. A date is counted from the answer's own `Date`
- * where it has one, so that a clock that is off does no harm. Comes back with 0 up to one hour, or `undefined` where the
- * header is absent or unreadable. `now` is in milliseconds since the epoch.
+ * Reads `Retry-After` (RFC 9110, 10.2.3): seconds, or an HTTP date. A date is relative to the answer's own `Date` if it
+ * has one, so a wrong clock does no harm. Returns 0 up to one hour, or `undefined` if the header is absent or
+ * unreadable. `now` is in milliseconds since the epoch.
  */
 export function readRetryAfter(header: string | undefined, date: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';

@@ -1,28 +1,28 @@
-// Turns what may hold the site's token into what does not (design, law 7): only what is stored and shown, never what is read.
+// Removes the site's token from everything that is stored or shown (design, law 7), but not from what is parsed.
 import { credentialPattern, SHORT_SECRET, secretReplacer, secretSearch } from '../../posting/secret-pattern.ts';
 import type { Outcome, SiteJob } from '../exchange.ts';
 import { cutText } from '../xml/body-text.ts';
 import type { Pause } from '../xml/time-slices.ts';
 
-/** What stands in the place of the token. */
+/** Replaces the token. */
 export const REMOVED = '[token removed]';
 
-/** A part of the token that is cut off at the end of a text is removed, too, if it is this long. */
+/** A partial token at the end of a cut text is removed too if it is at least this long. */
 const MIN_PART = 6;
-/** Longer than any form of a token is. */
+/** Longer than any form of a token. */
 const MARGIN = 16 << 10;
-/** Characters that are searched before the event loop may have a turn, and those before them that tell a short token. */
+/** Characters searched between yields to the event loop, and the context before them that identifies a short token. */
 const WINDOW = 8 << 10;
 const CONTEXT = 64;
 
-/** Removes the token from a text in each form in which a site or a proxy may echo it: see `secretReplacer`. */
+/** Removes the token from a text in every form in which a site or a proxy may echo it: see `secretReplacer`. */
 export function createScrubber(token: string): (text: string) => string {
   const replace = secretReplacer(token, REMOVED);
   const ends = endsOf(token);
   return (text) => withoutPart(replace(text), ends);
 }
 
-/** The same for texts of any length: other work is done between two parts of one. */
+/** The same for texts of any length; yields to the event loop between parts. */
 function createSlicedScrubber(token: string): (text: string, pause: Pause) => Promise<string> {
   const findPatterns = secretSearch(token);
   const ends = endsOf(token);
@@ -33,7 +33,7 @@ function createSlicedScrubber(token: string): (text: string, pause: Pause) => Pr
       const window = text.slice(start, at + WINDOW + MARGIN);
       let kept = at;
       for (const [from, to] of matchesIn(window, at - start, findPatterns(window))) {
-        // What begins further on may end behind the window.
+        // A match that begins further on may end outside the window.
         if (start + from >= at + WINDOW) break;
         parts.push(text.slice(kept, Math.max(kept, start + from)), REMOVED);
         kept = start + to;
@@ -47,7 +47,7 @@ function createSlicedScrubber(token: string): (text: string, pause: Pause) => Pr
   };
 }
 
-/** Where the token stands, from a place on; in order, none within another. */
+/** Positions of the token from `from` on, in order and without overlaps. */
 function matchesIn(text: string, from: number, patterns: readonly RegExp[]): readonly (readonly [number, number])[] {
   const found: [number, number][] = [];
   for (const pattern of patterns) {
@@ -77,22 +77,22 @@ function withoutPart(text: string, ends: readonly string[]): string {
   return text;
 }
 
-/** The client's ways to take the token out of what it hands over. */
+/** How the client removes the token from what it hands over. */
 export interface Cleaner {
   readonly text: (text: string) => string;
-  /** A body as it is recorded: `maxBytes` of UTF-8 at most. */
+  /** A body as it is recorded: at most `maxBytes` of UTF-8. */
   readonly body: (text: string, maxBytes: number, pause: Pause) => Promise<string>;
-  /** A URL. A short token stays in its path, where it is part of an ID. */
+  /** A URL. A short token stays in the path, where it is part of an ID. */
   readonly address: (url: string) => string;
   /**
-   * Its ID stays as it is, and its fields unless they hold a token that can't be there by accident: what they were is
-   * revealed for comparisons only.
+   * The ID stays unchanged, and so do the fields unless they hold a token too long to match by chance; the original
+   * fields are revealed for comparisons only.
    */
   readonly siteJob: (siteJob: SiteJob) => SiteJob;
   readonly outcome: (outcome: Outcome, pause: Pause) => Promise<Outcome>;
-  /** As `siteJob`, for one of any size. */
+  /** Like `siteJob`, for a job of any size. */
   readonly largeJob: (siteJob: SiteJob, pause: Pause) => Promise<SiteJob>;
-  /** Whether the site gives the token back in place of an ID. */
+  /** Whether the site returned the token in place of an ID. */
   readonly isToken: (id: string | undefined) => boolean;
 }
 
@@ -124,7 +124,7 @@ export function createCleaner(token: string): Cleaner {
     text,
     async body(body, maxBytes, pause) {
       if (body.length <= maxBytes + MARGIN) return cutText(await cleanSlowly(body, pause), maxBytes);
-      // Half a token may stand at the end of what is looked at, and what is removed before makes the rest move up.
+      // Half a token may be at the end of the checked part, and each removal before it shifts the rest forward.
       const checked = await cleanSlowly(body.slice(0, maxBytes + MARGIN), pause);
       return cutText(checked.slice(0, Math.max(0, checked.length - MARGIN)), maxBytes, Buffer.byteLength(body));
     },
@@ -142,7 +142,7 @@ export function createCleaner(token: string): Cleaner {
   };
 }
 
-/** The cleaned fields, with a way back to what they were where that was something else. */
+/** The cleaned fields; if cleaning changed any, the originals remain available through `revealFields`. */
 function hiding({ fields }: SiteJob, cleaned: readonly (readonly [string, string])[]): Partial<SiteJob> {
   const isSame = cleaned.every(([name, value]) => fields[name] === value);
   return isSame ? {} : { fields: Object.fromEntries(cleaned), revealFields: () => fields };
@@ -162,7 +162,7 @@ function decode(value: string): string {
   }
 }
 
-/** The texts in it, but for the kind of a union, and IDs. */
+/** Cleans all texts of a value except the kind of a union and IDs. */
 async function cleanTexts(value: unknown, clean: (text: string) => Promise<string>): Promise<unknown> {
   if (typeof value === 'string') return clean(value);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;

@@ -1,4 +1,4 @@
-// Turns one HTTP request into what came back for it: the answer, or how far it got without one.
+// Sends one HTTP request and returns the answer, or how far the request got without one.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import type { SiteOptions } from '../exchange.ts';
@@ -7,24 +7,24 @@ import type { Deadline } from './deadline.ts';
 import { openAnswer } from './open-answer.ts';
 import { describeTrouble } from './trouble.ts';
 
-/** One request, ready to go. */
+/** One request, ready to send. */
 export interface Wire {
   readonly method: 'POST' | 'PUT' | 'DELETE' | 'GET';
   readonly url: URL;
   readonly body?: string;
-  /** Bytes of the answer's body at most, unpacked; what is above is not read. */
+  /** Maximum unpacked bytes of the answer's body; the rest is not read. */
   readonly maxBytes: number;
-  /** Past it the request is not begun any more. */
+  /** The request is not started after this. */
   readonly notAfter?: Deadline;
   readonly signal?: AbortSignal;
 }
 
-/** What came back, as it came: it may hold the token, and what is stored or shown of it must not. */
+/** The answer as received: it may hold the token, which must be removed before storing or showing it. */
 export interface Answer extends AnswerHead {
-  /** Another `Location` than the first, where there are several. */
+  /** Another `Location` header that differs from the first. */
   readonly otherLocation?: string;
   readonly body: string;
-  /** Why the answer is missing or not complete, in words; absent: it is complete. */
+  /** Why the answer is missing or incomplete; absent: it is complete. */
   readonly trouble?: string;
 }
 
@@ -40,7 +40,7 @@ type HeaderName =
   | 'total-count';
 
 export interface AnswerHead {
-  /** Whether the request was begun: any byte of it may have left. */
+  /** Whether the request was started: any byte of it may have been sent. */
   readonly sent: boolean;
   /** 0: no status line arrived. */
   readonly status: number;
@@ -48,30 +48,30 @@ export interface AnswerHead {
   readonly header: (name: HeaderName) => string;
 }
 
-/** An answer of any size, whose body is read while it comes in. */
+/** An answer of any size, whose body is read as it arrives. */
 export interface StreamedAnswer extends AnswerHead {
-  /** Why no answer began, in words. */
+  /** Why no answer arrived. */
   readonly trouble?: string;
-  /** The body's text. @throws BrokenBody where it can't be read on */
+  /** The body's text. @throws BrokenBody if it cannot be read further */
   readonly pieces: AsyncIterable<string>;
   readonly close: () => void;
 }
 
 export interface Transport {
-  /** Sends once. Never throws for what the network or the site does, never sends again, never follows a redirect. */
+  /** Sends once. Never throws for anything the network or the site does, never resends, never follows a redirect. */
   exchange(wire: Wire): Promise<Answer>;
-  /** Begins a GET. The answer lasts until it is read to its end, or closed. */
+  /** Starts a GET. The answer stays open until it is read to its end, or closed. */
   stream(wire: Pick<Wire, 'url' | 'maxBytes' | 'signal'>): Promise<StreamedAnswer>;
-  /** From now on no connection is used again that is open already. */
+  /** Stops reusing the connections that are open now. */
   renew(): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens a pool of connections to one site. A connection is used again for at most {@link IDLE_MS} after its last answer,
- * less where the site announces less: that is below what servers grant (5 s in Node.js and Apache, more elsewhere), so
- * that a create seldom goes into a connection that the server is just closing, the one doubt that is of our own making.
- * What undici learns of such a close before it writes, it settles with a new connection; after that the outcome is open.
+ * Opens a pool of connections to one site. A connection is reused for at most {@link IDLE_MS} after its last answer,
+ * less if the site announces less. That is below what servers allow (5 s in Node.js and Apache, more elsewhere), so a
+ * create is rarely sent on a connection that the server is just closing: the one doubt that we would cause ourselves.
+ * If undici detects such a close before it writes, it opens a new connection; after that the outcome is unknown.
  */
 export function openTransport(options: SiteOptions): Transport {
   const authorization = `Basic ${Buffer.from(`${options.token.reveal()}:X`).toString('base64')}`;
@@ -84,7 +84,7 @@ export function openTransport(options: SiteOptions): Transport {
       keepAliveTimeout: IDLE_MS,
       keepAliveMaxTimeout: IDLE_MS,
       keepAliveTimeoutThreshold: 2_000,
-      // The one deadline below covers them, also where an answer trickles in.
+      // The one deadline below covers both, even if an answer trickles in.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -123,7 +123,7 @@ export function openTransport(options: SiteOptions): Transport {
     renew() {
       const former = pool;
       pool = open();
-      // What is under way on it ends as it would have.
+      // Requests in flight on the old pool finish normally.
       former.close().catch(() => undefined);
     },
     close: () => pool.close(),
@@ -140,12 +140,12 @@ interface RawAnswer {
   readonly trouble?: string;
 }
 
-// One request is begun at most once: `begun` is set in the same tick in which undici writes the first bytes, and a
+// A request is started at most once: `started` is set in the same tick in which undici writes the first bytes, and a
 // second start, which undici may try after a connection closed without an error, is refused.
 function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: string): Promise<RawAnswer> {
   return new Promise((resolve) => {
     let done = false;
-    let begun: Dispatcher.DispatchController | undefined;
+    let started: Dispatcher.DispatchController | undefined;
     let status = 0;
     let headers: IncomingHttpHeaders = {};
     let size = 0;
@@ -156,11 +156,11 @@ function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: 
       done = true;
       clearTimeout(deadline);
       wire.signal?.removeEventListener('abort', onAbort);
-      resolve({ sent: begun !== undefined, status, headers, bytes: Buffer.concat(chunks), trouble });
+      resolve({ sent: started !== undefined, status, headers, bytes: Buffer.concat(chunks), trouble });
     };
     const stop = (trouble: string): void => {
       finish(trouble);
-      begun?.abort(new Error(trouble));
+      started?.abort(new Error(trouble));
     };
     const onAbort = (): void => stop('the request was cancelled');
     const deadline = setTimeout(() => stop(`no complete answer within ${timeoutMs} ms`), timeoutMs);
@@ -176,11 +176,11 @@ function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: 
       },
       {
         onRequestStart(controller) {
-          if (begun) finish('the connection closed before an answer');
-          // A process that was stopped for a while finds out here that its time is over.
-          else if (wire.notAfter?.passed()) finish('its time was over');
+          if (started) finish('the connection closed before an answer');
+          // A process that was suspended finds out here that the deadline has passed.
+          else if (wire.notAfter?.passed()) finish('its send deadline had passed');
           if (done) controller.abort(new Error('not to be sent'));
-          else begun = controller;
+          else started = controller;
         },
         onResponseStart(_controller, statusCode, received) {
           if (statusCode < 200) return;
@@ -200,14 +200,14 @@ function dispatchOnce(pool: Pool, wire: Wire, timeoutMs: number, authorization: 
   });
 }
 
-// No content type without content: it belongs to POST and PUT only (site-interface.md, section 4).
+// No content type without a body: it belongs to POST and PUT only (site-interface.md, section 4).
 function requestHeaders(wire: Wire, authorization: string): Record<string, string> {
   return {
     authorization,
     accept: 'application/xml',
     'accept-encoding': 'gzip',
     'user-agent': 'jobmirror',
-    // What a cache kept of a list or a job is not what the site has now.
+    // A cached copy of a list or a job is not the site's present state.
     ...(wire.method === 'GET' ? { 'cache-control': 'no-cache' } : {}),
     ...(wire.body === undefined ? {} : { 'content-type': 'application/xml' }),
   };

@@ -1,9 +1,9 @@
-// Turns an error of the network into words for people; no error object goes any further.
+// Describes a network error in words; the error object goes no further.
 
 const explanations: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused; is the site running at this address?',
   ENOTFOUND: 'the host name is not known; check base_url',
-  EAI_AGAIN: 'the host name could not be looked up just now',
+  EAI_AGAIN: 'the host name could not be resolved at the moment',
   ETIMEDOUT: 'the connection could not be opened in time',
   UND_ERR_CONNECT_TIMEOUT: 'the connection could not be opened in time',
   EHOSTUNREACH: 'there is no route to the host',
@@ -15,7 +15,7 @@ const explanations: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN:
     'the certificate of the site comes from an unknown authority; NODE_EXTRA_CA_CERTS can name it',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'the certificate of the site can not be verified; NODE_EXTRA_CA_CERTS can name its issuer',
+    'the certificate of the site cannot be verified; NODE_EXTRA_CA_CERTS can name its issuer',
   CERT_HAS_EXPIRED: 'the certificate of the site has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the site is for another host name',
 };
@@ -23,7 +23,7 @@ const explanations: Readonly<Record<string, string>> = {
 /** Describes a network error: what happened in words, then the error's code and own message, cut to 300 characters. */
 export function describeTrouble(error: Error): string {
   const code = 'code' in error ? String(error.code) : error.name;
-  // Where several addresses were tried, the message of the whole is empty.
+  // If several addresses were tried, the message of the aggregate is empty.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const message = first instanceof Error ? first.message : '';
   const words = Object.hasOwn(explanations, code) ? explanations[code] : 'the connection failed';

@@ -1,4 +1,4 @@
-// Turns the site's list action into its jobs, page by page, each job once; and never calls a part of it the whole.
+// Reads the site's list action page by page, each job once; never mistakes a part of the list for the whole.
 
 import type { Listing, SiteJob } from '../exchange.ts';
 import { type Deadline, deadlineIn } from '../http/deadline.ts';
@@ -10,46 +10,46 @@ import type { Asked } from './paging.ts';
 import type { PageAnswer, TakeJob } from './read-page.ts';
 import { SeenJobs } from './seen-jobs.ts';
 
-// "The job is not there" is believed of a list that is whole and did not move. The interface shows no paging
-// (site-interface.md, section 4, rule 6), so both have to be proven for any:
+// A job counts as missing only from a list that is complete and did not change while it was read. The interface does
+// not describe paging (site-interface.md, section 4, rule 6), so both must be proven for any kind:
 //
-// | what the site says of paging            | the end is                                                            |
-// |-----------------------------------------|-----------------------------------------------------------------------|
+// | what the site says about paging         | the end is                                                             |
+// |-----------------------------------------|------------------------------------------------------------------------|
 // | a next page, on every page but the last | the page without; an empty one only if the site promises none after it |
 // | how many pages there are                | the page of that number; none before it may be empty                   |
-// | how many jobs there are                 | where all of them have come                                            |
+// | how many jobs there are                 | where all of them have been read                                       |
 // | nothing                                 | two empty pages, two that repeat the page before, or "no such page"    |
-// | nothing, and page 2 has all of page 1   | page 1: the site knows no pages, and it is read once more              |
+// | nothing, and page 2 has all of page 1   | page 1: the site does not page, and it is read once more               |
 //
-// A list of several pages may move while it is read. A job is missed only if jobs before it leave the list (or move behind
-// it) after their page was read: it then slips onto a page that has been read. So the list is read a second time. Where
-// every job of the first reading comes again, none left, and none was missed. A job that moved behind others comes twice
-// in one reading. Jobs that are only made meanwhile, as our own creates are, do no harm: at the end of the list they are
-// further jobs, and at its beginning they push jobs on, so that a page begins with the last jobs of the page before.
-// Whatever else moves ends the reading, and the doubt remains until a later one. Copies of a cache count as read when they
-// were made (see page-copies.ts).
+// A list of several pages may change while it is read. A job is missed only if jobs before it leave the list (or move
+// behind it) after their page was read: it then slips onto a page already read. So the list is read a second time. If
+// every job of the first reading appears again, none left, and none was missed. A job that moved behind others appears
+// twice in one reading. Jobs created meanwhile, as our own creates are, do no harm: at the end of the list they are just
+// further jobs; at its beginning they push jobs on, so a page begins with the last jobs of the page before. Any other
+// change ends the reading, and the doubt remains until a later one. Cached copies count as read when the cache fetched
+// them (see page-copies.ts).
 
-/** More pages than this are taken for a list that has no end. */
+/** A list with more pages than this is taken to be endless. */
 const MAX_PAGES = 10_000;
-/** More jobs than this, with some 30 bytes for each, are not kept in mind. */
+/** Limit on jobs remembered, at about 30 bytes each. */
 const MAX_JOBS = 5_000_000;
 const MAX_MS = 4 * 3_600_000;
 
 type TakeSiteJob = (siteJob: SiteJob) => void | Promise<void>;
 
-/** Asks for one page; its jobs are handed over as they come. */
+/** Requests one page; its jobs are handed over as they arrive. */
 export type GetPage = (url: URL, take: TakeJob) => Promise<PageAnswer>;
 
 /**
- * Reads the list to its proven end, twice where it may have moved. `listed`: it is whole, and did not move.
- * @param maxAgeMs how long before the reading a cache may have made its copies of the pages.
+ * Reads the list to its proven end, twice if it may have changed. `listed`: it is complete and did not change.
+ * @param maxAgeMs maximum age of cached pages when the reading begins.
  */
 export async function readList(start: URL, get: GetPage, take: TakeSiteJob, maxAgeMs: number): Promise<Listing> {
   const copies = new PageCopies(performance.now(), maxAgeMs);
   const reading: Reading = { start, get, take, copies, seen: new SeenJobs(), deadline: deadlineIn(MAX_MS) };
   try {
     const first = await readPass(reading, MAX_PAGES);
-    // One document is of one moment.
+    // A single document is consistent in itself.
     if (first.requests > 1) await confirm(reading, first);
     const age = copies.ageMs > 0 ? { ageMs: copies.ageMs } : {};
     return { kind: 'listed', pages: first.endedBy === 'no paging' ? 1 : first.pages, ...age };
@@ -69,9 +69,9 @@ interface Reading {
   readonly deadline: Deadline;
 }
 
-/** One pass through the list. `pages` are those that brought jobs. */
+/** One pass through the list. `pages` counts those with new jobs. */
 interface Pass {
-  readonly endedBy: 'word' | 'nothing more' | 'no paging';
+  readonly endedBy: 'hints' | 'nothing more' | 'no paging';
   readonly pages: number;
   readonly requests: number;
 }
@@ -97,11 +97,11 @@ async function confirm(reading: Reading, first: Pass): Promise<void> {
     );
   }
   if (!isUnpaged && again.endedBy !== first.endedBy) {
-    throw new NotWhole(reading.start, 'it ended in another way when it was read again');
+    throw new NotWhole(reading.start, 'it ended differently when it was read again');
   }
 }
 
-/** Under another URL a cache can't answer with the copy that was read before; the site, which knows no pages, gives the same. */
+/** With another URL, a cache cannot return the copy read before; a site that does not page returns the same list. */
 function onlyPage(reading: Reading): Reading {
   if (!reading.copies.any) return reading;
   const start = new URL(reading.start);
@@ -118,7 +118,7 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
   let asked: Asked = { kind: 'page', url: start, promise: undefined };
   for (let number = 1; number <= mostPages; number++) {
     const { url } = asked;
-    if (visited.has(url.href)) throw new NotWhole(url, 'it leads back to a page that was read before');
+    if (visited.has(url.href)) throw new NotWhole(url, 'it links back to an earlier page');
     if (reading.deadline.passed()) throw new NotWhole(url, `reading it takes longer than ${MAX_MS / 3_600_000} hours`);
     visited.add(url.href);
     const askedAt = performance.now();
@@ -148,20 +148,20 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
 }
 
 function takeJob({ seen, take }: Reading, job: ReadJob, url: URL): void | Promise<void> {
-  // It might be the very job that is looked for.
+  // It might be the very job in question.
   if (job.siteJobId === undefined) throw new NotWhole(url, 'a job in it has no ID');
   const isNew = seen.see(job.siteJobId);
   if (seen.size > MAX_JOBS) throw new NotWhole(url, `it has more than ${MAX_JOBS} jobs`);
   return isNew ? take({ ...job, siteJobId: job.siteJobId }) : undefined;
 }
 
-/** @throws NotWhole where a cache's copy is too old, or in the wrong order */
+/** @throws NotWhole if a cached copy is too old, or in the wrong order */
 function checkCopy({ copies }: Reading, answer: PageAnswer, times: PageTimes, url: URL): void {
   const against = copies.add(answer, times);
   if (against !== undefined) throw new NotWhole(url, against);
 }
 
-/** What a page says. @throws NotWhole where the answer is no page */
+/** Returns the paging hints. @throws NotWhole if the answer is not a list page */
 function readAnswer({ status, trouble, hints }: PageAnswer, url: URL): PageHints {
   if (status !== 200) throw new NotWhole(url, trouble ?? `the site answered ${status}`);
   if (trouble !== undefined) throw new NotWhole(url, trouble);
@@ -169,5 +169,5 @@ function readAnswer({ status, trouble, hints }: PageAnswer, url: URL): PageHints
   return hints;
 }
 
-/** Refusals that say no more than "there is no such page, or no such parameter". */
+/** Statuses that may mean just "no such page" or "no such parameter". */
 const isNoSuchPage = (status: number): boolean => [400, 404, 406, 410, 416, 422].includes(status);

@@ -1,28 +1,29 @@
-// Tells how old the pages of a list are that caches answer with, and whether they can stand for one list that did not move.
+// Tracks the age of cached list pages, and whether together they can represent one unchanged list.
 import type { PageAnswer } from './read-page.ts';
 
-// A cache says in the header `Age` for how many seconds it has kept a copy (RFC 9111, 5.1). So each page is of a span of
-// time: a fresh one of the time between question and answer, a copy of a second that long ago. What readList proves of the
-// order in which pages are read holds for copies whose spans follow each other in the same order, and for no others: of two
-// copies the first may be the newer one, so that a job went from the second page to the first between them, and is on
-// neither. A cache that sends no `Age` betrays itself only where its pages' `Date` lags behind that of fresh ones.
+// A cache states in the `Age` header for how many seconds it has kept a copy (RFC 9111, 5.1). So each page dates from a
+// span of time: an uncached one from between request and answer, a copy from a one-second span that long ago.
+// readList's proof relies on the order in which pages are read, so it holds only for copies whose spans follow in the
+// same order. Of two other copies the first may be the newer one: a job that moved from the second page to the first
+// between them is on neither. A cache that sends no `Age` is detected only if its pages' `Date` lags behind that of
+// uncached ones.
 
 /** `Age` counts whole seconds. */
 const AGE_STEP_MS = 1_000;
-/** Servers of one site may differ as much in their clocks. */
+/** Tolerated clock difference between the servers of one site. */
 const DATE_LAG_MS = 30_000;
 
-/** When a page was asked for, and when its last byte was read, by `performance.now()`. */
+/** When a page was requested, and when its last byte was read, by `performance.now()`. */
 export interface PageTimes {
   readonly askedAt: number;
   readonly endedAt: number;
 }
 
-/** The pages of one reading, over all of its passes. */
+/** The pages of one reading, across all of its passes. */
 export class PageCopies {
   readonly #startedAt: number;
   readonly #maxAgeMs: number;
-  /** The latest time that the page before may be of. */
+  /** The latest moment that the previous page may date from. */
   #before = Number.NEGATIVE_INFINITY;
   #oldest: number;
   #dateLag = { least: Number.POSITIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
@@ -35,26 +36,26 @@ export class PageCopies {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** How long before the reading began its oldest page was made. */
+  /** How old the oldest page was when the reading started. */
   get ageMs(): number {
     return Math.max(0, this.#startedAt - this.#oldest);
   }
 
-  /** Takes the next page. Gives what speaks against it. */
+  /** Adds the next page. Returns the reason to distrust it, if any. */
   add({ header, answeredAt }: Pick<PageAnswer, 'header' | 'answeredAt'>, times: PageTimes): string | undefined {
     const age = header('age').trim();
     const ageMs = readAge(age);
     const since = ageMs > 0 ? times.askedAt - ageMs - AGE_STEP_MS : times.askedAt;
     const kept = `it comes from a cache, ${age.slice(0, 20)} s old`;
-    if (this.#startedAt - since > this.#maxAgeMs) return `${kept}; let no cache keep it`;
+    if (this.#startedAt - since > this.#maxAgeMs) return `${kept}; exclude the list from caching`;
     if (since < this.#before) {
-      return `${kept}, and may be older than the page before, so that it may have moved between them; let no cache keep it`;
+      return `${kept}, and may be older than the page before, so the list may have changed between them; exclude it from caching`;
     }
     this.#before = times.endedAt - ageMs;
     this.#oldest = Math.min(this.#oldest, since);
     if (ageMs > 0) this.any = true;
     else if (!this.#isOfOneTime(answeredAt, header('date'))) {
-      return 'the header Date of its pages says that some are older than others: a cache keeps them; let none do so';
+      return 'the Date headers of its pages show that some come from a cache; exclude the list from caching';
     }
     return undefined;
   }
@@ -69,7 +70,7 @@ export class PageCopies {
   }
 }
 
-/** In milliseconds. What is no number, and not empty, is of no known age. */
+/** In milliseconds. A value that is not empty and not a number is of unknown age. */
 function readAge(age: string): number {
   if (!/[1-9]/.test(age)) return 0;
   return /^\d{1,9}$/.test(age) ? Number(age) * 1000 : Number.POSITIVE_INFINITY;

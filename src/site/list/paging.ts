@@ -1,22 +1,22 @@
-// Turns what a page of the site's list says into where the list goes on, and how firmly that is promised.
+// Finds the next page of the site's list from a page's hints, and how firmly it is promised.
 import type { PageHints } from './list-page.ts';
 
 /**
- * Where to go on. `promise`: what says that there is more: a link, the number of pages, or the number of jobs; absent: it
- * is only tried. `end`: the page says that it is the last.
+ * Where to continue. `promise`: what says that there is more: a link, the number of pages, or the number of jobs;
+ * absent: the next page is only tried. `end`: the page says that it is the last.
  */
 export type Onward =
   | { readonly kind: 'page'; readonly url: URL; readonly promise: 'linked' | 'numbered' | 'counted' | undefined }
   | { readonly kind: 'end' }
   | { readonly kind: 'nowhere'; readonly why: string };
 
-/** A page that was asked for. */
+/** A page that was requested. */
 export type Asked = Extract<Onward, { kind: 'page' }>;
 
 /**
- * It follows `next` links on the same origin; else it counts up the query parameter `page`, or `offset` where the page tells
- * its own, as far as the page's numbers say. Where a page says nothing of paging, the next one is asked for all the same:
- * a list that was cut silently would hide a job in doubt, which would then be made twice.
+ * Follows `next` links on the same origin; otherwise increments the query parameter `page`, or `offset` if the page
+ * states its own, as far as the page's numbers say. If a page has no paging hints, the next one is requested anyway: a
+ * silently cut list would hide a job in doubt, which would then be created twice.
  * @param onPage jobs on this page.
  * @param soFar jobs of the list up to here.
  */
@@ -36,26 +36,26 @@ export function findNext(hints: PageHints, asked: Asked, onPage: number, soFar: 
 
 function follow(next: string, from: URL): Onward {
   if (!URL.canParse(next, from.href)) {
-    return { kind: 'nowhere', why: `what it names as its next page is no URL: ${next.slice(0, 100)}` };
+    return { kind: 'nowhere', why: `its link to the next page is no URL: ${next.slice(0, 100)}` };
   }
   const url = new URL(next, from.href);
   url.hash = '';
-  // The token goes nowhere else.
-  if (url.origin !== from.origin) return { kind: 'nowhere', why: `it leads to ${url.origin}` };
+  // The token must not go to another origin.
+  if (url.origin !== from.origin) return { kind: 'nowhere', why: `its next page is on another site: ${url.origin}` };
   return { kind: 'page', url, promise: 'linked' };
 }
 
-/** The number of a page by its URL. */
+/** The page number in a URL. */
 export const numberOf = (url: URL): number => Number(/^\d+$/.exec(url.searchParams.get('page') ?? '')?.[0] ?? 1);
 
-/** What the page says of itself, where that is another page than the one asked for. */
+/** Explains that the page states another number or offset than the one requested. */
 export function findMixUp({ page, offset }: PageHints, { searchParams }: URL): string | undefined {
   const asked = { page: searchParams.get('page'), offset: searchParams.get('offset') };
   if (page !== undefined && asked.page !== null && Number(asked.page) !== page) {
-    return `page ${asked.page} was asked for and page ${page} came`;
+    return `page ${asked.page} was requested but page ${page} came back`;
   }
   if (offset !== undefined && asked.offset !== null && Number(asked.offset) !== offset) {
-    return `the jobs from offset ${asked.offset} on were asked for and those from ${offset} on came`;
+    return `offset ${asked.offset} was requested but offset ${offset} came back`;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-// Reads the answer to a GET that should be a page of the list, of any size: its jobs as they come, and what else it says.
+// Reads the answer to a GET that should be a list page of any size: its jobs as they arrive, and its hints.
 
 import type { Answer, StreamedAnswer } from '../http/transport.ts';
 import { BrokenBody } from '../xml/body-text.ts';
@@ -7,21 +7,21 @@ import { timeSlices } from '../xml/time-slices.ts';
 import { XmlRefused } from '../xml/xml-events.ts';
 import { openListPage, type PageHints } from './list-page.ts';
 
-/** A page's answer, read. `body` is only its beginning. */
+/** The parsed answer for a page. `body` is only its beginning. */
 export interface PageAnswer extends Answer {
-  /** What the page says beside its jobs; absent: it is no whole collection of jobs. */
+  /** What the page says besides its jobs; absent: it is not a complete collection of jobs. */
   readonly hints?: PageHints;
-  /** When its headers had come, by `performance.now()`. */
+  /** When its headers had arrived, by `performance.now()`. */
   readonly answeredAt: number;
 }
 
-/** What is kept of a body to tell people, or to tell a web page from a list. */
+/** How much of a body is kept for messages and to tell a web page from a list. */
 const KEPT_CHARACTERS = 64 << 10;
 
-/** Takes a job of a page; a promise where that is more than a moment's work. */
+/** Takes a job of a page; returns a promise if that takes more than a moment. */
 export type TakeJob = (job: ReadJob) => void | Promise<void>;
 
-/** Reads it to its end. @param take gets each job at once; the page may still turn out to be none. */
+/** Reads the answer to its end. @param take receives each job at once, even if the page turns out to be no list. */
 export async function readPage(answer: StreamedAnswer, url: URL, take: TakeJob): Promise<PageAnswer> {
   const answeredAt = performance.now();
   const { sent, status, header } = answer;
@@ -54,7 +54,7 @@ export async function readPage(answer: StreamedAnswer, url: URL, take: TakeJob):
         totalPages: header('x-total-pages'),
       });
     });
-    if (refused?.isTooLarge) trouble = `more came than is read: ${refused.message}`;
+    if (refused?.isTooLarge) trouble = `a limit is exceeded: ${refused.message}`;
   } catch (error) {
     if (!(error instanceof BrokenBody)) throw error;
     trouble = error.message;

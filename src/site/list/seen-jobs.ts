@@ -1,4 +1,4 @@
-// Keeps which jobs a reading of the list has shown, and where last, in a few bytes for each.
+// Remembers which jobs a reading of the list has shown, and where last, in a few bytes each.
 import { RecordIndex, RecordMark } from '../../plan/record-index.ts';
 import { recordHash } from '../../posting/hash.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
@@ -7,28 +7,28 @@ import type { SiteJobId } from '../../posting/identifiers.ts';
 export interface PageCounts {
   /** Jobs on it, each counted once. */
   readonly jobs: number;
-  /** Of them, those that no page of this pass had shown before. */
+  /** Jobs that no earlier page of this pass showed. */
   readonly added: number;
-  /** Of them, those that the page before had shown, too. */
+  /** Jobs that the previous page showed too. */
   readonly ofPageBefore: number;
   /**
-   * Whether the page begins with just those jobs with which the page before ended, and shows no others again: jobs that
-   * are made while a list is read, and that stand at its beginning, push the others on.
+   * Whether the page begins with exactly the jobs that ended the previous page, and repeats no others: jobs created at
+   * the beginning of a list while it is read push the others on.
    */
   readonly isOverlap: boolean;
 }
 
-/** All jobs of a list, in passes of pages. A job is known by a hash of its ID, so that a million take some 30 MB. */
+/** All jobs of a list, across passes. A job is identified by a hash of its ID; a million take about 30 MB. */
 export class SeenJobs {
-  /** Many small tables: one that grows is rebuilt in one go, during which nothing else happens. */
+  /** Many small tables, because a growing table is rebuilt in one go, which blocks the process. */
   readonly #tables = Array.from({ length: 256 }, () => new RecordIndex());
   #size = 0;
-  /** Sightings so far; a job is noted with the last of its own. */
+  /** Sightings so far; each job keeps the number of its last one. */
   #sightings = 0;
   #passStart = 0;
   #pageBefore = { start: 0, end: 0 };
   #page = emptyPage(0);
-  /** Of the jobs that were known when the pass began, those that it has shown. */
+  /** How many of the jobs known before this pass it has shown. */
   #again = 0;
   #knownBefore = 0;
 
@@ -44,18 +44,18 @@ export class SeenJobs {
     this.#knownBefore = this.#size;
   }
 
-  /** How many jobs that were known before this pass it has not shown. */
+  /** How many jobs known before this pass it has not shown. */
   get vanished(): number {
     return this.#knownBefore - this.#again;
   }
 
-  /** Notes a job of the page; `true`: it was never seen before. */
+  /** Adds a job of the page; `true`: it was never seen before. */
   see(id: SiteJobId): boolean {
     const hash = recordHash(Buffer.from(id));
     const table = this.#tables[hash.readUInt8(hash.length - 1)] as RecordIndex;
     const slot = table.find(hash);
     const last = slot < 0 ? undefined : table.seenAt(slot);
-    // Twice on one page, or in two places of a document that is read as one.
+    // The job appears twice on one page, or twice in a document read as one.
     if (last !== undefined && last >= this.#page.start) return false;
     const place = slot < 0 ? table.add(hash, RecordMark.mapped) : slot;
     this.#count(last);
@@ -72,7 +72,7 @@ export class SeenJobs {
       page.added++;
     } else if (last >= this.#pageBefore.start) {
       page.ofPageBefore++;
-      // The first of the page says how many there will be.
+      // The first repeated job tells how long the overlap must be.
       if (page.jobs === 0) page.overlap = this.#pageBefore.end - last;
       if (page.jobs >= page.overlap || last !== this.#pageBefore.end - page.overlap + page.jobs) page.isOverlap = false;
     } else page.isOverlap = false;

@@ -1,10 +1,10 @@
-// Turns the bytes of an answer into text: unpacked, decoded from its charset, bounded; in one go, or piece by piece.
+// Decodes the bytes of an answer: decompression, charset, size limit; at once, or piece by piece.
 import { type Duplex, pipeline, Readable } from 'node:stream';
 import { promisify, TextDecoder } from 'node:util';
 import { brotliDecompress, createBrotliDecompress, createGunzip, createInflate, gunzip, inflate } from 'node:zlib';
 import { timeSlices } from './time-slices.ts';
 
-/** The text of a body; `trouble` says in words why it is not all of it. */
+/** The text of a body; `trouble` says why it is incomplete. */
 export interface BodyText {
   readonly text: string;
   readonly trouble?: string;
@@ -18,8 +18,8 @@ const unpackers: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLen
 };
 
 /**
- * Reads a body. `maxBytes` bounds what comes out of the unpacking. A body that can't be unpacked is empty text and a
- * trouble. NUL characters turn into U+FFFD, because Postgres stores none.
+ * Reads a body. `maxBytes` limits the decompressed size. A body that cannot be decompressed gives empty text and a
+ * `trouble`. NUL characters become U+FFFD, because Postgres cannot store them.
  */
 export async function readBodyText(
   bytes: Buffer,
@@ -44,7 +44,8 @@ export async function readBodyText(
   }
 }
 
-// A body may be made of them. What `replaceAll` makes of that is joined when it is read, all at once and slowly.
+// A body may consist of NULs. `replaceAll` would defer joining its result to the first read, then join it all at once,
+// slowly.
 async function withoutNul(text: string): Promise<string> {
   if (!text.includes('\0')) return text;
   const pause = timeSlices();
@@ -59,7 +60,7 @@ async function withoutNul(text: string): Promise<string> {
   return clean;
 }
 
-/** A body that can't be read on. The message says why, in words. */
+/** A body that cannot be read further. The message says why. */
 export class BrokenBody extends Error {
   override readonly name = 'BrokenBody';
 }
@@ -71,10 +72,10 @@ const openUnpacker: Readonly<Record<string, () => Duplex>> = {
   br: createBrotliDecompress,
 };
 
-/** As long as a piece of text may be at most, so that what is done with it takes no time worth naming. */
+/** Maximum length of a piece of text, so processing one takes negligible time. */
 const MAX_PIECE_BYTES = 16 << 10;
 
-/** The same piece by piece: no more of the body is in memory than is being worked on. @throws BrokenBody */
+/** Decodes piece by piece, keeping only the current piece in memory. @throws BrokenBody */
 export async function* readBodyPieces(
   chunks: AsyncIterable<Buffer>,
   contentEncoding: string,
@@ -107,7 +108,7 @@ async function* unpack(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGe
   const open = Object.hasOwn(openUnpacker, encoding) ? openUnpacker[encoding] : undefined;
   if (!open) throw new BrokenBody(`the answer has an unknown content encoding: ${encoding.slice(0, 50)}`);
   let broken: unknown;
-  const noted = async function* (): AsyncGenerator<Buffer> {
+  const watched = async function* (): AsyncGenerator<Buffer> {
     try {
       yield* chunks;
     } catch (error) {
@@ -115,7 +116,7 @@ async function* unpack(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGe
       throw error;
     }
   };
-  const unpacked = pipeline(Readable.from(noted()), open(), () => {});
+  const unpacked = pipeline(Readable.from(watched()), open(), () => {});
   try {
     yield* unpacked;
   } catch {
@@ -123,7 +124,7 @@ async function* unpack(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGe
   }
 }
 
-/** In them stands what the charset is known by. */
+/** The charset is declared within this many bytes. */
 const HEAD_BYTES = 200;
 
 const decode = (bytes: Buffer, contentType: string): string => decoderFor(charsetOf(bytes, contentType)).decode(bytes);
@@ -155,14 +156,14 @@ function decoderFor(label: string): TextDecoder {
 }
 
 /**
- * Cuts text to at most `maxBytes` of UTF-8, at the edge of a character, and says so at its end.
- * @param bytes how long the whole was, where the text is only its beginning.
+ * Cuts text to at most `maxBytes` of UTF-8, at a character boundary, and appends a note that it was cut.
+ * @param bytes the full length, if the text is only a beginning.
  */
 export function cutText(text: string, maxBytes: number, bytes = 0): string {
   const length = Math.max(bytes, Buffer.byteLength(text));
   if (length <= maxBytes) return text;
   const mark = `\n[cut: ${length} bytes in all]`;
   const kept = Buffer.from(text).subarray(0, maxBytes - mark.length);
-  // A character that was cut through decodes to U+FFFD at the end.
+  // A character cut in two decodes to U+FFFD at the end.
   return kept.toString().replace(/\uFFFD{1,3}$/, '') + mark;
 }

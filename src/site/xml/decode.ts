@@ -1,13 +1,13 @@
-// Turns the site's XML of a job into a SiteJob: its ID, its fields and when it was created.
+// Decodes the site's XML of a job: its ID, its fields and when it was created.
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { SiteJob } from '../exchange.ts';
 import { readJobId, readJobUrl } from '../http/job-address.ts';
 import { childrenOf, foldName, isNamed, readXml, textOf, type XmlElement } from './xml-tree.ts';
 
-/** A job as its XML says, of which the ID may have to come from elsewhere. */
+/** A job as its XML shows it; the ID may have to come from elsewhere. */
 export interface ReadJob extends Omit<SiteJob, 'siteJobId'> {
   readonly siteJobId?: SiteJobId;
-  /** Another ID that stands in the same way in the same element. */
+  /** A second, different ID in the same element. */
   readonly otherId?: SiteJobId;
 }
 
@@ -15,29 +15,29 @@ const idNames = ['id', 'job-id'];
 const urlNames = ['url', 'href'];
 
 /**
- * Decodes the XML of one job (site-interface.md, section 2): root `job`, or a `job` directly in another root. Comes
- * back with `undefined` where that is not readable or holds no ID. `base` resolves a relative URL of the job.
+ * Decodes the XML of one job (site-interface.md, section 2): root `job`, or a `job` directly in another root. Returns
+ * `undefined` if it is unreadable or has no ID. `base` resolves a relative URL of the job.
  */
 export function decodeSiteJob(xml: string, base: URL): SiteJob | undefined {
   const root = readXml(xml);
   return root && readSiteJob(root, base);
 }
 
-/** The same for XML that has been read. */
+/** The same for parsed XML. */
 export function readSiteJob(root: XmlElement, base: URL): SiteJob | undefined {
   const element = findJob(root);
   const job = element && readJobElement(element, base);
   return job?.siteJobId === undefined ? undefined : { ...job, siteJobId: job.siteJobId };
 }
 
-/** The element `job` of a document: its root, or the only one right below. */
+/** The `job` element of a document: its root, or the only one directly below. */
 export function findJob(root: XmlElement): XmlElement | undefined {
   if (isNamed(root, 'job')) return root;
   const jobs = childrenOf(root).filter((child) => isNamed(child, 'job'));
   return jobs.length === 1 ? jobs[0] : undefined;
 }
 
-/** Reads an element `job`. The ID is its `id` or `job_id`, element or attribute, or else the last part of its `href`. */
+/** Reads a `job` element. The ID is its `id` or `job_id`, element or attribute, or else the last part of its `href`. */
 export function readJobElement(element: XmlElement, base: URL): ReadJob {
   const fields = readFields(element);
   const named = (names: readonly string[]): string | undefined => {
@@ -51,13 +51,13 @@ export function readJobElement(element: XmlElement, base: URL): ReadJob {
     siteJobId: id ?? address.siteJobId,
     otherId: id === undefined ? undefined : readOtherId(element, id),
     url: address.url,
-    // `fromEntries` defines properties, so that no name, however chosen, reaches a prototype.
+    // `fromEntries` defines properties, so no field name can reach a prototype.
     fields: Object.fromEntries(fields),
     createdAt: readTime(fields.get('created-at')),
   };
 }
 
-/** `id` may be an element and an attribute, and stand more than once. */
+/** `id` may be both an element and an attribute, and may appear more than once. */
 function readOtherId(element: XmlElement, id: SiteJobId): SiteJobId | undefined {
   const elements = childrenOf(element).filter(
     (child) => foldName(child.name) === 'id' && childrenOf(child).length === 0,
@@ -65,7 +65,7 @@ function readOtherId(element: XmlElement, id: SiteJobId): SiteJobId | undefined 
   return [...elements.map(textOf), element.attributes.get('id')].map(readJobId).find((one) => one && one !== id);
 }
 
-// Children that hold elements of their own are no fields; one marked as nil has no value. The first of a name stands.
+// Children with child elements are not fields; one marked as nil has no value. The first of each name counts.
 function readFields(element: XmlElement): Map<string, string> {
   const fields = new Map<string, string>();
   for (const child of childrenOf(element)) {
@@ -80,8 +80,8 @@ const isoTime = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|UTC|G
 const mailTime = /^(?:\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d(?::\d\d)? (?:GMT|UTC|[+-]\d{4})$/i;
 
 /**
- * Reads a time that names its zone: ISO 8601 (also with a space, `2024-03-01 12:00:00 UTC`) or RFC 5322. Without a zone
- * it could be hours off, so it is not read at all: a wrong time would hide a job that is searched by it.
+ * Reads a time that names its zone: ISO 8601 (also with a space, `2024-03-01 12:00:00 UTC`) or RFC 5322. A time without
+ * a zone could be hours off, so it is ignored: a wrong time would hide a job that is searched by it.
  */
 export function readTime(text: string | undefined): Date | undefined {
   const trimmed = text?.trim() ?? '';

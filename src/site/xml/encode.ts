@@ -1,26 +1,26 @@
-// Turns a job's fields into the XML document that creates or updates it (site-interface.md, section 4, rule 1).
+// Encodes a job's fields as the XML document that creates or updates it (site-interface.md, section 4, rule 1).
 import { create } from 'xmlbuilder2';
 import type { Fields, Problem } from '../../posting/posting.ts';
 import { removeIllegalCharacters } from '../../posting/xml-characters.ts';
 
-/** A document for the site, and what had to be left out of it. */
+/** A document for the site, and what was left out of it. */
 export interface EncodedSiteJob {
   /** UTF-8 text with an XML declaration and the root `job`. */
   readonly xml: string;
-  /** One note per field from which characters were removed that XML 1.0 can't carry. */
+  /** One note per field from which characters were removed because XML 1.0 can't carry them. */
   readonly removed: readonly Problem[];
 }
 
 const elementName = /^(?!xml)[A-Za-z_][A-Za-z0-9_.-]*$/i;
 
-/** Whether a configured field name can be the name of an element: ASCII, no prefix, not beginning with `xml`. */
+/** Whether a configured field name is a valid element name: ASCII, no prefix, not starting with `xml`. */
 export const isFieldName = (name: string): boolean => elementName.test(name);
 
 /**
- * Encodes one job: root `job`, one child per field, in the order of the fields. Every string comes back equal from a
- * conforming parser, except for the characters that XML 1.0 has no place for (most control characters, U+FFFE, U+FFFF,
- * lone surrogates): these are removed and noted. Throws for a field name that is no element name, which is a mistake
- * in the configuration and never depends on a feed.
+ * Encodes one job: root `job`, one child per field, in the order of the fields. A conforming parser returns every
+ * string unchanged, except for characters that XML 1.0 does not allow (most control characters, U+FFFE, U+FFFF, lone
+ * surrogates): these are removed and reported. Throws if a field name is not an element name, which is a configuration
+ * error and never depends on a feed.
  */
 export function encodeSiteJob(fields: Fields): EncodedSiteJob {
   const removed: Problem[] = [];
@@ -31,18 +31,18 @@ export function encodeSiteJob(fields: Fields): EncodedSiteJob {
     job.ele(field).txt(escapeReferences(legal.text));
     if (legal.removed.length > 0) removed.push(noteRemoved(field, legal.removed));
   }
-  // Names and characters have been looked at: the library need not do it again.
+  // Names and characters are already checked: the library need not do it again.
   return { xml: job.doc().end(), removed };
 }
 
-// xmlbuilder2 takes `&name;` and `&#13;` in a text for references and writes them as they are, so that the text `&nbsp;`
-// would become a document that no parser reads. Where every `&` is a reference already, it has nothing to guess. That
-// also carries CR, which a parser would read as a line feed if it stood there by itself (XML 1.0, 2.11).
+// xmlbuilder2 mistakes `&name;` and `&#13;` in a text for references and writes them unchanged, so the text `&nbsp;`
+// would produce a document that no parser accepts. With every `&` already escaped, there is nothing to guess. This also
+// preserves CR, which a parser would read as a line feed if it were unescaped (XML 1.0, 2.11).
 const escapeReferences = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('\r', '&#13;');
 
 function noteRemoved(field: string, found: readonly string[]): Problem {
   const points = [...new Set(found)].slice(0, 10).map(codePoint).join(', ');
-  return { field, message: `Removed what XML can't carry: ${found.length} × ${points}` };
+  return { field, message: `Removed characters that XML can't carry: ${found.length} × ${points}` };
 }
 
 const codePoint = (character: string): string =>

@@ -1,4 +1,4 @@
-// Turns the site's answer to a job that fails validation into problems: which field, and what is wrong with it.
+// Reads the site's validation errors: which field, and what is wrong with it.
 import type { Problem } from '../../posting/posting.ts';
 import {
   childrenOf,
@@ -11,7 +11,7 @@ import {
   type XmlElement,
 } from './xml-tree.ts';
 
-// The interface does not show the structure of validation errors (site-interface.md, section 7, rule 3), so that every
+// The interface does not describe the structure of validation errors (site-interface.md, section 7, rule 3), so every
 // reasonable one is read:
 //
 // | XML                                                             | field   | message       |
@@ -37,12 +37,12 @@ const remarkNames = ['code', 'status', 'type', 'id', 'faultcode', 'faultactor'];
 const failureNames = ['failure', 'fault', 'exception', 'problem'];
 
 /**
- * Reads the problems from an answer's body. Where the body is no readable errors document, its own text, without markup
- * and cut to 1,000 characters, is the one message; an empty body gives no problem. Never throws.
+ * Reads the problems from an answer's body. If the body is not a readable errors document, its text, without markup and
+ * cut to 1,000 characters, is the only message; an empty body gives no problem. Never throws.
  */
 export const decodeProblems = (body: string): readonly Problem[] => tellProblems(body, readXml(body));
 
-/** The same for a body that has been read as XML; `root` is absent where it is none. */
+/** The same for a body parsed as XML; `root` is absent if it is not XML. */
 export function tellProblems(body: string, root: XmlElement | undefined): readonly Problem[] {
   const problems = root ? readErrors(root) : [];
   if (problems.length > 0) return problems;
@@ -50,7 +50,9 @@ export function tellProblems(body: string, root: XmlElement | undefined): readon
   return [problem({ message: text })].filter((one) => one.message !== '');
 }
 
-/** The problems of an `errors` or `error` document, the elements lying at its root or somewhat deeper; otherwise none. */
+/**
+ * The problems of an `errors` or `error` document, whose elements are at its root or slightly deeper; otherwise none.
+ */
 export function readErrors(root: XmlElement): readonly Problem[] {
   return isNamed(root, 'html') ? [] : firstOf(readErrorElements(findErrors(root, MAX_DEPTH_OF_ERRORS)));
 }
@@ -59,7 +61,7 @@ function* readErrorElements(elements: Iterable<XmlElement>): Generator<Problem> 
   for (const element of elements) yield* readErrorElement(element);
 }
 
-/** Nobody reads more of them, and each takes its time. */
+/** Keeps the first {@link MAX_PROBLEMS}: nobody reads more, and each costs time. */
 export function firstOf(problems: Iterable<Problem>): readonly Problem[] {
   const first: Problem[] = [];
   for (const one of problems) {
@@ -69,7 +71,7 @@ export function firstOf(problems: Iterable<Problem>): readonly Problem[] {
   return first;
 }
 
-/** The problems that one element tells of, as `error` and `errors` do; none where it says that there is none. */
+/** The problems in one element such as `error` or `errors`; none if it says that nothing is wrong. */
 export function* readErrorElement(element: XmlElement): Generator<Problem> {
   for (const one of readElement(element, {})) if (!isNothing(one.message)) yield one;
 }
@@ -78,20 +80,20 @@ export function* readErrorElement(element: XmlElement): Generator<Problem> {
 export const isNothing = (text: string): boolean =>
   /^(0*|false|no|none|null|nil|ok|success|n\/a|-)$/i.test(text.trim());
 
-/** Whether an element says what happened, in words. */
-export const isTold = (element: XmlElement): boolean =>
+/** Whether an element holds a message in words. */
+export const isMessage = (element: XmlElement): boolean =>
   isNamed(element, ...messageNames, 'detail', 'details', 'reason');
 
-/** What the elements made for words say, wherever in the document they are; otherwise all of its text. */
-export function readTold(root: XmlElement): readonly Problem[] {
-  const told = firstOf(readToldTexts(root));
-  const all = told.length > 0 ? told : [problem({ message: legibleText(root) })];
+/** The texts of message elements anywhere in the document; if there are none, all of its text. */
+export function readMessages(root: XmlElement): readonly Problem[] {
+  const messages = firstOf(readMessageTexts(root));
+  const all = messages.length > 0 ? messages : [problem({ message: legibleText(root) })];
   return all.filter((one) => one.message !== '');
 }
 
-function* readToldTexts(element: XmlElement): Generator<Problem> {
-  if (isTold(element)) yield* readTexts(element, {});
-  else for (const child of childrenOf(element)) yield* readToldTexts(child);
+function* readMessageTexts(element: XmlElement): Generator<Problem> {
+  if (isMessage(element)) yield* readTexts(element, {});
+  else for (const child of childrenOf(element)) yield* readMessageTexts(child);
 }
 
 const isError = (element: XmlElement): boolean => errorName.test(foldName(element.name).toLowerCase());
@@ -101,7 +103,7 @@ function* findErrors(element: XmlElement, depth: number): Generator<XmlElement> 
   else if (depth > 0) for (const child of childrenOf(element)) yield* findErrors(child, depth - 1);
 }
 
-// Reads an `error` or `errors` element. `context` is what the elements around it said of field and value.
+// Reads an `error` or `errors` element. `context` is the field and value given by the surrounding elements.
 function* readElement(element: XmlElement, context: Omit<Problem, 'message'>): Generator<Problem> {
   const children = childrenOf(element);
   const plural = isPlural(element);
@@ -113,9 +115,9 @@ function* readElement(element: XmlElement, context: Omit<Problem, 'message'>): G
     return child ? textOf(child) : attribute && element.attributes.get(attribute);
   };
   const inner = { field: readField(part(fieldNames)) ?? context.field, value: part(['value']) ?? context.value };
-  const told = plural ? messageNames : detailNames;
+  const textNames = plural ? messageNames : detailNames;
   const isText = children.length === 0 || (!plural && hasOwnText(element));
-  if (isText) return yield problem({ ...inner, message: legibleText(element) || (part(told) ?? '') });
+  if (isText) return yield problem({ ...inner, message: legibleText(element) || (part(textNames) ?? '') });
   let saysSomething = false;
   for (const child of children) {
     for (const one of readPart(child)) {
@@ -123,23 +125,24 @@ function* readElement(element: XmlElement, context: Omit<Problem, 'message'>): G
       yield one;
     }
   }
-  if (!saysSomething) yield problem({ ...inner, message: part(told) ?? part(remarkNames) ?? legibleText(element) });
+  if (!saysSomething)
+    yield problem({ ...inner, message: part(textNames) ?? part(remarkNames) ?? legibleText(element) });
 
   function readPart(child: XmlElement): Iterable<Problem> {
-    if (isNamed(child, ...told)) return readTexts(child, inner);
+    if (isNamed(child, ...textNames)) return readTexts(child, inner);
     if (isError(child) || isNamed(child, ...failureNames)) return readElement(child, inner);
     if (!plural && isNamed(child, 'value', ...fieldNames, ...remarkNames)) return [];
     return readTexts(child, { field: readField(child.name) });
   }
 }
 
-// Text beside elements: a sentence with markup in it.
+// Text next to elements is a sentence with markup in it.
 const hasOwnText = (element: XmlElement): boolean =>
   element.content.some((node) => typeof node === 'string' && node.trim() !== '');
 
 const isPlural = (element: XmlElement): boolean => /s$/i.test(element.name);
 
-// Each text that lies in an element is one message: `<messages><message>a</message><message>b</message></messages>`.
+// Each nested text is one message: `<messages><message>a</message><message>b</message></messages>`.
 function* readTexts(element: XmlElement, context: Omit<Problem, 'message'>): Generator<Problem> {
   const children = childrenOf(element);
   const named = fieldNames.find((name) => element.attributes.has(name));
@@ -148,7 +151,7 @@ function* readTexts(element: XmlElement, context: Omit<Problem, 'message'>): Gen
   for (const child of children) yield* isError(child) ? readElement(child, context) : readTexts(child, context);
 }
 
-// `base` is how Rails names the record as a whole.
+// Rails calls the record as a whole `base`.
 function readField(name: string | undefined): string | undefined {
   const field = foldName(name?.trim() ?? '').slice(0, MAX_VALUE_LENGTH);
   return field === '' || field === 'base' ? undefined : field;
@@ -172,7 +175,7 @@ function tidy(text: string, maxLength: number): string {
   return tidied.length <= maxLength ? tidied : `${tidied.slice(0, maxLength - 1)}…`;
 }
 
-// Of a page only what a reader would see; the body is bounded before, so that a few passes over it cost little.
+// Only the visible text of a page; the body is cut first, so a few passes over it cost little.
 function withoutMarkup(body: string): string {
   const text = body
     .slice(0, 65_536)

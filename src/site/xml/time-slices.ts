@@ -1,11 +1,11 @@
-// Divides long work into slices of a few milliseconds, between which the event loop does whatever else there is to do.
+// Divides long work into slices of a few milliseconds and yields to the event loop between them.
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Whatever else the process has to do is not kept waiting for much longer. */
+/** Other work of the process waits about this long at most. */
 const SLICE_MS = 6;
 
-/** Awaited between two small parts of a piece of work; the event loop gets its turn once a slice is over. */
+/** Await between small parts of a piece of work; yields to the event loop once a slice is over. */
 export type Pause = () => Promise<void>;
 
 export function timeSlices(): Pause {

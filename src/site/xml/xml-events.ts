@@ -1,4 +1,4 @@
-// Reads XML from the site piece by piece into elements, within limits, and hands large ones' parts over as they close.
+// Parses XML from the site piece by piece, within limits, and hands over selected elements as they close.
 import { SaxesParser } from 'saxes';
 import { expandReferences } from './references.ts';
 
@@ -9,15 +9,17 @@ export interface XmlElement {
   readonly content: readonly (string | XmlElement)[];
 }
 
-/** What a document may hold in memory at a time. An element that is handed over counts only until it closes. */
+/** What a document may hold in memory at a time. A handed-over element counts only until it closes. */
 export interface XmlLimits {
-  /** Together with their attributes. */
+  /** Including attributes. */
   readonly elements: number;
-  /** Characters of texts, names and attributes together; also of any single piece of markup, such as a comment. */
+  /**
+   * Characters of texts, names and attributes together; also the limit for a single piece of markup, such as a comment.
+   */
   readonly characters: number;
 }
 
-/** Handing over: elements that are not kept in the tree. */
+/** Elements to hand over instead of keeping them in the tree. */
 export interface HandOver {
   /** Whether an element of this local name is handed over; the root is at depth 0. */
   readonly isSelected: (name: string, depth: number) => boolean;
@@ -27,11 +29,11 @@ export interface HandOver {
 export interface XmlReading {
   /** @throws XmlRefused */
   write(text: string): void;
-  /** The root, without what was handed over. @throws XmlRefused */
+  /** The root, without handed-over elements. @throws XmlRefused */
   end(): XmlElement;
 }
 
-/** The document is not well-formed, or exceeds a limit. The message says which. */
+/** The document is malformed, or exceeds a limit. The message says which. */
 export class XmlRefused extends Error {
   readonly isTooLarge: boolean;
 
@@ -44,39 +46,39 @@ export class XmlRefused extends Error {
 
 const MAX_DEPTH = 100;
 const MAX_ATTRIBUTES = 500;
-/** Names are compared with many patterns, again and again. */
+/** Limited because names are matched against many patterns, again and again. */
 const MAX_NAME = 1_000;
-/** The references of an attribute are expanded in one go. */
+/** Limited because the references of an attribute are expanded in one go. */
 const MAX_ATTRIBUTE_VALUE = 64 << 10;
 
-/** Names with `_` and `-` are the same name when a response is read. */
+/** In answers, names with `_` and with `-` are the same. */
 export const foldName = (name: string): string => name.replaceAll('_', '-');
 
-// saxes takes an entity that it does not know, as HTML's `&nbsp;`, and some character references for mistakes. So every
-// `&` passes it as a character that no document may hold, and references are expanded here. A real one turns into U+FFFD,
-// as do control characters, which XML forbids and sites send all the same.
+// saxes treats unknown entities, such as HTML's `&nbsp;`, and some character references as errors. So every `&` passes
+// through it as a character that no document may contain, and references are expanded here. Real occurrences of that
+// character become U+FFFD, as do control characters, which XML forbids but sites send.
 const AMPERSAND = '\uFDD0';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\uFDD0\uFFFE\uFFFF]/g;
-// Not `replaceAll`: where much is replaced, its result is joined when it is read, which takes many times as long.
+// Not `replaceAll`: after many replacements its result is joined only when read, which takes many times as long.
 const asWritten = (text: string): string => text.split(AMPERSAND).join('&');
 const withReferences = (text: string): string => expandReferences(asWritten(text));
-/** No reference that is expanded is longer. */
+/** Length of the longest reference that is expanded. */
 const LONGEST_REFERENCE = 12;
 
 interface OpenElement extends XmlElement {
   readonly content: (string | XmlElement)[];
 }
 
-/** What saxes holds between two pieces. */
+/** Internals of saxes: the text it holds between two pieces. */
 interface HeldText {
   readonly state?: unknown;
   text?: string;
 }
 
-/** Characters of a text that are worth being taken before its end. */
+/** Length from which an unfinished text is taken from the parser. */
 const PART_OF_TEXT = 4 << 10;
-/** The state of a parser that is within a text. */
+/** The internal state of a parser inside a text. */
 const TEXT_STATE = ((): unknown => {
   const parser = new SaxesParser({ xmlns: false, fragment: false, position: false });
   parser.on('text', () => {});
@@ -84,7 +86,7 @@ const TEXT_STATE = ((): unknown => {
   return (parser as unknown as HeldText).text === 'b' ? (parser as unknown as HeldText).state : undefined;
 })();
 
-/** Opens a reading. A DOCTYPE is skipped, whatever it declares. */
+/** Opens a parser. A DOCTYPE is skipped, whatever it declares. */
 export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   const parser = new SaxesParser({ xmlns: false, fragment: false, position: false });
   const held = parser as unknown as HeldText;
@@ -92,13 +94,13 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   let root: XmlElement | undefined;
   let local = '';
   let attributes: Map<string, string> = new Map();
-  /** Depth of the element that is being read to be handed over. */
+  /** Depth of the element being read for handing over. */
   let itemDepth: number | undefined;
   let elements = 0;
   let characters = 0;
   let heldBefore = { elements, characters };
   let unread = 0;
-  let begun = false;
+  let started = false;
 
   const hold = (moreElements: number, moreCharacters: number): void => {
     unread = 0;
@@ -109,7 +111,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
   };
   const tooLarge = (what: string): XmlRefused => {
     const where =
-      handOver === undefined ? 'it has' : itemDepth === undefined ? 'it has, beside its jobs,' : 'a job in it has';
+      handOver === undefined ? 'it has' : itemDepth === undefined ? 'besides its jobs it has' : 'a job in it has';
     return new XmlRefused(`${where} ${what}`, true);
   };
   const checkName = (name: string): void => {
@@ -119,20 +121,20 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
     hold(0, text.length);
     const content = open.at(-1)?.content;
     const before = content?.at(-1);
-    // CDATA sections and comments part a text, and may do so after each character.
+    // CDATA sections and comments split a text, possibly after every character.
     if (content && typeof before === 'string') content[content.length - 1] = before + text;
     else content?.push(text);
   };
 
   /**
-   * Takes what the parser holds of a text that goes on: one text would otherwise be expanded in one go. `state` and `text`
-   * are not declared by saxes; without them the text comes when it is over.
+   * Takes the text that the parser holds so far, so a long text is not expanded in one go. saxes does not declare
+   * `state` and `text`; without them the text arrives as a whole.
    */
   const takeText = (): void => {
     if (held.state !== TEXT_STATE || typeof held.text !== 'string' || held.text.length < PART_OF_TEXT) return;
-    const begun = held.text.lastIndexOf(AMPERSAND);
-    const isWhole = begun === -1 || begun < held.text.length - LONGEST_REFERENCE;
-    const taken = isWhole ? held.text.length : begun;
+    const lastReference = held.text.lastIndexOf(AMPERSAND);
+    const isWhole = lastReference === -1 || lastReference < held.text.length - LONGEST_REFERENCE;
+    const taken = isWhole ? held.text.length : lastReference;
     addText(withReferences(held.text.slice(0, taken)));
     held.text = held.text.slice(taken);
   };
@@ -186,9 +188,9 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
 
   return {
     write(text) {
-      const piece = begun ? text : text.trimStart();
+      const piece = started ? text : text.trimStart();
       if (piece === '') return;
-      begun = true;
+      started = true;
       unread += piece.length;
       parser.write(
         piece
@@ -197,7 +199,7 @@ export function openXml(limits: XmlLimits, handOver?: HandOver): XmlReading {
           .join(AMPERSAND),
       );
       takeText();
-      // What no event told of lies in the parser: the beginning of a text, a comment or a tag.
+      // Input without an event is still inside the parser: the beginning of a text, a comment or a tag.
       if (unread > limits.characters + piece.length)
         throw tooLarge(`a part of more than ${limits.characters} characters`);
     },

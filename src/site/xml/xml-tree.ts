@@ -1,4 +1,4 @@
-// Turns XML text from the site into a small tree of elements; text that is not well-formed turns into nothing.
+// Parses XML text from the site into a small tree of elements; malformed text gives nothing.
 import type { Pause } from './time-slices.ts';
 import { foldName, openXml, type XmlElement } from './xml-events.ts';
 
@@ -6,17 +6,16 @@ export { expandReferences } from './references.ts';
 export { foldName, type XmlElement } from './xml-events.ts';
 
 /**
- * What an answer may hold that is no list: many times what a large job does. What is done with the tree is done in
- * one go, and meanwhile nothing else is, for any site.
+ * Limits for an answer that is not a list: many times what a large job needs. Work on the tree is not sliced, so it
+ * blocks requests to every site.
  */
 const LIMITS = { elements: 2_000, characters: 2 << 20 };
-/** Characters that are parsed before the event loop may have a turn. */
+/** Characters parsed between yields to the event loop. */
 const PIECE = 8 << 10;
 
 /**
- * Reads an XML document. Comes back with its root element, or with `undefined` where the text is empty, cut, malformed,
- * nested deeper than some 100 elements, has more than one root, or holds more than {@link LIMITS}. Never throws. A DOCTYPE
- * is skipped.
+ * Parses an XML document. Returns its root element, or `undefined` if the text is empty, cut, malformed, nested deeper
+ * than about 100 elements, has more than one root, or exceeds {@link LIMITS}. Never throws. A DOCTYPE is skipped.
  */
 export function readXml(text: string): XmlElement | undefined {
   if (!looksLikeXml(text)) return undefined;
@@ -29,7 +28,7 @@ export function readXml(text: string): XmlElement | undefined {
   }
 }
 
-/** The same piece by piece: other work is done between two of them. */
+/** The same piece by piece, yielding to the event loop in between. */
 export async function readXmlInSlices(text: string, pause: Pause): Promise<XmlElement | undefined> {
   if (!looksLikeXml(text)) return undefined;
   const reading = openXml(LIMITS);
@@ -44,32 +43,32 @@ export async function readXmlInSlices(text: string, pause: Pause): Promise<XmlEl
   }
 }
 
-// Cheap first look: most bodies that are not XML do not begin like it.
+// Cheap pre-check: most bodies that are not XML do not start with `<`.
 const looksLikeXml = (text: string): boolean => text.trimStart().startsWith('<');
 
-/** Nobody reads on. */
+/** Limit on text for people: nobody reads further. */
 export const MAX_LEGIBLE = 64 << 10;
 
 /** The child elements, in document order. */
 export const childrenOf = (element: XmlElement): readonly XmlElement[] =>
   element.content.filter((node) => typeof node !== 'string');
 
-/** All text in an element, that of its descendants included, untrimmed. */
+/** All text in an element, including its descendants, untrimmed. */
 export const textOf = (element: XmlElement): string =>
   element.content.map((node) => (typeof node === 'string' ? node : textOf(node))).join('');
 
 /**
- * The text in an element for people: the texts of neighbouring elements are set apart, white space is folded. Of a text
- * longer than {@link MAX_LEGIBLE} it is the beginning.
- * @param isLeftOut elements whose text is not wanted.
+ * The text in an element for people: texts of neighbouring elements are separated, white space is folded. Cut at {@link
+ * MAX_LEGIBLE}.
+ * @param isLeftOut elements whose text is skipped.
  */
 export const legibleText = (element: XmlElement, isLeftOut?: (child: XmlElement) => boolean): string =>
   legible(element, isLeftOut ?? (() => false), MAX_LEGIBLE).trim();
 
-/** @param limit characters that somebody reads: what is behind them is not looked at, or each element around would copy it. */
+/** @param limit characters to return: without it each enclosing element would copy all of the text. */
 function legible(element: XmlElement, isLeftOut: (child: XmlElement) => boolean, limit: number): string {
   const parts: string[] = [];
-  // The joined text may lose the white space at its ends, and is to be too long all the same.
+  // Two extra, because trimming may shorten the joined text, which must still exceed the limit.
   let left = limit + 2;
   for (const node of element.content) {
     if (left <= 0) break;
@@ -78,7 +77,7 @@ function legible(element: XmlElement, isLeftOut: (child: XmlElement) => boolean,
     parts.push(part);
     if (part.trim() !== '') left -= part.length;
   }
-  // Text beside elements is a sentence with markup in it.
+  // Text next to elements is a sentence with markup in it.
   const isSentence = element.content.some((node) => typeof node === 'string' && node.trim() !== '');
   const joined = isSentence ? joinSentence(parts) : parts.filter((part) => part.trim() !== '').join('; ');
   return joined.length < limit ? joined : cutLong(joined.trim(), limit);
@@ -86,10 +85,10 @@ function legible(element: XmlElement, isLeftOut: (child: XmlElement) => boolean,
 
 const cutLong = (text: string, limit: number): string => (text.length < limit ? text : `${text.slice(0, limit - 1)}…`);
 
-/** Characters of a text that are folded in one go. */
+/** Characters folded in one go. */
 const FOLDED_AT_ONCE = 16 << 10;
 
-/** The text with its white space folded, as far as anybody reads. */
+/** The text with its white space folded, up to the limit for people. */
 function foldText(text: string): string {
   let folded = '';
   for (let at = 0; at < text.length && folded.length < MAX_LEGIBLE + 2; at += FOLDED_AT_ONCE) {
@@ -99,7 +98,7 @@ function foldText(text: string): string {
   return folded;
 }
 
-// Looks at the ends of the parts only: with the text up to each part, many parts would take time by their square.
+// Compares only the ends of parts: looking at all the text so far would take quadratic time.
 function joinSentence(parts: readonly string[]): string {
   let last = '';
   return parts
@@ -111,6 +110,6 @@ function joinSentence(parts: readonly string[]): string {
     .join('');
 }
 
-/** Whether an element has this name, however it is cased and whether its words are joined by `_` or `-`. */
+/** Whether an element has one of these names, ignoring case and treating `_` as `-`. */
 export const isNamed = (element: XmlElement, ...names: readonly string[]): boolean =>
   names.includes(foldName(element.name).toLowerCase());
