@@ -1,4 +1,4 @@
-// Reads a feed from its source: turns a location into records, and into what is known of the reading's completeness.
+// Reads a feed from its source into records, and determines whether the reading is complete.
 import type { Readable } from 'node:stream';
 import type { MappingSpec } from '../posting/mapping.ts';
 import { startSplitting } from './batch/start-splitting.ts';
@@ -14,58 +14,58 @@ import { type Network, systemNetwork } from './source/redirect-guard.ts';
 import { BrokenOff, type OpenedSource, type SourceBody } from './source/source-body.ts';
 import { openStdin } from './source/stdin.ts';
 
-/** How far a reading has come. */
+/** Progress of a reading. */
 export interface FeedProgress {
   /** Decompressed bytes. */
   readonly bytes: number;
   readonly compressedBytes: number;
   readonly records: number;
-  /** Compressed bytes that there are in all, where the source says it. */
+  /** Total compressed bytes, if the source declares it. */
   readonly totalCompressedBytes?: number;
 }
 
 export interface OpeningContext {
-  /** Of the last complete reading: an HTTP source that still has that version is not read again. */
+  /** From the last complete reading: an HTTP source that still has this version is not read again. */
   readonly validators?: Validators;
-  /** Aborting it ends the reading: `readFeed` throws its reason. */
+  /** Aborting it ends the reading; `readFeed` throws its reason. */
   readonly signal: AbortSignal;
-  /** Read for the location `-`; the process's own by default. */
+  /** The input for the location `-`; by default that of the process. */
   readonly stdin?: Readable;
-  /** How names are looked up, and which addresses are private; the system's and the registries' by default. */
+  /** Name lookup and the list of private addresses; by default the system's lookup and the IANA registries. */
   readonly network?: Network;
-  /** Time over which the minimum rate is averaged, in milliseconds; 30 s by default. */
+  /** Window over which the minimum rate is averaged, in milliseconds; 30 s by default. */
   readonly rateWindowMs?: number;
 }
 
 export interface SplittingContext {
   /** Called after every chunk, and at the end. */
   readonly onProgress?: (progress: FeedProgress) => void;
-  /** A feed with more bytes is split in a thread of its own; 2 MiB by default, where there is more than one core. */
+  /** A feed with more bytes is split in a worker thread; 2 MiB by default if there is more than one core. */
   readonly threadsFromBytes?: number;
-  /** By what mapping that thread reads records as well, as far as it has the time: where most of them will be read anyhow. */
+  /** The mapping with which that thread also parses records if it has time, for feeds whose records are mostly new. */
   readonly prefetchMapping?: MappingSpec;
-  /** How the source's bytes are waited for. */
+  /** How to wait for the source's bytes. */
   readonly wait?: Wait;
 }
 
 export interface ReadingContext extends OpeningContext, SplittingContext {}
 
-/** A source that has answered with a body. Whoever opened it closes it. */
+/** A source that answered with a body. Whoever opened it must close it. */
 export interface OpenedFeed {
   readonly kind: 'opened';
-  /** Waits for the first bytes, and keeps them: for more than `limit`. Resolves to whether that is the whole body. */
+  /** Buffers the body until it exceeds `limit`. Resolves to whether that was the whole body. */
   gather(limit: number): Promise<boolean>;
-  /** Reads the feed to its end, as {@link readFeed} does; a whole body that was gathered may be read again. */
+  /** Reads the feed to its end, like {@link readFeed}. A body that was gathered whole may be read again. */
   read(sink: RecordSink, context: SplittingContext): Promise<Extract<FeedReading, { kind: 'read' | 'failed' }>>;
   close(): void;
 }
 
-/** Ratios of small feeds say nothing. */
+/** The compression ratio of smaller feeds is not checked. */
 const RATIO_FROM_BYTES = 10 * 1024 * 1024;
 
 /**
- * Reads one feed to its end, handing its records to `sink` as they come. Never throws for what the source does or
- * sends; throws what the sink throws, and the reason of `context.signal`. What counts as complete: `docs/feeds.md`.
+ * Reads one feed to its end and hands its records to `sink` as they arrive. Never throws because of the source; throws
+ * what the sink throws, and the reason of `context.signal`. What counts as complete: `docs/feeds.md`.
  */
 export async function readFeed(source: FeedSource, sink: RecordSink, context: ReadingContext): Promise<FeedReading> {
   const opened = await openFeed(source, context);
@@ -77,7 +77,7 @@ export async function readFeed(source: FeedSource, sink: RecordSink, context: Re
   }
 }
 
-/** Asks a source for its feed. Throws only the reason of `context.signal`. */
+/** Opens a source. Throws only the reason of `context.signal`. */
 export async function openFeed(
   source: FeedSource,
   context: OpeningContext,
@@ -108,7 +108,7 @@ export async function openFeed(
       if ((body.totalBytes ?? 0) > limit) return false;
       const whole = await gathered.gather(limit);
       context.signal.throwIfAborted();
-      // Nothing is waited for any more.
+      // Nothing is left to wait for.
       if (whole) pace.stop();
       return whole;
     },
@@ -128,7 +128,7 @@ async function open(source: FeedSource, context: OpeningContext, pace: Pace): Pr
   if (scheme !== 'http' && scheme !== 'https') {
     return {
       kind: 'failed',
-      message: `feeds are not read from ${scheme}: addresses; fetch it another way and pipe it in, with - as source`,
+      message: `feeds can't be read from ${scheme}: addresses; fetch the feed another way and pipe it in, with - as the source`,
     };
   }
   try {
@@ -165,16 +165,16 @@ async function readBody(
   const size: Size = { bytes: 0, compressedBytes: 0 };
   const received = counted(gathered.chunks(context.wait ?? ((next) => next)), size);
   const unpacked = bounded(decompress(received), size, source.limits);
-  const tell = () =>
+  const report = () =>
     context.onProgress?.({ ...size, records: splitting.records, totalCompressedBytes: body.totalBytes });
   let broken: string | undefined;
   try {
     try {
       for await (const chunk of toUtf8(unpacked, { configured: source.encoding, transport: body.charset })) {
         await splitting.push(chunk);
-        tell();
+        report();
         if (splitting.refusal !== undefined) {
-          // Before the loop ends its source, which may be waiting for bytes.
+          // Stop first: leaving the loop ends the source, which may be waiting for bytes.
           pace.stop();
           break;
         }
@@ -185,7 +185,7 @@ async function readBody(
       broken = error.message;
     }
     const end = await splitting.finish();
-    tell();
+    report();
     return conclude(end, broken, size.bytes, body.validators);
   } finally {
     await splitting.close();
@@ -204,7 +204,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, size: Size): AsyncGenerat
   }
 }
 
-/** Breaks off where too much comes. What came before the limit of bytes is passed on, however it was cut into chunks. */
+/** Breaks off at the size limits. Bytes up to the limit are passed on, however the chunks are split. */
 async function* bounded(chunks: AsyncIterable<Buffer>, size: Size, limits: FeedLimits): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     size.bytes += chunk.length;
@@ -220,7 +220,7 @@ async function* bounded(chunks: AsyncIterable<Buffer>, size: Size, limits: FeedL
   }
 }
 
-/** Nothing read is a failure; something read that is not proven to be all is a reading that falls short. */
+/** A reading without records that was cut short is a failure; one with records has shortfalls. */
 function conclude(
   end: SplitEnd,
   broken: string | undefined,
@@ -231,7 +231,7 @@ function conclude(
   const refusals = [broken, end.refusal].filter((reason) => reason !== undefined);
   if (records === 0 && refusals[0] !== undefined) return { kind: 'failed', message: refusals[0], bytes };
   const shortfalls = [...refusals, ...end.shortfalls];
-  // Validators of a reading that fell short would turn it into "not modified" the next time.
+  // Validators of an incomplete reading would make the next one "not modified".
   return {
     kind: 'read',
     records,

@@ -1,6 +1,6 @@
-// Turns the counts of a pull into the proof that nothing got lost on the way (design, law 2).
+// Proves from the counts of a pull that no posting was lost on the way (design, law 2).
 
-/** Where every record that a pull saw went. */
+/** What became of every record that a pull saw. */
 export interface SeenCounts {
   readonly seen: number;
   readonly unchanged: number;
@@ -14,7 +14,7 @@ export interface SeenCounts {
   readonly unreadable: number;
 }
 
-/** Where every posting went that a complete pull no longer saw. */
+/** What became of every posting that a complete pull no longer saw. */
 export interface GoneCounts {
   readonly gone: number;
   readonly deleted: number;
@@ -26,14 +26,14 @@ export interface GoneCounts {
   readonly failedDeletes: number;
 }
 
-/** Thrown where the counts don't add up: a defect of jobmirror, never of the feed. */
+/** Thrown when the counts do not add up: a bug in jobmirror, never a fault of the feed. */
 export class AccountingError extends Error {
   override name = 'AccountingError';
 }
 
 /**
  * Checks both sums of law 2. Throws {@link AccountingError} with all numbers.
- * @param gone `undefined` for a feed that is not proven complete: no posting counts as gone then.
+ * @param gone `undefined` for a feed that is not proven complete, in which no posting counts as gone.
  */
 export function checkAccounts(seen: SeenCounts, gone: GoneCounts | undefined): void {
   const { seen: total, ...parts } = seen;

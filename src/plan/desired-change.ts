@@ -1,43 +1,45 @@
-// The words of the plan: what is known of a posting, what the feed wishes for it, and what the pull does about it.
+// Types of the plan: what is known about a posting, its desired state, and the change that the pull makes of the two.
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { KeptFields, Problem } from '../posting/posting.ts';
 
-/** Why a change is where it is, for people: one sentence, and every single problem behind it. */
+/** Why a change is in its state, for people: one sentence and every problem behind it. */
 export interface Reason {
-  /** `rules`: found here before sending; `guard`: too many deletes; otherwise the kind of the last outcome. */
+  /**
+   * `rules`: rejected by the site's rules before sending; `guard`: too many deletes; otherwise the last outcome's kind.
+   */
   readonly kind: string;
   readonly message: string;
   readonly problems: readonly Problem[];
-  /** Of a doubt: what the last look for its job came to, where it settled nothing. */
+  /** For a create in doubt: the result of the last list check, if it did not resolve the doubt. */
   readonly note?: string;
 }
 
-/** What the site is known to have for a posting: the mapping, with the hashes of what was last accepted. */
+/** The stored mapping of a posting, with hashes of what the site last accepted. */
 export interface Mapping {
   readonly key: PostingKey;
   readonly siteJobId: SiteJobId;
   readonly recordHash: Buffer;
   readonly contentHash: Buffer;
-  /** Pulls in a row, complete ones, in which the posting was missing. */
+  /** Consecutive complete pulls in which the posting was missing. */
   readonly missingPulls: number;
 }
 
-/** A change that is still open for a posting, as far as planning needs it. */
+/** The open change of a posting, reduced to what planning needs. */
 export interface OpenChange {
   readonly key: PostingKey;
   readonly desired: 'present' | 'absent';
   readonly recordHash: Buffer | undefined;
   readonly contentHash: Buffer | undefined;
-  /** The wish breaks the site's rules as they were known when it was made. */
+  /** The desired fields broke the site's rules when the change was planned. */
   readonly invalid: boolean;
-  /** The posting went missing, and its grace is not over. */
+  /** The posting is missing from the feed and still in its grace period. */
   readonly missing: boolean;
 }
 
-/** Where a wish rests while nothing is in flight for it. */
+/** The state of a change while no request is in flight for it. */
 export type TargetState = 'ready' | 'held' | 'rejected';
 
-/** What the feed wishes for one posting now. It replaces any earlier wish (law 5). */
+/** The desired state of one posting now. It replaces any earlier one (law 5). */
 export type DesiredChange =
   | {
       readonly desired: 'present';

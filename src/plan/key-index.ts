@@ -1,38 +1,37 @@
-// Keeps the keys of the postings that one pull has parsed, each with a mark of its content: which keys came before.
+// Remembers the keys of the postings that one pull has parsed, each with a content mark, to detect duplicates.
 import { HASH_BYTES } from '../posting/hash.ts';
 import { RecordIndex, RecordMark } from './record-index.ts';
 
 const TABLE_ENTRIES = 4_096;
 const TABLE_LOAD = 0.85;
 
-/** A table, and by how many of the last bits all of its hashes are alike. */
+/** A table, and how many trailing bits all of its hashes share. */
 interface Table {
   readonly entries: RecordIndex;
   readonly depth: number;
 }
 
 /**
- * Hashes of keys in many tables of one size. How many keys will come is not known: a table that is full becomes two, by
- * the next bit of its hashes (extendible hashing). So nothing is there twice for long, and memory that is given back is
- * just what the next table takes. A table that grows leaves holes of every size behind: they were a quarter of a large
- * pull's memory.
+ * Key hashes in many tables of equal size (extendible hashing). The number of keys is not known in advance: a full
+ * table is split in two by the next bit of its hashes, and the memory it frees fits the next table exactly. One growing
+ * table would leave holes of every size, which used to be a quarter of a large pull's memory.
  */
 export class KeyIndex {
-  /** Which table it is, by the last bits of a hash; a table of less depth than others is there several times. */
+  /** Table by the last bits of a hash. A table of less depth than others has several entries. */
   #directory: Table[] = [{ entries: emptyTable(), depth: 0 }];
   #spare: RecordIndex | undefined;
 
-  /** What was noted with the key, or `undefined`. @param keyHash 16 bytes. */
-  noted(keyHash: Buffer): number | undefined {
+  /** The mark stored with the key, or `undefined`. @param keyHash 16 bytes. */
+  markOf(keyHash: Buffer): number | undefined {
     const { entries } = this.#tableOf(keyHash);
     const slot = entries.find(keyHash);
     return slot < 0 ? undefined : entries.seenAt(slot);
   }
 
-  /** Notes a key that was not there. @param mark below 2^28. */
-  note(keyHash: Buffer, mark: number): void {
+  /** Adds a key that is not in the index yet. @param mark below 2^28. */
+  add(keyHash: Buffer, mark: number): void {
     let table = this.#tableOf(keyHash);
-    // With hashes that end alike no split helps; such a table grows.
+    // Splitting does not help when hashes share their last bits; such a table grows instead.
     for (; table.entries.size >= TABLE_ENTRIES && table.depth < DEEPEST; table = this.#tableOf(keyHash)) {
       this.#split(table, lastWordOf(keyHash));
     }
@@ -44,7 +43,7 @@ export class KeyIndex {
     return this.#directory[lastWordOf(keyHash) & (this.#directory.length - 1)] as Table;
   }
 
-  /** @param lastWord the last four bytes of a hash that belongs into it. */
+  /** @param lastWord the last four bytes of a hash that belongs in this table. */
   #split({ entries, depth }: Table, lastWord: number): void {
     if (2 ** depth === this.#directory.length) this.#directory = [...this.#directory, ...this.#directory];
     const low = { entries: this.#spare ?? emptyTable(), depth: depth + 1 };
@@ -58,7 +57,7 @@ export class KeyIndex {
   }
 }
 
-/** 100 million keys need 15; beyond, hashes are no hashes, and the directory would be larger than what it points at. */
+/** 100 million keys need 15. Beyond 20, the hashes are not uniform and the directory would outgrow its tables. */
 const DEEPEST = 20;
 
 const emptyTable = (): RecordIndex => new RecordIndex(TABLE_ENTRIES, TABLE_LOAD);

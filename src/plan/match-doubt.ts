@@ -1,4 +1,4 @@
-// Turns a create in doubt and the site's list into the jobs that it may have made.
+// Compares a create in doubt with the site's jobs to find those that it may have created.
 import type { Fields } from '../posting/posting.ts';
 import { isRewriting, isShownExactly, type LearntRewrites, rewritings } from './observe-values.ts';
 import {
@@ -11,57 +11,60 @@ import {
   withoutOmission,
 } from './same-value.ts';
 
-/** A create whose outcome is unknown: what was sent, and when at the earliest and at the latest the site may have made it. */
+/** A create whose outcome is unknown: what was sent, and the window in which the site may have created the job. */
 export interface DoubtfulCreate {
   readonly fields: Fields;
   readonly notBefore: Date;
   readonly notAfter: Date;
 }
 
-/** A job as the list, or the show action, has it. */
+/** A job as the list action or the show action returns it. */
 export interface ListedJob {
   readonly fields: Fields;
   readonly createdAt?: Date;
 }
 
 /**
- * - `match`: the job is what the create would have made.
- * - `perhaps`: it may be the job, but the list does not show enough, or it was made at another time or says something
- *   else: the show action may tell, or else a person.
- * - `resembles`: it has another reference, or other fields than were sent, and the title: sites rewrite what they store,
- *   and postings share titles. It counts only where nothing matches better, and then a person has to say.
- * - `other`: it is another job.
+ * - `match`: the job is what the create would have created.
+ * - `perhaps`: it may be the job, but the list shows too little, it was created at another time, or its content
+ *   differs. The show action may clear this up; otherwise a person decides.
+ * - `resembles`: it has the title that was sent, but another reference or other fields. Sites rewrite what they store
+ *   and postings share titles, so it counts only if nothing matches better, and then a person decides.
+ * - `other`: it is a different job.
  */
 export type Likeness = 'match' | 'perhaps' | 'resembles' | 'other';
 
 export interface MatchOptions {
   readonly referenceField: string | undefined;
-  /** Another posting may have the same reference on this site, so that it proves nothing by itself. */
+  /** Another posting may have the same reference on this site, so the reference alone proves nothing. */
   readonly shared?: boolean;
-  /** How the site is known to rewrite values. What it says makes a job likelier or a person asked, never "not there". */
+  /**
+   * How the site is known to rewrite values. It can only make a match more likely or ask a person, never rule a job
+   * out.
+   */
   readonly learnt?: LearntRewrites;
 }
 
 const NOTHING_LEARNT: LearntRewrites = new Map();
 
 /**
- * Compares by the reference where one was sent, otherwise by all fields that were sent (design, section 7). Usual changes
- * of a value make no other value. A creation time outside the window is no proof that it is another job, as clocks and
- * time zones may be wrong; but then a person has to say so, as with another title under the same reference (law 4).
+ * Compares by reference if one was sent, otherwise by all fields that were sent (design, section 7). Values that differ
+ * only by the usual rewriting count as equal. Clocks and time zones may be wrong, so a creation time outside the window
+ * does not rule a job out; a person decides then, as for another title under the same reference (law 4).
  *
- * | reference shown | title       | made in the window  | other fields              | likeness    |
- * | --------------- | ----------- | ------------------- | ------------------------- | ----------- |
- * | the same        | not another | yes, or unknown     | any; if shared: the same  | `match`     |
- * | the same        | anything else                                                || `perhaps`  |
- * | another form    | the same    | yes, or unknown     | none another              | `match`     |
- * | another form    | anything else                                                || `perhaps`  |
- * | none            | not another | any                 | any                       | `perhaps`   |
- * | as learnt       | as if it were the same                                      ||| as there    |
- * | another         | the same    | yes, or unknown     | any                       | `resembles` |
- * | none sent       | not another | yes                 | all shown, all the same   | `match`     |
- * | none sent       | not another | no, or unknown      | none another              | `perhaps`   |
- * | none sent       | the same    | yes, or unknown     | one another               | `resembles` |
- * | anything else                                                                  |||| `other`    |
+ * | reference shown | title           | created in the window | other fields                | likeness    |
+ * | --------------- | --------------- | --------------------- | --------------------------- | ----------- |
+ * | the same        | same or unknown | yes, or unknown       | any; all the same if shared | `match`     |
+ * | the same        | anything else                                                       ||| `perhaps`   |
+ * | another form    | the same        | yes, or unknown       | none differs                | `match`     |
+ * | another form    | anything else                                                       ||| `perhaps`   |
+ * | none            | same or unknown | any                   | any                         | `perhaps`   |
+ * | a known rewrite | like the same reference                                             ||| see above   |
+ * | a different one | the same        | yes, or unknown       | any                         | `resembles` |
+ * | none sent       | same or unknown | yes                   | all shown, all the same     | `match`     |
+ * | none sent       | same or unknown | no, or unknown        | none differs                | `perhaps`   |
+ * | none sent       | the same        | yes, or unknown       | one differs                 | `resembles` |
+ * | anything else                                                                        |||| `other`     |
  */
 export function likeness(doubt: DoubtfulCreate, job: ListedJob, options: MatchOptions): Likeness {
   const { referenceField, shared = false, learnt = NOTHING_LEARNT } = options;
@@ -80,7 +83,7 @@ export function likeness(doubt: DoubtfulCreate, job: ListedJob, options: MatchOp
     case 'form':
     case 'cut':
       if (timely === false || title !== 'same' || rest.other) return 'perhaps';
-      // Shown in another form by a site that has shown each other one as it was sent.
+      // This site has shown every other reference exactly as sent, so another form is suspicious.
       return isShownExactly(learnt, referenceField) ? 'perhaps' : 'match';
     default:
       return title === 'same' && timely !== false ? 'resembles' : 'other';
@@ -106,7 +109,7 @@ function compareField(sent: Fields, shown: Fields, name: string, learnt: LearntR
   return compareValues(value, says) !== undefined || isRewriting(learnt, name, value, says) ? 'same' : 'other';
 }
 
-/** Whether a field that was sent is shown with another value, or not shown. */
+/** Whether any field that was sent is shown with another value, or is not shown. */
 interface Rest {
   readonly other: boolean;
   readonly unknown: boolean;
@@ -117,7 +120,7 @@ function compareFields(sent: Fields, shown: Fields, left: string | undefined, le
   return { other: found.includes('other'), unknown: found.includes('unknown') };
 }
 
-/** What a job is recognised by at first glance; `undefined` where it shows none. */
+/** Cheap keys for finding candidate jobs; `undefined` if the job shows no such field. */
 export interface Clues {
   readonly reference: string | undefined;
   readonly title: string | undefined;
@@ -132,30 +135,30 @@ export function cluesOf(fields: Fields, referenceField: string | undefined): Clu
   };
 }
 
-/** References under which the site may show what was sent, as clues. */
+/** The references under which the site may show what was sent, as clues. */
 export function referenceClues(sent: Fields, referenceField: string | undefined, learnt: LearntRewrites): string[] {
   const reference = referenceField === undefined ? undefined : fieldOf(sent, referenceField)?.trim();
   if (referenceField === undefined || !reference) return [];
   return [...new Set([reference, ...rewritings(learnt, referenceField, reference)].map(referenceForm))];
 }
 
-/** Longer clues are recognised by as much of them. */
+/** Longer clues are compared by this many characters only. */
 const MOST_OF_CLUE = 100;
 
-/** All that a site may have left of a clue after it has cut the value. */
+/** Every prefix of a clue, for sites that truncate values. */
 export const beginningsOf = (clue: string): string[] =>
   Array.from({ length: Math.min(clue.length, MOST_OF_CLUE) }, (_, at) => clue.slice(0, at + 1));
 
-/** What the site has for a posting that takes over one of its jobs. */
+/** The content of a site job that a posting adopts. */
 export interface TakenContent {
   readonly fields: Fields;
-  /** Fields that the job shows with another text, or not at all. */
+  /** Fields that the job shows with different text, or not at all. */
   readonly uncertain: readonly string[];
 }
 
 /**
- * @param shown `undefined`: the site could not be asked, so nothing is certain.
- * @param kept the same as it may be stored, where that is something else.
+ * @param shown the job's fields as shown; `undefined`: the site could not be queried, so every field is uncertain.
+ * @param kept the same fields in the form that may be stored, if that differs.
  */
 export function contentOf(sent: Fields, shown: Fields | undefined, kept = shown): TakenContent {
   const says = (name: string): string | undefined => (shown === undefined ? undefined : fieldOf(shown, name));

@@ -1,28 +1,28 @@
-// Recognises the unreadable records of a pull among those that have a review entry already.
+// Matches the unreadable records of a pull with the review entries that exist already.
 import type { PostingKey } from '../posting/identifiers.ts';
 
-/** What an unreadable record is recognised by. Hashes are hex. */
+/** What identifies an unreadable record. Hashes are hex. */
 export interface UnreadableMarks {
-  /** The key, where it could be recovered: it decides alone. */
+  /** The key, if it could be recovered. It alone decides. */
   readonly key: PostingKey | undefined;
-  /** Of the record's bytes. */
+  /** Hash of the record's bytes. */
   readonly bytes: string;
-  /** Of what is left of the record without what changes from pull to pull: times, numbers, session IDs. */
+  /** Hash of the record without the parts that change from pull to pull: times, numbers, session IDs. */
   readonly shape: string | undefined;
-  /** What is wrong with it, without places and values. */
+  /** The error message without positions and values. */
   readonly fault: string | undefined;
 }
 
-/** A review entry of an unreadable record. */
+/** The review entry of an unreadable record. */
 export interface UnreadableEntry extends UnreadableMarks {
   readonly id: number;
   readonly discarded: boolean;
 }
 
 /**
- * Gives for each record its entry, or `undefined`. No entry is given twice. Records without a key are recognised by their
- * bytes; those left over by their shape; those still left over by what is wrong with them, in the order of the feed. So a
- * record of which anything may change keeps one entry, and there are never fewer entries than different records.
+ * Returns the entry of each record, or `undefined`; no entry is returned twice. Records without a key are matched by
+ * their bytes, the rest by shape, and what is still left by fault, in feed order. A record keeps its entry whatever
+ * changes in it, and there are never fewer entries than different records.
  */
 export function matchUnreadable(
   records: readonly UnreadableMarks[],
@@ -50,7 +50,7 @@ export function matchUnreadable(
   const unlessKeyed = (mark: 'bytes' | 'shape' | 'fault') => (marks: UnreadableMarks) =>
     marks.key === undefined ? marks[mark] : undefined;
   match((marks) => marks.key);
-  // An entry from before the key could be recovered, or from under another key path, goes on under the key.
+  // An entry made before the key could be recovered, or under another key path, carries over to the key.
   match((marks) => marks.bytes, unlessKeyed('bytes'));
   match(unlessKeyed('shape'));
   match(unlessKeyed('fault'));

@@ -1,19 +1,19 @@
-// Turns the wanted and the actual state of one posting into the one request that closes the gap, or into none.
+// Compares the desired and the actual state of one posting and returns the one request that closes the gap, if any.
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 
-/** The wanted state: the latest wish. */
+/** The latest desired state. */
 export type Desired =
   | { readonly kind: 'present'; readonly fields: Fields; readonly contentHash: Buffer }
   | { readonly kind: 'absent' };
 
-/** The actual state: what the site accepted last, or nothing. */
+/** The actual state: what the site last accepted. */
 export interface Actual {
   readonly siteJobId: SiteJobId;
   readonly contentHash: Buffer;
-  /** Undefined where it was never known, as for an adopted job: then all fields are sent. */
+  /** Undefined if never known, as for an adopted job; then all fields are sent. */
   readonly fields: Fields | undefined;
-  /** Fields that a request without an answer may have changed; undefined where every request was answered. */
+  /** Fields that an uncertain write may have changed; undefined if there is no uncertain write. */
   readonly uncertain?: readonly string[];
 }
 
@@ -24,8 +24,8 @@ export type NextRequest =
   | { readonly kind: 'delete'; readonly siteJobId: SiteJobId };
 
 /**
- * The request that makes the actual state the wanted one. An update carries only the fields that differ
- * (site-interface.md, section 4: "the fields to set"), or may; a field that is gone is set to the empty string.
+ * The request that turns the actual state into the desired one. An update sends only the fields that differ or may
+ * differ (site-interface.md, section 4: "the fields to set"). A field that is gone is set to the empty string.
  */
 export function nextRequest(desired: Desired, actual: Actual | undefined): NextRequest {
   if (desired.kind === 'absent') {
@@ -38,7 +38,7 @@ export function nextRequest(desired: Desired, actual: Actual | undefined): NextR
   return Object.keys(fields).length === 0 ? { kind: 'none' } : { kind: 'update', siteJobId: actual.siteJobId, fields };
 }
 
-/** The fields to set so that `from` becomes `to`, whatever those of `unsure` are now. */
+/** The fields to set to turn `from` into `to`, whatever values the `uncertain` fields have now. */
 export function changedFields(from: Fields, to: Fields, uncertain: readonly string[] = []): Fields {
   const changed: Record<string, string> = {};
   const doubtful = new Set(uncertain);

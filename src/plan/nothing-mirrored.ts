@@ -1,7 +1,7 @@
-// Says of a pull that mirrored nothing that it did not, and why: "31 seen, 31 rejected" reads as if something had been done.
+// Says plainly that a pull mirrored nothing, and why: "31 seen, 31 rejected" reads as if something had been done.
 import { plural } from './plural.ts';
 
-/** Where the records of a pull went, as far as it matters here. */
+/** The counts of a pull that matter here. */
 export interface MirroredCounts {
   readonly seen: number;
   readonly unchanged: number;
@@ -13,23 +13,23 @@ export interface MirroredCounts {
   readonly failed: number;
   readonly duplicates: number;
   readonly unreadable: number;
-  /** Of the postings that are gone. */
+  /** Deleted postings among those that are gone. */
   readonly deleted?: number;
 }
 
-/** The reason that most of them have. */
+/** The most frequent reason. */
 export interface CommonReason {
   readonly message: string;
   readonly count: number;
 }
 
-/** Whether there were postings, and the site has none of them as the feed has it, nor is about to. */
+/** Whether there were postings, but none is on the site as the feed has it and none is on its way there. */
 export function mirroredNothing(counts: MirroredCounts): boolean {
   const { unchanged, created, updated, pending, in_doubt, rejected, failed, unreadable } = counts;
   return unchanged + created + updated + pending + in_doubt === 0 && rejected + failed + unreadable > 0;
 }
 
-/** @param live jobs of the feed that the site has from before. @param words `would be` for a plan. */
+/** @param live jobs of earlier pulls that the site still has. @param words `would be` for a plan. */
 export function describeNothingMirrored(
   counts: MirroredCounts,
   common: CommonReason | undefined,
@@ -55,7 +55,7 @@ export function describeNothingMirrored(
   return `${subject} ${words} mirrored: ${what}${why}${stay}`;
 }
 
-/** @param participle `undefined`: it failed, which happens while sending, before what is planned now. */
+/** @param participle `undefined` for failed postings: they failed while sending, before this plan. */
 function predicateOf(n: number, participle: string | undefined, words: 'was' | 'would be'): string {
   if (words === 'would be')
     return participle === undefined ? `${n === 1 ? 'has' : 'have'} failed` : `would be ${participle}`;

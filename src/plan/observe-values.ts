@@ -1,9 +1,9 @@
-// Learns from what a site shows of sent values how it rewrites them, and says what it would make of other values.
+// Learns how a site rewrites values by comparing sent and shown ones, and predicts what it would make of others.
 import { decodeEntities } from '../posting/html-entities.ts';
 import type { Fields } from '../posting/posting.ts';
 import { fieldOf, foldSpace } from './same-value.ts';
 
-/** What turns a sent value into the shown one. `cut` and `padded` have a length, `prefixed` and `suffixed` a text. */
+/** How a sent value becomes the shown one. `cut` and `padded` carry a length, `prefixed` and `suffixed` a text. */
 export const REWRITE_KINDS = [
   'exact',
   'line_ends',
@@ -25,38 +25,38 @@ export type RewriteKind = (typeof REWRITE_KINDS)[number];
 
 export interface Rewrite {
   readonly kind: RewriteKind;
-  /** The length or the text that belongs to the kind; otherwise empty. */
+  /** The length or text that the kind carries; otherwise empty. */
   readonly detail: string;
 }
 
-/** One field's value, as it was sent and as it was shown. */
+/** How the site rewrote the value of one field. */
 export interface Observation extends Rewrite {
   readonly field: string;
 }
 
 export interface LearntRewrite extends Rewrite {
-  /** How often it was observed, as far as that is counted. */
+  /** How often it was observed, up to a limit. */
   readonly seen: number;
-  /** A person has said of a job that it is the one that was sent. */
+  /** Learned from a person who confirmed that a job is the one that was sent. */
   readonly taught?: true;
 }
 
-/** What is known of a site, by field. */
+/** Rewrites known for a site, by field. */
 export type LearntRewrites = ReadonlyMap<string, readonly LearntRewrite[]>;
 
-/** From so many observations on, a field of which nothing else was observed is known to be shown as it was sent. */
+/** After this many observations without any other rewrite, a field is known to be shown exactly as sent. */
 export const MANY_OBSERVATIONS = 16;
 
-/** Longer values teach nothing: they would have to be compared whole. */
-const MOST_OBSERVED = 20_000;
-/** A shorter rest of a value may be anything. */
-const LEAST_CUT = 4;
-const MOST_ADDED = 40;
+/** Longer values are ignored because they would have to be compared in full. */
+const MAX_OBSERVED_LENGTH = 20_000;
+/** A shorter remainder could come from any value. */
+const MIN_CUT_LENGTH = 4;
+const MAX_ADDED_LENGTH = 40;
 
-type Making = (value: string) => string;
+type Rewriter = (value: string) => string;
 
-/** Kinds without a detail, those that change least first. White space around and in a value is left open but in the first. */
-const PLAIN: readonly (readonly [RewriteKind, Making])[] = [
+/** Kinds without a detail, least change first. All but the literal ones ignore white space. */
+const PLAIN_REWRITERS: readonly (readonly [RewriteKind, Rewriter])[] = [
   ['line_ends', (value) => value.replace(/\r\n?/g, '\n')],
   ['trimmed', (value) => value.trim()],
   ['white_space', foldSpace],
@@ -67,13 +67,13 @@ const PLAIN: readonly (readonly [RewriteKind, Making])[] = [
   ['stripped', (value) => value.replace(/<[/!?A-Za-z][^<>]*>/g, ' ')],
   ['decoded', decodeEntities],
 ];
-const MAKINGS: ReadonlyMap<RewriteKind, Making> = new Map(PLAIN);
+const REWRITERS: ReadonlyMap<RewriteKind, Rewriter> = new Map(PLAIN_REWRITERS);
 const LITERAL: ReadonlySet<RewriteKind> = new Set(['exact', 'line_ends', 'trimmed']);
 
-/** Which rewriting explains the shown value; the first that does. */
+/** The first rewrite that explains the shown value. */
 export function explainValue(sent: string, shown: string): Rewrite {
   if (sent === shown) return { kind: 'exact', detail: '' };
-  for (const [kind] of PLAIN) {
+  for (const [kind] of PLAIN_REWRITERS) {
     if (explains({ kind, detail: '' }, sent, shown)) return { kind, detail: '' };
   }
   return explainWithDetail(foldSpace(sent), foldSpace(shown)) ?? { kind: 'other', detail: '' };
@@ -81,8 +81,8 @@ export function explainValue(sent: string, shown: string): Rewrite {
 
 function explainWithDetail(sent: string, shown: string): Rewrite | undefined {
   const length = [...shown].length;
-  if (length >= LEAST_CUT && sent.startsWith(shown)) return { kind: 'cut', detail: String(length) };
-  if (sent === '' || shown.length <= sent.length || shown.length > sent.length + MOST_ADDED) return undefined;
+  if (length >= MIN_CUT_LENGTH && sent.startsWith(shown)) return { kind: 'cut', detail: String(length) };
+  if (sent === '' || shown.length <= sent.length || shown.length > sent.length + MAX_ADDED_LENGTH) return undefined;
   const before = shown.slice(0, -sent.length);
   if (shown.endsWith(sent)) {
     if (/^0+$/.test(before) && /^\d+$/.test(sent)) return { kind: 'padded', detail: String(length) };
@@ -92,13 +92,13 @@ function explainWithDetail(sent: string, shown: string): Rewrite | undefined {
   return shown.startsWith(sent) && isApart(sent.at(-1), after[0]) ? { kind: 'suffixed', detail: after } : undefined;
 }
 
-/** `1` before `2` is the number 12, and no `2` with something before it. */
+/** `1` before `2` makes the number 12, not a prefixed `2`. */
 function isApart(one = '', other = ''): boolean {
   const kinds = [one, other].map((letter) => (/\p{N}/u.test(letter) ? 'digit' : /\p{L}/u.test(letter) ? 'letter' : ''));
   return kinds[0] === '' || kinds[0] !== kinds[1];
 }
 
-/** What the site makes of a value, by this rewriting; `undefined` where nobody knows. */
+/** The value after this rewrite; `undefined` if it can't be predicted. */
 export function rewritten({ kind, detail }: Rewrite, sent: string): string | undefined {
   switch (kind) {
     case 'other':
@@ -112,7 +112,7 @@ export function rewritten({ kind, detail }: Rewrite, sent: string): string | und
     case 'suffixed':
       return sent.trim() + detail;
     default:
-      return MAKINGS.get(kind)?.(sent) ?? sent;
+      return REWRITERS.get(kind)?.(sent) ?? sent;
   }
 }
 
@@ -123,13 +123,13 @@ function explains(rewrite: Rewrite, sent: string, shown: string): boolean {
 }
 
 /**
- * What one job shows of what was sent. Fields that it doesn't show say nothing.
- * @param kept the same as it may be stored: an addition that may not be stored teaches nothing.
+ * Compares what was sent with what one job shows. Fields that it does not show are skipped.
+ * @param kept the shown fields in the form that may be stored: an addition that may not be stored is ignored.
  */
 export function observe(sent: Fields, shown: Fields, kept = shown): Observation[] {
   return Object.entries(sent).flatMap(([field, value]) => {
     const says = fieldOf(shown, field);
-    if (says === undefined || Math.max(says.length, value.length) > MOST_OBSERVED) return [];
+    if (says === undefined || Math.max(says.length, value.length) > MAX_OBSERVED_LENGTH) return [];
     const rewrite = explainValue(value, says);
     const isAddition = rewrite.kind === 'prefixed' || rewrite.kind === 'suffixed';
     if (isAddition && fieldOf(kept, field) !== says) return [];
@@ -137,24 +137,24 @@ export function observe(sent: Fields, shown: Fields, kept = shown): Observation[
   });
 }
 
-/** Whether the site, as far as it is known, makes the shown value of the sent one. */
+/** Whether a known rewrite of this site turns the sent value into the shown one. */
 export function isRewriting(learnt: LearntRewrites, field: string, sent: string, shown: string): boolean {
   return trusted(learnt, field).some((rewrite) => explains(rewrite, sent, shown));
 }
 
-/** All that the site is known to make of a value, white space folded. */
+/** Everything that known rewrites make of a value, with white space folded. */
 export const rewritings = (learnt: LearntRewrites, field: string, sent: string): string[] =>
   trusted(learnt, field).flatMap((rewrite) => foldSpace(rewritten(rewrite, sent) ?? sent));
 
-/** Whether the site is known to show this field as it was sent, and never otherwise. */
+/** Whether the site is known to always show this field exactly as sent. */
 export function isShownExactly(learnt: LearntRewrites, field: string): boolean {
   const known = of(learnt, field);
   return known.length === 1 && known.every(({ kind, seen }) => kind === 'exact' && seen >= MANY_OBSERVATIONS);
 }
 
 /**
- * Something added makes one value of another, so it counts only where the site adds it to each, or where a person has said
- * so: a site may begin or cease to add it, and keeps what it made before.
+ * A prefix or suffix can turn one valid value into another, so it counts only if the site adds it to every value or a
+ * person confirmed it. A site may start or stop adding it, and keeps the jobs it stored before.
  */
 function trusted(learnt: LearntRewrites, field: string): readonly LearntRewrite[] {
   const known = of(learnt, field);

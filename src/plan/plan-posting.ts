@@ -1,16 +1,16 @@
-// Turns one posting and what is known of it into the one thing that the pull does about it.
+// Decides what a pull does about one posting, given its mapping and its open change.
 import type { KeptFields, Problem, ReadPosting } from '../posting/posting.ts';
 import type { DesiredChange, Mapping, OpenChange, Reason } from './desired-change.ts';
 
 /** What a pull does about one posting that it saw. */
 export type Planned =
-  /** The site has it so already. `refresh`: other bytes, same content, so only the record hash is noted. */
+  /** The site already has this content. `refresh`: the bytes differ, so only the record hash is updated. */
   | { readonly kind: 'unchanged'; readonly refresh: boolean }
-  /** An open change wishes the same already; it stands as it is, rejected ones too. */
+  /** An open change already has this desired state; it is left as it is, even if rejected. */
   | { readonly kind: 'pending_same'; readonly refresh: boolean }
-  /** A wish that is new, with no change open for the posting. */
+  /** A new desired state, with no change open for the posting. */
   | { readonly kind: 'new'; readonly desired: DesiredChange }
-  /** A wish that replaces the one of an open change. */
+  /** A desired state that replaces that of an open change. */
   | { readonly kind: 'superseding'; readonly desired: DesiredChange };
 
 export interface Known {
@@ -19,17 +19,17 @@ export interface Known {
 }
 
 /**
- * Plans one posting. Content is compared by hash, so an unparsed detail of the record never makes a request.
+ * Plans one posting. Content is compared by hash, so parts of the record that are not mapped never cause a request.
  *
  * | posting | mapping      | open change          | planned                                             |
  * | ------- | ------------ | -------------------- | --------------------------------------------------- |
  * | valid   | same content | none                 | unchanged                                           |
- * | valid   | other / none | none                 | fresh wish: update / create                         |
- * | valid   | any          | wishes the same      | carried                                             |
- * | valid   | any          | wishes anything else | contested wish; the worker drops it where it finds  |
- * |         |              |                      | the site to be so already                           |
- * | invalid | any          | as above             | the same, but the wish rests as rejected: what is   |
- * |         |              |                      | live stays as it is                                 |
+ * | valid   | other / none | none                 | new: update / create                                |
+ * | valid   | any          | same desired state   | pending_same                                        |
+ * | valid   | any          | any other            | superseding; the worker drops it if the site        |
+ * |         |              |                      | already has this state                              |
+ * | invalid | any          | as above             | the same, but in the target state rejected: the     |
+ * |         |              |                      | live job stays as it is                             |
  */
 export function planPosting(result: ReadPosting<KeptFields>, recordHash: Buffer, known: Known): Planned {
   const { posting } = result;

@@ -1,30 +1,31 @@
-// Turns the records of one pull, as they stream by, into what has to be parsed and what is already accounted for.
+// Counts the records of one pull as they stream in and decides which of them have to be parsed.
 
 import { interpretedHash } from '../posting/hash.ts';
 import { KeyIndex } from './key-index.ts';
 import type { Known } from './plan-posting.ts';
 import { type HashMask, type RecordIndex, RecordMark, type Slot } from './record-index.ts';
 
-/** A record that has to be parsed: its hash as it is stored, and which record of the feed it was, from 0. */
+/** A record that has to be parsed: its hash as stored, and its position in the feed, from 0. */
 export interface SeenRecord {
   readonly hash: Buffer;
   readonly ordinal: number;
 }
 
-/** Whether a parsed posting stands, or repeats the key of another one. */
+/** Whether a parsed posting counts, or repeats the key of another one. */
 export type Sighting =
   | { readonly kind: 'first' }
-  /** Its key came before, with the same content. */
+  /** Its key was seen before, with the same content. */
   | { readonly kind: 'identical' }
-  /** Its key came before, with other content: the first one stands. */
+  /** Its key was seen before, with different content: the first posting counts. */
   | { readonly kind: 'conflicting' }
-  /** It came first, but one with the content that is known already came later and was taken for it. */
+  /** It is the first with its key, but a later one with known content was counted in its place. */
   | { readonly kind: 'first_of_conflicting' };
 
 /**
- * Keeps count of one pull, by record hashes as they are stored: under one interpretation each stands for one key, and one
- * of another interpretation meets no record. So what is seen or parsed accounts for its own key only. Records with a known hash never leave the fast path; the others are parsed in batches and
- * met again by key. "The first one stands" holds across both paths, whatever the size of the batches.
+ * Counts one pull by record hashes as they are stored. Under one interpretation each hash belongs to one key, and a
+ * hash of another interpretation matches no record, so a record accounts for its own key only. Records with a known
+ * hash stay on the fast path; the others are parsed in batches and matched by key. "The first one counts" holds across
+ * both paths, whatever the batch size.
  */
 export class PullLedger {
   readonly #index: RecordIndex;
@@ -32,16 +33,16 @@ export class PullLedger {
   readonly #mask: HashMask;
   readonly #keys = new KeyIndex();
   seen = 0;
-  /** Known records whose postings are as the site has them. */
+  /** Known records whose postings the site already has unchanged. */
   unchanged = 0;
-  /** Records of open changes, met on the fast path. */
+  /** Records of open changes, seen on the fast path. */
   openRecords = 0;
-  /** Postings that were parsed and found to be wished so already. */
+  /** Parsed postings whose open change already has the same desired state. */
   pendingSame = 0;
   duplicates = 0;
   unreadable = 0;
 
-  /** @param interpretation how this pull reads records, by `interpretationOf`. */
+  /** @param interpretation how this pull reads records; see `interpretationOf`. */
   constructor(index: RecordIndex, interpretation: Buffer) {
     this.#index = index;
     this.#interpretation = interpretation;
@@ -49,12 +50,15 @@ export class PullLedger {
     this.#mask = [word(0), word(4), word(8), word(12)];
   }
 
-  /** Says that the record whose bytes' hash stands in `hashes` from `at` on will be met soon. */
+  /** Prefetches the slot of a record that will be seen soon. Its hash starts at `at` in `hashes`. */
   expectRecord(hashes: Buffer, at: number): void {
     this.#index.expectMasked(hashes, at, this.#mask);
   }
 
-  /** Meets a record by the hash of its bytes, which stands in `hashes` from `at` on. `undefined`: accounted for; otherwise it is to be parsed. */
+  /**
+   * Counts a record by the hash of its bytes, which starts at `at` in `hashes`. `undefined`: the record is accounted
+   * for; otherwise it must be parsed.
+   */
   seeRecord(hashes: Buffer, at = 0): SeenRecord | undefined {
     const ordinal = this.seen++;
     const slot = this.#index.findMasked(hashes, at, this.#mask);
@@ -73,12 +77,13 @@ export class PullLedger {
   }
 
   /**
-   * Meets a posting that was parsed.
-   * @param keyHash 16 bytes over its key. @param contentHash of the posting. @param known what the books have for its key.
+   * Counts a parsed posting.
+   * @param keyHash 16 bytes over its key. @param contentHash of the posting. @param known what the database has for its
+   * key.
    */
   seePosting(seenRecord: SeenRecord, keyHash: Buffer, contentHash: Buffer, known: Known): Sighting {
     const content = contentHash.readUInt32LE(0) >>> 4;
-    const prior = this.#keys.noted(keyHash);
+    const prior = this.#keys.markOf(keyHash);
     if (prior !== undefined) {
       this.duplicates++;
       return { kind: prior === content ? 'identical' : 'conflicting' };
@@ -91,28 +96,28 @@ export class PullLedger {
       if (same || (this.#index.seenAt(fast.slot) as number) < seenRecord.ordinal) {
         return { kind: same ? 'identical' : 'conflicting' };
       }
-      this.#takeBack(fast.slot);
+      this.#unsee(fast.slot);
     }
-    this.#keys.note(keyHash, content);
+    this.#keys.add(keyHash, content);
     for (const { slot } of slots) this.#index.account(slot);
     return { kind: fast === undefined ? 'first' : 'first_of_conflicting' };
   }
 
   /**
-   * Record hashes that were not met on either path. Those of open changes are among them: a change that was accepted
-   * while the feed streamed has made its record the mapping's.
+   * Record hashes not seen on either path. They include those of open changes: a change that was accepted while the
+   * feed streamed has moved its record hash to the mapping.
    */
   missingRecords(): Generator<Buffer> {
     return this.#index.missing([RecordMark.mapped, RecordMark.superseding, RecordMark.open]);
   }
 
-  /** Whether the open change with this record hash was met on the fast path. */
+  /** Whether the open change with this record hash was seen on the fast path. */
   hasSeenChange(recordHash: Buffer): boolean {
     const slot = this.#index.find(recordHash);
     return slot >= 0 && this.#index.mark(slot) === RecordMark.open && this.#index.seenAt(slot) !== undefined;
   }
 
-  /** Whether the posting with this record hash was met on either path. */
+  /** Whether the posting with this record hash was seen on either path. */
   hasSeen(recordHash: Buffer): boolean {
     const slot = this.#index.find(recordHash);
     return slot >= 0 && (this.#index.isAccounted(slot) || this.#index.seenAt(slot) !== undefined);
@@ -125,7 +130,7 @@ export class PullLedger {
     });
   }
 
-  #takeBack(slot: Slot): void {
+  #unsee(slot: Slot): void {
     this.#index.unsee(slot);
     if (this.#index.mark(slot) === RecordMark.mapped) this.unchanged--;
     else this.openRecords--;

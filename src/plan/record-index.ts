@@ -1,50 +1,50 @@
-// Turns the record hashes of a feed's mappings into a compact index: which records are known, and where each was seen.
+// A compact index over the record hashes of a feed's mappings: which records are known, and where each was seen.
 import { HASH_BYTES } from '../posting/hash.ts';
 
-/** A record hash that the index knows, by its place in the table; -1 says that it is not there. */
+/** The position of a record hash in the table; -1 if it is not in the index. */
 export type Slot = number;
 
-/** What a known record hash stands for. */
+/** What a known record hash belongs to. */
 export const RecordMark = {
-  /** The mapping's record, and nothing is open for the posting: seeing it again is all there is to do. */
+  /** The mapping's record, with no open change: seeing it again is enough. */
   mapped: 1,
-  /** The mapping's record, and a change is open for the posting: it must be planned again. */
+  /** The mapping's record, with an open change: the posting must be planned again. */
   superseding: 2,
-  /** The record of an open change: the wish stands as it is. */
+  /** The record of an open change: the desired state is the same. */
   open: 3,
 } as const;
 export type RecordMark = (typeof RecordMark)[keyof typeof RecordMark];
 
-/** Four words that are combined with those of a hash before it is looked up. */
+/** Four words that are XORed with those of a hash before it is looked up. */
 export type HashMask = readonly [number, number, number, number];
 
-/** A slot: the hash in four words, then the mark (2 bits; 0: the slot is free), whether it is accounted for, and where it was seen. */
+/** A slot: the hash in four words, then the mark (2 bits; 0: free), the accounted-for bit, and the ordinal seen. */
 const HASH_WORDS = HASH_BYTES / 4;
 const SLOT_WORDS = HASH_WORDS + 1;
 const MARK_SHIFT = 30;
 const ACCOUNTED = 1 << 29;
-/** One more than the ordinal, so that 0 says that it was not seen. */
+/** The ordinal plus one; 0 means not seen. */
 const SEEN = ACCOUNTED - 1;
-/** Of the slots; fuller tables take less memory and more steps. */
+/** Share of occupied slots; fuller tables take less memory and more probing. */
 const USUAL_LOAD = 0.7;
 
-/** The largest ordinal that can be noted. */
+/** The largest ordinal that a slot can hold. */
 export const MAX_ORDINAL = SEEN - 1;
 
 /**
- * An open-addressing hash table over 16-byte hashes in one typed array: 20 bytes a slot, mostly in one line of the CPU's
- * cache, and 29 bytes an entry at the fullest. Hashes are uniform already, so their first word chooses the slot. Entries
- * are not removed one by one.
+ * An open-addressing hash table over 16-byte hashes in one typed array: 20 bytes per slot, mostly within one cache
+ * line, and 29 bytes per entry at full load. Hashes are uniform already, so their first word selects the slot. Single
+ * entries can't be removed.
  */
 export class RecordIndex {
   readonly #maxLoad: number;
   #capacity: number;
   #words: Uint32Array;
   #size = 0;
-  /** Never looked at: a read whose result is kept is not optimised away. */
+  /** Never read. Storing the result keeps the prefetching read from being optimised away. */
   #fetched = 0;
 
-  /** @param expected how many entries will come; more only cost a rebuild. */
+  /** @param expected number of entries; exceeding it only costs a rebuild. */
   constructor(expected = 0, maxLoad = USUAL_LOAD) {
     this.#maxLoad = maxLoad;
     this.#capacity = Math.max(64, Math.ceil(expected / maxLoad) + 1);
@@ -55,25 +55,25 @@ export class RecordIndex {
     return this.#size;
   }
 
-  /** Bytes that the table holds. */
+  /** Bytes of memory that the table takes. */
   get byteLength(): number {
     return this.#words.byteLength;
   }
 
   /**
-   * Fetches the memory where the hash will be added or looked for. Of many such reads in a row several are under way at a
-   * time, while {@link add} and {@link find} wait for each.
+   * Prefetches the memory where the hash will be added or found. The CPU overlaps many such reads in a row, while
+   * {@link add} and {@link find} wait for each.
    */
   expect(bytes: Buffer, at: number): void {
     this.#fetched ^= this.#state(this.#firstSlotOf(bytes.readUInt32LE(at)));
   }
 
-  /** The same for {@link findMasked}. */
+  /** Like {@link expect}, for {@link findMasked}. */
   expectMasked(bytes: Buffer, at: number, mask: HashMask): void {
     this.#fetched ^= this.#state(this.#firstSlotOf((bytes.readUInt32LE(at) ^ mask[0]) >>> 0));
   }
 
-  /** Adds the hash that stands in `bytes` from `at` on, or finds it; an existing entry keeps its mark. */
+  /** Adds the hash that starts at `at` in `bytes`, or finds it; an existing entry keeps its mark. */
   add(bytes: Buffer, mark: RecordMark, at = 0): Slot {
     if (this.#size + 1 > this.#capacity * this.#maxLoad) this.#grow();
     const a = bytes.readUInt32LE(at);
@@ -88,7 +88,7 @@ export class RecordIndex {
     return slot;
   }
 
-  /** Finds the hash that stands in `bytes` from `at` on. */
+  /** Finds the hash that starts at `at` in `bytes`. */
   find(bytes: Buffer, at = 0): Slot {
     const slot = this.#slotOf(
       bytes.readUInt32LE(at),
@@ -99,7 +99,7 @@ export class RecordIndex {
     return this.#isFree(slot) ? -1 : slot;
   }
 
-  /** Finds the hash that comes of combining (exclusive or) the one in `bytes` with the mask. This runs for each record of a feed. */
+  /** Finds the XOR of the mask and the hash at `at` in `bytes`. Runs once for every record of a feed. */
   findMasked(bytes: Buffer, at: number, mask: HashMask): Slot {
     const slot = this.#slotOf(
       (bytes.readUInt32LE(at) ^ mask[0]) >>> 0,
@@ -114,25 +114,27 @@ export class RecordIndex {
     return (this.#state(slot) >>> MARK_SHIFT) as RecordMark;
   }
 
-  /** Ordinal of the record that was seen with this hash first, or `undefined`. */
+  /** Ordinal of the first record seen with this hash, or `undefined`. */
   seenAt(slot: Slot): number | undefined {
     const seen = this.#state(slot) & SEEN;
     return seen === 0 ? undefined : seen - 1;
   }
 
-  /** Notes where the hash was seen; an earlier note stands. Throws for an ordinal above {@link MAX_ORDINAL}. */
+  /**
+   * Records where the hash was first seen; later calls change nothing. Throws for an ordinal above {@link MAX_ORDINAL}.
+   */
   see(slot: Slot, ordinal: number): void {
     if (ordinal > MAX_ORDINAL) throw new RangeError(`a feed can have ${MAX_ORDINAL + 1} records at most: split it`);
     const state = this.#state(slot);
     if ((state & SEEN) === 0) this.#setState(slot, state | (ordinal + 1));
   }
 
-  /** Takes back that the hash was seen. */
+  /** Undoes {@link see}. */
   unsee(slot: Slot): void {
     this.#setState(slot, this.#state(slot) & ~SEEN);
   }
 
-  /** Notes that the posting behind the hash was met, though perhaps with another record. */
+  /** Records that the posting behind the hash was seen, perhaps with another record. */
   account(slot: Slot): void {
     this.#setState(slot, this.#state(slot) | ACCOUNTED);
   }
@@ -141,7 +143,7 @@ export class RecordIndex {
     return (this.#state(slot) & ACCOUNTED) !== 0;
   }
 
-  /** Hashes with one of the marks that were met on no path: neither seen nor accounted for. */
+  /** Hashes with one of the marks that were neither seen nor accounted for. */
   *missing(marks: readonly RecordMark[]): Generator<Buffer> {
     for (let slot = 0; slot < this.#capacity; slot++) {
       if (this.#isFree(slot) || (this.#state(slot) & (SEEN | ACCOUNTED)) !== 0) continue;
@@ -155,8 +157,8 @@ export class RecordIndex {
   }
 
   /**
-   * Moves all entries, as they are, into other indexes, and is empty then.
-   * @param to chooses by the last four bytes of a hash, as a little-endian number.
+   * Moves all entries unchanged into other indexes and empties this one.
+   * @param to selects the index by the last four bytes of a hash, as a little-endian number.
    */
   scatter(to: (lastWord: number) => RecordIndex): void {
     for (let at = 0; at < this.#words.length; at += SLOT_WORDS) {
@@ -186,7 +188,7 @@ export class RecordIndex {
     return this.#state(slot) === 0;
   }
 
-  /** The slot that holds these words, unsigned each, or the free one where they belong. */
+  /** The slot that holds these unsigned words, or the free one where they belong. */
   #slotOf(a: number, b: number, c: number, d: number): Slot {
     const words = this.#words;
     let slot = this.#firstSlotOf(a);
@@ -198,7 +200,7 @@ export class RecordIndex {
     }
   }
 
-  /** Multiply and shift instead of a remainder: spreads 32 uniform bits over any capacity, without a power of two. */
+  /** Scales 32 uniform bits to any capacity, without a remainder or a power of two. */
   #firstSlotOf(word: number): Slot {
     return Math.floor((word / 0x100000000) * this.#capacity);
   }
@@ -214,7 +216,7 @@ export class RecordIndex {
 
   #grow(): void {
     const old = this.#words;
-    // By half: while both tables are there, twice as large would be the most memory that a pull takes.
+    // Grow by half: both tables exist for a moment, and doubling would set the memory peak of a pull.
     this.#capacity = Math.ceil(this.#capacity * 1.5);
     this.#words = new Uint32Array(this.#capacity * SLOT_WORDS);
     for (let at = 0; at < old.length; at += SLOT_WORDS) {

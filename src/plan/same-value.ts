@@ -1,20 +1,20 @@
-// Compares a value as it was sent with the same value as a site shows it: sites trim, cut, re-case and rewrite what they store.
+// Compares a sent value with the value that a site shows: sites trim, cut, re-case and rewrite what they store.
 import { decodeEntities } from '../posting/html-entities.ts';
 import type { Fields } from '../posting/posting.ts';
 
 /**
- * What a site did to a value: white space and line ends, Unicode form and accents, tags and character references,
- * upper and lower case, its end cut off.
+ * What a site changed in a value: white space and line ends, Unicode form and accents, tags and character references,
+ * letter case, or a cut-off end.
  */
 export const VALUE_CHANGES = ['space', 'unicode', 'markup', 'case', 'cut'] as const;
 export type ValueChange = (typeof VALUE_CHANGES)[number];
 
-/** Longer texts are compared as far as this, so that a long description costs no more than a page. */
-const MOST_COMPARED = 20_000;
-/** A shorter beginning of a value proves nothing, unless it is most of the value. */
-const LEAST_CUT = 4;
+/** Longer texts are compared only this far, so a long description costs no more than a page. */
+const MAX_COMPARED_LENGTH = 20_000;
+/** A shorter prefix proves nothing, unless it is most of the value. */
+const MIN_CUT_LENGTH = 4;
 
-/** Each takes one kind of change out of both sides. They are done in this order. */
+/** Each step removes one kind of change from both sides. Applied in this order. */
 const STEPS: readonly (readonly [Exclude<ValueChange, 'cut'>, (text: string) => string])[] = [
   ['markup', (text) => decodeFully(text).replace(/<[/!?A-Za-z][^<>]*>/g, ' ')],
   ['unicode', plainLetters],
@@ -23,38 +23,38 @@ const STEPS: readonly (readonly [Exclude<ValueChange, 'cut'>, (text: string) => 
 ];
 
 /**
- * What turns `sent` into `shown`: nothing where they are equal, `undefined` where they are different values. Everything
- * that usual changes leave alike is the same value here, so "different" is certain and "the same" may not be.
+ * The changes that turn `sent` into `shown`: none if they are equal, `undefined` if they are different values. Values
+ * that differ only by the usual changes count as the same, so "different" is certain and "the same" is not.
  */
 export function compareValues(sent: string, shown: string): readonly ValueChange[] | undefined {
   if (sent === shown) return [];
-  const long = Math.max(sent.length, shown.length) > MOST_COMPARED;
-  const texts = [sent.slice(0, MOST_COMPARED), shown.slice(0, MOST_COMPARED)] as const;
+  const long = Math.max(sent.length, shown.length) > MAX_COMPARED_LENGTH;
+  const texts = [sent.slice(0, MAX_COMPARED_LENGTH), shown.slice(0, MAX_COMPARED_LENGTH)] as const;
   const [bareSent, bareShown] = texts.map((text) => bareForm(text)) as [string, string];
   const cut = bareSent !== bareShown;
   if (cut && !isBeginning(bareShown, bareSent) && !(long && isBeginning(bareSent, bareShown))) return undefined;
   const needed = STEPS.map(([kind]) => kind).filter((kind) => !alikeWithout(kind, texts, cut));
-  const isCut = cut && !(long && shown.length >= MOST_COMPARED);
+  const isCut = cut && !(long && shown.length >= MAX_COMPARED_LENGTH);
   return VALUE_CHANGES.filter((kind) => (kind === 'cut' ? isCut : needed.includes(kind)));
 }
 
-/** Values that this form leaves equal differ by usual changes only, other than a cut. */
+/** Values with the same bare form differ only by the usual changes, other than a cut. */
 export const bareForm = (text: string): string => formWithout(undefined, text);
 
-/** The same for references, in which sites also drop punctuation and leading zeros. */
+/** The bare form of a reference, in which sites also drop punctuation and leading zeros. */
 export function referenceForm(text: string): string {
   const bare = bareForm(text);
   return bare.replace(/[^\p{L}\p{N}]+/gu, '').replace(/^0+(?=.)/, '') || bare || text;
 }
 
 /**
- * How a shown reference relates to one that was sent: `exact` but for white space around and in it, `form`: another usual
- * form of it, `cut`: its beginning, `other`: another reference.
+ * How a shown reference relates to a sent one: `exact`: equal but for white space; `form`: another usual form of it;
+ * `cut`: its beginning; `other`: a different reference.
  */
 export type ReferenceLikeness = 'exact' | 'form' | 'cut' | 'other';
 
 export function compareReferences(sent: string, shown: string): ReferenceLikeness {
-  const texts = [sent.slice(0, MOST_COMPARED), shown.slice(0, MOST_COMPARED)] as const;
+  const texts = [sent.slice(0, MAX_COMPARED_LENGTH), shown.slice(0, MAX_COMPARED_LENGTH)] as const;
   if (sent === shown || (sent.length === texts[0].length && foldSpace(sent) === foldSpace(texts[1]))) return 'exact';
   const [sentForm, shownForm] = [referenceForm(texts[0]), referenceForm(texts[1])];
   if (sentForm === shownForm) return 'form';
@@ -63,7 +63,7 @@ export function compareReferences(sent: string, shown: string): ReferenceLikenes
 
 export const foldSpace = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** The value of a field. Names with `-` and `_` are the same name when a response is read. */
+/** The value of a field. `-` and `_` in names are equivalent in responses. */
 export function fieldOf(fields: Fields, name: string): string | undefined {
   const folded = name.replaceAll('_', '-');
   for (const [candidate, value] of Object.entries(fields)) {
@@ -72,13 +72,13 @@ export function fieldOf(fields: Fields, name: string): string | undefined {
   return undefined;
 }
 
-/** Whether `part` is what is left of `whole` after its end was cut off, with or without marks of omission. */
+/** Whether `part` is `whole` with its end cut off, with or without an ellipsis. */
 function isBeginning(part: string, whole: string): boolean {
   const kept = withoutOmission(part);
-  return kept.length >= Math.min(LEAST_CUT, Math.ceil(whole.length / 2)) && kept !== '' && whole.startsWith(kept);
+  return kept.length >= Math.min(MIN_CUT_LENGTH, Math.ceil(whole.length / 2)) && kept !== '' && whole.startsWith(kept);
 }
 
-/** Without the dots at its end that say that it was cut. */
+/** The text without a trailing ellipsis. */
 export const withoutOmission = (text: string): string => text.replace(/(\.{2,3}|…|\[\.{2,3}\])$/, '');
 
 function formWithout(left: ValueChange | undefined, text: string): string {
@@ -90,14 +90,14 @@ function alikeWithout(kind: ValueChange, [sent, shown]: readonly [string, string
   return cut ? isBeginning(forms[1], forms[0]) : forms[0] === forms[1];
 }
 
-/** Twice encoded is met as well: `&amp;amp;`. */
+/** Double encoding occurs as well: `&amp;amp;`. */
 function decodeFully(text: string): string {
   let decoded = text;
   for (let round = 0; round < 3 && decoded.includes('&'); round++) decoded = decodeEntities(decoded);
   return decoded;
 }
 
-/** One Unicode form, without accents, invisible characters, and what sites put in the place of what they can't store. */
+/** One Unicode form without accents, invisible characters and the placeholders sites use for what they can't store. */
 function plainLetters(text: string): string {
   return text
     .normalize('NFKD')

@@ -1,25 +1,25 @@
-// Tells whose job an ID names that the site answered a create with while an older posting has it: sites use IDs again.
+// Decides which posting owns a job when a create returns an ID that an older posting already has: sites reuse IDs.
 import type { Fields } from '../posting/posting.ts';
 import { compareReferences, compareValues, fieldOf } from './same-value.ts';
 
 /**
- * - `new`: the site shows what the create sent, so the older posting's job is gone.
- * - `older`: it shows what the older posting has, so the site holds the two for one job.
- * - `unknown`: it shows too little, or nothing that tells the two apart.
+ * - `new`: the job shows what the create sent, so the older posting's job is gone.
+ * - `older`: the job shows what the older posting has, so the site takes the two postings for one job.
+ * - `unknown`: the job shows too little, or nothing that tells the two apart.
  */
 export type Owner = 'new' | 'older' | 'unknown';
 
 const RANK = { other: 0, cut: 1, form: 2, exact: 3 } as const;
 
 /**
- * | reference shown          | what else is shown               | owner     |
+ * | reference shown          | other values shown               | owner     |
  * | ------------------------ | -------------------------------- | --------- |
- * | nearer to the new one    | anything                         | `new`     |
- * | nearer to the older one  | anything                         | `older`   |
- * | none, or near to neither or both | only the new one's values | `new`    |
- * | "                        | only the older one's values      | `older`   |
- * | "                        | values of both, or none          | `unknown` |
- * @param older what the older posting has; `undefined`: that was never known.
+ * | closer to the new one    | anything                         | `new`     |
+ * | closer to the older one  | anything                         | `older`   |
+ * | none, or equally close   | only the new one's               | `new`     |
+ * | "                        | only the older one's             | `older`   |
+ * | "                        | both postings', or none          | `unknown` |
+ * @param older the older posting's fields; `undefined` if never known.
  */
 export function whoseJob(
   shown: Fields | undefined,
@@ -39,7 +39,7 @@ export function whoseJob(
   return byContent(shown, sent, older);
 }
 
-/** Only fields count in which the two postings differ. */
+/** Compares only the fields in which the two postings differ. */
 function byContent(shown: Fields, sent: Fields, older: Fields | undefined): Owner {
   let asNew = 0;
   let asOlder = 0;

@@ -1,6 +1,6 @@
-// Turns the dates that feeds write into ISO 8601, without a clock or the machine's time zone.
+// Converts dates as feeds write them to ISO 8601, without a clock or the machine's time zone.
 
-/** In which order a date of three numbers is to be read; feeds don't say it, so the configuration must. */
+/** The order of day and month in numeric dates. Feeds do not declare it, so the configuration must. */
 export type NumericOrder = 'month first' | 'day first';
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -30,12 +30,12 @@ const EPOCH_MS = /^\d{12,13}$/;
 const TIME = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:(AM|PM)\b)?\s*([A-Z]{1,4}|[+-]\d{2}:?\d{2})?$/i;
 
 /**
- * Reads ISO 8601, RFC 822, `YYYY-MM-DD HH:MM:SS`, milliseconds since 1970 and, if their order is given, `4/8/2012` and
- * `31.12.2012`. Gives `YYYY-MM-DD`, with a time `YYYY-MM-DDTHH:MM:SS`, in UTC with a `Z` if the zone is known;
- * `undefined` for anything else, a day that does not exist included.
+ * Reads ISO 8601, RFC 822, `YYYY-MM-DD HH:MM:SS`, milliseconds since 1970 and, if the order is given, `4/8/2012` and
+ * `31.12.2012`. Returns `YYYY-MM-DD`, or `YYYY-MM-DDTHH:MM:SS` if there is a time, in UTC with a `Z` if the zone is
+ * known; `undefined` for anything else, including days that do not exist.
  */
 export function isoDate(text: string, order?: NumericOrder): string | undefined {
-  // No date is longer; the patterns below need not be safe against pages of spaces.
+  // No date is longer than this, and the patterns below may be slow on pages of spaces.
   if (text.length > 64) return undefined;
   if (EPOCH_MS.test(text)) return fromEpoch(Number(text));
   const iso = ISO.exec(text);
@@ -77,6 +77,6 @@ function zoneMinutes(zone: string): number | undefined {
 
 function fromEpoch(ms: number): string | undefined {
   const iso = new Date(ms).toISOString();
-  // Years before 0 and after 9999 are written with a sign and six digits; no feed means one.
+  // Years before 0 and after 9999 have a sign and six digits; no feed means such a year.
   return /^\d{4}-/.test(iso) ? `${iso.slice(0, 19)}Z` : undefined;
 }

@@ -1,11 +1,11 @@
-// Collects what reading one record brings to light: fields, notes and problems, until the posting is made of them.
+// Collects the fields, notes and problems found while reading one record, until the posting is built from them.
 import { newBare } from './bare.ts';
 import type { Problem } from './posting.ts';
 import { excerpt, removeIllegalCharacters } from './xml-characters.ts';
 
-/** A posting in the making. */
+/** A posting under construction. */
 export interface Draft {
-  /** Inherits no name, so that none of a field means anything else. */
+  /** Inherits nothing, so no field name has a special meaning. */
   readonly fields: Record<string, string>;
   readonly notes: Problem[];
   readonly problems: Problem[];
@@ -15,29 +15,31 @@ export function newDraft(fields: Readonly<Record<string, string>> = {}, notes: r
   return { fields: Object.assign(newBare(), fields), notes: [...notes], problems: [] };
 }
 
-/** Sets a field to clean text: line ends `\n`, no space around, nothing that XML can't carry. Empty: the field is absent. */
+/**
+ * Sets a field to clean text: `\n` line ends, trimmed, without characters that XML can't carry. Empty text removes it.
+ */
 export function setField(draft: Draft, field: string, text: string): void {
   const { text: legal, removed } = removeIllegalCharacters(text);
   if (removed.length > 0) {
-    const what = removed.length === 1 ? '1 character' : `${removed.length} characters`;
-    draft.notes.push({ field, value: excerpt(text), message: `${what} that XML can't carry removed` });
+    const characters = removed.length === 1 ? '1 character' : `${removed.length} characters`;
+    draft.notes.push({ field, value: excerpt(text), message: `removed ${characters} that XML can't carry` });
   }
   const clean = (legal.includes('\r') ? legal.replace(/\r\n?/g, '\n') : legal).trim();
   if (clean === '') delete draft.fields[field];
   else draft.fields[field] = clean;
 }
 
-/** `message` is a whole sentence: it is also read where the field and value do not stand beside it. */
+/** `message` is a whole sentence, because it is also shown without the field and the value. */
 export function addProblem(draft: Draft, field: string, message: string): void {
   const value = draft.fields[field];
   draft.problems.push(value === undefined ? { field, message } : { field, value: excerpt(value), message });
 }
 
-/** A transform or rule does not take the field's value; `why` goes on from the value: "is not a date". */
+/** A transform or rule refuses the field's value. `why` continues the sentence after the value: "is not a date". */
 export function addRefusal(draft: Draft, field: string, why: string): void {
   addProblem(draft, field, `"${excerpt(draft.fields[field] ?? '', 60)}" ${why}`);
 }
 
-/** A field is reported once, by the first rule that it breaks. */
+/** A field is reported only once, by the first rule that it breaks. */
 export const hasProblem = (draft: Draft, field: string): boolean =>
   draft.problems.some((problem) => problem.field === field);

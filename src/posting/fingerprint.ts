@@ -1,33 +1,35 @@
-// Turns what decides how records are read into the digests under which results are remembered: same digest and record, same posting.
+// Digests of everything that decides how records are read: same digest and same record, same posting.
 import { hash } from 'node:crypto';
 import { HASH_BYTES } from './hash.ts';
 import type { MappingSpec } from './mapping.ts';
 
 /**
- * Raise this by one with every change of `src/posting` that makes any record give other fields, notes or problems than
- * before: a transform, a rule, a path's meaning. Else postings that are stored as unchanged keep what the old code made of
- * them. Raising it costs each feed one pull in which every record is parsed again; nothing is sent that stayed the same.
+ * Increment this with every change in `src/posting` that makes any record yield other fields, notes or problems: a
+ * transform, a rule, the meaning of a path. Otherwise unchanged records keep the results of the old code. An increment
+ * makes the next pull of each feed parse every record again; postings with the same content are not sent again.
  */
 const CODE_VERSION = 2;
 
-/** Hex digest over the whole specification, whatever the order of its names. */
+/** Hex digest of the whole specification, independent of the order of its names. */
 export function fingerprintOf(spec: MappingSpec): string {
   return hash('sha256', `${CODE_VERSION} ${JSON.stringify(spec, sortNames)}`, 'hex');
 }
 
-/** How a feed's records are read: whatever makes of the same bytes another posting, or none, has to be among it. */
+/**
+ * How a feed's records are read. Everything that can turn the same bytes into another posting, or none, belongs here.
+ */
 export interface RecordReading {
-  /** Of the mapping, by {@link fingerprintOf}. */
+  /** The mapping's fingerprint, by {@link fingerprintOf}. */
   readonly fingerprint: string;
   /** Path of the elements that are records. */
   readonly recordPath: string;
-  /** The configured character encoding; without it, it is what the feed says of itself. */
+  /** The configured character encoding; `undefined`: the feed's own declaration applies. */
   readonly encoding?: string;
   /** Whether records that are not well-formed are repaired. */
   readonly lenient?: boolean;
 }
 
-/** Sixteen bytes for one way of reading records. */
+/** Sixteen bytes that identify one way of reading records. */
 export function interpretationOf({ fingerprint, recordPath, encoding, lenient }: RecordReading): Buffer {
   return hash(
     'sha256',
@@ -36,7 +38,7 @@ export function interpretationOf({ fingerprint, recordPath, encoding, lenient }:
   ).subarray(0, HASH_BYTES);
 }
 
-/** Lists keep their order, which means something; names of an object do not. */
+/** The order of lists is significant, that of an object's names is not. */
 function sortNames(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));

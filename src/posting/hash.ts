@@ -1,16 +1,16 @@
-// Turns records and fields into 16-byte hashes, so that what did not change is recognised without being compared.
+// 16-byte hashes of records, keys and fields, to detect changes without comparing content.
 import { hash } from 'node:crypto';
 import type { PostingKey } from './identifiers.ts';
 import type { Fields } from './posting.ts';
 import { mostUtf8Bytes, Utf8Writer } from './utf8-writer.ts';
 
-/** Bytes of every hash here. Half of 128 bits still leaves a chance of 1 in 10^7 that any two of 10^16 records collide. */
+/** Bytes of every hash here. With 128 bits, the chance that any two of 10^16 records collide is about 1 in 10^7. */
 export const HASH_BYTES = 16;
 
 /**
- * Hashes the record's bytes `buffer[start..end)` as they stand in the feed, and writes the hash into `target` from `at` on:
- * SHA-1, first 16 bytes. This runs once per record of a million-record pull, hence the one-shot `hash`, and no buffer for each.
- * SHA-1 recognises what is unchanged, it proves nothing: a feed that forges collisions only fools itself.
+ * Hashes the record's bytes `buffer[start..end)` as they are in the feed and writes the hash to `target` at `at`:
+ * SHA-1, first 16 bytes. It runs once per record of a million-record pull, hence the one-shot `hash` and no buffer per
+ * record. SHA-1 suffices because it only detects changes: a feed that forges collisions only fools itself.
  */
 export function writeRecordHash(buffer: Buffer, start: number, end: number, target: Buffer, at: number): void {
   const digest = hash('sha1', buffer.subarray(start, end), 'binary');
@@ -25,10 +25,10 @@ export function recordHash(record: Buffer): Buffer {
 }
 
 /**
- * The hash of a record as it is stored: that of its bytes, which stands in `hashes` from `at` on, combined with the
- * interpretation. So a stored hash is only met while records are read in the same way, and the same bytes under another key
- * never have the hash of the posting that they were before. Combining twice gives back the hash of the bytes.
- * @param interpretation by `interpretationOf`.
+ * The hash of a record as stored: the hash of its bytes, at `at` in `hashes`, XORed with the interpretation. A stored
+ * hash therefore matches only while records are read in the same way, and the same bytes under another key never match
+ * the posting they used to be. Applying it twice returns the hash of the bytes.
+ * @param interpretation see `interpretationOf`.
  */
 export function interpretedHash(hashes: Buffer, at: number, interpretation: Buffer): Buffer {
   const own = Buffer.allocUnsafe(HASH_BYTES);
@@ -38,15 +38,15 @@ export function interpretedHash(hashes: Buffer, at: number, interpretation: Buff
   return own;
 }
 
-/** Hashes a posting's key: SHA-1, first 16 bytes. It only tells the keys of one feed apart. */
+/** Hashes a posting's key: SHA-1, first 16 bytes. It only has to distinguish the keys of one feed. */
 export function keyHash(key: PostingKey): Buffer {
   return firstBytes(hash('sha1', key, 'binary'));
 }
 
 /**
- * Hashes what a posting says, whatever the order of its fields: SHA-256, first 16 bytes. Lengths stand before names and
- * values, so that no two different sets of fields give the same bytes. The texts must hold no lone surrogates, which
- * UTF-8 can't carry; the reader has removed them.
+ * Hashes the content of a posting, independent of field order: SHA-256, first 16 bytes. Names and values are prefixed
+ * with their lengths, so different sets of fields never yield the same bytes. The texts must not contain lone
+ * surrogates, which UTF-8 can't carry; the reader has removed them.
  */
 export function contentHash(fields: Fields): Buffer {
   const headings = headingsOf(Object.keys(fields));
@@ -63,20 +63,20 @@ export function contentHash(fields: Fields): Buffer {
   return firstBytes(hash('sha256', memory.subarray(0, canonical.end()), 'binary'));
 }
 
-/** Of the two lengths of a field, with their colons. */
+/** Upper bound for the two lengths of a field, with their colons. */
 const MOST_BYTES_OF_LENGTHS = 2 * '9007199254740991:'.length;
 
-/** What stands before a field's value: its name, with its length in front in `text`. */
+/** What precedes a field's value. `text` is the name with its length prefix. */
 interface Heading {
   readonly name: string;
   readonly text: string;
 }
 
-/** Those of the posting before, which mostly has the same fields. */
+/** Cached from the previous posting, which usually has the same fields. */
 let lastNames: readonly string[] = [];
 let lastHeadings: readonly Heading[] = [];
 
-/** In the order of the names, whatever order they come in. */
+/** Sorted by name. */
 function headingsOf(names: readonly string[]): readonly Heading[] {
   if (names.length !== lastNames.length || names.some((name, at) => name !== lastNames[at])) {
     lastHeadings = names.toSorted().map((name) => ({ name, text: `${name.length}:${name}` }));
@@ -85,17 +85,17 @@ function headingsOf(names: readonly string[]): readonly Heading[] {
   return lastHeadings;
 }
 
-/** Used again for each posting. */
+/** Reused for each posting. */
 let canonicalMemory = Buffer.allocUnsafeSlow(64 * 1024);
-/** A posting that takes more gets memory of its own. */
+/** Larger postings get memory of their own. */
 const MOST_KEPT_BYTES = 1024 * 1024;
 
-/** Memory of at least `bytes`, good until it is asked for the next time. */
+/** Memory of at least `bytes`, valid until the next call. */
 function memoryFor(bytes: number): Buffer {
   if (bytes > MOST_KEPT_BYTES) return Buffer.allocUnsafeSlow(bytes);
   if (bytes > canonicalMemory.length) canonicalMemory = Buffer.allocUnsafeSlow(Math.min(2 * bytes, MOST_KEPT_BYTES));
   return canonicalMemory;
 }
 
-// A digest as a string of bytes, put into pooled memory, costs half of what a digest as a buffer of its own does.
+// A digest string copied into pooled memory costs half as much as a digest in a buffer of its own.
 const firstBytes = (digest: string): Buffer => Buffer.from(digest.slice(0, HASH_BYTES), 'latin1');

@@ -1,4 +1,4 @@
-// Turns character references of HTML (`&eacute;`, `&#233;`, `&#xE9;`) into the characters they stand for, once.
+// Decodes HTML character references (`&eacute;`, `&#233;`, `&#xE9;`) once.
 
 /** The named characters of HTML 4 (section 24): Latin-1, from U+00A0 to U+00FF in order. */
 const LATIN_1 =
@@ -26,7 +26,7 @@ const OTHERS =
   'nsub 8836 sube 8838 supe 8839 oplus 8853 otimes 8855 perp 8869 sdot 8901 lceil 8968 rceil 8969 lfloor 8970 ' +
   'rfloor 8971 lang 9001 rang 9002 loz 9674 spades 9824 clubs 9827 hearts 9829 diams 9830';
 
-/** Character by name, without a prototype: the names of HTML 4, which feeds use in XML too, and two more that are met. */
+/** Character by name, without a prototype: the names of HTML 4, which feeds use in XML too, and two more that occur. */
 export const NAMED_CHARACTERS: Readonly<Record<string, string>> = Object.assign(
   Object.create(null),
   Object.fromEntries(LATIN_1.split(' ').map((name, index) => [name, String.fromCharCode(0xa0 + index)])),
@@ -38,7 +38,7 @@ export const NAMED_CHARACTERS: Readonly<Record<string, string>> = Object.assign(
 
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z][A-Za-z\d]{1,7}));/g;
 
-/** Decodes once: `&amp;lt;` becomes `&lt;`. A name that is not known, or a number that is no character, stays as it is. */
+/** Decodes once: `&amp;lt;` becomes `&lt;`. Unknown names and numbers that are no character stay as they are. */
 export function decodeEntities(text: string): string {
   return text.replace(REFERENCE, (whole, decimal?: string, hexadecimal?: string, name?: string) => {
     if (name !== undefined) return NAMED_CHARACTERS[name] ?? whole;

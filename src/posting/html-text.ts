@@ -1,4 +1,4 @@
-// Turns a description in HTML into plain text with its paragraphs and list items on lines of their own.
+// Converts an HTML description to plain text with paragraphs and list items on their own lines.
 import { decodeEntities } from './html-entities.ts';
 
 const BLOCKS = new Set(
@@ -6,15 +6,15 @@ const BLOCKS = new Set(
     ' ',
   ),
 );
-/** Elements of a page whose content is no text for people. */
+/** Elements whose content is not text for people. */
 const HIDDEN: ReadonlySet<string> = new Set(['script', 'style', 'template', 'title']);
 
 const TAG_START = /^<(\/?)([A-Za-z][A-Za-z0-9]*)/;
 
 /**
- * Strips tags and comments, decodes entities and collapses spaces. Blocks end in a blank line, `<br>` in a line break, list
- * items start with "- ". A `<` that starts no tag ("salary < 50k") stays. Takes time linear in the length, whatever is in it.
- * `hidden` are the elements that are left out with their content.
+ * Strips tags and comments, decodes entities and collapses spaces. Blocks end in a blank line, `<br>` becomes a line
+ * break, list items start with "- ". A `<` that starts no tag ("salary < 50k") stays. Runs in linear time for any
+ * input. `hidden` names the elements that are dropped with their content.
  */
 export function htmlToText(html: string, hidden = HIDDEN): string {
   let text = '';
@@ -24,7 +24,7 @@ export function htmlToText(html: string, hidden = HIDDEN): string {
     if (open < 0) break;
     text += collapse(html.slice(at, open));
     const tag = readTag(html, open, hidden);
-    // A tag or comment that never ends: what follows is no text any more.
+    // In a tag or comment that never ends, the rest is not text.
     if (tag.kind === 'unended') return tidy(text);
     text += tag.kind === 'text' ? '<' : replacement(tag);
     at = tag.end;
@@ -34,7 +34,7 @@ export function htmlToText(html: string, hidden = HIDDEN): string {
 
 type Tag =
   | { readonly kind: 'tag'; readonly name: string; readonly closing: boolean; readonly end: number }
-  /** The `<` is a character like any other. */
+  /** The `<` is an ordinary character. */
   | { readonly kind: 'text'; readonly end: number }
   | { readonly kind: 'unended' };
 
@@ -65,7 +65,7 @@ function replacement({ name, closing }: { readonly name: string; readonly closin
   return BLOCKS.has(name) ? '\n\n' : '';
 }
 
-/** Line breaks of the source mean no more than a space in HTML. */
+/** In HTML, a line break in the source is just a space. */
 const collapse = (text: string): string => decodeEntities(text.replace(/\s+/g, ' '));
 
 function tidy(text: string): string {

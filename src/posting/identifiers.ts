@@ -1,4 +1,4 @@
-// Turns bare strings into branded identifiers, so that a feed name, a posting key and a site job ID can't be swapped.
+// Branded identifiers: a feed name, a posting key and a site job ID can't be swapped by mistake.
 
 declare const brand: unique symbol;
 type Branded<Text extends string> = string & { readonly [brand]: Text };
@@ -6,13 +6,13 @@ type Branded<Text extends string> = string & { readonly [brand]: Text };
 /** A feed's configured name: `[a-z0-9][a-z0-9_-]*`, at most 64 characters. */
 export type FeedName = Branded<'FeedName'>;
 
-/** A site's configured name, of the same form as a feed's. */
+/** A site's configured name, in the same form as a feed's. */
 export type SiteName = Branded<'SiteName'>;
 
 /** The feed's own stable identifier of one posting, trimmed, 1 to {@link MAX_KEY_LENGTH} characters. */
 export type PostingKey = Branded<'PostingKey'>;
 
-/** The identifier that the site gave a job; it is only ever put into paths, percent-encoded. */
+/** The identifier that the site assigned to a job. It is only used in URL paths, percent-encoded. */
 export type SiteJobId = Branded<'SiteJobId'>;
 
 /** Keys are index entries in the database, whose rows hold at most 2,704 bytes; 500 characters of four bytes fit. */

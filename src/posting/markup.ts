@@ -1,22 +1,24 @@
-// Turns the content of an XML element that holds elements into one text, because a site's field holds no elements.
+// Converts the content of an XML element with child elements to text, because a site's field can't contain elements.
 import { htmlToText } from './html-text.ts';
 
 /**
- * What becomes of elements inside of a value: `plain` leaves their text, in document order; `html` keeps them as HTML;
- * `escaped html` writes that as a feed does that escapes its HTML, for a transform that unescapes once.
+ * How elements inside a value are rendered: `plain` keeps only their text, in document order; `html` keeps them as
+ * HTML; `escaped html` escapes that HTML, for a transform that unescapes once.
  */
 export type MarkupForm = 'plain' | 'html' | 'escaped html';
 
-/** A CDATA section, a comment, an instruction or a tag of well-formed XML; its alternatives can't match the same text twice. */
+/**
+ * A CDATA section, comment, processing instruction or tag of well-formed XML. No text matches two of the alternatives.
+ */
 const MARKUP =
   /<!\[CDATA\[([\s\S]*?)\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<(\/?)([^\s/>]+)((?:"[^"]*"|'[^']*'|[^"'>])*)>/g;
 const ATTRIBUTE = /([^\s=]+)\s*=\s*("[^"]*"|'[^']*')/g;
 
-/** Elements of HTML that have no end tag. */
+/** HTML elements without an end tag. */
 const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
 const NOTHING_HIDDEN: ReadonlySet<string> = new Set();
 
-/** `markup`: the content of one element, well-formed. Names lose their prefixes, comments and instructions are left out. */
+/** `markup`: the well-formed content of one element. Prefixes, comments and processing instructions are dropped. */
 export function renderMarkup(markup: string, form: MarkupForm): string {
   const html = toHtml(markup);
   switch (form) {
@@ -42,7 +44,7 @@ function toHtml(markup: string): string {
 function attributesOf(written: string): string {
   let attributes = '';
   for (const [, name = '', value = ''] of written.matchAll(ATTRIBUTE)) {
-    // A ">" is escaped, for readers of HTML that look for the next one.
+    // Escape ">" for HTML readers that end a tag at the next one.
     if (!/^xmlns(:|$)/.test(name)) attributes += ` ${withoutPrefix(name)}=${value.replaceAll('>', '&gt;')}`;
   }
   return attributes;

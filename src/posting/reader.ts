@@ -1,4 +1,4 @@
-// Turns a mapping into a reader, and with it each record into a posting with all that is wrong with it.
+// Compiles a mapping into a reader, which turns each record into a posting with all of its problems.
 
 import { addRefusal, type Draft, hasProblem, newDraft, setField } from './draft.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -14,8 +14,8 @@ import { type ReadState, TRANSFORMS, type Transform } from './transforms.ts';
 import { compileSource } from './value-source.ts';
 
 /**
- * Prepares the reading of one feed's records for one site. Throws `MalformedPathError` for a path or template that makes
- * no sense, and an `Error` for a state table that contradicts itself; reading itself never throws.
+ * Compiles the reader for one feed's records on one site. Throws `MalformedPathError` for an invalid path or template,
+ * and an `Error` for a contradictory state table; reading itself never throws.
  */
 export function compileReader(spec: MappingSpec): PostingReader {
   const readKey = compileKey(spec.key);
@@ -43,20 +43,20 @@ export function compileReader(spec: MappingSpec): PostingReader {
     withFields(posting, edits) {
       const draft = newDraft(posting.fields, posting.notes);
       for (const [name, text] of Object.entries(edits)) setField(draft, name, text);
-      // What was wrong before and was not edited is still wrong.
+      // Fields that were wrong and were not edited are still wrong.
       for (const field of fields) field.check(draft);
       return finish(posting.key, draft);
     },
   };
 }
 
-/** In which form the first transform of a field takes elements that stand inside of the value. */
+/** The form in which a field's first transform expects elements inside the value. */
 const markupForms: Readonly<Record<string, MarkupForm>> = { text: 'html', html: 'escaped html' };
 
 interface FieldReader {
-  /** Sets the field from the record, and adds a problem if a transform refuses it; the text refused stays to be seen. */
+  /** Sets the field from the record. If a transform refuses the text, adds a problem and keeps the text for display. */
   readonly read: (record: RecordTree, draft: Draft) => void;
-  /** Puts the field that is there through the rule's checks again. */
+  /** Runs the rule's checks again on the field's current value. */
   readonly check: (draft: Draft) => void;
 }
 

@@ -1,18 +1,19 @@
-// Turns a field path such as `jobDescriptions/jobDescription[name=Tasks]/value` and a record into the texts found there.
+// Parses field paths such as `jobDescriptions/jobDescription[name=Tasks]/value` and finds the texts at them in a
+// record.
 import { type MarkupForm, renderMarkup } from './markup.ts';
 import type { RecordTree } from './posting.ts';
 
-/** A path, parsed: every step goes one level down. */
+/** A parsed path: every step goes one level down. */
 export type RecordPath = readonly Step[];
 
 interface Step {
   /** An element's name, an attribute's name with its `@`, or `*` for any element. */
   readonly name: string;
-  /** All must hold: one of the texts at `path`, from the element on, is `value`. */
+  /** All must hold: one of the texts at `path`, relative to the element, equals `value`. */
   readonly conditions: readonly { readonly path: RecordPath; readonly value: string }[];
 }
 
-/** A path or template that can't be understood; the message says what is wrong and how it should look. */
+/** An invalid path or template. The message says what is wrong and shows a valid form. */
 export class MalformedPathError extends Error {
   override readonly name = 'MalformedPathError';
 }
@@ -22,7 +23,7 @@ const CONDITION = /\[\s*([^=[\]'"]+?)\s*=\s*(?:'([^']*)'|"([^"]*)"|([^'"\]]*))\s
 
 /**
  * Parses `a/b` (elements), `@id` and `a/@id` (attributes, last step only), `*` (any element) and conditions on a step,
- * `a[b=text]`, `a[@type='text']`. A name without a prefix stands for any prefix. Throws {@link MalformedPathError}.
+ * `a[b=text]`, `a[@type='text']`. A name without a prefix matches any prefix. Throws {@link MalformedPathError}.
  */
 export function parseRecordPath(source: string): RecordPath {
   const malformed = (why: string) =>
@@ -38,7 +39,7 @@ export function parseRecordPath(source: string): RecordPath {
     return match ?? undefined;
   };
   do {
-    if (steps.at(-1)?.name.startsWith('@')) throw malformed('goes on after an attribute, which has nothing below it');
+    if (steps.at(-1)?.name.startsWith('@')) throw malformed('continues after an attribute, which has no children');
     const name = take(NAME)?.[1]?.trim();
     if (name === undefined || name === '' || name === '@') throw malformed(`has no name at character ${at + 1}`);
     const conditions: Step['conditions'][number][] = [];
@@ -48,11 +49,13 @@ export function parseRecordPath(source: string): RecordPath {
     }
     steps.push({ name, conditions });
   } while (source[at++] === '/');
-  if (at <= source.length) throw malformed(`can't be read from character ${at} on`);
+  if (at <= source.length) throw malformed(`has a syntax error at character ${at}`);
   return steps;
 }
 
-/** The texts at a path, in document order, untrimmed; those of elements that hold elements in the form that is asked for. */
+/**
+ * The texts at a path, untrimmed and in document order. Elements with child elements are rendered in the given form.
+ */
 export function textsAt(path: RecordPath, record: RecordTree, form: MarkupForm = 'plain'): readonly string[] {
   return textsBelow(path, 0, record, form);
 }
@@ -69,7 +72,7 @@ function textsBelow(path: RecordPath, depth: number, tree: RecordTree, form: Mar
     return text === undefined ? NO_TEXTS : [text];
   }
   if (typeof tree === 'string') return NO_TEXTS;
-  // The way of nearly all fields, without a list. Only own names: `constructor` in a path finds an element of that name or nothing.
+  // Fast path for nearly all fields. Own names only: `constructor` in a path must not find anything inherited.
   const child = Object.hasOwn(tree, step.name) ? tree[step.name] : undefined;
   if (child !== undefined) return textsBelow(path, depth + 1, child, form);
   let texts: string[] | undefined;
@@ -86,7 +89,7 @@ const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): b
 
 const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
 
-/** Repeated elements one by one; with a stack of its own, because a JSON feed may nest lists as deep as it likes. */
+/** Flattens repeated elements with an explicit stack, because a JSON feed may nest lists arbitrarily deep. */
 function flatten(tree: readonly RecordTree[]): RecordTree[] {
   const flat: RecordTree[] = [];
   const waiting: RecordTree[] = [tree];

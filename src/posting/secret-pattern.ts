@@ -1,21 +1,21 @@
-// Turns a secret into a pattern that finds it in text, in every form in which it may be sent back, logged or stored.
+// Builds patterns that find a secret in text, in every form in which it may be echoed, logged or stored.
 
-/** Shorter secrets stand in other texts by accident, so that they can't be removed wherever they stand. */
+/** Shorter secrets occur in other texts by chance, so they can't be removed everywhere. */
 export const SHORT_SECRET = 8;
-/** Shorter ones still stand as words by accident, too: numbers, abbreviations. */
+/** Secrets shorter than this even occur as whole words by chance: numbers, abbreviations. */
 const SHORTEST_WORD = 4;
-/** Fewer characters than this of a Base64 text are no proof that a secret is in it. */
+/** Fewer Base64 characters than this do not prove that the text contains the secret. */
 const MIN_BASE64_CORE = 8;
 
 /**
- * Patterns for the secret: each of its characters as it is, as a character reference of XML or HTML (named, decimal or
- * hexadecimal), escaped for a URL or for JSON, once or several times, in any mixture, also across CDATA sections; and in
- * Base64, alone, as the credentials of HTTP Basic, or within a longer text. A secret shorter than {@link SHORT_SECRET} is
- * found where it stands as a word of its own, a shorter one only where it stands as a credential. No part repeats without
- * bound, so that the time is in proportion to the text. Each has the letters and digits without which it finds nothing.
+ * Patterns for the secret: each character literal, as an XML or HTML character reference (named, decimal or
+ * hexadecimal), or escaped for a URL or JSON, once or several times, in any mixture, also across CDATA sections; and in
+ * Base64, alone, as HTTP Basic credentials, or within a longer text. A secret shorter than {@link SHORT_SECRET} is
+ * found only as a whole word, an even shorter one only as a credential. No part repeats without bound, so matching
+ * takes linear time. `core` is the letters and digits that a text must contain for the pattern to match.
  */
 function secretPatterns(secret: string): readonly { readonly pattern: RegExp; readonly core: string }[] {
-  // The text is decoded before it is compared, so a secret that holds an escape itself is, too.
+  // Texts are decoded before the comparison, so a secret that contains an escape is decoded as well.
   const ofSource = (source: string, text: string) => ({
     pattern: new RegExp(source, 'gi'),
     core: bare(decodeAll(text.toLowerCase())),
@@ -27,20 +27,20 @@ function secretPatterns(secret: string): readonly { readonly pattern: RegExp; re
   ];
 }
 
-/** The secret, and what is left of it where it stood in XML or HTML unescaped and a part of it was taken for a tag. */
+/** The secret, and what remains of it when part of it was taken for a tag in unescaped XML or HTML. */
 const readAsMarkup = (secret: string): string[] => [
   ...new Set([secret, ...['', ' '].map((gap) => secret.replace(/<[^<>]*>/g, gap))]),
 ];
 
-/** Makes a function that puts `replacement` in the place of the secret, in each form that there is a pattern for. */
+/** Returns a function that replaces the secret, in every form that a pattern covers. */
 export function secretReplacer(secret: string, replacement: string): (text: string) => string {
   const findPatterns = secretSearch(secret);
   return (text) => findPatterns(text).reduce((left, pattern) => left.replace(pattern, replacement), text);
 }
 
 /**
- * Makes a function that chooses the patterns for the secret that may find something in a text. They are slow, to be
- * compiled as well, and hardly any text holds a secret.
+ * Returns a function that selects the patterns that can match a given text. The patterns are slow to compile and to
+ * run, and hardly any text contains a secret.
  */
 export function secretSearch(secret: string): (text: string) => readonly RegExp[] {
   const patterns = secretPatterns(secret);
@@ -54,7 +54,7 @@ export function secretSearch(secret: string): (text: string) => readonly RegExp[
   };
 }
 
-/** Tells whether letters and digits follow each other in the text, however they are written. */
+/** Tests whether the text contains a sequence of letters and digits, however it is escaped. */
 function searchFor(text: string): (core: string) => boolean {
   const decoded = decodeAll(text.toLowerCase().replaceAll('<![cdata[', ''));
   const unwrapped = decoded.includes('\\') ? bare(decoded.replace(/\\{1,4}[nr]/g, '')) : undefined;
@@ -88,10 +88,10 @@ function decodeAll(text: string): string {
   return decoded;
 }
 
-/** A letter or digit; anything else is not compared. */
+/** Only letters and digits are compared. */
 const letter = (code: number): string => (code < 128 ? bare(String.fromCharCode(code)) : '');
 
-/** Where a short secret stands as a credential, also in addresses, whose other parts are not to be touched. */
+/** Finds a short secret used as a credential, including in URLs, without touching the rest of the URL. */
 export function credentialPattern(secret: string): RegExp {
   return new RegExp(credentialSource(secret), 'gi');
 }
@@ -99,7 +99,7 @@ export function credentialPattern(secret: string): RegExp {
 function shortSource(secret: string): string {
   const credential = credentialSource(secret);
   if (secret.length < SHORTEST_WORD) return credential;
-  // A number or a word of JSON itself stays, or a log line would be JSON no more.
+  // Keep bare JSON numbers and literals, or a log line would no longer be valid JSON.
   const notBare = /^(\d+|true|false|null)$/i.test(secret) ? '(?<!":|,|\\[)' : '';
   const words = [sourceOf(secret), ...[`${secret}:X`, `${secret}:`, secret].map((text) => base64Source(base64(text)))];
   return `${credential}|${notBare}(?<![\\w.+/-])(?:${words.join('|')})(?!\\w|[.-]\\w)`;
@@ -154,12 +154,12 @@ const ENTITY_NAMES: Readonly<Record<string, string>> = {
   '~': 'tilde',
 };
 
-/** A comment or a tag, which whoever shows text leaves out. */
+/** A comment or a tag, which is dropped when the text is displayed. */
 const MARKUP = /<[^<>]{1,60}>/g;
 
 /**
- * Between two characters: the end of a CDATA section and the next, a comment or a tag, or half of a UTF-16 character taken
- * for a whole one.
+ * What may stand between two characters: a CDATA boundary, a comment or a tag, or half of a UTF-16 character that was
+ * decoded as a whole one.
  */
 const BETWEEN = String.raw`(?:\]\]>)?(?:<!\[CDATA\[|${MARKUP.source})?[\0\uFFFD]?`;
 /** Base64 is wrapped after some 60 or 76 characters. */
@@ -191,7 +191,7 @@ function characterSource(character: string): string {
     ...(code < 256 ? [`x${hex.padStart(2, '0')}`] : []),
     ...('"\'\\/'.includes(character) ? [escapeForPattern(character)] : []),
   ];
-  // Forms that begin alike are told apart late: the pattern stays small, and is soon compiled.
+  // Factor out common prefixes to keep the pattern small and fast to compile.
   const forms = [
     escapeForPattern(character),
     `&(?:amp;){0,3}(?:#(?:0{0,6}${code}|x0{0,6}${hex})${name === undefined ? '' : `|${name}`});`,
@@ -212,8 +212,8 @@ function base64Texts(secret: string): string[] {
 }
 
 /**
- * The Base64 characters that the secret alone decides, for each of the three ways in which its bytes can lie in the
- * groups of three: these are in the Base64 of any text that contains the secret.
+ * The Base64 characters determined by the secret alone, for each of its three possible alignments. The Base64 of any
+ * text that contains the secret contains one of them.
  */
 function base64Cores(secret: string): string[] {
   const bytes = Buffer.from(secret);

@@ -1,33 +1,33 @@
-// Checks a draft against what the site demands of every job, whatever the feed: a state, required fields, lengths, names.
+// Checks a draft against the site's rules for every job: a valid state, required fields, lengths, field names.
 import { addProblem, addRefusal, type Draft, hasProblem, setField } from './draft.ts';
 import type { MappingSpec } from './mapping.ts';
 import type { ReadState } from './transforms.ts';
 import { excerpt } from './xml-characters.ts';
 
-/** Field names that are surely element names; those that begin like `xml` are reserved (XML 1.0, section 2.3). */
+/** Field names that are safe as XML element names; names starting with `xml` are reserved (XML 1.0, section 2.3). */
 export const FIELD_NAME = /^(?!xml)[A-Za-z][A-Za-z0-9_.-]{0,99}$/i;
 
-/** Prepares the check. It writes the state as the site wants it and adds a problem for each field that breaks a rule. */
+/** Compiles the check. It normalises the state for the site and adds a problem for each field that breaks a rule. */
 export function compileSiteRules(spec: MappingSpec, readState: ReadState): (draft: Draft) => void {
   const { stateField, maxLengths } = spec;
   const required = spec.requiredFields.filter((field) => field !== stateField.name);
-  const soundNames = new Set(Object.keys(spec.fields).filter((field) => FIELD_NAME.test(field)));
+  const validNames = new Set(Object.keys(spec.fields).filter((field) => FIELD_NAME.test(field)));
   return (draft) => {
     checkState(draft, stateField.name, readState);
     for (const field of required) {
       if (draft.fields[field] === undefined && !hasProblem(draft, field)) {
-        addProblem(draft, field, `${field} is missing; the site takes no job without it`);
+        addProblem(draft, field, `${field} is missing; the site requires it`);
       }
     }
     for (const field of Object.keys(draft.fields)) {
       const value = draft.fields[field] ?? '';
-      if (!soundNames.has(field) && !FIELD_NAME.test(field))
-        addProblem(draft, field, `"${excerpt(field, 60)}" is not a name that a field of the site can have`);
+      if (!validNames.has(field) && !FIELD_NAME.test(field))
+        addProblem(draft, field, `"${excerpt(field, 60)}" is not a valid site field name`);
       const most = Object.hasOwn(maxLengths, field) ? maxLengths[field] : undefined;
-      // A character beyond the basic plane is two code units; counting them all is only worth it near the limit.
+      // A character beyond the basic plane takes two code units, so count characters only above the limit.
       if (most === undefined || value.length <= most) continue;
       const length = [...value].length;
-      if (length > most) addProblem(draft, field, `${field} has ${length} characters; the site takes at most ${most}`);
+      if (length > most) addProblem(draft, field, `${field} has ${length} characters; the site allows at most ${most}`);
     }
   };
 }

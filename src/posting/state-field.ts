@@ -1,4 +1,4 @@
-// Turns any text for a U.S. state into the value that the site takes, or says what is wrong with it and what is taken.
+// Converts any spelling of a U.S. state to the value that the site accepts, or explains why it is refused.
 import type { StateField } from './mapping.ts';
 import { accepted, type ReadState, refused } from './transforms.ts';
 import { compileStates, type StateGroup, type StateTable } from './us-states.ts';
@@ -9,7 +9,7 @@ const GROUP_NAMES: Readonly<Record<StateGroup, string>> = {
   territories: 'the U.S. territories',
 };
 
-/** Prepares the rule "a job must carry a valid U.S. state" (site-interface.md, section 2). */
+/** Compiles the rule "a job must carry a valid U.S. state" (site-interface.md, section 2). */
 export function compileStateField(field: StateField, table: StateTable): ReadState {
   const findState = compileStates(table);
   const allowed = field.allow.map((group) => GROUP_NAMES[group]).join(' and ');
@@ -17,12 +17,12 @@ export function compileStateField(field: StateField, table: StateTable): ReadSta
     const state = findState(text);
     if (state === undefined) {
       return refused(
-        `is not a valid U.S. state; ${allowed} are, by name or abbreviation, such as Massachusetts, MA or Mass.`,
+        `is not a valid U.S. state; accepted: ${allowed}, by name or abbreviation, such as Massachusetts, MA or Mass.`,
       );
     }
     if (!field.allow.includes(state.group)) {
       return refused(
-        `is ${state.name}, and of U.S. states the site takes only ${allowed}; if it takes this one, add ${state.group} to state_field.allow`,
+        `is ${state.name}, but the site accepts only ${allowed}; if it accepts this one too, add ${state.group} to state_field.allow`,
       );
     }
     return accepted(state[field.values]);

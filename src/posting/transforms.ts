@@ -1,9 +1,9 @@
-// Turns one field's text into the text that the site gets: one table of named transforms, none of which throws.
+// The named transforms that convert a field's text for the site. None of them throws.
 import { isoDate, type NumericOrder } from './dates.ts';
 import { decodeEntities } from './html-entities.ts';
 import { htmlToText } from './html-text.ts';
 
-/** What a transform gives: the new text, or in words for people why it can't be made. */
+/** A transform's result: the new text, or the reason for a refusal, for people. */
 export type Transformed =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'refused'; readonly message: string };
@@ -12,28 +12,29 @@ export interface Transform {
   /** For the configuration reference. */
   readonly about: string;
   /**
-   * A check accepts its own results unchanged, so it also runs on what a reviewer wrote; a shaping transform runs once,
-   * on what the feed says.
+   * A `check` leaves its own results unchanged, so it also runs on a reviewer's edits. A `shape` transform runs only
+   * once, on the feed's text.
    */
   readonly kind: 'shape' | 'check';
   readonly apply: (text: string, readState: ReadState) => Transformed;
 }
 
-/** Writes a state as the site wants it. */
+/** Converts a state to the value that the site accepts. */
 export type ReadState = (text: string) => Transformed;
 
 export const accepted = (value: string): Transformed => ({ kind: 'value', value });
 export const refused = (message: string): Transformed => ({ kind: 'refused', message });
 
-/** Transforms by the name the configuration gives them. All get trimmed, non-empty text. */
+/** Transforms by their configuration name. All receive trimmed, non-empty text. */
 export const TRANSFORMS = {
-  text: shape('HTML to plain text, paragraphs and list items on lines of their own', (html) => htmlToText(html)),
-  html: shape('HTML that is escaped as entities (`&lt;p&gt;`) to HTML, once', decodeEntities),
+  text: shape('HTML to plain text, with paragraphs and list items on their own lines', (html) => htmlToText(html)),
+  html: shape('HTML escaped as entities (`&lt;p&gt;`) to HTML, unescaped once', decodeEntities),
   first_line: shape('the first line only', (text) => text.split('\n', 1)[0] ?? ''),
   upper: shape('to upper case', (text) => text.toUpperCase()),
   lower: shape('to lower case', (text) => text.toLowerCase()),
   us_state: {
-    about: 'a U.S. state however written ("MA", "Mass.", "US-MA") to what the site takes; anything else is refused',
+    about:
+      'a U.S. state in any spelling ("MA", "Mass.", "US-MA") to the value that the site accepts; rejects anything else',
     kind: 'check',
     apply: (text, readState) => readState(text),
   },
@@ -41,8 +42,8 @@ export const TRANSFORMS = {
   date_mdy: date('as `date`, and `4/8/2012` is 8 April', 'month first'),
   date_dmy: date('as `date`, and `4.8.2012` is 4 August', 'day first'),
   number: check('a number or an amount (`$20.00`, `59,334`) to plain digits', plainNumber),
-  url: check('an absolute http or https address; anything else is refused', webAddress),
-  email: check('one e-mail address, without `mailto:`; anything else is refused', emailAddress),
+  url: check('an absolute http or https URL; rejects anything else', webAddress),
+  email: check('a single e-mail address, without `mailto:`; rejects anything else', emailAddress),
 } as const satisfies Record<string, Transform>;
 
 export type TransformName = keyof typeof TRANSFORMS;
@@ -59,14 +60,16 @@ function check(about: string, apply: (text: string) => Transformed): Transform {
 
 function date(about: string, order?: NumericOrder): Transform {
   const hint =
-    order === undefined ? 'dates such as 4/8/2012 need date_mdy or date_dmy' : 'leave it out, or give the right order';
+    order === undefined
+      ? 'dates such as 4/8/2012 need date_mdy or date_dmy'
+      : 'check its order of day and month (date_mdy or date_dmy)';
   return check(about, (text) => {
     const iso = isoDate(text, order);
-    return iso === undefined ? refused(`is not a date that can be read; ${hint}`) : accepted(iso);
+    return iso === undefined ? refused(`is not a recognised date; ${hint}`) : accepted(iso);
   });
 }
 
-/** ASSUMED: a comma parts thousands, as U.S. feeds write it; "1.234,56" is refused, not guessed. */
+/** ASSUMED: a comma separates thousands, as U.S. feeds write it; "1.234,56" is refused, not guessed. */
 function plainNumber(text: string): Transformed {
   const match = /^(-?)\s*(?:USD|US\$|\$)?\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?\s*(?:USD|\$)?$/i.exec(text.slice(0, 100));
   if (match === null || text.length > 100) return refused('is not a number');
@@ -78,11 +81,11 @@ function webAddress(text: string): Transformed {
   const isWeb = /^https?:\/\/[^\s]+$/i.test(text) && URL.canParse(text);
   return isWeb
     ? accepted(text)
-    : refused('is not a web address; it must start with http:// or https:// and hold no spaces');
+    : refused('is not a web address; it must start with http:// or https:// and contain no spaces');
 }
 
 function emailAddress(text: string): Transformed {
   const address = text.replace(/^mailto:/i, '').trim();
   const isAddress = address.length <= 254 && /^[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@.<>,;]+$/.test(address);
-  return isAddress ? accepted(address) : refused('is not one e-mail address');
+  return isAddress ? accepted(address) : refused('is not a single e-mail address');
 }

@@ -1,33 +1,33 @@
-// Turns what feeds write for a U.S. state ("Mass.", "US-MA", "massachusetts, USA") into the one name or abbreviation a site takes.
+// Recognises U.S. states in the spellings that feeds use ("Mass.", "US-MA", "massachusetts, USA").
 
-/** Which kinds of place count as a state; the configuration chooses among them. */
+/** Kinds of places that may count as a state; the configuration selects among them. */
 export const STATE_GROUPS = ['states', 'dc', 'territories'] as const;
 export type StateGroup = (typeof STATE_GROUPS)[number];
 
 export interface UsState {
-  /** As a site wants it in full: "Massachusetts". */
+  /** The full name: "Massachusetts". */
   readonly name: string;
   /** The postal abbreviation: "MA". */
   readonly abbreviation: string;
   readonly group: StateGroup;
-  /** Other ways to write it: "Mass.". Dots, case and spaces around do not matter. */
+  /** Other spellings: "Mass.". Dots, case and surrounding spaces are ignored. */
   readonly aliases: readonly string[];
 }
 
 /** The states as data; `config/us-states.yaml` holds it. */
 export interface StateTable {
   readonly states: readonly UsState[];
-  /** Ways to write the country before or after a state: "US", "USA". */
+  /** Spellings of the country before or after a state: "US", "USA". */
   readonly countryNames: readonly string[];
 }
 
-/** Finds the state that a text means; `undefined`: none. */
+/** Finds the state that a text names, if any. */
 export type StateFinder = (text: string) => UsState | undefined;
 
-/** A feed that writes more than these writes something else than states there. */
-const MOST_REMEMBERED = 1_000;
+/** A field with more distinct spellings than this does not contain states. */
+const MAX_CACHED_SPELLINGS = 1_000;
 
-/** Prepares the look-up. Throws if two states share a spelling. */
+/** Compiles the lookup. Throws if two states share a spelling. */
 export function compileStates(table: StateTable): StateFinder {
   const bySpelling = new Map<string, UsState>();
   for (const state of table.states) {
@@ -39,22 +39,22 @@ export function compileStates(table: StateTable): StateFinder {
       bySpelling.set(spelling, state);
     }
   }
-  // Longest first, so that "United States of America" is taken off whole.
+  // Longest first, to strip "United States of America" as a whole.
   const countries = table.countryNames.map(fold).sort((a, b) => b.length - a.length);
 
-  // A feed of a million postings writes its states in a few hundred ways.
+  // A feed of a million postings has only a few hundred spellings of states.
   const found = new Map<string, UsState | undefined>();
   return (text) => {
-    // Longer than any spelling: not worth folding, it may be a whole page.
+    // Longer than any spelling, perhaps a whole page: not worth folding.
     if (text.length > 200) return undefined;
     if (found.has(text)) return found.get(text);
     const state = bySpelling.get(spellingOf(text)) ?? bySpelling.get(spellingOf(withoutCountry(fold(text), countries)));
-    if (found.size < MOST_REMEMBERED) found.set(text, state);
+    if (found.size < MAX_CACHED_SPELLINGS) found.set(text, state);
     return state;
   };
 }
 
-/** "W.Va." and "W. Va." → "wva". Spaces part words only where a country is taken off: "Kansus" is not "Kans US". */
+/** "W.Va." and "W. Va." → "wva". Spaces only matter for stripping the country: "Kansus" is not "Kans US". */
 const spellingOf = (text: string): string => fold(text).replaceAll(' ', '');
 
 /** "US-MA" → "us ma", "N.Y." → "ny", " West  Virginia" → "west virginia". */

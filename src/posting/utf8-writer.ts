@@ -1,14 +1,14 @@
-// Writes texts one behind the other as UTF-8, into memory that is there already.
+// Writes texts one after another as UTF-8 into existing memory.
 
-/** Each call of the runtime has its price, so shorter texts are joined before they are written; joining longer ones costs more. */
+/** Shorter texts are joined before writing because each native call has a cost; joining longer ones would cost more. */
 const LONG = 256;
 
-/** Bytes that a text takes at most: UTF-8 has up to three for each of JavaScript's characters. */
+/** Upper bound for a text's UTF-8 bytes: three per UTF-16 code unit. */
 export const mostUtf8Bytes = (text: string): number => 3 * text.length;
 
 /**
- * One stretch of texts. The memory must have room for all of them, {@link mostUtf8Bytes} each: what does not fit is lost.
- * The texts hold no lone surrogates, which UTF-8 can't carry.
+ * Writes one run of texts. The memory must have room for {@link mostUtf8Bytes} of each: what does not fit is lost. The
+ * texts must not contain lone surrogates, which UTF-8 can't carry.
  */
 export class Utf8Writer {
   readonly #memory: Buffer;
@@ -30,7 +30,7 @@ export class Utf8Writer {
     }
   }
 
-  /** Writes the rest, and gives where it ends. Nothing is written afterwards. */
+  /** Writes the rest and returns the end position. Must be the last call. */
   end(): number {
     this.#put(this.#joined);
     return this.#at;

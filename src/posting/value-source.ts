@@ -1,13 +1,13 @@
-// Turns the configured source of a value into a function from record to text.
+// Compiles the configured source of a value into a function from record to text.
 import type { ValueSource } from './mapping.ts';
 import type { MarkupForm } from './markup.ts';
 import type { RecordTree } from './posting.ts';
 import { MalformedPathError, parseRecordPath, textsAt } from './record-path.ts';
 
-/** Reads one value of a record; an empty text means that there is none. */
+/** Reads one value of a record; empty text means no value. */
 export type ReadValue = (record: RecordTree) => string;
 
-/** Prepares the reading of a value, with elements inside of it in the form given. Throws {@link MalformedPathError}. */
+/** Compiles a value source; `form` is how elements inside the value are rendered. Throws {@link MalformedPathError}. */
 export function compileSource(source: ValueSource, form: MarkupForm = 'plain'): ReadValue {
   switch (source.kind) {
     case 'constant':
@@ -23,7 +23,7 @@ function compilePaths(sources: readonly string[], join: string | undefined, form
   const paths = sources.map(parseRecordPath);
   return (record) => {
     for (const path of paths) {
-      // Plain loops: this runs for each field of each record that is read.
+      // Plain loops: this runs for every field of every record that is read.
       let joined = '';
       for (const text of textsAt(path, record, form)) {
         const trimmed = text.trim();
@@ -37,13 +37,11 @@ function compilePaths(sources: readonly string[], join: string | undefined, form
   };
 }
 
-/** Pieces of a template: literal text at even places, paths at odd ones. */
+/** Splits a template into literal text at even positions and paths at odd ones. */
 function compileTemplate(template: string, form: MarkupForm): ReadValue {
   const pieces = template.split(/\{([^{}]*)\}/);
   if (pieces.some((piece, index) => index % 2 === 0 && /[{}]/.test(piece))) {
-    throw new MalformedPathError(
-      `the template "${template}" has a brace without its partner; write {path} for a value`,
-    );
+    throw new MalformedPathError(`the template "${template}" has an unmatched brace; write {path} for a value`);
   }
   const reads = pieces.map(
     (piece, index): ReadValue => (index % 2 === 0 ? () => piece : compilePaths([piece], undefined, form)),

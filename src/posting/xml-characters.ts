@@ -1,16 +1,16 @@
-// Turns text into text that an XML 1.0 document can carry, and into excerpts that are safe to store and to show.
+// Removes characters that XML 1.0 can't carry, and makes excerpts that are safe to store and show.
 
 /**
  * Everything but the production Char of XML 1.0, section 2.2: control characters, lone surrogates, U+FFFE and U+FFFF.
- * With the flag `u` a surrogate pair counts as the one character it stands for.
+ * With the flag `u` a surrogate pair counts as the one character it encodes.
  */
 const ILLEGAL = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
-/** Finds what may be illegal, surrogate pairs included, several times as fast; most text holds none of it. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+/** A first check, several times as fast. It also matches valid surrogate pairs, but most text matches nothing. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds.
 const SUSPECT = /[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]/;
 
-/** The text without the characters that XML can't carry, and those that were removed, as they came. */
+/** Returns the text without characters that XML can't carry, and the removed characters in order. */
 export function removeIllegalCharacters(text: string): { readonly text: string; readonly removed: readonly string[] } {
   if (!SUSPECT.test(text)) return { text, removed: [] };
   const removed: string[] = [];
@@ -21,7 +21,7 @@ export function removeIllegalCharacters(text: string): { readonly text: string; 
   return { text: legal, removed };
 }
 
-/** The first 200 characters (or `most`) on one line, for a `Problem`: what can't be stored or shown stands there as U+FFFD. */
+/** The first 200 characters (or `most`) on one line, for a `Problem`. Unstorable characters become U+FFFD. */
 export function excerpt(text: string, most = 200): string {
   return text.slice(0, most).replace(ILLEGAL, '\uFFFD').replace(/\s+/g, ' ').trim();
 }

@@ -1,4 +1,4 @@
-// Brings together what pulling one feed needs.
+// What pulling one feed needs: its setup and the context of the process.
 import type { Logger } from 'pino';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { FeedProgress } from '../feed/read-feed.ts';
@@ -11,11 +11,11 @@ import type { Database } from '../store/postgres/database.ts';
 /** How the records of a feed are read. */
 export interface RecordRules {
   readonly mapping: MappingSpec;
-  /** Of that mapping. */
+  /** Compiled from the mapping. */
   readonly reader: PostingReader;
-  /** Stands for all of how records are read (`interpretationOf`). */
+  /** Identifies the way in which records are read; see `interpretationOf`. */
   readonly interpretation: Buffer;
-  /** Repair the usual faults of records that are not well-formed. */
+  /** Repair common faults in records that are not well-formed. */
   readonly lenient?: boolean;
 }
 
@@ -23,17 +23,17 @@ export interface RecordRules {
 export interface FeedSetup extends RecordRules {
   readonly feed: FeedName;
   readonly site: SiteName;
-  /** Where the site is: see `addressOf`. */
+  /** The site's address; see `addressOf`. */
   readonly address: string;
-  /** Tells whether feeds have one source: see `sourceDigest`. */
+  /** Equal for feeds with the same source; see `sourceDigest`. */
   readonly sourceDigest: string;
-  /** A field that the site stores and returns, by which jobs that are there already are found. */
+  /** A field that the site stores and returns, used to find existing jobs. */
   readonly referenceField: string | undefined;
   readonly source: FeedSource;
   readonly guard: DeleteGuard;
-  /** With fewer records the feed is not taken for complete. */
+  /** With fewer records the feed does not count as complete. */
   readonly minRecords: number | undefined;
-  /** All feeds of the configuration, this one among them. */
+  /** All configured feeds, including this one. */
   readonly configured: ReadonlySet<FeedName>;
 }
 
@@ -42,6 +42,6 @@ export interface PullContext {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: FeedProgress) => void;
-  /** Told the pull's number as soon as it has one. */
+  /** Called with the pull's number as soon as it has one. */
   readonly onPull?: (pull: number) => void;
 }

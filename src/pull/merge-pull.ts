@@ -1,4 +1,5 @@
-// Ends a pull that was read: proves it complete or not, finds what is gone, lets the guard judge, and commits the backlog.
+// Ends a pull after reading: checks completeness, finds gone postings, applies the delete guard and commits the
+// backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
 import { requestDigest } from '../feed/source/request-digest.ts';
 import { type GuardVerdict, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
@@ -45,7 +46,7 @@ import { MAX_PROBLEMS, type RecordPlanner } from './record-planner.ts';
 
 type Read = Extract<FeedReading, { kind: 'read' }>;
 
-/** Merges and commits. Gives whether the feed was proven complete: only then anything may be deleted (law 3). */
+/** Merges and commits. Returns whether the feed was proven complete; only then may anything be deleted (law 3). */
 export async function mergePull(
   setup: FeedSetup,
   pullTx: PullTransaction,
@@ -62,17 +63,17 @@ export async function mergePull(
   await refuseOvertaken(session, subject.feed, subject.pull);
   crossStep('wishes-merged');
   const problems = recordPlanner.problems();
-  await noteRecordProblems(session, subject.feed, subject.pull, problems.noted);
-  // A reading that was cut short clears nothing, so what it adds is bounded here.
+  await noteRecordProblems(session, subject.feed, subject.pull, problems.recorded);
+  // An incomplete reading clears no entries, so the number it adds is limited here.
   let room = whole ? MAX_PROBLEMS : MAX_PROBLEMS - unreadable.entries;
-  const noted = unreadable.found.filter(({ entry }) => entry !== undefined || room-- > 0);
-  await noteUnreadable(session, subject.feed, subject.pull, noted);
+  const recorded = unreadable.found.filter(({ entry }) => entry !== undefined || room-- > 0);
+  await noteUnreadable(session, subject.feed, subject.pull, recorded);
   if (whole && problems.all) {
     const records = unreadable.found.map((each) => each.records);
-    await clearRecordProblems(session, subject.feed, { unreadable: records, others: problems.noted });
+    await clearRecordProblems(session, subject.feed, { unreadable: records, others: problems.recorded });
   }
   await pullTx.notes.merge(setup.lenient === true);
-  // A 304 must come to mean "as in the last complete pull, and nothing further to count".
+  // A later 304 must mean "as in the last complete pull, with no grace period to count down".
   const { etag, lastModified, address } = reading.validators;
   const validators =
     findings.complete && findings.grace === 0
@@ -82,7 +83,7 @@ export async function mergePull(
   return { complete: findings.complete };
 }
 
-/** Merges what the pull wishes, within its transaction: all that follows from the feed, and nothing of it visible yet. */
+/** Merges the planned changes in the pull's transaction, which is not committed yet. */
 export async function prepareMerge(
   setup: FeedSetup,
   pullTx: PullTransaction,
@@ -99,7 +100,7 @@ export async function prepareMerge(
   const complete = shortfalls.length === 0;
   await takeOver(pullTx);
   await mergeChanges(pullTx);
-  // What was accepted while the feed streamed is not open any more: the site has it.
+  // Changes accepted while the feed streamed are no longer open: the site has them.
   const pendingSameOpen = await mergePendingSame(pullTx);
   const gone = complete
     ? await removeGone(setup, pullTx, recordPlanner, unreadable)
@@ -119,7 +120,7 @@ export async function prepareMerge(
     grace: gone.grace,
     bytes: reading.bytes,
   };
-  // From here on all live jobs have keys that were read so: every one was met, or nothing hides one.
+  // All live jobs are known to have keys under this rule: every one was seen, and no unreadable record hides one.
   const proven = complete && (findings.unreadable === 0 || findings.gone === 0);
   return {
     findings,
@@ -130,33 +131,33 @@ export async function prepareMerge(
   };
 }
 
-/** Tells whether two pulls read the same keys from the same record. */
+/** Equal for two pulls that read the same key from the same record. */
 const keyRuleOf = ({ mapping, source }: FeedSetup): string =>
   JSON.stringify([mapping.key.paths, source.encoding ?? null]);
 
-/** What a pull comes to, merged and not yet committed. */
+/** The result of a pull that is merged but not yet committed. */
 interface Merge {
   readonly findings: PullFindings;
   readonly holdReason: string | undefined;
   readonly unreadable: Unreadable;
-  /** The feed was read to its proven end: what was not met is not in it. */
+  /** The feed was read to its proven end: postings that were not seen are not in it. */
   readonly whole: boolean;
-  /** How the keys of all live jobs were read, as far as the pull proves it. */
+  /** The key rule that all live jobs are known to have been read with. */
   readonly keyRule: string;
 }
 
 interface Unreadable {
-  /** Each with the entry that it has already. */
+  /** Each with its existing review entry, if any. */
   readonly found: readonly { readonly records: UnreadableRecords; readonly entry: UnreadableEntry | undefined }[];
-  /** Entries that there were before. */
+  /** Number of existing review entries. */
   readonly entries: number;
-  /** Records that no reviewer has dealt with: with one of them the feed is not proven complete. */
+  /** Records that no reviewer has discarded. With any of them the feed is not proven complete. */
   readonly open: number;
-  /** Of those: records beyond the entries that a pull writes, which nobody can discard. */
+  /** Those beyond the limit of review entries per pull, which nobody can discard. */
   readonly leftOut: number;
-  /** Records that may be any posting, whatever a reviewer decided. */
+  /** Records that could be any posting, even after a reviewer discarded their entries. */
   readonly withoutKey: number;
-  /** The keys of live jobs were read in another way: all of the records may be any posting. */
+  /** The key rule has changed since the live jobs were created, so every unreadable record could be any posting. */
   readonly rekeyed: boolean;
 }
 
@@ -194,7 +195,7 @@ interface Gone {
   readonly holdReason: string | undefined;
 }
 
-/** Of a feed that is not proven complete nothing is gone; what it did not show counts towards another pull. */
+/** In a feed that is not proven complete nothing is gone; changes it did not show are only marked as unseen. */
 async function keepUnseen(pullTx: PullTransaction, { ledger }: RecordPlanner, unreadable: Unreadable): Promise<Gone> {
   const hasSeenChange = (hash: Buffer) => ledger.hasSeenChange(hash);
   await protectUnreadable(pullTx, hasSeenChange);
@@ -203,7 +204,7 @@ async function keepUnseen(pullTx: PullTransaction, { ledger }: RecordPlanner, un
   return { missing: 0, grace: 0, holdReason: await holdForUnreadable(pullTx, unreadable) };
 }
 
-/** Wishes the deletes that follow from a complete feed, held where they are too many, or where one may be a mistake. */
+/** Plans the deletes that follow from a complete feed; held if there are too many or one may be a mistake. */
 async function removeGone(
   setup: FeedSetup,
   pullTx: PullTransaction,
@@ -215,7 +216,7 @@ async function removeGone(
   await clearUnseen(pullTx);
   await protectUnreadable(pullTx, (hash) => ledger.hasSeenChange(hash));
   await collectMissingChanges(pullTx, 'unmapped', hasSeen);
-  // A record without a key may be the posting of what was not made yet: it stays as it is.
+  // A record without a key may be the posting of a create that was not sent yet, so keep those changes.
   if (unreadable.withoutKey > 0) await markUnseenToo(pullTx);
   else await dropUnsent(pullTx);
 
@@ -225,7 +226,7 @@ async function removeGone(
   if (inGrace > 0) await extendGrace(pullTx, missingPulls);
 
   let reason: Reason | undefined;
-  // A create in flight or in doubt may have made its job: its delete is one of those that the guard counts.
+  // A create in flight or in doubt may have created its job, so the guard counts its delete too.
   const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(pullTx, missingPulls);
   if (due + maybeMade.due > 0) {
     const load = { ...(await deleteLoad(pullTx)), added: due + maybeMade.due, emptied: ledger.seen === 0 };
@@ -245,7 +246,7 @@ async function removeGone(
 
 const NONE_MADE: MaybeMadeCounts = { inGrace: 0, due: 0 };
 
-/** Why the deletes of a pull are held. Those that are held for unreadable records alone are judged anew without them. */
+/** Why the deletes of a pull are held. Those held only for unreadable records are checked again once there are none. */
 function holdReason(verdict: GuardVerdict, { withoutKey, rekeyed }: Unreadable): Reason | undefined {
   const unreadable = withoutKey === 0 ? [] : [unreadableHold(withoutKey, rekeyed)];
   if (verdict.kind === 'hold') {
@@ -254,7 +255,7 @@ function holdReason(verdict: GuardVerdict, { withoutKey, rekeyed }: Unreadable):
   return unreadable[0] === undefined ? undefined : { kind: 'unreadable', message: unreadable[0], problems: [] };
 }
 
-/** Holds what waits to be deleted where a record may be any posting. Gives why, if anything is held for it. */
+/** Holds pending deletes if an unreadable record could be any posting. Returns the reason if anything is held. */
 async function holdForUnreadable(
   pullTx: PullTransaction,
   { withoutKey, rekeyed }: Unreadable,
@@ -270,8 +271,8 @@ function unreadableShortfall({ open: count, leftOut }: Unreadable): string[] {
   const records = count === 1 ? '1 record could' : `${count} records could`;
   if (count === leftOut) {
     return [
-      `${records} not be read and may be a posting that seems to be gone; there are more than the ${MAX_PROBLEMS} that have a ` +
-        'review entry of their own, so they can not be discarded: mend the feed',
+      `${records} not be read and may be a posting that seems to be gone; only the first ${MAX_PROBLEMS} problems get a ` +
+        "review entry, so these records can't be discarded: fix the feed",
     ];
   }
   return [`${records} not be read and may be a posting that seems to be gone; see: jobmirror review list`];
@@ -279,6 +280,6 @@ function unreadableShortfall({ open: count, leftOut }: Unreadable): string[] {
 
 function tooFewShortfall(seen: number, minRecords: number | undefined): string[] {
   if (minRecords === undefined || seen >= minRecords) return [];
-  const records = seen === 1 ? '1 record is' : `${seen} records are`;
-  return [`${records} fewer than the ${minRecords} that the configuration expects at least`];
+  const records = seen === 1 ? '1 record' : `${seen} records`;
+  return [`the feed has ${records}, fewer than the configured minimum of ${minRecords}`];
 }

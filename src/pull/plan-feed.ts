@@ -1,4 +1,4 @@
-// Plans one feed as a pull would, and rolls everything back: what would be sent, field by field. Sends and keeps nothing.
+// Plans one feed as a pull would, reports what would be sent, and rolls everything back.
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import { prepareMerge } from './merge-pull.ts';
 import { RecordPlanner } from './record-planner.ts';
 import { refuseFeed } from './refuse-feed.ts';
 
-/** What planning a feed came to. */
+/** The result of planning a feed. */
 export type PlanEnd =
   | {
       readonly kind: 'planned';
@@ -39,9 +39,9 @@ export type PlanEnd =
       readonly inDoubt: number;
       readonly unreadable: number;
       readonly duplicates: number;
-      /** Jobs of the feed that the site has. */
+      /** Live site jobs of the feed. */
       readonly live: number;
-      /** Why most of what is not sent is not. */
+      /** The most frequent reason for not sending a posting. */
       readonly common: CommonReason | undefined;
       readonly shortfalls: readonly string[];
       readonly holdReason: string | undefined;
@@ -49,15 +49,15 @@ export type PlanEnd =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'busy' };
 
-/** No pull has this number. */
+/** Not the number of any pull. */
 const NO_PULL = 0;
 
-/** What is printed of a plan: each change, then each posting or record that is not sent as it is. */
+/** One line of a printed plan: first each change, then each posting or record that is not sent. */
 export type PlanLine = PlannedChange | UnsentPosting;
 
 /**
- * Plans one feed. `print` gets each line as soon as the database is released: they wait in a temporary file until
- * then, so that a slow reader of the output never holds up a worker.
+ * Plans one feed. `print` receives the lines once the database is released. Until then they are in a temporary file,
+ * because a slow reader of the output must never hold up a worker.
  */
 export async function planFeed(
   setup: FeedSetup,
@@ -96,11 +96,11 @@ async function planInto(spool: string, setup: FeedSetup, context: PullContext): 
     signal.throwIfAborted();
     if (reading.kind === 'failed') return reading;
     if (reading.kind === 'not_modified')
-      return { kind: 'failed', message: 'the source answered "not modified" unasked' };
+      return { kind: 'failed', message: 'the source answered "not modified" to an unconditional request' };
     await recordPlanner.finish();
     const { findings, holdReason } = await prepareMerge(setup, pullTx, recordPlanner, reading);
     const { records } = recordPlanner.unreadable();
-    // In the transaction that is rolled back, so that the records of this reading are those that are counted.
+    // Replace the entries within the rolled-back transaction, so only the records of this reading are counted.
     await clearRecordProblems(pullTx.session, feed, { unreadable: [], others: [] });
     await noteUnreadable(
       pullTx.session,

@@ -1,85 +1,87 @@
-// Bounds what the pulls of a process do at a time. Waiting for a source takes no place; small feeds have places of their own.
+// Limits the concurrency of pulls in a process. Waiting for a source takes no slot; small feeds have their own slots.
 
 import type { Wait } from '../feed/source/gathered-body.ts';
 import { type Semaphore, semaphoreFor } from '../site/semaphore.ts';
 
-/** Pulls that begin, with some statements: more than anything else, so that a thousand that are due at once begin soon. */
+/**
+ * Starting pulls run only a few statements. They get the most slots, so a thousand pulls due at once all start soon.
+ */
 const brief = semaphoreFor(8);
-/** Pulls that are reported. They have the time. */
+/** Reports of finished pulls, which are not urgent. */
 const reports = semaphoreFor(2);
-/** Feeds whose whole body is in memory: each takes some milliseconds. */
+/** Feeds whose whole body is in memory: each takes a few milliseconds. */
 const small = semaphoreFor(4);
-/** Feeds that are read while they stream. Each has a connection, a transaction and some megabytes. */
+/** Streaming feeds. Each holds a connection, a transaction and a few megabytes. */
 const streaming = semaphoreFor(8);
-/** Those of them that have bytes to work on. */
+/** Streaming feeds that have bytes to process. */
 const working = semaphoreFor(2);
 
-/** A streaming feed that has waited for its source for this long lets another one work. */
+/** A streaming feed that waits this long for its source frees its slot for another one. */
 const YIELD_AFTER_MS = 250;
 
 const NEVER = new AbortController().signal;
 
-/** Some statements. */
+/** Runs a few statements of a starting pull. */
 export const briefly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => withSlot(brief, signal, work);
 
-/** The report of a pull that has ended. It is made whatever has been stopped. */
+/** Reports a finished pull, even while the process is stopping. */
 export const asReport = <T>(work: () => Promise<T>): Promise<T> => withSlot(reports, NEVER, work);
 
-/** A feed that is in memory as a whole. */
+/** Processes a feed that is entirely in memory. */
 export const asSmallFeed = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
   withSlot(small, signal, work);
 
-/** A feed that streams. @param work is given how to wait for the source. */
+/** Processes a streaming feed. @param work receives the function with which it waits for the source. */
 export function asStreamingFeed<T>(signal: AbortSignal, work: (wait: Wait) => Promise<T>): Promise<T> {
   return withSlot(streaming, signal, async () => {
-    let leave = await takeSlot(working, signal);
+    let release = await takeSlot(working, signal);
     let ended = false;
     const wait: Wait = async (next) => {
-      if (await comesWithin(next, YIELD_AFTER_MS)) return next;
-      leave();
+      if (await completesWithin(next, YIELD_AFTER_MS)) return next;
+      release();
       await next.catch(() => undefined);
       const taken = await takeSlot(working, signal);
       if (ended) taken();
-      else leave = taken;
+      else release = taken;
       return next;
     };
     try {
       return await work(wait);
     } finally {
       ended = true;
-      leave();
+      release();
     }
   });
 }
 
-async function withSlot<T>(requestSlots: Semaphore, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const leave = await takeSlot(requestSlots, signal);
+async function withSlot<T>(slots: Semaphore, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const release = await takeSlot(slots, signal);
   try {
     return await work();
   } finally {
-    leave();
+    release();
   }
 }
 
-/** These places are never closed. */
-async function takeSlot(requestSlots: Semaphore, signal: AbortSignal): Promise<() => void> {
-  const leave = (await requestSlots.take()) ?? (() => undefined);
-  if (!signal.aborted) return leave;
-  leave();
+/** These semaphores are never closed. */
+async function takeSlot(slots: Semaphore, signal: AbortSignal): Promise<() => void> {
+  const release = (await slots.take()) ?? (() => undefined);
+  if (!signal.aborted) return release;
+  release();
   throw signal.reason;
 }
 
-async function comesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+async function completesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, ms, false);
   });
-  const came = promise.then(
+  const completed = promise.then(
     () => true,
     () => true,
   );
   try {
-    return await Promise.race([came, late]);
+    return await Promise.race([completed, late]);
   } finally {
     clearTimeout(timer);
   }

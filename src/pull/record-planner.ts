@@ -1,4 +1,4 @@
-// Receives the records of a feed as they stream, lets the known ones pass, and plans the others in batches.
+// Receives the records of a feed as they stream in, skips the known ones, and plans the others in batches.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import { readingIn } from '../feed/batch/written-reading.ts';
@@ -19,34 +19,34 @@ import type { RecordProblem, UnreadableRecords } from '../store/pull/record-prob
 import { type Edits, editsOf } from '../store/review/override.ts';
 import type { RecordRules } from './feed-setup.ts';
 
-/** Records that wait to be parsed; the bytes bound what waits in memory. */
+/** A batch of records to parse is full at either limit; the bytes limit memory. */
 const BATCH_RECORDS = 128;
 const BATCH_BYTES = 1 << 20;
-/** A batch goes beyond its bytes by the records that end in one more chunk, or by what was read of them and their excerpts. */
+/** A batch can exceed its bytes by the records that end in one more chunk, or by their readings and excerpts. */
 const BATCH_MEMORY = 2 * BATCH_BYTES;
 /**
- * Records of a batch that are parsed, looked up and written together, or some more: none is left with a few. Looking up
- * twice as many takes half as long again; where nothing is known nobody looks, and fewer of them are held in memory.
+ * Records that are parsed, looked up and written together; slightly more, so no group is left with only a few. Looking
+ * up twice as many takes only 50 % longer. Without known postings there is no lookup, and smaller groups save memory.
  */
 const LOOKED_UP_RECORDS = 128;
 const WRITTEN_RECORDS = 32;
-/** Records that are parsed at a stretch; between portions, whatever else is under way goes on. */
+/** Records parsed without yielding to the event loop. */
 const PORTION_RECORDS = 8;
-/** Review entries of one pull at most; beyond that a single one says how many more there are. */
+/** Maximum number of review entries per pull; beyond that, a single entry says that there are more. */
 export const MAX_PROBLEMS = 5_000;
 const EXCERPT_BYTES = 2_048;
-/** Stands for the records without an entry of their own; no record has this hash. */
+/** Hash of the single entry for all records without their own; no record has this hash. */
 const REST = Buffer.alloc(HASH_BYTES);
 
 interface Waiting extends SeenRecord {
-  /** The record; of one that was read ahead, as much as an excerpt shows. */
+  /** The record's bytes; only an excerpt if it was parsed ahead. */
   readonly bytes: Buffer;
   readonly reading: Buffer | undefined;
 }
 
 type Readable = ReadPosting<KeptFields>;
 
-/** The desk of one pull. While one batch is parsed and with the database, the next one comes together. */
+/** Plans the records of one pull. The next batch fills while the previous one is parsed and written. */
 export class RecordPlanner implements RecordSink {
   readonly ledger: PullLedger;
   readonly #mapping: MappingSpec;
@@ -57,20 +57,20 @@ export class RecordPlanner implements RecordSink {
   readonly #edits: Edits;
   readonly #recoverKey: RecoverKey;
   readonly #problems: RecordProblem[] = [];
-  /** How many duplicates of a key were noted. */
+  /** Number of duplicates recorded per key. */
   readonly #duplicatesOf = new Map<PostingKey, number>();
-  /** By key, or by the bytes of what has none. */
+  /** By key, or by the hash of the bytes if there is no key. */
   readonly #unreadable = new Map<string, UnreadableRecords>();
-  /** Keys of unreadable records, on their way to the database. */
+  /** Keys of unreadable records not yet written to the database. */
   #unreadableKeys: PostingKey[] = [];
   #problemsLeftOut = false;
-  /** Unreadable records without an entry of their own, and how many of them have no key that is known. */
+  /** Unreadable records without their own entry, and how many of them have no known key. */
   #unreadableLeftOut = { records: 0, withoutKey: 0 };
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   /**
-   * Memories by turns: the first holds the bytes of the waiting records, the second those of the batch that is being
-   * planned, and of the third, those of the batch before, the last may still be with the database.
+   * Three buffers in rotation: the first holds the waiting records, the second the batch being planned, and the third
+   * the batch before it, whose last records may still be in use by the database.
    */
   #memories: [Buffer, Buffer, Buffer] = [batchMemory(), batchMemory(), batchMemory()];
   #planning: Promise<void> = Promise.resolve();
@@ -102,7 +102,7 @@ export class RecordPlanner implements RecordSink {
     return new RecordPlanner(rules, pullTx, ledger, await editsOf(db, feed));
   }
 
-  /** By what mapping records may be read before they come: where all are read anyhow, and nobody has edited any of them. */
+  /** The mapping for parsing records ahead, if every record has to be parsed anyway and no posting has been edited. */
   get prefetchMapping(): MappingSpec | undefined {
     return this.#pullTx.nothingKnown && this.#edits.none ? this.#mapping : undefined;
   }
@@ -132,7 +132,7 @@ export class RecordPlanner implements RecordSink {
     return this.#startBatch();
   }
 
-  /** Plans what is still waiting; resolves when all of it is with the database. */
+  /** Plans the remaining records; resolves when everything is written to the database. */
   async finish(): Promise<void> {
     await this.#startBatch();
     await this.#planning;
@@ -141,7 +141,7 @@ export class RecordPlanner implements RecordSink {
     await this.#pullTx.flush();
   }
 
-  /** Begins to plan the waiting records, once the batch before is planned. More may come meanwhile. */
+  /** Starts planning the waiting records once the previous batch is planned. More may arrive meanwhile. */
   async #startBatch(): Promise<void> {
     await this.#planning;
     const batch = this.#waiting;
@@ -154,7 +154,7 @@ export class RecordPlanner implements RecordSink {
     this.#planning.catch(() => undefined);
   }
 
-  /** Plans records few at a time: what outlives two collections is the garbage that costs most. */
+  /** Plans a few records at a time: objects that survive two garbage collections are the most expensive ones. */
   async #planBatch(batch: readonly Waiting[]): Promise<void> {
     const together = this.#pullTx.nothingKnown ? WRITTEN_RECORDS : LOOKED_UP_RECORDS;
     const plans = Math.max(1, Math.floor(batch.length / together));
@@ -164,11 +164,11 @@ export class RecordPlanner implements RecordSink {
     }
   }
 
-  /** Parses records, then waits for the ones before, and lets the database work on these. */
+  /** Parses records, waits until the previous ones are written, and starts writing these. */
   async #startPlan(records: readonly Waiting[]): Promise<void> {
     const read: { record: Waiting; result: Readable }[] = [];
     for (const [at, record] of records.entries()) {
-      // Between portions the ones before go on: their answers from the database are heard, their next statement leaves.
+      // Yield so that the previous group can receive its database results and send its next statement.
       if (at % PORTION_RECORDS === PORTION_RECORDS - 1) await nextTurn();
       const result = this.#read(record);
       if (result !== undefined) read.push({ record, result });
@@ -179,7 +179,7 @@ export class RecordPlanner implements RecordSink {
     this.#writing.catch(() => undefined);
   }
 
-  /** What is needed of a record to plan it. */
+  /** Copies the parts of a record that planning needs. */
   #kept(batch: RecordBatch, record: number): Pick<Waiting, 'bytes' | 'reading'> {
     const [start, end] = [batch.startOf(record), batch.endOf(record)];
     const reading = batch.readingOf(record);
@@ -190,7 +190,7 @@ export class RecordPlanner implements RecordSink {
     };
   }
 
-  /** A copy: the batch of records is used again at once. What does not fit into the batch's memory gets its own. */
+  /** Copies, because the record batch is reused at once. Bytes that do not fit in the batch's memory get their own. */
   #keep(buffer: Buffer, start: number, end: number): Buffer {
     const from = this.#waitingBytes;
     this.#waitingBytes += end - start;
@@ -205,7 +205,7 @@ export class RecordPlanner implements RecordSink {
     const parsed = parseRecord(record.bytes, this.#lenient);
     const result = parsed.kind === 'tree' ? this.#reader.read(parsed.tree) : parsed;
     if (result.kind === 'unreadable') {
-      // A record that could be parsed has no usable key: nothing is broken that could be hiding it.
+      // If the record could be parsed, it really has no usable key, so there is nothing to recover.
       const key = parsed.kind === 'tree' ? undefined : this.#recoverKey(record.bytes);
       this.#noteUnreadable(this.#bytesHashOf(record), record.bytes, result.problems, key);
       return undefined;
@@ -261,7 +261,7 @@ export class RecordPlanner implements RecordSink {
     await this.#pullTx.endGrace(returned);
   }
 
-  /** What a person said of a record holds for its bytes, however they are read. */
+  /** A reviewer's decision on a record applies to its bytes, however they are interpreted. */
   #bytesHashOf(record: Waiting): Buffer {
     return interpretedHash(record.hash, 0, this.#interpretation);
   }
@@ -289,7 +289,7 @@ export class RecordPlanner implements RecordSink {
     await this.#pullTx.addUnreadableKeys(keys);
   }
 
-  /** The entry is that of the key's first, second … duplicate: whatever changes in its bytes, there is one. */
+  /** The entry belongs to the key's first, second … duplicate, so it stays the same when the bytes change. */
   #noteDuplicate(record: Waiting, key: PostingKey): void {
     if (!this.#hasRoom()) {
       this.#problemsLeftOut = true;
@@ -297,7 +297,7 @@ export class RecordPlanner implements RecordSink {
     }
     const nth = (this.#duplicatesOf.get(key) ?? 0) + 1;
     this.#duplicatesOf.set(key, nth);
-    const message = `the key ${key} stands more than once in the feed, with different content: the first one counts`;
+    const message = `the key ${key} appears more than once in the feed with different content; the first one counts`;
     const problems = [{ value: key, message }];
     const identity = recordHash(Buffer.from(`duplicate ${nth} of ${key}`));
     const excerpt = excerptOf(record.bytes);
@@ -308,7 +308,7 @@ export class RecordPlanner implements RecordSink {
     return this.#problems.length + this.#unreadable.size < MAX_PROBLEMS;
   }
 
-  /** What could not be read, in the order of the feed; `leftOut`: records beyond those that have an entry of their own. */
+  /** Unreadable records in feed order; `leftOut` counts the records without their own entry. */
   unreadable(): {
     readonly records: readonly UnreadableRecords[];
     readonly leftOut: { readonly records: number; readonly withoutKey: number };
@@ -316,14 +316,16 @@ export class RecordPlanner implements RecordSink {
     return { records: [...this.#unreadable.values()], leftOut: this.#unreadableLeftOut };
   }
 
-  /** What else could not be used, in the order of the feed; `all`: nothing was left out, so what is not among it was mended. */
-  problems(): { readonly noted: readonly RecordProblem[]; readonly all: boolean } {
-    if (!this.#problemsLeftOut) return { noted: this.#problems, all: true };
-    const message = `more than ${MAX_PROBLEMS} records can't be used; the others have no entry of their own: fix these first`;
+  /**
+   * Other unusable records in feed order. `all`: none was left out, so existing entries not among them are resolved.
+   */
+  problems(): { readonly recorded: readonly RecordProblem[]; readonly all: boolean } {
+    if (!this.#problemsLeftOut) return { recorded: this.#problems, all: true };
+    const message = `more than ${MAX_PROBLEMS} records can't be used; the others have no review entries: fix these first`;
     const kind = this.#unreadable.size > 0 ? 'unreadable' : 'duplicate';
     const problems = [{ message }];
     const rest: RecordProblem = { kind, recordHash: REST, key: undefined, problems, excerpt: '', records: 0 };
-    return { noted: [...this.#problems, rest], all: false };
+    return { recorded: [...this.#problems, rest], all: false };
   }
 }
 

@@ -1,4 +1,5 @@
-// Ends a pull of a small feed of which every record is as the site has it, without the tables and statements of a plan.
+// Fast path for a small feed whose records are all unchanged: ends the pull without the tables and statements of a
+// plan.
 
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { FeedReading, RecordSink } from '../feed/feed-reading.ts';
@@ -10,12 +11,12 @@ import type { PullSubject } from '../store/pull/pull-transaction.ts';
 import { commitUnchanged } from '../store/pull/pull-unchanged.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
-/** Beyond that a plan costs no more than what it plans. */
-const MOST_RECORDS = 2_000;
+/** For larger feeds, the fixed cost of planning no longer matters. */
+const MAX_RECORDS = 2_000;
 
 /**
- * Reads the feed for its record hashes alone, and commits the pull where they are those of all of the feed's mappings and
- * nothing is open. Gives whether it did; if not, nothing was done, and the feed has to be planned.
+ * Reads only the record hashes of the feed and commits the pull if they equal those of all the feed's mappings and no
+ * change is open. Returns whether it did; if not, nothing was done and the feed must be planned.
  */
 export async function pullUnchanged(
   setup: FeedSetup,
@@ -27,7 +28,7 @@ export async function pullUnchanged(
   let usable = true;
   const sink: RecordSink = {
     take(batch) {
-      usable &&= noteHashes(batch, setup.interpretation, hashes) && hashes.size <= MOST_RECORDS;
+      usable &&= noteHashes(batch, setup.interpretation, hashes) && hashes.size <= MAX_RECORDS;
     },
     drain: () => undefined,
   };
@@ -39,7 +40,7 @@ export async function pullUnchanged(
   return commitUnchanged(db, subject, { hashes, bytes, validators: { etag, lastModified, address, request } });
 }
 
-/** Whether each record can be told by its hash. */
+/** Collects the record hashes. Returns false if a record is oversized or a hash appears twice. */
 function noteHashes(batch: RecordBatch, interpretation: Buffer, hashes: Set<string>): boolean {
   for (let record = 0; record < batch.count; record++) {
     if (batch.oversizedLengthOf(record) > 0) return false;

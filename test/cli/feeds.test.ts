@@ -141,7 +141,7 @@ describe('a feed under a new name of which nothing is live', () => {
     expect(await syncOnce()).toMatchObject({ in_doubt: 3, created: 0 });
     await mirror.sandbox.setFaults([]);
     await rename('acme', 'acme-jobs');
-    const uncertain = 'acme (0 live jobs, 3 more that may have been made on site board)';
+    const uncertain = 'acme (0 live jobs, 3 more that may have been created on site board)';
     expect((await run('check')).out).toContain(uncertain);
     expect(await run('sync')).toMatchObject({ status: 1, errors: expect.stringContaining(uncertain) });
     expect((await run('status')).out).toContain('acme-jobs is new');

@@ -524,12 +524,12 @@ describe('mistakes', () => {
     [
       'a malformed path in a list',
       withLines({ feed: ['fields: { title: { from: [a, "b["] } }'] }),
-      /feeds.acme.fields.title.from.1: the path "b\[" can't be read/,
+      /feeds.acme.fields.title.from.1: the path "b\[" has a syntax error/,
     ],
     [
       'a malformed template',
       withLines({ feed: ['fields: { title: { template: "{a" } }'] }),
-      /feeds.acme.fields.title.template: the template "\{a" has a brace without its partner/,
+      /feeds.acme.fields.title.template: the template "\{a" has an unmatched brace/,
     ],
     [
       'two sources for a field',

@@ -85,7 +85,7 @@ describe.skipIf(!hasSharedFeeds)(`indeed on real feeds${sharedFeedsNote}`, () =>
     }
     expect(wrongStates).toEqual(states);
     expect(problems.filter(({ field }) => field !== 'location-state').map(({ message }) => message)).toEqual(
-      Array(withoutTitle).fill('title is missing; the site takes no job without it'),
+      Array(withoutTitle).fill('title is missing; the site requires it'),
     );
   });
 });

@@ -1,4 +1,4 @@
-// Bytes that can't be decoded make their record unreadable in every encoding; U+FFFD that the feed really has is data.
+// In every encoding, undecodable bytes make their record unreadable, while a real U+FFFD in the feed is data.
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
@@ -10,7 +10,7 @@ import { cutInto, read } from './collect.ts';
 const LONE_HIGH = { le: Buffer.of(0x00, 0xd8), be: Buffer.of(0xd8, 0x00) };
 const LONE_LOW = { le: Buffer.of(0x00, 0xdc), be: Buffer.of(0xdc, 0x00) };
 
-/** Encodings, each with bytes that mean nothing in it. */
+/** Encodings, each with bytes that are invalid in it. */
 const UNDECODABLE: readonly (readonly [encoding: string, bytes: Buffer])[] = [
   ['utf-8', Buffer.of(0xe9)],
   ['utf-16le', LONE_HIGH.le],
@@ -35,7 +35,7 @@ const UNDECODABLE: readonly (readonly [encoding: string, bytes: Buffer])[] = [
   ['windows-1255', Buffer.of(0xd9)],
 ];
 
-/** A document of pieces, each encoded or bytes as they are. */
+/** A document of pieces: encoded text, or raw bytes. */
 const encoded = (encoding: string, pieces: readonly (string | Buffer)[]): Buffer =>
   Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? iconv.encode(piece, encoding) : piece)));
 
@@ -47,7 +47,7 @@ async function utf8Of(bytes: Buffer, configured: string | undefined, sizes: read
   return Buffer.concat(parts);
 }
 
-/** Each record as it is parsed: its content, or that it is unreadable. */
+/** Each record as parsed: its content, or that it is unreadable. */
 async function readRecords(bytes: Buffer, encoding: string, sizes: readonly number[]) {
   const found: unknown[] = [];
   const decoded = await utf8Of(bytes, encoding, sizes);
@@ -58,8 +58,8 @@ async function readRecords(bytes: Buffer, encoding: string, sizes: readonly numb
   return found;
 }
 
-describe('bytes that cannot be decoded', () => {
-  it.each(UNDECODABLE)('in %s make their record unreadable, and no other', async (encoding, bytes) => {
+describe('undecodable bytes', () => {
+  it.each(UNDECODABLE)('in %s make only their record unreadable', async (encoding, bytes) => {
     const document = encoded(encoding, ['<source><job>A1</job><job>B', bytes, '2</job><job>C3</job></source>']);
     for (const size of [1, 2, 3, 5, 1e6]) {
       expect(await readRecords(document, encoding, [size])).toEqual([
@@ -72,15 +72,15 @@ describe('bytes that cannot be decoded', () => {
     expect(reading).toMatchObject({ kind: 'read', records: 3, shortfalls: [] });
   });
 
-  it.each(UNDECODABLE)('in %s outside the records keep the reading from being complete', async (encoding, bytes) => {
-    const places: (string | Buffer)[][] = [
+  it.each(UNDECODABLE)('in %s outside the records make the reading incomplete', async (encoding, bytes) => {
+    const layouts: (string | Buffer)[][] = [
       ['<source><job>1</job>', bytes, '\n<job>2</job></source>'],
       ['<source><name>A', bytes, '</name><job>1</job><job>2</job></source>'],
       ['<source><na', bytes, '/><job>1</job><job>2</job></source>'],
       ['<!-- ', bytes, ' --><source><job>1</job><job>2</job></source>'],
       ['<source><job>1</job><job>2</job></source>\n', bytes],
     ];
-    for (const pieces of places) {
+    for (const pieces of layouts) {
       for (const size of [1, 4, 1e6]) {
         const { reading } = await read({ location: '-', encoding }, inChunks(encoded(encoding, pieces), [size]));
         const shortfalls = expect.arrayContaining([expect.stringContaining('outside the records')]);
@@ -89,7 +89,7 @@ describe('bytes that cannot be decoded', () => {
     }
   });
 
-  it('are found at the end of a feed in half a character', async () => {
+  it('are detected when a feed ends in the middle of a character', async () => {
     for (const encoding of ['utf-16le', 'utf-16be', 'utf-32le']) {
       const document = encoded(encoding, ['<source><job>1</job></source>', Buffer.of(0x0a)]);
       const { reading } = await read({ location: '-', encoding }, inChunks(document, [3]));
@@ -99,7 +99,7 @@ describe('bytes that cannot be decoded', () => {
   });
 });
 
-describe('U+FFFD that the feed has', () => {
+describe('U+FFFD in the feed', () => {
   it.each(['utf-8', 'utf-16le', 'utf-16be', 'utf-32le', 'utf-32be', 'gb18030'])('in %s is data', async (encoding) => {
     const document = encoded(encoding, ['<source><job>a\ufffdb</job><job>c&#xFFFD;d</job>\ufffd</source>']);
     for (const size of [1, 3, 1e6]) {
@@ -109,15 +109,15 @@ describe('U+FFFD that the feed has', () => {
     }
   });
 
-  it('as a reference is data where no byte can mean it', async () => {
+  it('as a reference is data in encodings without it', async () => {
     const document = encoded('windows-1252', ['<source><job>caf\xe9&#65533;</job></source>']);
     expect(await readRecords(document, 'windows-1252', [4])).toEqual(['caf\xe9\ufffd']);
   });
 });
 
-describe('however a feed is cut into chunks', () => {
+describe('a feed split into chunks in any way', () => {
   const encodings = [...new Set(UNDECODABLE.map(([encoding]) => encoding))];
-  it('its bytes are decoded to the same', async () => {
+  it('is decoded to the same bytes', async () => {
     const texts = fc.string({ unit: fc.constantFrom('a', '<', 'é', '語', '漢', '\u{1f680}', '\ufffd', '\ufeff') });
     const piece = fc.oneof(
       texts,
@@ -137,7 +137,7 @@ describe('however a feed is cut into chunks', () => {
     );
   });
 
-  it('valid UTF-8 outside the records stays valid, and broken UTF-8 broken', async () => {
+  it('is checked for valid UTF-8 outside the records with the same result', async () => {
     const texts = fc.string({ unit: fc.constantFrom('a', ' ', 'é', '語', '\u{1f680}', '\ufffd') });
     const broken = fc.constantFrom(
       ...['ff', 'c0af', 'eda080', 'f4908080', 'e8aa', 'f09f9a', '80'].map((hex) => Buffer.from(hex, 'hex')),

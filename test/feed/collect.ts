@@ -1,4 +1,4 @@
-// Collects what a reading hands over, and cuts bytes into chunks, so that tests can compare whole results.
+// Collects the results of a reading and splits bytes into chunks, so tests can compare whole results.
 import { expect } from 'vitest';
 import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { FeedLimits, FeedReading, FeedSource, RecordSink } from '../../src/feed/feed-reading.ts';
@@ -19,10 +19,10 @@ export function collect(): Collected {
   const take = (batch: RecordBatch) => {
     for (let at = 0; at < batch.count; at++) {
       const [start, end, length] = [batch.startOf(at), batch.endOf(at), batch.oversizedLengthOf(at)];
-      // The hash that comes with a record is that of its bytes.
+      // The hash delivered with a record is that of its bytes.
       const hash = batch.hashes.subarray(batch.hashAt(at), batch.hashAt(at) + HASH_BYTES);
       const own = recordHash(batch.bytes.subarray(start, end));
-      // Said only where it fails: to say it of each of many records takes longer than all else.
+      // Assert only on failure: an assertion for each of many records takes longer than everything else.
       if (!own.equals(hash)) expect(hash).toEqual(own);
       if (length === 0) record(batch.bytes, start, end);
       else oversized(batch.bytes.subarray(start, end), length);
@@ -31,18 +31,18 @@ export function collect(): Collected {
   return { records, oversizedRecords, record, oversized, take, drain: () => undefined };
 }
 
-/** Cuts bytes into chunks of these sizes, over and over. */
+/** Splits bytes into chunks of these sizes, repeatedly. */
 export function cutInto(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   const chunks: Buffer[] = [];
-  for (let at = 0, turn = 0; at < bytes.length; turn++) {
-    const size = Math.max(1, sizes[turn % sizes.length] ?? bytes.length);
+  for (let at = 0, index = 0; at < bytes.length; index++) {
+    const size = Math.max(1, sizes[index % sizes.length] ?? bytes.length);
     chunks.push(bytes.subarray(at, at + size));
     at += size;
   }
   return chunks;
 }
 
-/** Splits a document in chunks of these sizes. Every chunk is overwritten once it was taken, as a source may do. */
+/** Splits a document in chunks of these sizes. Every chunk is overwritten after use, as a source may do. */
 export function split(
   document: string | Buffer,
   options: Partial<SplitOptions> = {},
@@ -65,7 +65,7 @@ export function split(
   };
 }
 
-export const roomyLimits: FeedLimits = {
+export const generousLimits: FeedLimits = {
   maxBytes: 1e9,
   maxRecordBytes: 1e7,
   maxRatio: 1_000,
@@ -77,17 +77,17 @@ export const roomyLimits: FeedLimits = {
 
 type SourceSettings = Partial<Omit<FeedSource, 'limits'>> & { location: string; limits?: Partial<FeedLimits> };
 
-/** A source with roomy limits. */
+/** A source with generous limits. */
 export const sourceOf = (source: SourceSettings): FeedSource => ({
   headers: {},
   recordPath: 'source/job',
   totalPaths: [],
   allowPrivateRedirects: false,
   ...source,
-  limits: { ...roomyLimits, ...source.limits },
+  limits: { ...generousLimits, ...source.limits },
 });
 
-/** Reads a feed as `readFeed` does, with roomy limits, and collects its records. */
+/** Reads a feed with `readFeed` and generous limits, and collects its records. */
 export async function read(
   source: SourceSettings,
   context: Partial<ReadingContext> = {},
@@ -97,5 +97,5 @@ export async function read(
   return { reading, records: sink.records, oversized: sink.oversizedRecords };
 }
 
-/** Whether a reading is one that deletes may follow from. */
+/** Whether deletes may follow from a reading. */
 export const isComplete = (reading: FeedReading): boolean => reading.kind === 'read' && reading.shortfalls.length === 0;

@@ -1,4 +1,4 @@
-// A feed that is cut at any byte, under every framing and compression, is never taken for a whole one.
+// A feed that is cut at any byte, with any framing and compression, never counts as complete.
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isComplete, read } from './collect.ts';
@@ -41,7 +41,8 @@ describe.each(framings)('%s', (framing) => {
         if (isComplete(reading)) taken.push(batch[index] ?? -1);
       });
     }
-    // Nothing tells where a body without length and compression ends, but that its root is closed: only white space is lost.
+    // Without length and compression, only the closed root shows the end of a body, so cutting white space goes
+    // unnoticed.
     const rootEnd = feed.indexOf(ROOT_END) + ROOT_END.length;
     const unprovable = framing === 'close-delimited' && name === 'plain' ? [rootEnd, rootEnd + 1] : [];
     expect(taken).toEqual(unprovable);
@@ -54,7 +55,7 @@ describe.each(framings)('%s', (framing) => {
   });
 });
 
-it('a chunked body without its last chunk is not whole, although its document is', async () => {
+it('a chunked body without its last chunk is incomplete, even if its document is whole', async () => {
   const raw = await serveRaw((socket) => {
     const chunk = `${feed.length.toString(16)}\r\n${feed.toString('latin1')}\r\n`;
     socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunk}`, 'latin1');
@@ -68,7 +69,7 @@ it('a chunked body without its last chunk is not whole, although its document is
   await raw.close();
 });
 
-it('a connection that is reset is not the end of a body without length', async () => {
+it('a reset connection is not the end of a body without a length', async () => {
   let received = () => {};
   const raw = await serveRaw((socket) => {
     received = () => socket.resetAndDestroy();

@@ -1,4 +1,4 @@
-// Reading over HTTP: what is asked, which answers are a feed, where redirects may lead, and how long it may take.
+// Reading over HTTP: requests, accepted responses, redirects, and time limits.
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Network } from '../../src/feed/source/redirect-guard.ts';
@@ -24,7 +24,7 @@ afterEach(async () => {
 const secret = (value: string) => ({ reveal: () => value });
 
 describe('conditional requests', () => {
-  it('hand out the validators of a whole reading, and none of one that fell short', async () => {
+  it('return validators only for a complete reading', async () => {
     const server = await serve((socket, path) =>
       respond(socket, 'Content-Length', feed, path === '/whole' ? 99 : feed.length - 1, [
         'ETag: "a"',
@@ -38,7 +38,7 @@ describe('conditional requests', () => {
     expect(cut.reading).toHaveProperty('validators', {});
   });
 
-  it('send them back, and end with 304', async () => {
+  it('send them back and end with 304', async () => {
     const server = await serveStatus('304 Not Modified');
     const address = addressDigest(new URL(server.origin));
     const validators = { etag: 'W/"a"', lastModified: 'Tue, 03 Mar 2026 10:00:00 GMT', address };
@@ -47,7 +47,7 @@ describe('conditional requests', () => {
     expect(server.requests[0]).toMatch(/if-modified-since: Tue, 03/i);
   });
 
-  it('send them to no address but the one that sent them, wherever redirects lead', async () => {
+  it('send them only to the address that sent them, wherever redirects lead', async () => {
     let target = '/monday.xml';
     const server = await serve((socket, path) => {
       if (path === '/feed.xml') return void socket.end(headOf('HTTP/1.1 302 Found', `Location: ${target}`));
@@ -73,30 +73,33 @@ describe('conditional requests', () => {
     expect(await conditional('/monday.xml?again')).toEqual([['/monday.xml?again', false]]);
   });
 
-  it('accept what the configuration says', async () => {
+  it('use the configured Accept header', async () => {
     const server = await serveFeed();
     await read({ location: server.origin, headers: { Accept: secret('application/vnd.jobs+xml') } });
     expect(server.requests[0]?.match(/^accept: .*/gim)).toEqual(['accept: application/vnd.jobs+xml']);
   });
 
   it.each([[undefined], [{}], [{ etag: '"a"' }]])(
-    'do not believe a 304 that was not asked for (%o)',
+    'refuse a 304 to an unconditional request (%o)',
     async (validators) => {
       const server = await serveStatus('304 Not Modified');
       const { reading } = await read({ location: server.origin }, { validators });
-      expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/304 Not Modified although/) });
+      expect(reading).toMatchObject({
+        kind: 'failed',
+        message: expect.stringMatching(/304 Not Modified to an unconditional/),
+      });
     },
   );
 });
 
-describe('answers that are no feed', () => {
+describe('responses that are not a feed', () => {
   const cases: Record<string, [string, RegExp]> = {
     '404': ['404 Not Found', /\/jobs\?… answered 404 Not Found; check its address/],
     '401': ['401 Unauthorized', /401 Unauthorized; check the credentials/],
     '503': ['503 Service Unavailable', /503 Service Unavailable; it may work again later/],
     '204': ['204 No Content', /answered 204/],
     '206': ['206 Partial Content', /answered 206/],
-    'a redirect without a target': ['302 Found', /without saying where/],
+    'a redirect without a target': ['302 Found', /without a valid Location/],
   };
   it.each(Object.entries(cases))('%s', async (_, [line, message]) => {
     const server = await serveStatus(line);
@@ -121,7 +124,7 @@ describe('answers that are no feed', () => {
     });
   });
 
-  it('a content encoding that was not asked for', async () => {
+  it('a content encoding that was not requested', async () => {
     const server = await serveFeed(['Content-Encoding: br']);
     expect((await read({ location: server.origin })).reading).toMatchObject({
       kind: 'failed',
@@ -130,7 +133,7 @@ describe('answers that are no feed', () => {
     expect(server.requests[0]).toMatch(/accept-encoding: gzip\r\n/i);
   });
 
-  it('a port where nobody listens', async () => {
+  it('a port that nothing listens on', async () => {
     const server = await serveRaw(() => undefined);
     await server.close();
     const { reading } = await read({ location: `${server.origin}/a` });
@@ -140,9 +143,12 @@ describe('answers that are no feed', () => {
     });
   });
 
-  it('an address of another kind', async () => {
+  it('an unsupported scheme', async () => {
     const { reading } = await read({ location: 'sftp://example.com/jobs.xml' });
-    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/not read from sftp: addresses/) });
+    expect(reading).toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/can't be read from sftp: addresses/),
+    });
   });
 });
 
@@ -151,8 +157,8 @@ describe('gzip', () => {
   it.each([
     ['with its header', once, ['Content-Encoding: gzip']],
     ['as a file, without a header', once, []],
-    ['a compressed file, compressed again on the way', gzipSync(once), ['Content-Encoding: gzip']],
-    ['a header, but a plain body', feed, ['Content-Encoding: gzip']],
+    ['a compressed file, compressed again in transfer', gzipSync(once), ['Content-Encoding: gzip']],
+    ['with a header, but a plain body', feed, ['Content-Encoding: gzip']],
   ])('%s', async (_, body, headers) => {
     const server = await serve((socket) => respond(socket, 'Content-Length', body, body.length, headers));
     const { reading } = await read({ location: server.origin });
@@ -174,7 +180,7 @@ it('reports its progress against the compressed length', async () => {
 });
 
 describe('redirects', () => {
-  /** 127.0.0.1 plays a public address, 127.0.0.2 a private one; every name is one of them. */
+  /** 127.0.0.1 acts as a public address, 127.0.0.2 as a private one; every name resolves to one of them. */
   const network = (names: Record<string, string> = {}): Network => ({
     isPrivate: (address) => address === '127.0.0.2',
     lookup: (hostname, options, callback) => {
@@ -185,7 +191,7 @@ describe('redirects', () => {
   });
   const redirectTo = (location: string) => serveStatus('302 Found', `Location: ${location}`);
 
-  it('are followed, relative ones too', async () => {
+  it('are followed, including relative ones', async () => {
     const server = await serve((socket, path) => {
       if (path === '/new/feed') respond(socket, 'Content-Length', feed, feed.length);
       else socket.end(headOf('HTTP/1.1 301 Moved Permanently', 'Location: new/feed', 'Content-Length: 0'));
@@ -208,7 +214,7 @@ describe('redirects', () => {
     });
   });
 
-  it('from a public host to a private address are refused before a connection is made', async () => {
+  it('from a public host to a private address are refused before connecting', async () => {
     const inside = await serveFeed([], '127.0.0.2');
     const port = new URL(inside.origin).port;
     for (const target of [inside.origin, `http://inside.example:${port}/`]) {
@@ -222,7 +228,7 @@ describe('redirects', () => {
     expect(inside.requests).toEqual([]);
   });
 
-  it('to a private address are followed if they are allowed, or if the configured host is private itself', async () => {
+  it('to a private address are followed if allowed, or if the configured host itself is private', async () => {
     const inside = await serveFeed([], '127.0.0.2');
     const server = await redirectTo(inside.origin);
     const allowed = await read({ location: server.origin, allowPrivateRedirects: true }, { network: network() });
@@ -234,7 +240,7 @@ describe('redirects', () => {
     expect(privateAtFirst.reading).toMatchObject({ kind: 'read', records: 1 });
   });
 
-  it('to a name that has another address at the second look-up are refused (DNS rebinding)', async () => {
+  it('to a name that resolves to another address the second time are refused (DNS rebinding)', async () => {
     const server = await serveStatus('302 Found', 'Location: /again');
     let lookups = 0;
     const rebinding: Network = {
@@ -250,7 +256,7 @@ describe('redirects', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('take headers and credentials along on the same origin, and to no other', async () => {
+  it('carry headers and credentials only within the same origin', async () => {
     const elsewhere = await serveFeed();
     const server = await serve((socket, path) => {
       const location = path === '/first' ? '/second' : elsewhere.origin;
@@ -268,13 +274,13 @@ describe('redirects', () => {
   });
 });
 
-describe('time', () => {
+describe('reading time', () => {
   const head = headOf('HTTP/1.1 200 OK', 'Connection: close');
 
   it('is limited until the first byte', async () => {
     const server = await serve((socket) => void socket.write(head));
     const { reading } = await read({ location: server.origin, limits: { firstByteTimeoutMs: 50 } });
-    expect(reading).toMatchObject({ kind: 'failed', message: 'no byte came within 0.05 s' });
+    expect(reading).toMatchObject({ kind: 'failed', message: 'no data arrived within 0.05 s' });
   });
 
   it('may be longer after the first byte', async () => {
@@ -286,13 +292,13 @@ describe('time', () => {
     expect(reading).toMatchObject({ kind: 'read', shortfalls: [] });
   });
 
-  it('is limited for the head of the answer', async () => {
+  it('is limited for the response head', async () => {
     const server = await serve(() => undefined);
     const { reading } = await read({ location: server.origin, limits: { firstByteTimeoutMs: 50 } });
-    expect(reading).toMatchObject({ kind: 'failed', message: 'no byte came within 0.05 s' });
+    expect(reading).toMatchObject({ kind: 'failed', message: 'no data arrived within 0.05 s' });
   });
 
-  it('is limited in all', async () => {
+  it('is limited in total', async () => {
     const server = await serve((socket) => void socket.write(Buffer.concat([head, feed.subarray(0, 20)])));
     const { reading } = await read({ location: server.origin, limits: { totalTimeoutMs: 150 } });
     expect(reading).toMatchObject({
@@ -313,14 +319,17 @@ describe('time', () => {
       { location: server.origin, limits: { minBytesPerSecond: 10_000 } },
       { rateWindowMs: 60 },
     );
-    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/only \d+ bytes came in 0\.06 s/) });
+    expect(reading).toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/only \d+ bytes arrived in 0\.06 s/),
+    });
   });
 
-  it('that the reader takes does not count against the source', async () => {
+  it('spent by the reader does not count against the source', async () => {
     const server = await serveFeed();
     const drains: Promise<void>[] = [];
     const { readFeed } = await import('../../src/feed/read-feed.ts');
-    const { roomyLimits } = await import('./collect.ts');
+    const { generousLimits } = await import('./collect.ts');
     const reading = await readFeed(
       {
         location: server.origin,
@@ -328,7 +337,7 @@ describe('time', () => {
         recordPath: 'source/job',
         totalPaths: [],
         allowPrivateRedirects: false,
-        limits: { ...roomyLimits, minBytesPerSecond: 1e6 },
+        limits: { ...generousLimits, minBytesPerSecond: 1e6 },
       },
       {
         take: () => undefined,
@@ -344,7 +353,7 @@ describe('time', () => {
     expect(reading).toMatchObject({ kind: 'read', shortfalls: [] });
   });
 
-  it('ends with the reason of the one who aborts', async () => {
+  it('ends with the abort reason', async () => {
     const server = await serve(
       (socket) => void socket.write(Buffer.concat([head, Buffer.from(`<source>${' '.repeat(2_000)}`)])),
     );

@@ -1,4 +1,4 @@
-// One record becomes a tree of plain text, or one clear reason why it can't be read.
+// A record becomes a tree of plain text, or one clear reason why it can't be read.
 import { describe, expect, it } from 'vitest';
 import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
 
@@ -18,7 +18,7 @@ describe('a readable record', () => {
     ],
     'white space is kept in text': ['<job><a> x\n </a></job>', { a: ' x\n ' }],
     'white space between children is layout': ['<job>\n  <a/>\n</job>', { a: '' }],
-    'line ends become one character': ['<job>a\r\nb\rc</job>', 'a\nb\nc'],
+    'line ends are normalised': ['<job>a\r\nb\rc</job>', 'a\nb\nc'],
     'a record of text alone': ['<job>x</job>', 'x'],
     'an empty record': ['<job/>', ''],
     'repeated elements become a list': ['<job><a>1</a><b/><a>2</a><a>3</a></job>', { a: ['1', '2', '3'], b: '' }],
@@ -27,14 +27,14 @@ describe('a readable record', () => {
       { '@id': '1', a: { '@b': '2', '#text': 'x' }, c: { '@d': '3' } },
     ],
     'white space in attributes': ['<job a="1\n\t2"/>', { '@a': '1  2' }],
-    'CDATA and text are one': ['<job>a<![CDATA[<b>&amp;]]]]><![CDATA[>]]>&lt;</job>', 'a<b>&amp;]]><'],
+    'CDATA and text are joined': ['<job>a<![CDATA[<b>&amp;]]]]><![CDATA[>]]>&lt;</job>', 'a<b>&amp;]]><'],
     'entities are decoded once': ['<job>&amp;lt; &#38;lt; &quot;&apos;&gt;</job>', `&lt; &lt; "'>`],
     'character references': ['<job>&#8212;&#x1F680;&#xe9;</job>', '—🚀é'],
     'named characters of HTML': ['<job>a&nbsp;b&eacute;&mdash;&hearts;&thetasym;&yuml;</job>', 'a\u00a0bé—♥ϑÿ'],
     'comments and instructions are left out': ['<job>a<!-- <b> -- -->b<?x </job>?>c</job>', 'abc'],
-    'control characters stay, to be removed with a note': ['<job>a\u0001b&#11;c</job>', 'a\u0001b\u000bc'],
+    'control characters are kept, to be removed later with a note': ['<job>a\u0001b&#11;c</job>', 'a\u0001b\u000bc'],
     'prefixes stay': ['<h:job h:id="1"><h:a>x</h:a></h:job>', { '@h:id': '1', 'h:a': 'x' }],
-    'names of the language are names': [
+    'names of object properties are ordinary names': [
       '<job constructor="1"><__proto__>x</__proto__><toString/><constructor>y</constructor></job>',
       { '@constructor': '1', ['__proto__']: 'x', toString: '', constructor: 'y' },
     ],
@@ -43,7 +43,7 @@ describe('a readable record', () => {
     expect(withoutMarkup(tree(xml))).toEqual(expected);
   });
 
-  it('keeps the content of what holds elements as it stands', () => {
+  it('keeps the verbatim content of an element with children', () => {
     expect(tree('<job>a <b>x<!-- y --></b>\r\n<c d="&amp;"/> &lt;<![CDATA[z]]></job>')).toEqual({
       b: 'x',
       c: { '@d': '&' },
@@ -75,23 +75,23 @@ describe('an unreadable record', () => {
   const cases: Record<string, [string | Buffer, RegExp]> = {
     'a bare ampersand': [
       '<job>\n<a>R&D</a></job>',
-      /the entity &D|bare "&": it has to be written as &amp; \(line 2 of the record\)/,
+      /unknown entity &D|bare "&" must be written as &amp; \(line 2 of the record\)/,
     ],
-    'an ampersand before a space': ['<job>a & b</job>', /a bare "&": it has to be written as &amp; \(line 1/],
-    'an unknown entity': ['<job>&company;</job>', /the entity &company; is not known/],
-    'an entity with a name of the language': ['<job>&constructor;</job>', /the entity &constructor; is not known/],
-    'a reference to no character': ['<job>&#xD800;</job>', /&#xD800; is no character/],
-    'a reference beyond Unicode': ['<job>&#99999999;</job>', /&#99999999; is no character/],
+    'an ampersand before a space': ['<job>a & b</job>', /a bare "&" must be written as &amp; \(line 1/],
+    'an unknown entity': ['<job>&company;</job>', /unknown entity &company;/],
+    'an entity named like an object property': ['<job>&constructor;</job>', /unknown entity &constructor;/],
+    'a reference to a lone surrogate': ['<job>&#xD800;</job>', /&#xD800; is not a character/],
+    'a reference beyond Unicode': ['<job>&#99999999;</job>', /&#99999999; is not a character/],
     'an unclosed tag': ['<job>a<br>b</job>', /"<\/job>" where "<\/br>" is expected/],
     'crossed tags': ['<job><a><b></a></b></job>', /"<\/a><\/b><\/job>" where "<\/b>" is expected/],
-    'a bare <': ['<job>1 < 2</job>', /a bare "<" has to be written as &lt;/],
+    'a bare <': ['<job>1 < 2</job>', /a bare "<" must be written as &lt;/],
     'a missing end tag': ['<job><a/>', /"<\/job>" is missing/],
     'a second element': ['<job/><job/>', /a second element follows/],
-    'text after the element': ['<job/>x', /text stands outside/],
+    'text after the element': ['<job/>x', /text outside the element/],
     'an attribute without quotes': ['<job a=1/>', /not well-formed at " a=1\/>"/],
-    'an attribute twice': ['<job a="1" a="2"/>', /attribute "a" stands twice/],
+    'an attribute twice': ['<job a="1" a="2"/>', /attribute "a" appears twice/],
     'an attribute with <': ['<job a="<b>"/>', /not well-formed/],
-    ']]> in text': ['<job>a]]>b</job>', /"\]\]>" stands in text/],
+    ']]> in text': ['<job>a]]>b</job>', /"\]\]>" is not allowed in text/],
     'an unclosed CDATA section': ['<job><![CDATA[a</job>', /is not closed/],
     'an unclosed comment': ['<job><!-- a</job>', /is not closed/],
     'a document type': ['<!DOCTYPE job [<!ENTITY a "b">]><job>&a;</job>', /"<!DOCTYPE job .* is not allowed here/],

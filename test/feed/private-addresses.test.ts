@@ -1,4 +1,4 @@
-// Which addresses a redirect may not lead to.
+// Addresses that a redirect must not lead to.
 import { expect, it } from 'vitest';
 import { isPrivateAddress } from '../../src/feed/source/private-addresses.ts';
 

@@ -1,23 +1,23 @@
-// A server that sends exactly the bytes that a test wants, framing and all, and closes as it wants.
+// A server that sends exactly the bytes a test specifies, including framing, and closes as specified.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export interface RawServer {
-  /** Such as `http://127.0.0.1:1234`. */
+  /** For example `http://127.0.0.1:1234`. */
   readonly origin: string;
-  /** The heads of all requests so far, with header names as received. */
+  /** The heads of all requests so far, as received. */
   readonly requests: string[];
   close(): Promise<void>;
 }
 
-/** Answers each request by `answer(socket, path)`, on 127.0.0.1 or another loopback address. */
+/** Answers each request with `answer(socket, path)`, on 127.0.0.1 or another loopback address. */
 export async function serveRaw(answer: (socket: Socket, path: string) => void, host = '127.0.0.1'): Promise<RawServer> {
   const requests: string[] = [];
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket));
-    // What the client does is what is tested; the server's own view of it is not.
+    // Only the client is under test, so ignore errors on the server's side.
     socket.on('error', () => undefined);
     let head = '';
     socket.on('data', (data) => {
@@ -43,7 +43,7 @@ export async function serveRaw(answer: (socket: Socket, path: string) => void, h
 
 export type Framing = 'Content-Length' | 'chunked' | 'close-delimited';
 
-/** A whole response whose body is cut after `cut` bytes; the connection is closed there. */
+/** Sends a response whose body is cut after `cut` bytes, where the connection is closed. */
 export function respond(socket: Socket, framing: Framing, body: Buffer, cut: number, headers: string[] = []): void {
   const head = ['HTTP/1.1 200 OK', 'Content-Type: application/xml', ...headers];
   const sent = body.subarray(0, cut);

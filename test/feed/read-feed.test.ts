@@ -1,4 +1,4 @@
-// Reading files and standard input: encodings, gzip, limits, and files that change or can't be read.
+// Reading files and standard input: encodings, gzip, limits, and files that change or are unreadable.
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,15 +35,15 @@ describe('encodings', () => {
     'UTF-8': { bytes: Buffer.from(utf8) },
     'UTF-8 without a declaration': { bytes: Buffer.from(document()) },
     'UTF-8 with a mark, declared as something else': { bytes: Buffer.from(mark + document('iso-8859-1')) },
-    'UTF-8 that says it is UTF-16': { bytes: Buffer.from(document('utf-16')) },
+    'UTF-8 declared as UTF-16': { bytes: Buffer.from(document('utf-16')) },
     'UTF-16 LE with a mark': { bytes: iconv.encode(mark + document('utf-16'), 'utf-16le') },
     'UTF-16 BE with a mark': { bytes: iconv.encode(mark + document('utf-16'), 'utf-16be') },
     'UTF-16 LE without a mark': { bytes: iconv.encode(document('utf-16'), 'utf-16le') },
     'UTF-16 BE without a mark or a declaration': { bytes: iconv.encode(document(), 'utf-16be') },
     'Windows-1252': { bytes: iconv.encode(document('Windows-1252'), 'windows-1252') },
-    'Windows-1252 that says it is ISO-8859-1': { bytes: iconv.encode(document('ISO-8859-1'), 'windows-1252') },
+    'Windows-1252 declared as ISO-8859-1': { bytes: iconv.encode(document('ISO-8859-1'), 'windows-1252') },
     'ISO-8859-15': { bytes: iconv.encode(document('iso-8859-15').replace(/[“”]/g, '"'), 'iso-8859-15') },
-    'a configured encoding against the declaration': {
+    'a configured encoding that overrides the declaration': {
       bytes: iconv.encode(document('utf-8'), 'windows-1252'),
       encoding: 'Windows-1252',
     },
@@ -56,7 +56,7 @@ describe('encodings', () => {
     }
   });
 
-  it('UTF-16 that is cut inside of a surrogate pair by a chunk', async () => {
+  it('UTF-16 with a chunk boundary inside a surrogate pair', async () => {
     const rocket = iconv.encode(`${mark}<source><job>${'🚀'.repeat(700)}</job></source>`, 'utf-16be');
     const chunks = [
       rocket.subarray(0, 1_049),
@@ -68,11 +68,11 @@ describe('encodings', () => {
     expect(records).toEqual([`<job>${'🚀'.repeat(700)}</job>`]);
   });
 
-  it.each(['klingon', 'base64', 'utf-7'])('an encoding named %s is refused', async (encoding) => {
+  it.each(['klingon', 'base64', 'utf-7'])('the encoding %s is refused', async (encoding) => {
     const { reading } = await read({ location: write(document(encoding)) });
     expect(reading).toMatchObject({
       kind: 'failed',
-      message: expect.stringMatching(`encoding "${encoding}" is not known`),
+      message: expect.stringMatching(`unknown encoding "${encoding}"`),
     });
   });
 });
@@ -103,8 +103,8 @@ describe('gzip', () => {
       Buffer.from(zipped.map((byte, at) => (at === zipped.length - 6 ? byte ^ 1 : byte))),
       /damaged/,
     ],
-    'followed by text': [Buffer.concat([zipped, Buffer.from('more')]), /something else/],
-    'followed by zeros': [Buffer.concat([zipped, Buffer.alloc(600)]), /something else/],
+    'followed by text': [Buffer.concat([zipped, Buffer.from('more')]), /followed by other data/],
+    'followed by zeros': [Buffer.concat([zipped, Buffer.alloc(600)]), /followed by other data/],
     'followed by half a member': [Buffer.concat([zipped, zipped.subarray(0, 12)]), /ends in the middle/],
   };
   it.each(Object.entries(damaged))('%s', async (_, [body, reason]) => {
@@ -116,9 +116,9 @@ describe('gzip', () => {
     }
   });
 
-  it('more than twice is refused', async () => {
+  it('with more than two layers is refused', async () => {
     const { reading } = await read({ location: write(gzipSync(gzipSync(zipped))) });
-    expect(reading).toMatchObject({ kind: 'failed', message: 'it is compressed more than 2 times' });
+    expect(reading).toMatchObject({ kind: 'failed', message: 'the feed is compressed more than 2 times' });
   });
 });
 
@@ -126,7 +126,7 @@ describe('limits', () => {
   const record = `<job>${'x'.repeat(1_000)}</job>`;
   const large = `<source>${record.repeat(12_000)}</source>`;
 
-  it('a gzip bomb ends at the ratio', async () => {
+  it('stop a gzip bomb at the ratio', async () => {
     const { reading, records } = await read({ location: write(gzipSync(large)), limits: { maxRatio: 100 } });
     expect(reading).toMatchObject({
       kind: 'read',
@@ -135,7 +135,7 @@ describe('limits', () => {
     expect(records.length).toBeLessThan(12_000);
   });
 
-  it('a feed ends at its size', async () => {
+  it('stop a feed at the size limit', async () => {
     const { reading, records } = await read({ location: write(large), limits: { maxBytes: 1_000_000 } });
     expect(records).toHaveLength(Math.floor((1_000_000 - '<source>'.length) / record.length));
     expect(reading).toMatchObject({
@@ -144,7 +144,7 @@ describe('limits', () => {
     });
   });
 
-  it('a record above its limit is handed over as such, the others are read', async () => {
+  it('hand over a record above the size limit as oversized, and read the others', async () => {
     const location = write(`<source><job>1</job>${record}<job>3</job></source>`);
     const { reading, records, oversized } = await read({ location, limits: { maxRecordBytes: 500 } });
     expect(records).toEqual(['<job>1</job>', '<job>3</job>']);
@@ -158,7 +158,7 @@ describe('limits', () => {
 });
 
 describe('files', () => {
-  it('that are not there', async () => {
+  it('that do not exist', async () => {
     const location = join(folder, 'none.xml');
     expect((await read({ location })).reading).toEqual({
       kind: 'failed',
@@ -193,10 +193,10 @@ describe('files', () => {
   it.each([
     ['appended to', (path: string) => appendFileSync(path, '\n')],
     [
-      'written again in the same size',
+      'overwritten with the same size',
       (path: string) => writeFileSync(path, `<source>${'<job/>'.repeat(200_000)}</source>`),
     ],
-  ])('that are %s while they are read are not whole', async (_, change) => {
+  ])('that are %s while being read are incomplete', async (_, change) => {
     const location = write(`<source>${'<job/>'.repeat(200_000)}</source>`);
     let changed = false;
     const { reading } = await read(
@@ -210,7 +210,7 @@ describe('files', () => {
     );
     expect(reading).toMatchObject({
       kind: 'read',
-      shortfalls: expect.arrayContaining(['the file was changed while it was read']),
+      shortfalls: expect.arrayContaining(['the file changed while it was being read']),
     });
   });
 
@@ -228,7 +228,7 @@ describe('standard input', () => {
     expect(reading).toMatchObject({ kind: 'read', records: 1, shortfalls: [] });
   });
 
-  it('that breaks is not whole', async () => {
+  it('that fails is incomplete', async () => {
     const stdin = Readable.from(
       (function* () {
         yield Buffer.from(utf8);
@@ -243,7 +243,7 @@ describe('standard input', () => {
     });
   });
 
-  it('that never ends is ended by the deadline', async () => {
+  it('that never ends is stopped by the deadline', async () => {
     const stdin = new Readable({ read: () => undefined });
     stdin.push(utf8);
     const { reading } = await read({ location: '-', limits: { totalTimeoutMs: 50 } }, { stdin });
@@ -253,14 +253,14 @@ describe('standard input', () => {
 
 it('throws what the sink throws', async () => {
   const { readFeed } = await import('../../src/feed/read-feed.ts');
-  const { roomyLimits } = await import('./collect.ts');
+  const { generousLimits } = await import('./collect.ts');
   const source = {
     location: write(utf8),
     headers: {},
     recordPath: 'source/job',
     totalPaths: [],
     allowPrivateRedirects: false,
-    limits: roomyLimits,
+    limits: generousLimits,
   };
   const sink = {
     take: () => {
@@ -278,7 +278,7 @@ describe.skipIf(!hasSharedFeeds)(`hostile feeds${sharedFeedsNote}`, () => {
       const { reading, records } = await read({ location: sharedFeed(`hostile/${name}.xml`), recordPath: '*/*' });
       expect(reading).toMatchObject({
         kind: 'failed',
-        message: expect.stringMatching(/declares a document type .* refused/),
+        message: expect.stringMatching(/document type declaration .* is refused/),
       });
       expect(records).toEqual([]);
     },
@@ -298,13 +298,13 @@ describe.skipIf(!hasSharedFeeds)(`hostile feeds${sharedFeedsNote}`, () => {
     expect(records).toEqual([`<element key='value'>text</element>`, '<element>text</element>']);
   });
 
-  it.each(['json/greenhouse.json', 'csv/cgs.csv'])('%s is no XML', async (name) => {
+  it.each(['json/greenhouse.json', 'csv/cgs.csv'])('%s is not XML', async (name) => {
     const { reading } = await read({ location: sharedFeed(name) });
     expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/JSON where|not an XML feed/) });
   });
 });
 
-it.skipIf(!existsSync('/proc/self/fd'))('a file that is given up before it is read is closed', async () => {
+it.skipIf(!existsSync('/proc/self/fd'))('a file is closed if reading never starts', async () => {
   const path = write(utf8, 'given-up.xml');
   const isOpen = () =>
     readdirSync('/proc/self/fd').some((fd) => {

@@ -1,4 +1,4 @@
-// Batches of records: what is added comes out again, wherever it stood before and whatever memory was used for before.
+// Record batches return what was added, wherever it came from and however their memory was used before.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoriesOf, type PackedBatch, RecordBatch } from '../../src/feed/batch/record-batch.ts';
@@ -11,11 +11,11 @@ interface Held {
   readonly text: string;
   readonly oversized: number;
   readonly hash: Buffer;
-  /** The key of the posting that was read from it. */
+  /** The key of the posting read from it. */
   readonly read?: string;
 }
 
-/** All that a batch says of its records. */
+/** Everything that a batch knows about its records. */
 const heldIn = (batch: RecordBatch): Held[] =>
   Array.from({ length: batch.count }, (_, record) => ({
     text: batch.bytes.toString('latin1', batch.startOf(record), batch.endOf(record)),
@@ -26,7 +26,7 @@ const heldIn = (batch: RecordBatch): Held[] =>
 
 const readIn = (reading: Buffer | undefined) => (reading === undefined ? {} : { read: readingIn(reading).posting.key });
 
-/** Reads each record as a posting whose key tells its length; those of odd length are unreadable. */
+/** Reads each record as a posting whose key contains its length; records of odd length are unreadable. */
 const readLength = (record: Buffer): ReadPosting | undefined =>
   record.length % 2 === 1
     ? undefined
@@ -52,7 +52,7 @@ const held = (text: string, oversized = 0): Held => ({
 });
 
 describe('RecordBatch', () => {
-  it('holds records of what it was loaded with, of other memory, and the heads of oversized ones', () => {
+  it('holds records from its loaded bytes and from other memory, and the heads of oversized ones', () => {
     const batch = RecordBatch.empty();
     const loaded = batch.load(Buffer.from('..<a/>..<b/>..'), 2);
     batch.record(loaded, 0, 4);
@@ -63,7 +63,7 @@ describe('RecordBatch', () => {
     expect(heldIn(batch)).toEqual([held('<a/>'), held('<joined/>'), held('<head', 5e12), held('<b/>')]);
   });
 
-  it('holds records of what it was loaded with also when its memory has grown, or it was loaded again since', () => {
+  it('holds records from its loaded bytes after its memory has grown or it was loaded again', () => {
     const batch = RecordBatch.empty();
     const first = batch.load(Buffer.from('<a/>'));
     const large = Buffer.alloc(2_000_000, 'x');
@@ -80,13 +80,13 @@ describe('RecordBatch', () => {
     expect(heldIn(batch).map(({ text }) => text)).toEqual(['<c/>']);
   });
 
-  it('tells an oversized record whose head is all of it', () => {
+  it('recognises an oversized record whose head is the whole record', () => {
     const batch = RecordBatch.empty();
     batch.oversized(Buffer.from('<job/>'), 6);
     expect(batch.oversizedLengthOf(0)).toBe(6);
   });
 
-  it('hashes only what has no hash yet, on whichever side of a thread', () => {
+  it('hashes only records without a hash, in either thread', () => {
     const batch = RecordBatch.empty();
     batch.record(Buffer.from('one'), 0, 3);
     batch.hash();
@@ -97,7 +97,7 @@ describe('RecordBatch', () => {
     expect(heldIn(there)).toEqual([{ ...held('one'), hash: Buffer.alloc(HASH_BYTES, 1) }, held('two')]);
   });
 
-  it('leaves the records as they are that there is no time to read', () => {
+  it('leaves records unread if there is no time', () => {
     const batch = RecordBatch.empty();
     for (let record = 0; record < 100; record++) batch.record(Buffer.from('<job/>'), 0, 6);
     let listChecks = 0;
@@ -107,7 +107,7 @@ describe('RecordBatch', () => {
     expect(heldIn(batch).findLastIndex((record) => record.read === '6')).toBe(read - 1);
   });
 
-  it('holds whatever comes, sent to and fro and used again', () => {
+  it('holds any records after transfers between threads and reuse', () => {
     const record = fc.tuple(fc.constantFrom('loaded', 'other', 'oversized'), fc.nat({ max: 400_000 }));
     const round = fc.tuple(fc.array(record, { maxLength: 12 }), fc.boolean());
     fc.assert(
@@ -136,7 +136,7 @@ describe('RecordBatch', () => {
     );
   });
 
-  it('is not worth keeping once it held a giant', () => {
+  it('is not kept after it held a giant record', () => {
     const batch = RecordBatch.empty();
     expect(batch.isWorthKeeping).toBe(true);
     batch.record(Buffer.alloc(9_000_000), 0, 9_000_000);

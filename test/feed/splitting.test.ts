@@ -1,4 +1,4 @@
-// Splitting in a thread against splitting in this one: the same records, in the same order, whatever comes.
+// Splitting in a worker thread gives the same records, in the same order, as splitting in this one.
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
@@ -15,7 +15,7 @@ import { collect, cutInto } from './collect.ts';
 const OPTIONS: SplitOptions = { recordPath: 'source/job', totalPaths: ['source/total'], maxRecordBytes: 300_000 };
 const HERE = Number.POSITIVE_INFINITY;
 
-/** Splits a document in chunks of these sizes. Every chunk is overwritten once it was taken, as a source may do. */
+/** Splits a document in chunks of these sizes. Every chunk is overwritten after use, as a source may do. */
 async function split(document: Buffer, sizes: readonly number[], threadsFrom: number, options = OPTIONS) {
   const sink = collect();
   const splitting = startSplitting(options, sink, { threadsFrom });
@@ -32,14 +32,14 @@ async function split(document: Buffer, sizes: readonly number[], threadsFrom: nu
   }
 }
 
-/** A document of so many records, some of them long or nasty, that a mebibyte is passed several times. */
+/** A document of several mebibytes, with some long or hostile records. */
 function bigDocument(records: number, filler: (n: number) => string): Buffer {
   const parts = Array.from({ length: records }, (_, n) => `<job id="${n}"><![CDATA[</job>${filler(n)}]]></job>\n`);
   return Buffer.from(`<source><total>${records}</total>\n${parts.join('')}</source>`);
 }
 
 describe('splitting in a thread', () => {
-  it('gives what splitting here gives, whatever the document, the chunks and the size that it starts from', async () => {
+  it('gives the same result as splitting here, for any document, chunks and thread threshold', async () => {
     const piece = fc.constantFrom(
       '<job>1</job>',
       '<job/>',
@@ -57,7 +57,7 @@ describe('splitting in a thread', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 30 }), sizes, fc.nat(2_000_000), async (pieces, cut, from) => {
         const document = Buffer.from(`<source>${pieces.join('')}</source>`);
-        // Whether a record that is too long may contain others depends on how much of it is seen at once.
+        // Whether an oversized record may contain others depends on how much of it is seen at once.
         const roomy = { ...OPTIONS, maxRecordBytes: 1e9 };
         expect(await split(document, cut, from, roomy)).toEqual(await split(document, cut, HERE, roomy));
       }),
@@ -65,7 +65,7 @@ describe('splitting in a thread', () => {
     );
   });
 
-  it('hands over what is too long by its first bytes, wherever it stands', async () => {
+  it('hands over the first bytes of an oversized record, wherever it is', async () => {
     const long = (letter: string, length: number) => `<job>${letter.repeat(length)}</job>`;
     const lengths = [10, 400_000, 20, 3_000_000, 299_000, 30, 1_500_000];
     const document = Buffer.from(`<source>${lengths.map((length) => long('x', length)).join('\n')}</source>`);
@@ -75,7 +75,7 @@ describe('splitting in a thread', () => {
     expect(inThread.end.oversizedRecords).toBe(3);
   });
 
-  it('keeps the order and all records of a feed that is longer than all that may be under way', async () => {
+  it('keeps the order and all records of a feed longer than the limit in flight', async () => {
     const records = 30_000;
     const document = bigDocument(records, (n) => 'ä'.repeat(n % 800));
     expect(document.length).toBeGreaterThan(20 * 1024 * 1024);
@@ -85,7 +85,7 @@ describe('splitting in a thread', () => {
     expect(rest.records).toEqual((await split(document, [1e9], HERE)).records);
   });
 
-  it('reads records as they are read here, where it has the time, and leaves what is unreadable', async () => {
+  it('prefetches the same readings as here if it has time, and leaves unreadable records', async () => {
     const spec = sampleSpec({ requiredFields: ['title'], maxLengths: { title: 40 } });
     const reader = compileReader(spec);
     const jobs = Array.from({ length: 12_000 }, (_, n) => {
@@ -125,7 +125,7 @@ describe('splitting in a thread', () => {
     expect(found.prefetched + found.here).toBe(jobs.filter((_, n) => n % 11 !== 0 && n % 13 !== 0).length);
   });
 
-  it('says why a feed is refused, while it is still read', async () => {
+  it('reports why a feed is refused while it is still being read', async () => {
     const sink = collect();
     const splitting = startSplitting(OPTIONS, sink, { threadsFrom: 0 });
     const pages = async () => {
@@ -139,7 +139,7 @@ describe('splitting in a thread', () => {
     expect(splitting.refusal).toMatch(/HTML where an XML feed was expected; the page's title is "Log in"/);
   });
 
-  it('refuses a short one at its first chunk, though its source may never end', async () => {
+  it('refuses a short one at its first chunk, even if its source never ends', async () => {
     const splitting = startSplitting(OPTIONS, collect(), { threadsFrom: 1e6 });
     await splitting.push(Buffer.from('<!DOCTYPE html><html>'));
     expect(splitting.refusal).toMatch(/HTML/);
@@ -161,7 +161,7 @@ describe('splitting in a thread', () => {
     }
   });
 
-  it('pauses while the sink does', async () => {
+  it('pauses while the sink drains', async () => {
     const document = bigDocument(60_000, (n) => 'x'.repeat(n % 800));
     let taken = 0;
     let goOn = () => {};
@@ -183,7 +183,7 @@ describe('splitting in a thread', () => {
     expect(taken).toBeGreaterThan(10);
   });
 
-  it('fails where a batch is lost on its way, which would look like postings that are gone', async () => {
+  it('fails if a batch is lost in transfer, which would look like gone postings', async () => {
     const { emit } = Worker.prototype;
     let messages = 0;
     const lossy = vi.spyOn(Worker.prototype, 'emit').mockImplementation(function (this: Worker, event, ...values) {
@@ -191,12 +191,12 @@ describe('splitting in a thread', () => {
     });
     const splitting = startSplitting(OPTIONS, collect(), { threadsFrom: 0 });
     const document = bigDocument(10_000, (n) => 'x'.repeat(n % 800));
-    await expect(pushAll(splitting, document)).rejects.toThrow(/splitting the feed went wrong: \d+ of 10000 records/);
+    await expect(pushAll(splitting, document)).rejects.toThrow(/splitting the feed failed: \d+ of 10000 records/);
     await splitting.close();
     lossy.mockRestore();
   });
 
-  it('fails where the thread ends by itself', async () => {
+  it('fails if the thread exits unexpectedly', async () => {
     const threads: Worker[] = [];
     const { postMessage } = Worker.prototype;
     const seen = vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker, ...message) {
@@ -211,12 +211,12 @@ describe('splitting in a thread', () => {
         splitting,
         bigDocument(60_000, () => 'x'.repeat(400)),
       ),
-    ).rejects.toThrow('ended by itself');
+    ).rejects.toThrow('exited unexpectedly');
     await splitting.close();
     seen.mockRestore();
   });
 
-  it('refuses a path that is none, before anything is split', () => {
+  it('refuses an invalid path before splitting anything', () => {
     for (const threadsFrom of [0, HERE])
       expect(() => startSplitting({ ...OPTIONS, recordPath: 'source//job' }, collect(), { threadsFrom })).toThrow();
   });

@@ -1,4 +1,4 @@
-// What a thread has read arrives as it would have been read here.
+// A reading from another thread equals one made here.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { GrowingBytes } from '../../src/feed/batch/growing-bytes.ts';
@@ -28,7 +28,7 @@ const reading: fc.Arbitrary<ReadPosting> = fc.oneof(
   fc.tuple(posting, remarks).map(([read, problems]) => ({ kind: 'invalid' as const, posting: read, problems })),
 );
 
-/** With the fields as the JSON that is copied to the books. */
+/** The reading with its fields as the JSON that is copied to the database. */
 const asWritten = (result: ReadPosting<KeptFields>) => {
   const { fields } = result.posting;
   return {
@@ -37,7 +37,7 @@ const asWritten = (result: ReadPosting<KeptFields>) => {
   };
 };
 
-it('one behind the other, in memory that grows', () => {
+it('are written one after another into growing memory', () => {
   fc.assert(
     fc.property(fc.array(reading, { maxLength: 5 }), (results) => {
       const bytes = new GrowingBytes(Buffer.alloc(0));

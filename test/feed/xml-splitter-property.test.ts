@@ -1,4 +1,5 @@
-// The splitter and the record parser against saxes, a conforming parser, over generated and real documents in random chunks.
+// Compares splitter and record parser with saxes, a conforming parser, on generated and real documents in random
+// chunks.
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
@@ -36,7 +37,7 @@ const escaped = text.map((raw) => raw.replace(/&/g, '&#38;').replace(/</g, '&lt;
 const space = fc.constantFrom('', ' ', '\n\t');
 const cdata = text.map((raw) => `<![CDATA[${raw.replaceAll(']]>', ']] >')}]]>`);
 const comment = text.map((raw) => `<!--${raw.replace(/--|-(?=>)/g, '=').replace(/-$/, '')}-->`);
-// Without a question mark inside: saxes has been seen to lose its place over `<?pi <?</job>?>`, which is well-formed.
+// Without a question mark inside: saxes misparses `<?pi <?</job>?>`, although it is well-formed.
 const instruction = text.map((raw) => `<?pi ${raw.replaceAll('?', '')}?>`);
 const attributes = fc.tuple(space, text).map(([gap, raw]) => ` a${gap}=${gap}"${raw.replace(/[&<"]/g, '>')}" b='>'`);
 
@@ -76,8 +77,8 @@ const local = (qualified: string) => qualified.slice(qualified.indexOf(':') + 1)
 const withoutSpace = (value: string) => value.replace(/\s+/g, '');
 
 /**
- * The records at a path, as trees, according to saxes; what holds elements with all text in it, without white space.
- * Throws where the document is not well-formed.
+ * The records at a path as trees, according to saxes; elements with children have all their text, without white space.
+ * Throws if the document is not well-formed.
  */
 function recordsBySaxes(xml: string, path: string): RecordTree[] {
   type Open = {
@@ -134,7 +135,7 @@ function recordsBySaxes(xml: string, path: string): RecordTree[] {
   return records;
 }
 
-/** The same form: what the markup in a tree reads as, without white space. */
+/** Converts a tree to the same form: the text of its markup, without white space. */
 function withAllText(tree: RecordTree): RecordTree {
   if (typeof tree === 'string') return tree;
   if (Array.isArray(tree)) return tree.map(withAllText);
@@ -152,8 +153,8 @@ const parseAll = (records: readonly string[]) =>
     return parsed.kind === 'tree' ? withAllText(parsed.tree) : parsed.problems;
   });
 
-describe('against saxes', () => {
-  it('finds the same records in whole documents', () => {
+describe('compared with saxes', () => {
+  it('the splitter finds the same records in whole documents', () => {
     fc.assert(
       fc.property(document, recordPath, sizes, (xml, path, chunks) => {
         const result = split(xml, { recordPath: path }, chunks);
@@ -164,7 +165,7 @@ describe('against saxes', () => {
     );
   });
 
-  it('reads a record as saxes does, or finds it unreadable as saxes does', () => {
+  it('the parser reads a record, or finds it unreadable, as saxes does', () => {
     const damaged = fc.tuple(
       element,
       fc.nat(),
@@ -182,7 +183,7 @@ describe('against saxes', () => {
         } catch {
           theirs = undefined;
         }
-        // "--" in comments, instructions without a name and references to control characters are let through.
+        // "--" in comments, instructions without a name and references to control characters are tolerated.
         if (theirs === undefined && /<!--|<\?|&#x[0-9a-f];/i.test(record)) return;
         expect(own.kind === 'tree' ? [withAllText(own.tree)] : undefined, record).toEqual(theirs);
       }),
@@ -190,7 +191,7 @@ describe('against saxes', () => {
     );
   });
 
-  it('comes to the same result however a damaged document is cut into chunks', () => {
+  it('a damaged document gives the same result in any chunks', () => {
     fc.assert(
       fc.property(document, fc.nat(), fc.nat({ max: 30 }), sizes, (xml, at, cut, chunks) => {
         const start = at % (xml.length + 1);
@@ -198,7 +199,7 @@ describe('against saxes', () => {
         const { refusal, ...inOne } = split(damaged);
         const { refusal: refusalInChunks, ...inChunks } = split(damaged, {}, chunks);
         expect(refusalInChunks === undefined).toBe(refusal === undefined);
-        // Nothing is read on once a document is refused, so how far the reading had come depends on the chunks.
+        // Reading stops when a document is refused, so its progress depends on the chunks.
         if (refusal === undefined) expect(inChunks).toEqual(inOne);
         else expect(inChunks.records).toEqual(inOne.records);
       }),
@@ -206,7 +207,7 @@ describe('against saxes', () => {
     );
   });
 
-  it('never takes a document that was cut for a whole one', () => {
+  it('a cut document never counts as complete', () => {
     fc.assert(
       fc.property(document, fc.nat(), (xml, at) => {
         const cut = xml.slice(0, at % xml.length);
@@ -224,7 +225,7 @@ describe('against saxes', () => {
   });
 });
 
-/** What the README of the real feeds counts in them. */
+/** Record counts from the README of the real feeds. */
 const realFeeds: readonly (readonly [string, string, number])[] = [
   ['indeed/staffing-2026-03-20.xml', 'source/job', 344],
   ['indeed/no-declaration-crlf.xml', 'source/job', 31],
@@ -251,13 +252,13 @@ describe.skipIf(!hasSharedFeeds)(`real feeds${sharedFeedsNote}`, () => {
     }
   });
 
-  it('a feed with a sentence before its root is read, and not taken for whole', () => {
+  it('a feed with text before its root is read, but incomplete', () => {
     const result = split(readFileSync(sharedFeed('indeed/staffing-2026-03-04.xml')), {}, [4_096]);
     expect(result.records).toHaveLength(360);
-    expect(result.shortfalls).toEqual(['text stands before the root element']);
+    expect(result.shortfalls).toEqual(['there is text before the root element']);
   });
 
-  it('a feed with bare ampersands spoils the records that have them, no others', () => {
+  it('bare ampersands affect only the records that contain them', () => {
     const { records } = split(readFileSync(sharedFeed('rss/unescaped-ampersand.xml')), { recordPath: 'rss/jobs/job' });
     const readable = records.filter((record) => parseRecord(Buffer.from(record)).kind === 'tree');
     expect(records).toHaveLength(18);

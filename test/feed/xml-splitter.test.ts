@@ -1,11 +1,11 @@
-// The splitter: which bytes are a record, whatever stands in it, and what is said of a document that is not whole.
+// The splitter: which bytes form a record, whatever it contains, and what is reported about an incomplete document.
 import { describe, expect, it } from 'vitest';
 import type { SplitOptions } from '../../src/feed/format/xml/xml-splitter.ts';
 import { split } from './collect.ts';
 
 const inSource = (...inner: string[]) => `<source>${inner.join('\n')}</source>`;
 
-/** Documents that are whole: all their records, and nothing else, are handed over. */
+/** Complete documents: exactly their records are handed over. */
 const whole: Record<string, { document: string; records: string[]; options?: Partial<SplitOptions> }> = {
   'plain records': {
     document: '<?xml version="1.0"?>\n<source>\n<publisher>p</publisher><job><a>1</a></job>\n<job>2</job></source>\n',
@@ -100,7 +100,7 @@ const whole: Record<string, { document: string; records: string[]; options?: Par
   },
 };
 
-describe('a whole document', () => {
+describe('a complete document', () => {
   for (const [name, { document, records, options }] of Object.entries(whole)) {
     for (const sizes of [[1e9], [1], [7, 2, 31]]) {
       it(`${name}, in chunks of ${sizes}`, () => {
@@ -117,7 +117,7 @@ describe('a whole document', () => {
 });
 
 it.each([[1e9], [100], [8_192], [20_000], [50_000, 3]])(
-  'finds records that span several chunks and joins of them, in chunks of %s',
+  'finds records that span several chunks and their joins, in chunks of %s',
   (...sizes) => {
     const records = Array.from(
       { length: 40 },
@@ -127,17 +127,17 @@ it.each([[1e9], [100], [8_192], [20_000], [50_000, 3]])(
   },
 );
 
-/** Documents that are not whole: what can be read is handed over, and the reason is told. */
+/** Incomplete documents: readable records are handed over, and the reason is reported. */
 const broken: Record<string, { document: string; records: string[]; shortfalls: RegExp[] }> = {
   'text before the root': {
     document: 'Saved page <source><job/></source>',
     records: ['<job/>'],
-    shortfalls: [/text stands before the root/],
+    shortfalls: [/there is text before the root/],
   },
   'text after the root': {
     document: '<source><job/></source>Warning: x',
     records: ['<job/>'],
-    shortfalls: [/text stands after the end of the root element "source"/],
+    shortfalls: [/there is text after the end of the root element "source"/],
   },
   'a second root': {
     document: '<source><job>1</job></source><source><job>2</job></source>',
@@ -149,17 +149,17 @@ const broken: Record<string, { document: string; records: string[]; shortfalls: 
     records: ['<job/>'],
     shortfalls: [/before its element "source" is closed/],
   },
-  'an end in a record': {
+  'ending in a record': {
     document: '<source><job/><job>x',
     records: ['<job/>'],
     shortfalls: [/inside record 2/, /"source"/],
   },
-  'an end in a tag': {
+  'ending in a tag': {
     document: '<source><job/></sour',
     records: ['<job/>'],
     shortfalls: [/inside a tag/, /"source"/],
   },
-  'an end in a comment': {
+  'ending in a comment': {
     document: '<source><job/></source><!-- cach',
     records: ['<job/>'],
     shortfalls: [/inside a comment/],
@@ -169,7 +169,7 @@ const broken: Record<string, { document: string; records: string[]; shortfalls: 
     records: [],
     shortfalls: [/"<\/source>" matches no start tag/],
   },
-  'a stray end tag': {
+  'an end tag without a start tag': {
     document: inSource('</job>', '<job/>'),
     records: ['<job/>'],
     shortfalls: [/"<\/job>" matches no start tag/],
@@ -201,7 +201,7 @@ const broken: Record<string, { document: string; records: string[]; shortfalls: 
   },
 };
 
-describe('a document that is not whole', () => {
+describe('an incomplete document', () => {
   for (const [name, { document, records, shortfalls }] of Object.entries(broken)) {
     for (const sizes of [[1e9], [1], [5, 11]]) {
       it(`${name}, in chunks of ${sizes}`, () => {
@@ -214,7 +214,7 @@ describe('a document that is not whole', () => {
   }
 });
 
-it('tells of a second root that is a record as well', () => {
+it('reports a second root that is a record as well', () => {
   const result = split('<job>1</job><job>2</job>', { recordPath: 'job' });
   expect(result).toMatchObject({
     records: ['<job>1</job>', '<job>2</job>'],
@@ -222,7 +222,7 @@ it('tells of a second root that is a record as well', () => {
   });
 });
 
-describe('what is no feed', () => {
+describe('a document that is not a feed', () => {
   const cases: Record<string, [string, RegExp]> = {
     nothing: ['', /empty/],
     'white space': [' \n ', /empty/],
@@ -237,7 +237,7 @@ describe('what is no feed', () => {
     'an HTML page, lower case': ['<!doctype html>\n<html></html>', /HTML where/],
     'entities of its own': [
       '<!DOCTYPE source [<!ENTITY a "b">]><source><job/></source>',
-      /declares a document type with entities/,
+      /document type declaration with its own entities/,
     ],
     'endless text': ['x'.repeat(70_000), /not an XML feed/],
     'endless depth': ['<a>'.repeat(300), /nested deeper than 256/],
@@ -256,7 +256,7 @@ describe('what is no feed', () => {
 describe('records above the size limit', () => {
   const document = inSource('<job>1</job>', `<job>${'é'.repeat(5_000)}<job/></job>`, '<job>3</job>');
   for (const sizes of [[1e9], [1], [100], [997]]) {
-    it(`are skipped, and told with their length, in chunks of ${sizes}`, () => {
+    it(`are skipped and reported with their length, in chunks of ${sizes}`, () => {
       const result = split(document, { maxRecordBytes: 3_000 }, sizes);
       expect(result.records).toEqual(['<job>1</job>', '<job>3</job>']);
       expect(result.oversized).toEqual([{ head: expect.stringMatching(/^<job>é+/), length: 10_017 }]);
@@ -265,7 +265,7 @@ describe('records above the size limit', () => {
     });
   }
 
-  it('do not swallow the records after one whose end tag is missing', () => {
+  it('do not hide the records after one without its end tag', () => {
     const records = Array.from({ length: 50 }, (_, index) => `<job>${String(index).repeat(100)}</job>`);
     const result = split(inSource('<job>open', ...records), { maxRecordBytes: 1_000 }, [64]);
     expect(result.records).toEqual(['<job>open\n', ...records]);
@@ -308,13 +308,13 @@ describe('declared totals', () => {
       declaredTotal: 0,
       shortfalls: [/declares 0/],
     },
-    'no number': {
+    'not a number': {
       document: inSource('<n>many</n>', '<job/>'),
       totalPaths: ['source/n'],
       shortfalls: [/is not a number: "many"/],
     },
-    'none in this feed': { document: inSource('<job/>'), totalPaths: ['source/n'], shortfalls: [] },
-    'one inside a record is not one': {
+    'missing from this feed': { document: inSource('<job/>'), totalPaths: ['source/n'], shortfalls: [] },
+    'ignored inside a record': {
       document: inSource('<job><n>7</n></job>'),
       totalPaths: ['source/job/n'],
       shortfalls: [],
@@ -332,5 +332,5 @@ describe('declared totals', () => {
 });
 
 it.each(['', 'source//job', 'source/@a/job', '/', '@a'])('refuses the record path "%s"', (recordPath) => {
-  expect(() => split('<a/>', { recordPath })).toThrow(/is not a path of elements/);
+  expect(() => split('<a/>', { recordPath })).toThrow(/is not a valid element path/);
 });

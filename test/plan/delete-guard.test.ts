@@ -14,34 +14,34 @@ const load = (changes: Partial<DeleteLoad>): DeleteLoad => ({
 describe('judgeDeletes', () => {
   it.each([
     ['nothing to delete', load({}), 'within'],
-    ['nothing to delete of an emptied feed', load({ live: 0, emptied: true }), 'within'],
+    ['nothing to delete from an empty feed', load({ live: 0, emptied: true }), 'within'],
     ['few of many', load({ added: 20 }), 'within'],
     ['one more than the share', load({ added: 21 }), 'hold'],
-    ['a large share of few jobs, but not above the count', load({ added: 5, live: 6 }), 'within'],
+    ['a large share of a few jobs, but not above the count', load({ added: 5, live: 6 }), 'within'],
     ['one more than the count, above the share', load({ added: 6, live: 7 }), 'hold'],
     ['above the count, at the share', load({ added: 6, live: 30 }), 'within'],
     ['few now, many in the last day', load({ added: 6, recent: 15, done: 15, live: 85 }), 'hold'],
-    ['eroding: a day ago there were more', load({ added: 5, recent: 15, done: 15, live: 85 }), 'within'],
-    ['few now, many held already', load({ added: 1, recent: 50 }), 'hold'],
-    ['more than the count, of jobs none of which counts as live', load({ added: 6, live: 0 }), 'hold'],
-    ['an emptied feed, however small', load({ added: 1, live: 1, emptied: true }), 'hold'],
+    ['shrinking feed: there were more jobs a day ago', load({ added: 5, recent: 15, done: 15, live: 85 }), 'within'],
+    ['few now, many already held', load({ added: 1, recent: 50 }), 'hold'],
+    ['more than the count, with no job counted as live', load({ added: 6, live: 0 }), 'hold'],
+    ['an empty feed, however small', load({ added: 1, live: 1, emptied: true }), 'hold'],
   ] as const)('%s', (_name, given, kind) => {
     expect(judgeDeletes(guard, given).kind).toBe(kind);
   });
 
   it.each([
     [1, 'the feed is empty: its only live job would be deleted'],
-    [4, 'the feed is empty: all 4 live jobs of it would be deleted'],
-  ])('says of an emptied feed with jobs: %i', (added, reason) => {
+    [4, 'the feed is empty: all 4 of its live jobs would be deleted'],
+  ])('gives the reason for an empty feed with live jobs: %i', (added, reason) => {
     expect(judgeDeletes(guard, load({ added, live: added, emptied: true }))).toEqual({ kind: 'hold', reason });
   });
 
-  it('says the counts and the limit', () => {
+  it('gives the counts and the limit', () => {
     const verdict = judgeDeletes(guard, load({ added: 30, recent: 10, done: 10, live: 90 }));
     expect(verdict).toEqual({
       kind: 'hold',
       reason:
-        '40 of 100 live jobs would be deleted (30 now, 10 in the last 24 hours or waiting): 40.0 %, above the limit of 5 and 20 %',
+        '40 of 100 live jobs would be deleted (30 now, 10 in the last 24 hours or pending): 40.0 %, above the limit of 5 and 20 %',
     });
   });
 });
@@ -57,11 +57,7 @@ it.each([
     false,
     '3 records could not be read, and their keys are not known: each may be one of the postings that seem to be gone; ',
   ],
-  [
-    2,
-    true,
-    '2 records could not be read since the keys of this feed are read in another way: each may be one of the postings ',
-  ],
-])('says why %i unreadable records hold deletes (other keys: %s)', (records, rekeyed, opening) => {
+  [2, true, '2 records could not be read since the key rule of this feed changed: each may be one of the postings '],
+])('explains why %i unreadable records hold deletes (rekeyed: %s)', (records, rekeyed, opening) => {
   expect(unreadableHold(records, rekeyed).startsWith(opening)).toBe(true);
 });

@@ -15,12 +15,12 @@ describe('likeness with a reference field', () => {
   it.each([
     ['the same reference', job({ number: 'n1' }, at(5)), 'match'],
     ['the same reference, no creation time', job({ number: 'n1' }), 'match'],
-    ['the same reference, made before the attempt', job({ number: 'n1' }, new Date(at(0).getTime() - 1)), 'perhaps'],
-    ['the same reference, made long after', job({ number: 'n1' }, at(11)), 'perhaps'],
-    // Sites give references of their own, so this was taken for "not there" wrongly.
+    ['the same reference, created before the attempt', job({ number: 'n1' }, new Date(at(0).getTime() - 1)), 'perhaps'],
+    ['the same reference, created long after', job({ number: 'n1' }, at(11)), 'perhaps'],
+    // Some sites assign their own references; this used to count as "not there".
     ['another reference, all else the same', job({ ...SAME, number: 'zz' }, at(5)), 'resembles'],
     ['another reference and title', job({ ...SAME, number: 'zz', title: 'Cook' }, at(5)), 'other'],
-    ['another reference, made at another time', job({ ...SAME, number: 'zz' }, at(11)), 'other'],
+    ['another reference, created at another time', job({ ...SAME, number: 'zz' }, at(11)), 'other'],
     ['the reference in upper case', job({ number: 'N1', title: 'NURSE' }, at(5)), 'match'],
     ['the reference in upper case, another title', job({ number: 'N1', title: 'Cook' }, at(5)), 'perhaps'],
     ['the reference in upper case, another state', job({ ...SAME, number: 'N1', 'location-state': 'Utah' }), 'perhaps'],
@@ -32,7 +32,7 @@ describe('likeness with a reference field', () => {
   });
 });
 
-describe('likeness at a site that is known to rewrite values', () => {
+describe('likeness on a site that is known to rewrite values', () => {
   const rewrite = (kind: LearntRewrite['kind'], seen: number, detail = '') => [{ kind, detail, seen }];
   const prefixes = new Map([['number', rewrite('prefixed', 1, 'ACME-')]]);
   const exact = new Map([['number', rewrite('exact', 20)]]);
@@ -42,14 +42,9 @@ describe('likeness at a site that is known to rewrite values', () => {
     ['its prefix, another title', prefixes, { number: 'ACME-n1', title: 'Cook' }, 'perhaps'],
     ['its prefix before another reference', prefixes, { number: 'ACME-n12', title: 'Nurse' }, 'resembles'],
     ['another prefix', prefixes, { number: 'B-n1', title: 'Nurse' }, 'resembles'],
-    [
-      'an unknown rewriting by a site that shows references exactly',
-      exact,
-      { number: 'N1', title: 'Nurse' },
-      'perhaps',
-    ],
-    // What was learnt never says that a job is not there.
-    ['another reference by a site that shows them exactly', exact, { number: 'zz', title: 'Nurse' }, 'resembles'],
+    ['an unknown rewrite on a site that shows references exactly', exact, { number: 'N1', title: 'Nurse' }, 'perhaps'],
+    // A learnt rewrite never proves that a job does not exist.
+    ['another reference on a site that shows them exactly', exact, { number: 'zz', title: 'Nurse' }, 'resembles'],
     [
       'a title with its prefix',
       new Map([['title', rewrite('prefixed', 1, 'Job: ')]]),
@@ -65,7 +60,7 @@ describe('likeness without a reference', () => {
   it.each([
     ['all fields and the time', job(SAME, at(5)), 'match'],
     [
-      'names with _ and white space around',
+      'names with _ and surrounding white space',
       job({ number: 'n1', title: ' Nurse\n', location_state: 'Ohio' }, at(5)),
       'match',
     ],
@@ -73,13 +68,13 @@ describe('likeness without a reference', () => {
     ['a field not shown', job({ number: 'n1', title: 'Nurse' }, at(5)), 'perhaps'],
     ['another title', job({ ...SAME, title: 'Doctor' }, at(5)), 'other'],
     ['another state', job({ ...SAME, 'location-state': 'Utah' }, at(5)), 'resembles'],
-    ['spelled otherwise', job({ number: 'N1', title: '<b>NURSE</b>', 'location-state': 'ohio' }, at(5)), 'match'],
-    ['all fields, made before the attempt', job(SAME, new Date(at(0).getTime() - 1)), 'perhaps'],
+    ['spelled differently', job({ number: 'N1', title: '<b>NURSE</b>', 'location-state': 'ohio' }, at(5)), 'match'],
+    ['all fields, created before the attempt', job(SAME, new Date(at(0).getTime() - 1)), 'perhaps'],
   ] as const)('%s', (_name, listed, expected) => {
     expect(likeness(doubt, listed, { referenceField: undefined })).toBe(expected);
   });
 
-  it('compares all fields where the posting has no reference to send', () => {
+  it('compares all fields if the posting has no reference to send', () => {
     const without = { ...doubt, fields: { title: 'Nurse', 'location-state': 'Ohio' } };
     expect(
       likeness(without, job({ title: 'Nurse', 'location-state': 'Ohio', number: 'n9' }, at(5)), {
@@ -104,7 +99,7 @@ describe('a reference that another posting has too', () => {
 });
 
 describe('contentOf', () => {
-  it('takes what is shown, and holds all else for uncertain', () => {
+  it('takes what is shown and treats everything else as uncertain', () => {
     const shown = { number: 'n1', title: 'Nurse', location_state: 'Utah' };
     expect(contentOf({ ...doubt.fields, city: 'Salem' }, shown)).toEqual({
       fields: { ...doubt.fields, 'location-state': 'Utah', city: 'Salem' },
@@ -114,7 +109,7 @@ describe('contentOf', () => {
   });
 });
 
-it('cluesOf gives the forms that usual changes leave alike', () => {
+it('cluesOf returns forms that the usual changes do not alter', () => {
   expect(cluesOf({ number: 'ACME-007', title: ' Head <b>Nurse</b>… ' }, 'number')).toEqual({
     reference: 'acme007',
     title: 'headnurse',

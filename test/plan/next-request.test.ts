@@ -11,50 +11,55 @@ const A = { title: 'Nurse', city: 'Boston' };
 
 describe('nextRequest', () => {
   it.each([
-    ['wanted, not there', present(A), undefined, { kind: 'create', fields: A }],
-    ['wanted, there as wanted', present(A), actual(A), { kind: 'none' }],
+    ['desired, not live', present(A), undefined, { kind: 'create', fields: A }],
+    ['desired, live with the same content', present(A), actual(A), { kind: 'none' }],
     [
-      'wanted otherwise',
+      'desired with other content',
       present({ ...A, city: 'Salem' }),
       actual(A),
       { kind: 'update', siteJobId: '7', fields: { city: 'Salem' } },
     ],
     [
-      'a field more',
+      'one field more',
       present({ ...A, state: 'Ohio' }),
       actual(A),
       { kind: 'update', siteJobId: '7', fields: { state: 'Ohio' } },
     ],
-    ['a field less', present({ title: 'Nurse' }), actual(A), { kind: 'update', siteJobId: '7', fields: { city: '' } }],
-    ['an empty field less', present({ title: 'Nurse' }), actual({ title: 'Nurse', city: '' }), { kind: 'none' }],
-    ['unwanted, there', { kind: 'absent' } as const, actual(A), { kind: 'delete', siteJobId: '7' }],
-    ['unwanted, not there', { kind: 'absent' } as const, undefined, { kind: 'none' }],
     [
-      'wanted, there, but what it is was never known',
+      'one field less',
+      present({ title: 'Nurse' }),
+      actual(A),
+      { kind: 'update', siteJobId: '7', fields: { city: '' } },
+    ],
+    ['one empty field less', present({ title: 'Nurse' }), actual({ title: 'Nurse', city: '' }), { kind: 'none' }],
+    ['not desired, live', { kind: 'absent' } as const, actual(A), { kind: 'delete', siteJobId: '7' }],
+    ['not desired, not live', { kind: 'absent' } as const, undefined, { kind: 'none' }],
+    [
+      'desired, live with unknown content',
       present(A),
       { siteJobId: siteJobId('7'), contentHash: Buffer.alloc(16), fields: undefined },
       { kind: 'update', siteJobId: '7', fields: A },
     ],
     [
-      'wanted as it was, but a request without an answer may have changed or added fields',
+      'desired unchanged, but an uncertain write may have changed or added fields',
       present(A),
       { ...actual(A), uncertain: ['city', 'state'] },
       { kind: 'update', siteJobId: '7', fields: { city: 'Boston', state: '' } },
     ],
     [
-      'a field that was empty and is not wanted, but may have been filled',
+      'an empty field that is not desired, but may have been filled',
       present(A),
       { ...actual({ ...A, state: '' }), uncertain: ['state'] },
       { kind: 'update', siteJobId: '7', fields: { state: '' } },
     ],
     [
-      'wanted otherwise, and unsure',
+      'desired with other content, after an uncertain write',
       present({ ...A, title: 'Cook' }),
       { ...actual(A), uncertain: ['city'] },
       { kind: 'update', siteJobId: '7', fields: { title: 'Cook', city: 'Boston' } },
     ],
     [
-      'unwanted, and unsure',
+      'not desired, after an uncertain write',
       { kind: 'absent' } as const,
       { ...actual(A), uncertain: ['city'] },
       { kind: 'delete', siteJobId: '7' },
@@ -63,7 +68,7 @@ describe('nextRequest', () => {
     expect(nextRequest(desired, there)).toEqual(expected);
   });
 
-  it('takes names of the object prototype for plain names', () => {
+  it('treats names of the object prototype as plain names', () => {
     const odd = Object.fromEntries([
       ['constructor', 'x'],
       ['toString', 'y'],
@@ -76,7 +81,7 @@ describe('changedFields', () => {
   const fields = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'constructor'), fc.constantFrom('', '1', '2'));
   const filled = (set: Fields) => Object.fromEntries(Object.entries(set).filter(([, value]) => value !== ''));
 
-  it('makes one set of fields the other, and nothing more than needed', () => {
+  it('turns one set of fields into the other with the fewest fields', () => {
     fc.assert(
       fc.property(fields, fields, (from, to) => {
         const changed = changedFields(from, to);

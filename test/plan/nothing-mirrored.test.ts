@@ -59,7 +59,7 @@ it.each([
   );
 });
 
-it('of a plan', () => {
+it('uses the conditional for a plan', () => {
   expect(describeNothingMirrored({ ...NONE, rejected: 2, failed: 1 }, WHY, 0, 'would be')).toBe(
     'nothing would be mirrored: of 3 postings 2 would be rejected, 1 has failed: title is missing (2 of 3)',
   );

@@ -28,7 +28,7 @@ describe('explainValue', () => {
     ['12', 'ACME-12', 'prefixed', 'ACME-'],
     ['s1', '77 s1', 'prefixed', '77 '],
     ['12', '12/US', 'suffixed', '/US'],
-    // Each of these may be another posting's.
+    // Each of these could be another posting's value.
     ['s1', 'S10', 'other', ''],
     ['1', '10', 'other', ''],
     ['1', '21', 'other', ''],
@@ -40,7 +40,7 @@ describe('explainValue', () => {
     expect(explainValue(sent, shown)).toEqual({ kind, detail });
   });
 
-  it('finds that a value is exact, and what explains a value makes it', () => {
+  it('finds equal values exact, and its explanation reproduces the shown value', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (value) => explainValue(value, value).kind === 'exact'));
     fc.assert(
       fc.property(
@@ -62,35 +62,35 @@ describe('explainValue', () => {
 
 const knowing = (field: string, ...rewrites: readonly LearntRewrite[]): LearntRewrites => new Map([[field, rewrites]]);
 
-describe('what is learnt', () => {
+describe('learnt rewrites', () => {
   const prefixed = { kind: 'prefixed', detail: 'ACME-', seen: 1 } as const;
   const exact = { kind: 'exact', detail: '', seen: 20 } as const;
 
-  it('explains what the site makes of each value, and nothing else', () => {
+  it('explain what the site makes of each value, and nothing else', () => {
     expect(isRewriting(knowing('number', prefixed), 'number', '13', 'ACME-13')).toBe(true);
     expect(isRewriting(knowing('number', prefixed), 'number', '13', 'ACME-12')).toBe(false);
     expect(isRewriting(knowing('number', prefixed), 'number', '13', '13')).toBe(false);
     expect(isRewriting(new Map(), 'number', '13', '13')).toBe(false);
   });
 
-  it('counts nothing that is added to some values only', () => {
+  it('do not count if something is added to some values only', () => {
     expect(isRewriting(knowing('number', prefixed, exact), 'number', '13', 'ACME-13')).toBe(false);
   });
 
-  it('knows a field that is always shown exactly', () => {
+  it('recognise a field that is always shown exactly', () => {
     expect(isShownExactly(knowing('number', exact), 'number')).toBe(true);
     expect(isShownExactly(knowing('number', { ...exact, seen: 2 }), 'number')).toBe(false);
     expect(isShownExactly(knowing('number', exact, { kind: 'other', detail: '', seen: 1 }), 'number')).toBe(false);
   });
 
-  it('never makes one posting’s reference of another’s, whatever was learnt of a third', () => {
+  it('never turn one posting’s reference into another’s, whatever was learnt from a third', () => {
     const reference = fc.oneof(
       fc.integer({ min: 0, max: 2000 }).map(String),
       fc.integer({ min: 0, max: 2000 }).map((n) => `s${n}`),
     );
     fc.assert(
       fc.property(reference, reference, reference, reference, (taught, as, one, other) => {
-        // Learnt from a rewriting that the site may do: what it adds is no part of a reference of ours.
+        // Learnt from a plausible rewrite: what the site adds is never part of our own references.
         for (const shown of [`ACME-${taught}`, taught.toUpperCase(), `${taught}/US`, as]) {
           const found = explainValue(taught, shown);
           const learnt = knowing('number', { ...found, seen: 1 });
@@ -101,7 +101,7 @@ describe('what is learnt', () => {
     );
   });
 
-  it('observes the fields that a job shows', () => {
+  it('are observed only for the fields that a job shows', () => {
     expect(
       observe({ 'location-state': 'Ohio', title: 'a', gone: 'x' }, { location_state: 'OHIO', title: 'a' }),
     ).toEqual([

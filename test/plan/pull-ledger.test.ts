@@ -9,11 +9,11 @@ import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 const READING = recordHash(Buffer.from('one way of reading'));
 /** The hash of a record's bytes, as it comes with the record. */
 const bytesOf = (text: string): Buffer => recordHash(Buffer.from(text));
-/** The hash as it is stored. */
+/** The hash as stored. */
 const hashOf = (text: string, reading = READING): Buffer => interpretedHash(bytesOf(text), 0, reading);
 const UNKNOWN: Known = { mapping: undefined, open: undefined };
 
-/** What the books have of posting `a`, whose record was `a1` with content `c1`. */
+/** What the database has for posting `a`, whose record was `a1` with content `c1`. */
 const MAPPED: Known = {
   mapping: {
     key: postingKey('a'),
@@ -31,8 +31,8 @@ function ledgerWith(...records: [string, RecordMark][]): PullLedger {
   return new PullLedger(index, READING);
 }
 
-describe('a record that is known', () => {
-  it('is unchanged if it is settled, and never parsed', () => {
+describe('a known record', () => {
+  it('is unchanged and never parsed if no change is open', () => {
     const ledger = ledgerWith(['a1', RecordMark.mapped]);
     expect(ledger.seeRecord(bytesOf('a1'))).toBeUndefined();
     expect(ledger).toMatchObject({ seen: 1, unchanged: 1, openRecords: 0, duplicates: 0 });
@@ -40,7 +40,7 @@ describe('a record that is known', () => {
     expect(ledger.hasSeenChange(hashOf('a1'))).toBe(false);
   });
 
-  it('is wished if a change waits for it', () => {
+  it('is counted with its open change if that has the same desired state', () => {
     const ledger = ledgerWith(['a1', RecordMark.open], ['b1', RecordMark.open]);
     expect(ledger.seeRecord(bytesOf('a1'))).toBeUndefined();
     expect(ledger).toMatchObject({ unchanged: 0, openRecords: 1 });
@@ -49,7 +49,7 @@ describe('a record that is known', () => {
     expect(ledger.hasSeenChange(hashOf('c1'))).toBe(false);
   });
 
-  it('is parsed if a change contests it', () => {
+  it('is parsed if an open change supersedes it', () => {
     const ledger = ledgerWith(['a1', RecordMark.superseding]);
     expect(ledger.seeRecord(bytesOf('a1'))).toEqual({ hash: hashOf('a1'), ordinal: 0 });
   });
@@ -62,73 +62,73 @@ describe('a record that is known', () => {
   });
 });
 
-describe('a key that stands twice', () => {
+describe('a key that appears twice', () => {
   it.each([
-    ['same', 'c2', 'c2', 'identical'],
-    ['other', 'c2', 'c3', 'conflicting'],
-  ])('among parsed postings with the %s content', (_name, first, second, kind) => {
+    ['the same', 'c2', 'c2', 'identical'],
+    ['different', 'c2', 'c3', 'conflicting'],
+  ])('among parsed postings with %s content', (_name, first, second, kind) => {
     const ledger = ledgerWith();
     const [one, two] = [ledger.seeRecord(bytesOf('x1')), ledger.seeRecord(bytesOf('x2'))];
-    if (one === undefined || two === undefined) throw new Error('both are to be parsed');
+    if (one === undefined || two === undefined) throw new Error('both must be parsed');
     expect(ledger.seePosting(one, hashOf('x'), hashOf(first), UNKNOWN)).toEqual({ kind: 'first' });
     expect(ledger.seePosting(two, hashOf('x'), hashOf(second), UNKNOWN)).toEqual({ kind });
     expect(ledger.duplicates).toBe(1);
   });
 
-  it('first as known, then changed: the known one stands', () => {
+  it('first known, then changed: the known one counts', () => {
     const ledger = ledgerWith(['a1', RecordMark.mapped]);
     ledger.seeRecord(bytesOf('a1'));
     const later = ledger.seeRecord(bytesOf('a2'));
-    if (later === undefined) throw new Error('it is to be parsed');
+    if (later === undefined) throw new Error('it must be parsed');
     expect(ledger.seePosting(later, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'conflicting' });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 1, duplicates: 1 });
   });
 
-  it('first as changed, then as wished, before the first was parsed: the changed one stands', () => {
+  it('first changed, then as in an open change, before the first was parsed: the changed one counts', () => {
     const ledger = ledgerWith(['a1', RecordMark.open]);
     const first = ledger.seeRecord(bytesOf('a2'));
     ledger.seeRecord(bytesOf('a1'));
-    if (first === undefined) throw new Error('it is to be parsed');
+    if (first === undefined) throw new Error('it must be parsed');
     expect(ledger.seePosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
     expect(ledger).toMatchObject({ seen: 2, openRecords: 0, unchanged: 0, duplicates: 1 });
   });
 
-  it('first as changed, then known, before the first was parsed: the changed one stands', () => {
+  it('first changed, then known, before the first was parsed: the changed one counts', () => {
     const ledger = ledgerWith(['a1', RecordMark.mapped]);
     const first = ledger.seeRecord(bytesOf('a2'));
     ledger.seeRecord(bytesOf('a1'));
-    if (first === undefined) throw new Error('it is to be parsed');
+    if (first === undefined) throw new Error('it must be parsed');
     expect(ledger.seePosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first_of_conflicting' });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 0, duplicates: 1 });
     expect([...ledger.missingRecords()]).toEqual([]);
   });
 
-  it('first as changed, then known, after the first was parsed: the same comes out', () => {
+  it('first changed, then known, after the first was parsed: the result is the same', () => {
     const ledger = ledgerWith(['a1', RecordMark.mapped]);
     const first = ledger.seeRecord(bytesOf('a2'));
-    if (first === undefined) throw new Error('it is to be parsed');
+    if (first === undefined) throw new Error('it must be parsed');
     expect(ledger.seePosting(first, hashOf('a'), hashOf('c2'), MAPPED)).toEqual({ kind: 'first' });
     const second = ledger.seeRecord(bytesOf('a1'));
-    if (second === undefined) throw new Error('it is to be parsed');
+    if (second === undefined) throw new Error('it must be parsed');
     expect(ledger.seePosting(second, hashOf('a'), hashOf('c1'), MAPPED)).toEqual({ kind: 'conflicting' });
     expect(ledger).toMatchObject({ seen: 2, unchanged: 0, duplicates: 1 });
   });
 
-  it('in other bytes with the known content collapses', () => {
+  it('collapses if the bytes differ but the content is the known one', () => {
     const ledger = ledgerWith(['a1', RecordMark.mapped]);
     ledger.seeRecord(bytesOf('a1'));
     const again = ledger.seeRecord(bytesOf('a1 with a space'));
-    if (again === undefined) throw new Error('it is to be parsed');
+    if (again === undefined) throw new Error('it must be parsed');
     expect(ledger.seePosting(again, hashOf('a'), hashOf('c1'), MAPPED)).toEqual({ kind: 'identical' });
     expect(ledger).toMatchObject({ unchanged: 1, duplicates: 1 });
   });
 });
 
-describe('what was not met', () => {
-  it('are the mappings whose posting came on neither path', () => {
+describe('missing records', () => {
+  it('are the mappings whose posting was seen on neither path', () => {
     const ledger = ledgerWith(['a1', RecordMark.mapped], ['b1', RecordMark.mapped], ['c1', RecordMark.superseding]);
     const seenRecord = ledger.seeRecord(bytesOf('a2'));
-    if (seenRecord === undefined) throw new Error('it is to be parsed');
+    if (seenRecord === undefined) throw new Error('it must be parsed');
     ledger.seePosting(seenRecord, hashOf('a'), hashOf('c2'), MAPPED);
     expect([...ledger.missingRecords()].map(String).sort()).toEqual([hashOf('b1'), hashOf('c1')].map(String).sort());
     expect(ledger.hasSeen(hashOf('a1'))).toBe(true);
@@ -136,7 +136,7 @@ describe('what was not met', () => {
   });
 });
 
-describe('a record that was read in another way before', () => {
+describe('a record that was read under another interpretation', () => {
   it('is parsed, and accounts for no posting but its own', () => {
     const other = recordHash(Buffer.from('another way of reading'));
     const index = new RecordIndex(2);
@@ -145,7 +145,7 @@ describe('a record that was read in another way before', () => {
     const ledger = new PullLedger(index, READING);
     const [one, two] = [ledger.seeRecord(bytesOf('a1')), ledger.seeRecord(bytesOf('b1'))];
     expect([one?.hash, two?.hash]).toEqual([hashOf('a1'), hashOf('b1')]);
-    if (one === undefined) throw new Error('it is to be parsed');
+    if (one === undefined) throw new Error('it must be parsed');
     ledger.seePosting(one, hashOf('z'), hashOf('c1'), UNKNOWN);
     expect([...ledger.missingRecords()].map(String).sort()).toEqual(
       [hashOf('a1', other), hashOf('b1', other)].map(String).sort(),
@@ -154,7 +154,7 @@ describe('a record that was read in another way before', () => {
     expect(ledger.hasSeenChange(hashOf('b1', other))).toBe(false);
   });
 
-  it('is fetched and found by its stored hash', () => {
+  it('is prefetched and found by its stored hash', () => {
     const ledger = ledgerWith(['a1', RecordMark.mapped]);
     ledger.expectRecord(bytesOf('a1'), 0);
     const padded = Buffer.concat([Buffer.of(7), bytesOf('a1')]);

@@ -7,7 +7,7 @@ const hashOf = (text: string): Buffer => createHash('sha1').update(text).digest(
 const marks = fc.constantFrom(RecordMark.mapped, RecordMark.superseding, RecordMark.open);
 
 describe('RecordIndex', () => {
-  it('holds what a map would, however many entries come', () => {
+  it('behaves like a map, whatever the number of entries', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 300 }), marks)), fc.nat(50), (entries, expected) => {
         const index = new RecordIndex(expected);
@@ -26,7 +26,7 @@ describe('RecordIndex', () => {
     );
   });
 
-  it('finds hashes that begin alike, at the end of the table too', () => {
+  it('finds hashes with the same beginning, also at the end of the table', () => {
     const alike = Array.from({ length: 40 }, (_, at) => {
       const hash = Buffer.alloc(16, 0xff);
       hash[15] = at;
@@ -38,7 +38,7 @@ describe('RecordIndex', () => {
     expect(index.find(Buffer.alloc(16, 0xfe))).toBe(-1);
   });
 
-  it('finds them also after it has grown, and finds none that is not there', () => {
+  it('still finds them after growing, and finds no absent hash', () => {
     const alike = Array.from({ length: 300 }, (_, at) => {
       const hash = Buffer.alloc(16, 0xff);
       hash.writeUInt32LE(at, 12);
@@ -50,14 +50,14 @@ describe('RecordIndex', () => {
     expect(index.find(Buffer.alloc(16, 0xff))).toBe(-1);
   });
 
-  it('notes where a hash was seen first', () => {
+  it('records where a hash was first seen', () => {
     const index = new RecordIndex(1);
     const slot = index.add(hashOf('a'), RecordMark.mapped);
     for (const ordinal of [3, 5]) index.see(slot, ordinal);
     expect(index.seenAt(slot)).toBe(3);
   });
 
-  it('notes the largest ordinal beside everything else, and refuses a larger one', () => {
+  it('records the largest ordinal next to everything else, and refuses a larger one', () => {
     const index = new RecordIndex(2);
     const [slot, other] = ['a', 'b'].map((text) => index.add(hashOf(text), RecordMark.open)) as [number, number];
     index.account(slot);
@@ -72,7 +72,7 @@ describe('RecordIndex', () => {
     expect([index.seenAt(slot), index.isAccounted(slot), index.mark(slot)]).toEqual([undefined, true, RecordMark.open]);
   });
 
-  it('keeps what was seen where it grows, and gives the hashes that were not met', () => {
+  it('keeps what was seen when it grows, and returns the missing hashes', () => {
     const index = new RecordIndex(0);
     const hashes = Array.from({ length: 200 }, (_, at) => hashOf(`r${at}`));
     for (const [at, hash] of hashes.entries()) {
@@ -89,7 +89,7 @@ describe('RecordIndex', () => {
     expect(index.mark(index.find(hashes[54] as Buffer))).toBe(RecordMark.mapped);
   });
 
-  it('takes less than 48 bytes an entry at a million', () => {
+  it('takes less than 48 bytes per entry for a million entries', () => {
     expect(new RecordIndex(1_000_000).byteLength / 1_000_000).toBeLessThan(48);
   });
 });

@@ -6,7 +6,7 @@ import { removeIllegalCharacters } from '../../src/posting/xml-characters.ts';
 
 const writer = new CleanTextsWriter();
 
-/** Written behind something else, into memory that holds what is promised and not a byte more. */
+/** Writes after other content, into memory of exactly the promised size. */
 function jsonOf(texts: CleanTexts): string {
   const memory = Buffer.alloc(1 + CleanTextsWriter.mostBytes(texts));
   const json = new Utf8Writer(memory, 1);
@@ -14,18 +14,18 @@ function jsonOf(texts: CleanTexts): string {
   return memory.toString('utf8', 1, json.end());
 }
 
-/** What the reader of postings leaves of a text. */
+/** Text as the posting reader leaves it. */
 const cleaned = (text: string): string => removeIllegalCharacters(text).text.replaceAll('\r', '\n');
 
 const special = fc.constantFrom('"', '\\', '\n', '\t', '/', '\u007f', '\u2028', 'é', '–', '𝄞', ' ', 'n', 'u0041');
 const short = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: special }));
-/** Around the length from which on a text is written by itself. */
+/** Lengths around the limit above which a text is written separately. */
 const long = fc.string({ unit: special, minLength: 240, maxLength: 270 });
 const texts = fc.dictionary(fc.oneof(fc.string({ unit: 'grapheme' }), special), fc.oneof(short, long).map(cleaned), {
   maxKeys: 6,
 });
 
-test('clean texts become the very JSON that JSON.stringify makes of them', () => {
+test('clean texts become the same JSON as with JSON.stringify', () => {
   fc.assert(
     fc.property(texts, (some) => {
       expect(jsonOf(some)).toBe(JSON.stringify(some));

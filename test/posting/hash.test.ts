@@ -21,19 +21,19 @@ describe('contentHash', () => {
   });
 
   const different: [name: string, one: Record<string, string>, other: Record<string, string>][] = [
-    ['an empty field and none', { a: '' }, {}],
-    ['a border that moved between values', { a: '12', b: '3' }, { a: '1', b: '23' }],
-    ['a border that moved between name and value', { ab: 'c' }, { a: 'bc' }],
+    ['an empty and a missing field', { a: '' }, {}],
+    ['a shifted boundary between values', { a: '12', b: '3' }, { a: '1', b: '23' }],
+    ['a shifted boundary between name and value', { ab: 'c' }, { a: 'bc' }],
     ['one field and two', { a: '1:b1:2' }, { a: '', b: '2' }],
-    ['values that are swapped', { a: '1', b: '2' }, { a: '2', b: '1' }],
+    ['swapped values', { a: '1', b: '2' }, { a: '2', b: '1' }],
     ['leading zeros', { a: '007' }, { a: '7' }],
     ['case', { a: 'Nurse' }, { a: 'nurse' }],
   ];
-  test.each(different)('tells apart %s', (_name, one, other) => {
+  test.each(different)('distinguishes %s', (_name, one, other) => {
     expect(contentHash(one)).not.toEqual(contentHash(other));
   });
 
-  test('is the same for the same fields only', () => {
+  test('is equal only for equal fields', () => {
     fc.assert(
       fc.property(fields, fields, (one, other) => {
         const sorted = (set: Record<string, string>) => JSON.stringify(Object.entries(set).sort());
@@ -62,7 +62,7 @@ describe('contentHash', () => {
     );
   });
 
-  test('stays what it was: the store holds hashes of earlier versions', () => {
+  test('never changes between versions, because the store holds older hashes', () => {
     expect(contentHash({ title: 'Nurse', 'location-state': 'Maine' }).toString('hex')).toBe(
       '43b2d20219717c00b62915a0698fe183',
     );
@@ -70,7 +70,7 @@ describe('contentHash', () => {
 });
 
 describe('a record hash', () => {
-  test('is the first 16 bytes of the SHA-1 of just these bytes', () => {
+  test('is the first 16 bytes of the SHA-1 of exactly these bytes', () => {
     const buffer = Buffer.from('<source><job>1</job><job>2</job></source>');
     const expected = createHash('sha1').update('<job>1</job>').digest().subarray(0, HASH_BYTES);
     expect(recordHash(buffer.subarray(8, 20))).toEqual(expected);
@@ -79,7 +79,7 @@ describe('a record hash', () => {
     expect(target).toEqual(Buffer.concat([Buffer.of(7, 7), expected, Buffer.of(7, 7)]));
   });
 
-  test('is another one under each interpretation, and comes back', () => {
+  test('differs under each interpretation, and can be recovered', () => {
     const hashes = Buffer.concat([Buffer.of(7), recordHash(Buffer.from('<job>1</job>'))]);
     const ways = ['one', 'another'].map((way) => recordHash(Buffer.from(way)));
     const stored = ways.map((way) => interpretedHash(hashes, 1, way));

@@ -1,4 +1,4 @@
-// What becomes of elements that stand inside of a value.
+// How elements inside a value are rendered.
 import { describe, expect, test } from 'vitest';
 import { type MarkupForm, renderMarkup } from '../../src/posting/markup.ts';
 
@@ -7,14 +7,14 @@ describe('renderMarkup', () => {
     ['text around an element, in order', 'plain', 'Title <b>bold</b> tail', 'Title bold tail'],
     ['paragraphs do not run into each other', 'plain', '<p>One</p><p>Two</p>', 'One\n\nTwo'],
     ['a line break', 'plain', '<div>One<br/>Two <i>it</i></div>', 'One\nTwo it'],
-    ['elements that are no HTML', 'plain', '\n <city>Boston</city>\n <state>MA</state>\n', 'Boston MA'],
-    ['nothing is hidden that HTML would hide', 'plain', '<title>Nurse</title><style>plain</style>', 'Nurseplain'],
-    ['characters that are escaped', 'plain', '<b>a &lt; b</b> &amp;amp; &#233;', 'a < b &amp; é'],
+    ['elements that are not HTML', 'plain', '\n <city>Boston</city>\n <state>MA</state>\n', 'Boston MA'],
+    ['elements that HTML would hide are shown', 'plain', '<title>Nurse</title><style>plain</style>', 'Nurseplain'],
+    ['escaped characters', 'plain', '<b>a &lt; b</b> &amp;amp; &#233;', 'a < b &amp; é'],
     ['a CDATA section is text', 'plain', '<b>x</b> <![CDATA[1 < 2 &amp; <i>]]>', 'x 1 < 2 &amp; <i>'],
-    ['comments and instructions are no text', 'plain', 'a<!-- <b> --><?x <c> ?><b/>d', 'ad'],
+    ['comments and instructions are not text', 'plain', 'a<!-- <b> --><?x <c> ?><b/>d', 'ad'],
     ['elements stay elements', 'html', '<p class="x">One &lt; <b>two</b></p>', '<p class="x">One &lt; <b>two</b></p>'],
     ['names lose prefixes', 'html', '<h:div xmlns:h="u" xmlns="v" h:a="1"><h:p/></h:div>', '<div a="1"><p></p></div>'],
-    ['void elements stay without an end', 'html', 'One<br/>two<hr />', 'One<br>two<hr>'],
+    ['void elements get no end tag', 'html', 'One<br/>two<hr />', 'One<br>two<hr>'],
     ['a CDATA section is escaped', 'html', '<b/><![CDATA[1 < 2 & 3]]>', '<b></b>1 &lt; 2 &amp; 3'],
     ['a > in an attribute', 'html', `<a title='a > b' href="/x/">x</a>`, `<a title='a &gt; b' href="/x/">x</a>`],
     ['escaped once more', 'escaped html', '<p>a &lt; b</p>', '<p>a &amp;lt; b</p>'],
@@ -23,7 +23,7 @@ describe('renderMarkup', () => {
     expect(renderMarkup(markup, form)).toBe(text);
   });
 
-  test('takes time that grows with the length only', () => {
+  test('runs in linear time', () => {
     const hostile = `<a b="${'x> '.repeat(250_000)}"/>`;
     expect(renderMarkup(hostile, 'html')).toMatch(/^<a b="x&gt;/);
   });

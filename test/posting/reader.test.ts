@@ -16,7 +16,7 @@ function read(record: RecordTree, changes: Partial<MappingSpec> = {}) {
   return compileReader(sampleSpec(changes)).read(record);
 }
 
-/** The fields of a record, whatever is wrong with them. */
+/** The fields of a record, even if they are invalid. */
 function fieldsOf(record: RecordTree, fields: Readonly<Record<string, FieldRule>>) {
   const result = read({ ...nurse, ...(record as object) }, { fields: { ...sampleSpec().fields, ...fields } });
   if (result.kind === 'unreadable') throw new Error('unreadable');
@@ -32,19 +32,19 @@ describe('a good record', () => {
     });
   });
 
-  test('keeps digits, exponents and hexadecimals as they are written', () => {
+  test('keeps digits, exponents and hexadecimal numbers as written', () => {
     for (const title of ['007', '1e5', '0x10', '1.0'])
       expect(read({ ...nurse, title })).toMatchObject({ posting: { fields: { title } } });
   });
 
-  test('gives the abbreviation where the site wants it', () => {
+  test('uses the abbreviation if the site wants it', () => {
     const stateField = { name: 'location-state', values: 'abbreviation', allow: ['states'] } as const;
     expect(read({ ...nurse, state: 'Mass.' }, { stateField })).toMatchObject({
       posting: { fields: { 'location-state': 'MA' } },
     });
   });
 
-  test('gets its state as the site wants it without a transform too', () => {
+  test('has its state converted for the site even without a transform', () => {
     const fields = { title: fromPaths('title'), 'location-state': fromPaths('state') };
     expect(read(nurse, { fields })).toMatchObject({
       kind: 'posting',
@@ -53,7 +53,7 @@ describe('a good record', () => {
   });
 });
 
-describe('where values come from', () => {
+describe('value sources', () => {
   const cases: [name: string, rule: FieldRule, record: RecordTree, value: string | undefined][] = [
     ['the first path with a text', fromPaths(['a', 'b', 'c']), { a: ' ', b: 'two', c: 'three' }, 'two'],
     ['the first text at a path', fromPaths('a'), { a: ['', 'one', 'two'] }, 'one'],
@@ -100,7 +100,7 @@ describe('where values come from', () => {
     expect(fieldsOf(record, { extra: rule }).extra).toBe(value);
   });
 
-  test.each(['{a', 'a}', '{}', '{a}{', '{a/}'])('the template %j is refused', (template) => {
+  test.each(['{a', 'a}', '{}', '{a}{', '{a/}'])('refuses the template %j', (template) => {
     const fields = { title: { source: { kind: 'template', template }, as: [] } } as const;
     expect(() => compileReader(sampleSpec({ fields }))).toThrow(MalformedPathError);
   });
@@ -110,7 +110,7 @@ describe('keys', () => {
   const cases: [name: string, id: RecordTree, key: string][] = [
     ['leading zeros stay', '007', '007'],
     ['case stays', 'aB', 'aB'],
-    ['spaces around go', ' \n 41650\t', '41650'],
+    ['surrounding spaces are removed', ' \n 41650\t', '41650'],
     ['spaces inside stay', '1903-13-DHS Prof  Dvl', '1903-13-DHS Prof  Dvl'],
     ['500 characters beyond the basic plane', '😀'.repeat(500), '😀'.repeat(500)],
     ['an address', 'https://example.com/?id=1&b=2', 'https://example.com/?id=1&b=2'],
@@ -121,8 +121,8 @@ describe('keys', () => {
   });
 
   const refusals: [name: string, record: RecordTree, message: RegExp, value?: string][] = [
-    ['no key', { title: 'Nurse' }, /no key: nothing stands at id/],
-    ['an empty key', { ...nurse, id: ' ' }, /no key: nothing stands at id/],
+    ['no key', { title: 'Nurse' }, /no key: no value found at id/],
+    ['an empty key', { ...nurse, id: ' ' }, /no key: no value found at id/],
     ['501 characters', { ...nurse, id: '😀'.repeat(501) }, /longer than 500 characters/, '😀'.repeat(100)],
     ['10,000 characters', { ...nurse, id: 'x'.repeat(10_000) }, /longer than 500 characters/, 'x'.repeat(200)],
     ['a NUL', { ...nurse, id: 'a\u0000b' }, /control characters/, 'a\uFFFDb'],
@@ -137,7 +137,7 @@ describe('keys', () => {
     });
   });
 
-  test('several paths together are one key, and unlike ones stay unlike', () => {
+  test('several paths form one key, and different values never give the same key', () => {
     const key = { paths: ['a', 'b'] };
     const keyOf = (a: string, b: string) => read({ ...nurse, a, b }, { key });
     expect(keyOf('x', 'y')).toMatchObject({ posting: { key: 'x|y' } });
@@ -150,8 +150,8 @@ describe('keys', () => {
   });
 });
 
-describe('what breaks the rules of the site', () => {
-  test('every problem is collected, and the posting shows what was read', () => {
+describe('a posting that breaks the rules of the site', () => {
+  test('keeps the fields as read, and every problem is collected', () => {
     const fields = { ...sampleSpec().fields, web: fromPaths('web', 'url'), note: fromPaths('note') };
     const result = read(
       { id: '1', state: 'Jalisco', web: 'example.com', note: 'too long' },
@@ -168,12 +168,12 @@ describe('what breaks the rules of the site', () => {
         message: expect.stringMatching(/^"Jalisco" is not a valid U.S. state; .*Massachusetts/),
       },
       { field: 'web', value: 'example.com', message: expect.stringMatching(/^"example.com" is not a web address/) },
-      { field: 'title', message: 'title is missing; the site takes no job without it' },
-      { field: 'note', value: 'too long', message: 'note has 8 characters; the site takes at most 5' },
+      { field: 'title', message: 'title is missing; the site requires it' },
+      { field: 'note', value: 'too long', message: 'note has 8 characters; the site allows at most 5' },
     ]);
   });
 
-  test('a missing state', () => {
+  test('is invalid without a state', () => {
     expect(read({ id: '1', title: 'Nurse' })).toMatchObject({
       kind: 'invalid',
       problems: [
@@ -182,25 +182,25 @@ describe('what breaks the rules of the site', () => {
     });
   });
 
-  test('a length is counted in characters, not code units', () => {
+  test('has its lengths counted in characters, not code units', () => {
     expect(read({ ...nurse, title: '😀'.repeat(5) }, { maxLengths: { title: 5 } }).kind).toBe('posting');
     expect(read({ ...nurse, title: '😀'.repeat(6) }, { maxLengths: { title: 5 } }).kind).toBe('invalid');
   });
 });
 
 describe("characters that XML can't carry", () => {
-  test('are removed and noted, the rest stays', () => {
+  test('are removed with a note, and the rest stays', () => {
     const title = 'N\u0000u\u001Brse\u0007 \u{1F600}\uFFFE\uD800\t!';
     expect(read({ ...nurse, title })).toMatchObject({
       kind: 'posting',
       posting: {
         fields: { title: 'Nurse \u{1F600}\t!' },
-        notes: [{ field: 'title', message: "5 characters that XML can't carry removed" }],
+        notes: [{ field: 'title', message: "removed 5 characters that XML can't carry" }],
       },
     });
   });
 
-  test('are in no field, key, note or problem, whatever the record', () => {
+  test('never appear in a field, key, note or problem, whatever the record', () => {
     const reader = compileReader(
       sampleSpec({
         fields: { ...sampleSpec().fields, any: fromPaths('*', 'html'), text: fromPaths('*/*', 'text', 'email') },
@@ -226,7 +226,7 @@ describe("characters that XML can't carry", () => {
   });
 });
 
-test('reading any tree gives a result, the same each time', () => {
+test('any tree gives a result, and the same one each time', () => {
   const reader = compileReader(
     sampleSpec({
       fields: { ...sampleSpec().fields, __proto__x: fromPaths('__proto__'), c: fromPaths('*/constructor') },
@@ -241,7 +241,7 @@ test('reading any tree gives a result, the same each time', () => {
   );
 });
 
-test('names that do harm in plain objects do none as fields', () => {
+test('names that are dangerous in plain objects are harmless as fields', () => {
   const { fields } = JSON.parse(
     '{"fields": {"__proto__": {"source": {"kind": "constant", "value": "x"}, "as": []}}}',
   ) as MappingSpec;
@@ -263,21 +263,21 @@ describe('withFields', () => {
   };
   const bad = postingOf({ ...nurse, state: 'Jalisco', web: 'example.com', body: '&amp;lt;b&amp;gt;' });
 
-  test('an edit that mends everything makes a posting', () => {
-    const mended = reader.withFields(bad, { 'location-state': 'mass.', web: 'https://example.com' });
+  test('an edit that fixes everything gives a valid posting', () => {
+    const fixed = reader.withFields(bad, { 'location-state': 'mass.', web: 'https://example.com' });
     const expected = {
       title: 'Nurse',
       'location-state': 'Massachusetts',
       web: 'https://example.com',
       body: '&lt;b&gt;',
     };
-    expect(mended).toEqual({
+    expect(fixed).toEqual({
       kind: 'posting',
       posting: { ...bad, fields: expected, contentHash: contentHash(expected) },
     });
   });
 
-  test('what was not edited is still wrong', () => {
+  test('a problem that was not edited remains', () => {
     expect(reader.withFields(bad, { 'location-state': 'MA' })).toMatchObject({
       kind: 'invalid',
       problems: [{ field: 'web' }],
@@ -294,16 +294,16 @@ describe('withFields', () => {
     });
     expect(reader.withFields(good, { 'no name': 'x' })).toMatchObject({
       kind: 'invalid',
-      problems: [{ field: 'no name', message: '"no name" is not a name that a field of the site can have' }],
+      problems: [{ field: 'no name', message: '"no name" is not a valid site field name' }],
     });
   });
 
-  test('no edits change nothing', () => {
+  test('without edits nothing changes', () => {
     const good = postingOf(nurse);
     expect(reader.withFields(good, {})).toEqual({ kind: 'posting', posting: good });
   });
 
-  test('the posting that is edited stays as it was', () => {
+  test('the original posting is not modified', () => {
     const before = { ...bad.fields };
     reader.withFields(bad, { title: 'Other' });
     expect({ ...bad.fields }).toEqual(before);
@@ -315,8 +315,8 @@ describe('the fingerprint', () => {
 
   test('does not depend on the order of names', () => {
     const { fields } = sampleSpec();
-    const turned = Object.fromEntries(Object.entries(fields).reverse());
-    expect(fingerprintOf({ fields: turned })).toBe(fingerprintOf());
+    const reversed = Object.fromEntries(Object.entries(fields).reverse());
+    expect(fingerprintOf({ fields: reversed })).toBe(fingerprintOf());
   });
 
   const changes: [name: string, change: Partial<MappingSpec>][] = [
@@ -326,9 +326,9 @@ describe('the fingerprint', () => {
     ['a transform', { fields: { ...sampleSpec().fields, title: fromPaths('title', 'upper') } }],
     ['a default', { fields: { ...sampleSpec().fields, title: { ...fromPaths('title'), default: 'x' } } }],
     ['the state field', { stateField: { ...sampleSpec().stateField, values: 'abbreviation' } }],
-    ['what is allowed', { stateField: { ...sampleSpec().stateField, allow: ['states'] } }],
+    ['the allowed states', { stateField: { ...sampleSpec().stateField, allow: ['states'] } }],
     ['a required field', { requiredFields: ['title', 'number'] }],
-    ['a length', { maxLengths: { title: 255 } }],
+    ['a maximum length', { maxLengths: { title: 255 } }],
     ['the state table', { states: { ...stateTable, countryNames: ['US'] } }],
   ];
   test.each(changes)('changes with %s', (_name, change) => {
@@ -347,7 +347,7 @@ describe('the interpretation', () => {
 
   test.each([
     ['the mapping', { fingerprint: compileReader(sampleSpec({ key: { paths: ['@id'] } })).fingerprint }],
-    ['the path of records', { recordPath: '*/job' }],
+    ['the record path', { recordPath: '*/job' }],
     ['the encoding', { encoding: 'windows-1252' }],
   ])('changes with %s', (_name, change) => {
     expect(interpretationOf({ ...reading, ...change })).not.toEqual(interpretationOf(reading));

@@ -53,10 +53,10 @@ describe('textsAt', () => {
     ],
     ['two conditions', 'jobDescriptions/jobDescription[name=Tasks][value=Join us]/value', []],
     ['any element', 'nested/*/children', ['deep']],
-    ['any element, which is no attribute', 'location/*', []],
-    ['a name without prefix for one with', 'state', ['Michigan']],
+    ['any element, excluding attributes', 'location/*', []],
+    ['a name without a prefix matches one with a prefix', 'state', ['Michigan']],
     ['a name with its prefix', 'joblisting:state', ['Michigan']],
-    ['a name without prefix for several with', 'tag', ['first', 'second', 'third']],
+    ['a name without a prefix matches several with prefixes', 'tag', ['first', 'second', 'third']],
     [
       'any element, in order',
       'jobDescriptions/*/*',
@@ -64,11 +64,11 @@ describe('textsAt', () => {
     ],
     ['another prefix', 'other:state', []],
     ['the exact name before a prefixed one', 'link/@href', []],
-    ['an attribute without prefix for one with', 'location/@lang', ['en']],
-    ['an attribute is no element', 'id', []],
+    ['an attribute without a prefix matches one with a prefix', 'location/@lang', ['en']],
+    ['an attribute is not an element', 'id', []],
     ['an empty element', 'empty', ['']],
     ['an element with children only', 'nested', ['deep']],
-    ['nothing there', 'office/street', []],
+    ['a missing element', 'office/street', []],
     ['constructor', 'constructor', []],
     ["the name of an object's constructor", 'constructor/name', []],
     ['__proto__', '__proto__', []],
@@ -78,7 +78,7 @@ describe('textsAt', () => {
     expect(textsAt(parseRecordPath(path), personio)).toEqual(texts);
   });
 
-  test('an element named __proto__ is an element like any other', () => {
+  test('an element named __proto__ is an ordinary element', () => {
     const record = JSON.parse('{"__proto__": {"title": "odd"}}') as RecordTree;
     expect(textsAt(parseRecordPath('__proto__/title'), record)).toEqual(['odd']);
   });
@@ -89,7 +89,7 @@ describe('textsAt', () => {
     expect(textsAt(parseRecordPath('a'), { a: record })).toEqual(['bottom']);
   });
 
-  test('any path on any tree gives texts', () => {
+  test('any path on any tree returns texts', () => {
     const path = fc.constantFrom(
       'a',
       '*',
@@ -130,12 +130,12 @@ describe('parseRecordPath', () => {
     "a[b='c]",
     '.. /[',
     'a[@b/c=d]',
-  ])('refuses %j and says how a path looks', (source) => {
+  ])('refuses %j and shows a valid path', (source) => {
     expect(() => parseRecordPath(source)).toThrow(MalformedPathError);
     expect(() => parseRecordPath(source)).toThrow(/a path looks like/);
   });
 
-  test('takes any text or refuses it with its own error', () => {
+  test('parses any text or throws its own error', () => {
     const characters = fc.constantFrom(...'ab/@*[]={}\'" :.');
     fc.assert(
       fc.property(fc.string({ unit: characters }), (source) => {

@@ -1,4 +1,4 @@
-// Arbitrary records, with the names that do harm in plain objects among them.
+// Arbitrary records for property tests, including names that are dangerous in plain objects.
 import fc from 'fast-check';
 import type { RecordTree } from '../../src/posting/posting.ts';
 
@@ -22,7 +22,7 @@ const name = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 8 }),
 );
 
-/** Trees as the record parser builds them: objects without prototypes, lists, text with any code unit in it. */
+/** Trees as the record parser builds them: objects without prototypes, lists, and text of any code units. */
 export const recordTree: fc.Arbitrary<RecordTree> = fc.letrec<{ tree: RecordTree }>((tie) => ({
   tree: fc.oneof(
     { maxDepth: 5 },

@@ -1,11 +1,11 @@
-// A mapping with little in it, for tests to change what they are about.
+// A minimal mapping that tests modify as needed.
 import { readStateTable } from '../../src/config/load-us-states.ts';
 import type { FieldRule, MappingSpec } from '../../src/posting/mapping.ts';
 import type { TransformName } from '../../src/posting/transforms.ts';
 
 export const stateTable = await readStateTable();
 
-/** A rule that takes the first of some paths. */
+/** A rule that uses the first path with a value. */
 export const fromPaths = (paths: string | readonly string[], ...as: readonly TransformName[]): FieldRule => ({
   source: { kind: 'paths', paths: [paths].flat() },
   as,

@@ -79,7 +79,7 @@ test.each(cases)('%s of %j is %j', (name, text, result) => {
   expect(apply(name, text)).toBe(result);
 });
 
-describe('of any text', () => {
+describe('any text', () => {
   const piece = fc.constantFrom(
     '<',
     '>',
@@ -109,7 +109,7 @@ describe('of any text', () => {
     fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join('')),
   );
 
-  test.each(TRANSFORM_NAMES)('%s gives a value or a message, and never throws', (name) => {
+  test.each(TRANSFORM_NAMES)('gives a value or a message under %s, which never throws', (name) => {
     fc.assert(
       fc.property(text, (input) => {
         const result = TRANSFORMS[name].apply(input, readState);
@@ -118,7 +118,7 @@ describe('of any text', () => {
     );
   });
 
-  test('a check takes its own results unchanged', () => {
+  test('is unchanged by a check that it has already passed', () => {
     const samples = fc.oneof(text, fc.constantFrom(...cases.map(([, sample]) => sample)));
     const checks = TRANSFORM_NAMES.filter((name) => TRANSFORMS[name].kind === 'check');
     fc.assert(
@@ -130,11 +130,11 @@ describe('of any text', () => {
     );
   });
 
-  test('a date in a page of spaces is none', () => {
+  test('with a date in a page of spaces is not a date', () => {
     expect(apply('date', `1 Jan 2020${' '.repeat(1_000_000)}x\nx`)).toBeUndefined();
   });
 
-  test('HTML made of nothing but openings is read in linear time', () => {
+  test('of nothing but opening markup is read in linear time', () => {
     const pages = ['<', '<!--', '<p', '<script>', '&'].map((opening) => opening.repeat(1_000_000));
     for (const page of pages) expect(apply('text', page)).toBeDefined();
   });

@@ -13,7 +13,7 @@ describe('the table', () => {
     expect(counts).toEqual([50, 1, 5]);
   });
 
-  test('two states with one spelling are refused', () => {
+  test('is refused if two states share a spelling', () => {
     const states = [
       ...stateTable.states,
       { name: 'Massive', abbreviation: 'MX', group: 'states', aliases: ['MASS'] } as const,
@@ -24,7 +24,7 @@ describe('the table', () => {
   });
 });
 
-describe('what feeds write', () => {
+describe('accepted spellings', () => {
   const cases: [written: string, name: string][] = [
     ['Massachusetts', 'Massachusetts'],
     ['MA', 'Massachusetts'],
@@ -68,7 +68,7 @@ describe('what feeds write', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused text', () => {
   test.each([
     'Jalisco',
     'Distrito Federal',
@@ -92,22 +92,22 @@ describe('what is refused', () => {
     expect(reader()('Massachusetts '.repeat(100_000))).toMatchObject({ kind: 'refused' });
   });
 
-  test('the message says what is taken', () => {
+  test('the message says what is accepted', () => {
     expect(reader()('Jalisco')).toMatchObject({
       message:
-        'is not a valid U.S. state; the 50 states and the District of Columbia are, by name or abbreviation, such as Massachusetts, MA or Mass.',
+        'is not a valid U.S. state; accepted: the 50 states and the District of Columbia, by name or abbreviation, such as Massachusetts, MA or Mass.',
     });
   });
 
-  test('a territory is only taken where the configuration allows it, and the message says how', () => {
+  test('a territory is accepted only if the configuration allows it, and the message says how', () => {
     expect(reader()('P.R.')).toMatchObject({
       message:
-        'is Puerto Rico, and of U.S. states the site takes only the 50 states and the District of Columbia; if it takes this one, add territories to state_field.allow',
+        'is Puerto Rico, but the site accepts only the 50 states and the District of Columbia; if it accepts this one too, add territories to state_field.allow',
     });
     expect(reader({ allow: ['states', 'territories'] })('P.R.')).toEqual({ kind: 'value', value: 'Puerto Rico' });
   });
 
-  test('D.C. can be left out', () => {
+  test('D.C. can be excluded', () => {
     expect(reader({ allow: ['states'] })('D.C.')).toMatchObject({ kind: 'refused' });
   });
 });

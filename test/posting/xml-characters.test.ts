@@ -9,7 +9,7 @@ const isChar = (code: number): boolean =>
   code >= 0x10000;
 
 describe('removeIllegalCharacters', () => {
-  test('keeps exactly what XML can carry, for each code unit alone', () => {
+  test('keeps exactly the single code units that XML can carry', () => {
     const wrong: string[] = [];
     for (let code = 0; code <= 0xffff; code += 1) {
       const { text, removed } = removeIllegalCharacters(`a${String.fromCharCode(code)}b`);
@@ -19,7 +19,7 @@ describe('removeIllegalCharacters', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('keeps pairs of surrogates, removes halves', () => {
+  test('keeps surrogate pairs and removes lone surrogates', () => {
     expect(removeIllegalCharacters('\u{1F600}\uD83D\uDE00\uDE00\uD83D')).toEqual({
       text: '\u{1F600}\u{1F600}',
       removed: ['\uDE00', '\uD83D'],

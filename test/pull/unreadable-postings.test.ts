@@ -1,4 +1,4 @@
-// A posting whose record can't be read is in the feed: its job and its open change stay, whatever state they are in.
+// A posting with an unreadable record is still in the feed: its job and open change stay, whatever their state.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { actOnEntries } from '../../src/review/act-on-entries.ts';
@@ -19,10 +19,10 @@ afterEach(() => stage.close());
 /** The record of a posting with a bare `&` in its title. */
 const broken = (each: TestPosting, noise = ''): string =>
   recordXml(each).replace(/<title>.*<\/title>/, `<title>Research & Development ${noise}</title>`);
-/** A record of which nobody can say which posting it is. */
+/** A record that could be any posting. */
 const keyless = (noise = ''): string => `<job><referencenumber>R & D</referencenumber><title>x ${noise}</title></job>`;
 
-/** A feed of these postings and records. */
+/** A feed with these postings and extra records. */
 const feedOf = (list: readonly TestPosting[], ...records: readonly string[]): string =>
   feedXml(list).replace('</source>', `${records.join('\n')}</source>`);
 
@@ -41,7 +41,7 @@ const discardUnreadable = async () =>
   );
 const mapped = async () => (await stage.app.db.query('select key from mapping order by key')).map(({ key }) => key);
 const absent = () => stage.app.db.query(`select key, state from change where desired = 'absent' order by key`);
-/** Pulls, and gives the counts as they stand: summing up throws where they do not add up. */
+/** Pulls and returns the current counts. The summary throws if they do not add up. */
 const pull = async (feed: readonly TestPosting[] | string) => {
   const { pull: number } = await stage.pull(feed);
   return (await summarisePull(stage.app.db, number)).summary;
@@ -58,13 +58,13 @@ const live = async (list: readonly TestPosting[]) => {
 };
 
 interface State {
-  /** Brings p1 into the state; gives the attempt that is in flight, if one is. */
+  /** Brings p1 into the state and returns the attempt in flight, if any. */
   readonly prepare: () => Promise<Attempt | undefined>;
-  /** Its change once its record is unreadable; `undefined`: none. */
+  /** The open change once the record is unreadable; `undefined`: none. */
   readonly open: object | undefined;
-  /** The attempt succeeds afterwards. */
+  /** How the attempt succeeds afterwards. */
   readonly lands?: 'created' | 'updated' | 'deleted';
-  /** Its change after that. */
+  /** The open change after that. */
   readonly landed?: object | undefined;
 }
 
@@ -74,7 +74,7 @@ const gone = async () => {
   await live([p1, ...others]);
   await pull(others);
 };
-/** More than the guard allows, so that all of it is held. */
+/** More deletes than the guard allows, so all of them are held. */
 const heldWithOthers = async () => {
   await live([p1, ...others]);
   await pull(others.slice(8));
@@ -84,21 +84,21 @@ const nothing = async () => undefined;
 
 const states: Record<string, State> = {
   live: { prepare: () => live([p1, ...others]).then(nothing), open: undefined },
-  'not made, ready': {
+  'not created, ready': {
     prepare: () =>
       live(others)
         .then(() => pull([p1, ...others]))
         .then(nothing),
     open: { state: 'ready', desired: 'present' },
   },
-  'not made, rejected by a rule': {
+  'not created, rejected by a rule': {
     prepare: () =>
       live(others)
         .then(() => pull([invalid, ...others]))
         .then(nothing),
     open: { state: 'rejected', desired: 'present' },
   },
-  'not made, failed': {
+  'not created, failed': {
     prepare: () =>
       live(others)
         .then(() => pull([p1, ...others]))
@@ -106,7 +106,7 @@ const states: Record<string, State> = {
         .then(nothing),
     open: { state: 'failed', desired: 'present' },
   },
-  'not made, discarded': {
+  'not created, discarded': {
     prepare: async () => {
       await live(others);
       await pull([invalid, ...others]);
@@ -115,7 +115,7 @@ const states: Record<string, State> = {
     },
     open: { state: 'discarded', desired: 'present' },
   },
-  'being made': {
+  'create in flight': {
     prepare: () =>
       live(others)
         .then(() => pull([p1, ...others]))
@@ -148,7 +148,7 @@ const states: Record<string, State> = {
       fields: expect.objectContaining({ number: 'p1' }),
     },
   },
-  'gone while it was being made': {
+  'gone while its create was in flight': {
     prepare: async () => {
       await live(others);
       await pull([p1, ...others]);
@@ -195,9 +195,9 @@ const states: Record<string, State> = {
     lands: 'updated',
     landed: undefined,
   },
-  'with a delete that waits': { prepare: () => gone().then(nothing), open: undefined },
-  'with a delete that is held': { prepare: () => heldWithOthers().then(nothing), open: undefined },
-  'with a delete that was approved': {
+  'with a pending delete': { prepare: () => gone().then(nothing), open: undefined },
+  'with a held delete': { prepare: () => heldWithOthers().then(nothing), open: undefined },
+  'with an approved delete': {
     prepare: async () => {
       await heldWithOthers();
       await acts('approve', [await stage.entry('p1')]);
@@ -205,7 +205,7 @@ const states: Record<string, State> = {
     },
     open: undefined,
   },
-  'with a delete that was discarded': {
+  'with a discarded delete': {
     prepare: async () => {
       await heldWithOthers();
       await acts('discard', [await stage.entry('p1')]);
@@ -213,14 +213,14 @@ const states: Record<string, State> = {
     },
     open: undefined,
   },
-  'with a delete that failed': {
+  'with a failed delete': {
     prepare: () =>
       gone()
         .then(() => stage.fail('p1', 'failed'))
         .then(nothing),
     open: undefined,
   },
-  'with a delete of unknown outcome': {
+  'with an uncertain delete': {
     prepare: async () => {
       await gone();
       const attempt = await stage.claim('p1');
@@ -231,7 +231,7 @@ const states: Record<string, State> = {
     },
     open: { state: 'ready', desired: 'present', operation: 'update' },
   },
-  'with a delete of unknown outcome that failed for good': {
+  'with an uncertain delete that failed permanently': {
     prepare: async () => {
       await gone();
       const attempt = await stage.claim('p1');
@@ -286,7 +286,7 @@ describe('a posting that becomes unreadable', () => {
           expect(await mapped()).toEqual(before);
         }
 
-        // The source mends it: the entry is gone, and the posting is as any other.
+        // The source fixes it: the entry is gone, and the posting is like any other.
         expect(await pull([changed, ...kept])).toMatchObject({ complete: true, unreadable: 0, gone: 0 });
         expect(await unreadable()).toEqual([]);
         if ((await stage.change('p1'))?.state !== 'in_doubt') {
@@ -298,7 +298,7 @@ describe('a posting that becomes unreadable', () => {
     }
   }
 
-  it('within its grace is back, and what waited for it is sent', async () => {
+  it('ends its grace period, and its open change is sent', async () => {
     await stage.close();
     stage = await openStage({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
     await live([p1, ...others]);
@@ -309,7 +309,7 @@ describe('a posting that becomes unreadable', () => {
     await discardUnreadable();
     expect(await pull(feedOf(others, broken(p1)))).toMatchObject({ complete: true, gone: 0, grace: 0, unreadable: 1 });
     await stage.acceptAll();
-    // One complete pull without it is one again, not two in a row.
+    // The count of missing pulls starts again at one.
     expect(await pull(others)).toMatchObject({ gone: 1, grace: 1, deleted: 0 });
     expect(await absent()).toEqual([]);
   });
@@ -322,7 +322,7 @@ describe('a posting that becomes unreadable', () => {
     expect(await pull(others)).toMatchObject({ complete: true, gone: 1, pending_deletes: 1, unreadable: 0 });
   });
 
-  it.each(['before', 'after'])('%s a readable record of the same key: the readable one counts', async (order) => {
+  it.each(['before', 'after'])('%s a readable record with the same key: the readable one counts', async (order) => {
     await live([p1, ...others]);
     for (const [at, first] of [p1, changed, changed].entries()) {
       const records = [broken(p1), recordXml(first)];
@@ -336,7 +336,7 @@ describe('a posting that becomes unreadable', () => {
     expect([job?.fields?.title, change]).toEqual(['Changed', undefined]);
   });
 
-  it('whose open change a readable record meets by its hash counts once', async () => {
+  it('counts once if a readable record matches its open change by hash', async () => {
     await live(others);
     await pull([p1, ...others]);
     expect(await pull(feedOf([p1, ...others], broken(p1)))).toMatchObject({ seen: 13, unreadable: 1, pending: 1 });
@@ -348,7 +348,7 @@ describe('a posting that becomes unreadable', () => {
     });
   });
 
-  it('is told with its key', async () => {
+  it('is shown with its key', async () => {
     await live([p1, ...others]);
     await pull(feedOf(others, broken(p1)));
     expect(await stage.entries()).toMatchObject([{ kind: 'unreadable', key: 'p1' }]);
@@ -360,7 +360,7 @@ describe('a posting that becomes unreadable', () => {
 });
 
 describe('an unreadable record without a key', () => {
-  it('has the deletes of a complete pull held, and says why', async () => {
+  it('causes the deletes of a complete pull to be held, with the reason', async () => {
     await live([p1, ...others]);
     await pull(feedOf(others, keyless()));
     await discardUnreadable();
@@ -370,7 +370,7 @@ describe('an unreadable record without a key', () => {
       /^1 record could not be read, and its key is not known: it may be one of the postings/,
     );
 
-    // Nothing is held anew by the next pull, and what a person approves stays approved.
+    // The next pull holds nothing again, and approved deletes stay approved.
     await pull(feedOf(others, keyless()));
     expect(await stage.change('p1')).toMatchObject({ id, state: 'held' });
     await acts('approve', [id ?? 0]);
@@ -381,7 +381,7 @@ describe('an unreadable record without a key', () => {
     expect(await mapped()).not.toContain('p1');
   });
 
-  it('that is mended lets the deletes be judged anew', async () => {
+  it('that is fixed has the deletes checked against the guard again', async () => {
     await live([p1, ...others]);
     await pull(feedOf(others, keyless()));
     await discardUnreadable();
@@ -390,7 +390,7 @@ describe('an unreadable record without a key', () => {
     expect(await pull(others)).toMatchObject({ gone: 1, held: 0, pending_deletes: 1, unreadable: 0 });
   });
 
-  it.each([true, false])('has deletes held that wait since before (discarded: %s)', async (discarded) => {
+  it.each([true, false])('causes earlier pending deletes to be held (discarded: %s)', async (discarded) => {
     await gone();
     expect(await absent()).toEqual([{ key: 'p1', state: 'ready' }]);
     await pull(feedOf(others, keyless()));
@@ -402,7 +402,7 @@ describe('an unreadable record without a key', () => {
     expect(await pull(others)).toMatchObject({ complete: true, gone: 1, pending_deletes: 1 });
   });
 
-  it('leaves what was not made yet as it is', async () => {
+  it('leaves creates that are not done yet as they are', async () => {
     await live(others);
     await pull([p1, ...others]);
     await stage.fail('p1', 'in_doubt');
@@ -427,8 +427,8 @@ describe('a record that is too large', () => {
   const late = `<job><description>${large}</description><referencenumber>p1</referencenumber></job>`;
 
   it.each([
-    ['protects its posting, if its key stands at its beginning', recordXml({ ...p1, description: large }), { gone: 0 }],
-    ['may be any posting otherwise', late, { gone: 1, held: 1 }],
+    ['protects its posting if the key is at its beginning', recordXml({ ...p1, description: large }), { gone: 0 }],
+    ['could be any posting otherwise', late, { gone: 1, held: 1 }],
   ])('%s', async (_, record, counts) => {
     await live([p1, ...others]);
     expect(await pull(feedOf(others, record))).toMatchObject({ complete: false, unreadable: 1 });
@@ -441,12 +441,13 @@ describe('a record that is too large', () => {
 describe('an unreadable record whose bytes differ on every pull', () => {
   const cases: Record<string, (noise: string) => string> = {
     'with a key': (noise) => broken(p1, noise),
-    'without a key, by a number': (noise) => keyless(noise),
-    'without a key, by letters': (noise) => keyless(noise.replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')),
+    'without a key, differing in a number': (noise) => keyless(noise),
+    'without a key, differing in letters': (noise) =>
+      keyless(noise.replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')),
     'without an element for a key': (noise) => `<job><title>x</title><session>${noise}</session></job>`,
-    'where it is broken': (noise) => `<job><referencenumber>R&${noise}</referencenumber></job>`,
+    'differing where it is broken': (noise) => `<job><referencenumber>R&${noise}</referencenumber></job>`,
   };
-  it.each(Object.entries(cases))('%s keeps one entry, and its discard', async (_, record) => {
+  it.each(Object.entries(cases))('%s keeps one entry, which stays discarded', async (_, record) => {
     const first = await pull(feedOf(others, record('1')));
     const [entry] = await unreadable();
     for (const noise of ['22', '333'])
@@ -462,14 +463,14 @@ describe('an unreadable record whose bytes differ on every pull', () => {
     expect(await unreadable()).toEqual([]);
   });
 
-  it('is not taken for another one: one more is one more to look at', async () => {
+  it('is not confused with another one: each further record gets its own entry', async () => {
     await pull(feedOf(others, keyless('1')));
     await discardUnreadable();
     expect(await pull(feedOf(others, keyless('2'), keyless('3')))).toMatchObject({ complete: false, unreadable: 2 });
     expect(await unreadable()).toMatchObject([{ discarded: true }, { discarded: false }]);
   });
 
-  it('stands with its like in one entry only where nothing tells them apart, with their number', async () => {
+  it('shares an entry, with a count, only with records that nothing distinguishes from it', async () => {
     expect(await pull(feedOf(others, keyless(), keyless(), broken(p1, 'a'), broken(p1, 'b')))).toMatchObject({
       unreadable: 4,
       review: 2,
@@ -485,7 +486,7 @@ describe('an unreadable record whose bytes differ on every pull', () => {
   });
 });
 
-it('a duplicate whose bytes differ on every pull keeps one entry, and its discard', async () => {
+it('a duplicate whose bytes differ on every pull keeps one entry, which stays discarded', async () => {
   const duplicates = () =>
     stage.app.db.query<{ id: number; discarded: boolean }>(
       `select id, discarded from record_problem where kind = 'duplicate' order by id`,
@@ -502,7 +503,7 @@ it('a duplicate whose bytes differ on every pull keeps one entry, and its discar
   expect(await duplicates()).toEqual([]);
 });
 
-it('says that records beyond those with an entry of their own can not be discarded', async () => {
+it('says that records without their own review entry cannot be discarded', async () => {
   await live([p1, ...others]);
   const many = feedOf([p1, ...others], ...Array.from({ length: 5_003 }, (_, at) => keyless(`number ${at}`)));
   expect((await pull(many)).shortfalls).toEqual([
@@ -510,9 +511,9 @@ it('says that records beyond those with an entry of their own can not be discard
   ]);
   await discardUnreadable();
   const { complete, gone, shortfalls, discarded } = await pull(many);
-  // The entry that stands for the other three is no record, and covers none.
+  // The single entry for the other three is not a record and covers none of them.
   expect({ complete, gone, discarded }).toEqual({ complete: false, gone: 0, discarded: 5_000 });
   expect(shortfalls).toEqual([
-    expect.stringMatching(/^3 records could not be read.*can not be discarded: mend the feed$/),
+    expect.stringMatching(/^3 records could not be read.*can't be discarded: fix the feed$/),
   ]);
 });

@@ -22,7 +22,7 @@ it('characters that XML can not carry are noted until the feed has them no more'
     "1 posting has characters that XML can't carry; they are left out: why acme odd",
   );
   expect((await mirror.siteJobs()).get('odd')?.title).toBe('Nurse');
-  const notes = [{ field: 'title', message: "2 characters that XML can't carry removed" }];
+  const notes = [{ field: 'title', message: "removed 2 characters that XML can't carry" }];
   expect(await noted('odd')).toMatchObject(notes);
   expect(await noted('p1')).toEqual([]);
 

@@ -1,11 +1,11 @@
-// Bytes that are put one behind the other, in memory that grows as it must and is used again.
+// A growable byte buffer whose memory can be reused.
 
-/** What is appended stands in `bytes`; memory is doubled when it is full, so that appending costs little whatever comes. */
+/** Appended data is in `bytes`. Full memory is doubled, which keeps appending cheap. */
 export class GrowingBytes {
   #memory: Buffer;
   #length: number;
 
-  /** @param memory to begin with. @param length of it are in use already. */
+  /** @param memory initial memory. @param length bytes of it already in use. */
   constructor(memory: Buffer, length = 0) {
     this.#memory = memory;
     this.#length = length;
@@ -15,24 +15,24 @@ export class GrowingBytes {
     return this.#length;
   }
 
-  /** What was appended; valid until the next change. */
+  /** The appended data; valid until the next change. */
   get bytes(): Buffer {
     return this.#memory.subarray(0, this.#length);
   }
 
-  /** All of the memory, of which the first `length` bytes are in use. */
+  /** The whole memory, of which the first `length` bytes are in use. */
   get memory(): Buffer {
     return this.#memory;
   }
 
-  /** Appends `source[from..to)`, and says where it begins. */
+  /** Appends `source[from..to)` and returns its start position. */
   append(source: Buffer, from = 0, to = source.length): number {
     const at = this.extend(to - from);
     source.copy(this.#memory, at, from, to);
     return at;
   }
 
-  /** Appends so many bytes that are still to be written, and says where they begin. */
+  /** Appends uninitialised bytes for the caller to write and returns their start position. */
   extend(by: number): number {
     const at = this.#length;
     this.#length += by;
@@ -40,17 +40,17 @@ export class GrowingBytes {
     return at;
   }
 
-  /** Makes sure that so many bytes more can be appended without growing. */
+  /** Ensures that this many more bytes can be appended without growing. */
   reserve(bytes: number): void {
     if (this.#length + bytes > this.#memory.length) this.#grow(this.#length, this.#length + bytes);
   }
 
-  /** Takes away what stands from there on. */
+  /** Removes everything from this position on. */
   cutTo(length: number): void {
     this.#length = length;
   }
 
-  /** Takes the first bytes away. */
+  /** Removes the first bytes. */
   dropFirst(count: number): void {
     this.#memory.copyWithin(0, count, this.#length);
     this.#length -= count;

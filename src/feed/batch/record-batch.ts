@@ -1,17 +1,17 @@
-// A stretch of a feed with the records that end in it, each with its hash, and read already if there was the time: what
-// splitting a feed comes to, piece by piece.
+// A chunk of a feed with the records that end in it, each with its hash and, if there was time, its parsed reading.
+// Splitting a feed produces a series of such batches.
 import { HASH_BYTES, writeRecordHash } from '../../posting/hash.ts';
 import type { ReadPosting } from '../../posting/posting.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { writeReading } from './written-reading.ts';
 
-/** Bytes of a feed that a batch takes; besides, it has room for records that began before. */
+/** Bytes of the feed per batch. There is extra room for records that began in earlier batches. */
 export const CHUNK_BYTES = 1024 * 1024;
 const ROOM_BYTES = 64 * 1024;
 
 /**
- * Facts of a record: its start and its end (4 bytes each), its length in the feed if it is oversized (6), start and end of
- * what reading it gave (4 each; both 0: it was not read), its hash.
+ * Facts of a record: start and end (4 bytes each), length in the feed if oversized (6), start and end of its reading (4
+ * each; both 0: not read), and its hash.
  */
 const END_AT = 4;
 const OVERSIZED_AT = 8;
@@ -24,13 +24,13 @@ const FIRST_FACTS = 512 * FACTS_BYTES;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** Records that are read ahead between two looks at the time. */
+/** Records that are prefetched between two checks of the remaining time. */
 const READ_PER_CHUNK = 16;
 
-/** Memory that had to grow further than this is not used again. */
-const MOST_KEPT_BYTES = 5 * CHUNK_BYTES;
+/** Memory that grew beyond this is not reused. */
+const MAX_KEPT_BYTES = 5 * CHUNK_BYTES;
 
-/** A batch on its way to another thread. */
+/** A batch in transfer to another thread. */
 export interface PackedBatch {
   readonly bytes: ArrayBuffer;
   readonly bytesUsed: number;
@@ -41,18 +41,20 @@ export interface PackedBatch {
   readonly hashed: number;
 }
 
-/** The memories of a batch, which are transferred with it. */
+/** The buffers to transfer with a batch. */
 export const memoriesOf = (packed: PackedBatch): ArrayBuffer[] => [packed.bytes, packed.facts, packed.readings];
 
-/** Records are in the order of the feed, and have numbers from 0 on. */
+/** Records are in feed order and numbered from 0. */
 export class RecordBatch {
   readonly #bytes: GrowingBytes;
   readonly #facts: GrowingBytes;
-  /** What reading the records gave, one behind the other, in their order. */
+  /** The readings of the records, one after another, in record order. */
   readonly #readings: GrowingBytes;
-  /** Records from this one on have no hash yet. */
+  /** The number of the first record without a hash. */
   #hashed: number;
-  /** Told from other memory by being the same object: asking memory whose it is costs more than a record's other facts. */
+  /**
+   * Compared by object identity, because comparing the underlying memory costs more than all other facts of a record.
+   */
   #loaded = NOTHING;
   #loadedAt = 0;
 
@@ -72,7 +74,7 @@ export class RecordBatch {
     );
   }
 
-  /** The batch that another thread sent, loaded with all of its bytes. */
+  /** Restores a batch from another thread, loaded with all of its bytes. */
   static unpack(packed: PackedBatch): RecordBatch {
     const batch = new RecordBatch(
       new GrowingBytes(Buffer.from(packed.bytes), packed.bytesUsed),
@@ -84,7 +86,7 @@ export class RecordBatch {
     return batch;
   }
 
-  /** Makes it ready to be sent to another thread, with {@link memoriesOf} it transferred. It must not be used afterwards. */
+  /** Prepares the batch for transfer to another thread with its {@link memoriesOf}. It must not be used afterwards. */
   pack(): PackedBatch {
     return {
       bytes: memoryOf(this.#bytes),
@@ -101,17 +103,17 @@ export class RecordBatch {
     return this.#facts.length / FACTS_BYTES;
   }
 
-  /** The records' bytes, UTF-8, among others; valid until the batch is changed. */
+  /** UTF-8 bytes that contain the records; valid until the batch is changed. */
   get bytes(): Buffer {
     return this.#bytes.bytes;
   }
 
-  /** Holds the hash of each record from {@link hashAt} on; valid until the batch is changed. */
+  /** Contains the hash of each record at {@link hashAt}; valid until the batch is changed. */
   get hashes(): Buffer {
     return this.#facts.bytes;
   }
 
-  /** Where the record begins in {@link bytes}. */
+  /** The start of the record in {@link bytes}. */
   startOf(record: number): number {
     return this.#facts.memory.readUInt32LE(record * FACTS_BYTES);
   }
@@ -120,47 +122,47 @@ export class RecordBatch {
     return this.#facts.memory.readUInt32LE(record * FACTS_BYTES + END_AT);
   }
 
-  /** Of a record that was too long to be kept, its length in the feed: the batch only has its first bytes. Otherwise 0. */
+  /** The length in the feed of an oversized record, of which the batch has only the first bytes; otherwise 0. */
   oversizedLengthOf(record: number): number {
     return this.#facts.memory.readUIntLE(record * FACTS_BYTES + OVERSIZED_AT, OVERSIZED_BYTES);
   }
 
-  /** What reading the record gave, if it was read, for `readingIn`; valid until the batch is changed. */
+  /** The record's reading, for `readingIn`, if it was prefetched; valid until the batch is changed. */
   readingOf(record: number): Buffer | undefined {
     const to = this.#facts.memory.readUInt32LE(record * FACTS_BYTES + READING_END_AT);
     if (to === 0) return undefined;
     return this.#readings.memory.subarray(this.#facts.memory.readUInt32LE(record * FACTS_BYTES + READING_AT), to);
   }
 
-  /** Where the record's hash stands in {@link hashes}. */
+  /** The position of the record's hash in {@link hashes}. */
   hashAt(record: number): number {
     return record * FACTS_BYTES + HASH_AT;
   }
 
-  /** What it was loaded with last. */
+  /** The bytes that were loaded last. */
   get loaded(): Buffer {
     return this.#loaded;
   }
 
-  /** Takes a copy of `chunk[from..to)`, in which records are to be found. */
+  /** Copies `chunk[from..to)`, in which to find records. */
   load(chunk: Buffer, from = 0, to = chunk.length): Buffer {
     this.#loadedAt = this.#bytes.append(chunk, from, to);
     this.#loaded = this.#bytes.bytes.subarray(this.#loadedAt);
     return this.#loaded;
   }
 
-  /** Adds the record `buffer[start..end)`: where it is, if `buffer` is {@link loaded}, or else a copy. */
+  /** Adds the record `buffer[start..end)`: by position if `buffer` is {@link loaded}, otherwise as a copy. */
   record(buffer: Buffer, start: number, end: number): void {
     const at = buffer === this.#loaded ? this.#loadedAt + start : this.#bytes.append(buffer, start, end);
     this.#add(at, end - start, 0);
   }
 
-  /** Adds the first bytes of a record that is too long, with its length. */
+  /** Adds the first bytes of an oversized record, with its full length. */
   oversized(head: Buffer, length: number): void {
     this.#add(this.#bytes.append(head), head.length, length);
   }
 
-  /** Hashes what was added since the last time. */
+  /** Hashes the records added since the last call. */
   hash(): void {
     const { bytes, hashes, count } = this;
     for (; this.#hashed < count; this.#hashed++) {
@@ -169,8 +171,9 @@ export class RecordBatch {
   }
 
   /**
-   * Reads records ahead: what `read` makes of each one's bytes is there as {@link readingOf}; `undefined`: nothing.
-   * @param hasTime asked every few records; without time, the rest is left as it is.
+   * Prefetches readings: parses records with `read` and stores the results for {@link readingOf}.
+   * @param read returns `undefined` for records to leave unread.
+   * @param hasTime checked every few records; once false, the rest is left unread.
    */
   prefetch(read: (record: Buffer) => ReadPosting | undefined, hasTime: () => boolean): void {
     const { bytes, count } = this;
@@ -196,10 +199,10 @@ export class RecordBatch {
     this.#hashed = 0;
   }
 
-  /** Whether its memory is small enough to be used again. */
+  /** Whether its memory is small enough to be reused. */
   get isWorthKeeping(): boolean {
     const memory = this.#bytes.memory.length + this.#facts.memory.length + this.#readings.memory.length;
-    return memory <= MOST_KEPT_BYTES;
+    return memory <= MAX_KEPT_BYTES;
   }
 
   #add(start: number, length: number, oversizedLength: number): void {
@@ -213,5 +216,5 @@ export class RecordBatch {
   }
 }
 
-/** Its memory, which nothing else is in: it is never taken from a pool. */
+/** The memory belongs to this buffer alone: it is never allocated from a pool. */
 const memoryOf = (bytes: GrowingBytes): ArrayBuffer => bytes.memory.buffer as ArrayBuffer;

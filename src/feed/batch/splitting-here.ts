@@ -22,7 +22,7 @@ export class SplittingHere implements Splitting {
     return this.#splitter.refusal;
   }
 
-  /** Splits without handing over. */
+  /** Splits without handing the records over. */
   hold(chunk: Buffer): void {
     this.#splitter.push(this.#batch.load(chunk));
   }

@@ -1,24 +1,26 @@
-// Splits a feed in a thread of its own, while this one takes it from its source, hashes if it has the time, looks up and plans.
+// Splits a feed in a worker thread, while this thread reads the source, hashes records left unhashed, and plans.
 import { Worker } from 'node:worker_threads';
 import type { MappingSpec } from '../../posting/mapping.ts';
 import type { RecordSink } from '../feed-reading.ts';
 import type { SplitEnd, SplitOptions } from '../format/xml/xml-splitter.ts';
 import { CHUNK_BYTES, memoriesOf, RecordBatch } from './record-batch.ts';
 import type { Splitting } from './splitting.ts';
-import type { SplitBatch, SplittingOrder, ToSplitter } from './splitting-thread.ts';
+import type { SplitBatch, SplittingWorkerData, ToSplitter } from './splitting-thread.ts';
 
-/** Batches that did not come back yet: enough for the thread to go on while this one plans. */
-const MOST_UNDER_WAY = 12;
-/** Mebibytes for the thread's young garbage, all of which is gone at once; it would take several times as much. */
+/** Maximum batches in flight: enough to keep the worker thread busy while this one plans. */
+const MAX_IN_FLIGHT = 12;
+/**
+ * Young generation of the thread's heap. Its garbage is short-lived, and the default would take several times as much.
+ */
 const YOUNG_MEBIBYTES = 3;
 
-/** Threads run what is compiled, also where the sources run as they are (the tests). */
+/** Threads run the compiled script, even where the sources run uncompiled, as in tests. */
 const SCRIPT = new URL(
   import.meta.url.endsWith('.ts') ? '../../../dist/src/feed/batch/splitting-thread.js' : './splitting-thread.js',
   import.meta.url,
 );
 
-/** Batches go to and fro: loaded here, they are split there, and taken here. */
+/** Batches are loaded here, split in the worker thread, and consumed here. */
 export class SplittingInThread implements Splitting {
   records = 0;
   refusal: string | undefined;
@@ -26,7 +28,7 @@ export class SplittingInThread implements Splitting {
   readonly #thread: Worker;
   readonly #spare: RecordBatch[] = [];
   #loading = RecordBatch.empty();
-  #underWay = 0;
+  #inFlight = 0;
   #sentBytes = 0;
   #splitBytes = 0;
   readonly #arrived: SplitBatch[] = [];
@@ -34,14 +36,14 @@ export class SplittingInThread implements Splitting {
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
 
-  /** @param prefetchMapping by what mapping the thread reads records as well, as far as it has the time. */
+  /** @param prefetchMapping the mapping with which the thread also parses records if it has time. */
   constructor(options: SplitOptions, sink: RecordSink, prefetchMapping?: MappingSpec) {
     this.#sink = sink;
     this.#thread = new Worker(SCRIPT, {
       name: 'splitting',
-      workerData: { options, prefetchMapping } satisfies SplittingOrder,
+      workerData: { options, prefetchMapping } satisfies SplittingWorkerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEBIBYTES },
-      // Options of the process, such as a profiler's, are not for its threads.
+      // Process options, such as a profiler's, must not apply to the thread.
       execArgv: [],
     });
     this.#thread.on('message', (batch: SplitBatch) => {
@@ -51,7 +53,7 @@ export class SplittingInThread implements Splitting {
     });
     this.#thread.on('messageerror', (error) => this.#fail(error));
     this.#thread.on('error', (error) => this.#fail(error));
-    this.#thread.on('exit', () => this.#fail(new Error('the thread that splits the feed ended by itself')));
+    this.#thread.on('exit', () => this.#fail(new Error('the thread that splits the feed exited unexpectedly')));
   }
 
   async push(chunk: Buffer): Promise<void> {
@@ -65,8 +67,8 @@ export class SplittingInThread implements Splitting {
 
   async finish(): Promise<SplitEnd> {
     await this.#send();
-    this.#tell({ kind: 'end' });
-    this.#underWay++;
+    this.#post({ kind: 'end' });
+    this.#inFlight++;
     while (this.#end === undefined) await this.#take();
     this.#checkAccounts(this.#end);
     return this.#end;
@@ -79,13 +81,13 @@ export class SplittingInThread implements Splitting {
   async #send(): Promise<void> {
     const packed = this.#loading.pack();
     this.#sentBytes += packed.bytesUsed;
-    this.#tell({ kind: 'stretch', packed }, memoriesOf(packed));
-    this.#underWay++;
+    this.#post({ kind: 'chunk', packed }, memoriesOf(packed));
+    this.#inFlight++;
     this.#loading = this.#spare.pop() ?? RecordBatch.empty();
-    while (this.#arrived.length > 0 || this.#underWay >= MOST_UNDER_WAY) await this.#take();
+    while (this.#arrived.length > 0 || this.#inFlight >= MAX_IN_FLIGHT) await this.#take();
   }
 
-  /** Waits for the next batch, and hands it over. */
+  /** Waits for the next batch and hands it over. */
   async #take(): Promise<void> {
     while (this.#arrived.length === 0) {
       if (this.#failure !== undefined) throw this.#failure;
@@ -96,7 +98,7 @@ export class SplittingInThread implements Splitting {
     const { packed, end, splitBytes } = this.#arrived.shift() as SplitBatch;
     const batch = RecordBatch.unpack(packed);
     batch.hash();
-    this.#underWay--;
+    this.#inFlight--;
     this.records += batch.count;
     this.#end = end;
     this.#splitBytes = splitBytes;
@@ -106,15 +108,15 @@ export class SplittingInThread implements Splitting {
     if (batch.isWorthKeeping) this.#spare.push(batch);
   }
 
-  /** What went and what came back: a batch that is lost would look like postings that are gone. */
+  /** Compares what was sent with what came back: a lost batch would look like gone postings. */
   #checkAccounts({ records }: SplitEnd): void {
-    if (this.#underWay === 0 && records === this.records && this.#splitBytes === this.#sentBytes) return;
+    if (this.#inFlight === 0 && records === this.records && this.#splitBytes === this.#sentBytes) return;
     throw new Error(
-      `splitting the feed went wrong: ${this.records} of ${records} records came back, ${this.#splitBytes} of ${this.#sentBytes} bytes were split`,
+      `splitting the feed failed: ${this.records} of ${records} records came back, ${this.#splitBytes} of ${this.#sentBytes} bytes were split`,
     );
   }
 
-  #tell(message: ToSplitter, transfer: ArrayBuffer[] = []): void {
+  #post(message: ToSplitter, transfer: ArrayBuffer[] = []): void {
     this.#thread.postMessage(message, transfer);
   }
 

@@ -1,5 +1,5 @@
-// A thread that splits one feed: takes its bytes stretch by stretch, and sends them back with the records found in them,
-// read already if that is wanted and there is the time.
+// Worker thread that splits one feed: receives its bytes in chunks and returns them with the records found, already
+// parsed if requested and if there is time.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { MappingSpec } from '../../posting/mapping.ts';
 import type { ReadPosting } from '../../posting/posting.ts';
@@ -8,37 +8,37 @@ import { parseRecord } from '../format/xml/parse-record.ts';
 import { type SplitEnd, type SplitOptions, XmlSplitter } from '../format/xml/xml-splitter.ts';
 import { memoriesOf, type PackedBatch, RecordBatch } from './record-batch.ts';
 
-/** What the thread is begun with. */
-export interface SplittingOrder {
+/** The thread's start parameters. */
+export interface SplittingWorkerData {
   readonly options: SplitOptions;
-  /** By what mapping records are read ahead; `undefined`: they are not. */
+  /** The mapping with which to parse records ahead; `undefined`: do not. */
   readonly prefetchMapping: MappingSpec | undefined;
 }
 
 export type ToSplitter =
-  /** The feed's next bytes, as a batch that was loaded with them. */
-  { readonly kind: 'stretch'; readonly packed: PackedBatch } | { readonly kind: 'end' };
+  /** The feed's next bytes, loaded into a batch. */
+  { readonly kind: 'chunk'; readonly packed: PackedBatch } | { readonly kind: 'end' };
 
-/** What came of a stretch of the feed, or of the document's end. */
+/** The result of splitting a chunk, or of the document's end. */
 export interface SplitBatch {
   readonly packed: PackedBatch;
   readonly refusal: string | undefined;
   readonly end: SplitEnd | undefined;
-  /** Bytes that were split so far. */
+  /** Bytes split so far. */
   readonly splitBytes: number;
 }
 
 /**
- * With so many stretches waiting, the thread that plans is faster than this one: hashing and reading are left to it. They
- * are also what there is to do here while that one plans.
+ * With this many chunks waiting, this thread is slower than the planning thread, so hashing and parsing are left to
+ * that one. Otherwise they fill the time here while the other thread plans.
  */
 const MANY_WAITING = 6;
 
-if (parentPort === null) throw new Error('this script is a thread of jobmirror');
+if (parentPort === null) throw new Error('this script must run as a worker thread of jobmirror');
 const port = parentPort;
 let batch: RecordBatch;
 let splitBytes = 0;
-const { options, prefetchMapping } = workerData as SplittingOrder;
+const { options, prefetchMapping } = workerData as SplittingWorkerData;
 const reader = prefetchMapping === undefined ? undefined : compileReader(prefetchMapping);
 const splitter = new XmlSplitter(options, {
   record: (buffer, start, end) => batch.record(buffer, start, end),
@@ -56,12 +56,12 @@ port.on('message', (first: ToSplitter) => {
     if (hasTime()) batch.hash();
     if (reader !== undefined) batch.prefetch(read, hasTime);
     const packed = batch.pack();
-    const said: SplitBatch = { packed, refusal: splitter.refusal, end, splitBytes };
-    port.postMessage(said, memoriesOf(packed));
+    const result: SplitBatch = { packed, refusal: splitter.refusal, end, splitBytes };
+    port.postMessage(result, memoriesOf(packed));
   }
 });
 
-/** Takes what has come meanwhile, and says whether it is little enough. */
+/** Receives pending messages and returns whether few enough are waiting. */
 function hasTime(): boolean {
   for (let more = receiveMessageOnPort(port); more !== undefined; more = receiveMessageOnPort(port)) {
     waiting.push(more.message);
@@ -69,14 +69,14 @@ function hasTime(): boolean {
   return waiting.length < MANY_WAITING;
 }
 
-/** What is unreadable is left to the thread that plans, which says why. */
+/** Leaves unreadable records to the planning thread, which reports the reason. */
 function read(record: Buffer): ReadPosting | undefined {
   const parsed = parseRecord(record);
   const result = parsed.kind === 'tree' ? reader?.read(parsed.tree) : undefined;
   return result?.kind === 'unreadable' ? undefined : result;
 }
 
-/** Splits into `batch`. */
+/** Splits a message's bytes into `batch`. */
 function split(message: ToSplitter): SplitEnd | undefined {
   if (message.kind === 'end') {
     batch = RecordBatch.empty();

@@ -1,16 +1,16 @@
-// The words of splitting: what a feed's bytes are pushed into, wherever they are split.
+// The interface for splitting a feed, whichever thread does the work.
 import type { SplitEnd } from '../format/xml/xml-splitter.ts';
 
-/** What one feed's bytes are pushed into. */
+/** Receives the bytes of one feed. */
 export interface Splitting {
   /** Records so far. */
   readonly records: number;
-  /** Why reading must stop: this is no feed, or one that is refused. */
+  /** Why reading must stop: the document is not a feed, or is refused. */
   readonly refusal: string | undefined;
-  /** Takes the next bytes, which may be reused afterwards. Throws what the sink throws. */
+  /** Splits the next bytes, which may be reused afterwards. Throws what the sink throws. */
   push(chunk: Buffer): Promise<void>;
-  /** Ends the document; all of its records were handed over then. */
+  /** Ends the document; resolves when all of its records have been handed over. */
   finish(): Promise<SplitEnd>;
-  /** Ends what is still running, whatever became of the feed. */
+  /** Stops anything still running, whatever the outcome. */
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// Splits the bytes of a feed into batches of hashed records: a short feed in this thread, what is longer in one of its own.
+// Splits the bytes of a feed into batches of hashed records: short feeds in this thread, longer ones in a worker
+// thread.
 import { availableParallelism } from 'node:os';
 import type { MappingSpec } from '../../posting/mapping.ts';
 import type { RecordSink } from '../feed-reading.ts';
@@ -8,29 +9,33 @@ import type { Splitting } from './splitting.ts';
 import { SplittingHere } from './splitting-here.ts';
 import { SplittingInThread } from './splitting-in-thread.ts';
 
-/** A thread takes some 30 ms to start, in which ten times as much is split. */
+/** Starting a thread takes about 30 ms, enough to split ten times as much. */
 const THREAD_FROM_BYTES = 2 * 1024 * 1024;
 
-/** Where a feed is split, and what is done there besides. */
-export interface SplittingPlace {
-  /** Feeds with more bytes are split in a thread; where there is one core, none is by default. */
+/** Where a feed is split, and what else is done there. */
+export interface SplittingThreadOptions {
+  /** Feeds with more bytes are split in a worker thread; by default none on a single core. */
   readonly threadsFrom?: number;
-  /** By what mapping a thread reads records as well, as far as it has the time. */
+  /** The mapping with which a worker thread also parses records if it has time. */
   readonly prefetchMapping?: MappingSpec;
 }
 
-/** Begins to split a feed. Throws where a path is not one. */
-export function startSplitting(options: SplitOptions, sink: RecordSink, place: SplittingPlace = {}): Splitting {
-  const from = place.threadsFrom ?? (availableParallelism() > 1 ? THREAD_FROM_BYTES : Number.POSITIVE_INFINITY);
+/** Starts splitting a feed. Throws for an invalid path. */
+export function startSplitting(
+  options: SplitOptions,
+  sink: RecordSink,
+  thread: SplittingThreadOptions = {},
+): Splitting {
+  const from = thread.threadsFrom ?? (availableParallelism() > 1 ? THREAD_FROM_BYTES : Number.POSITIVE_INFINITY);
   return from === Number.POSITIVE_INFINITY
     ? new SplittingHere(options, sink)
-    : new SplittingBySize(options, sink, from, place.prefetchMapping);
+    : new SplittingBySize(options, sink, from, thread.prefetchMapping);
 }
 
 /**
- * The beginning of the feed is split here as it comes, so that what is no feed is refused at once. Its records are held
- * back: if the feed ends there they are handed over, otherwise they are dropped, and a thread splits the feed again from
- * its first byte. So all records come from one splitter, and none comes twice.
+ * Splits the beginning of the feed in this thread, to refuse anything that is not a feed at once, and holds its records
+ * back. If the feed ends there, they are handed over. Otherwise they are dropped and a worker thread splits the feed
+ * from its first byte, so all records come from one splitter and none comes twice.
  */
 class SplittingBySize implements Splitting {
   readonly #options: SplitOptions;

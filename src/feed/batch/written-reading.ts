@@ -1,4 +1,4 @@
-// What reading a record gave, as bytes: written by the thread that read it, for the one that plans.
+// Serialises the result of reading a record, to pass it from the splitting thread to the planning thread.
 import { CleanTextsWriter } from '../../posting/clean-texts.ts';
 import { HASH_BYTES } from '../../posting/hash.ts';
 import { postingKey } from '../../posting/identifiers.ts';
@@ -6,23 +6,27 @@ import type { Problem, ReadPosting } from '../../posting/posting.ts';
 import { mostUtf8Bytes, Utf8Writer } from '../../posting/utf8-writer.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
 
-/** The content's hash, lengths of the key (2 bytes) and of the remarks (4); then the key, the remarks, the fields as JSON. */
+/**
+ * Content hash, length of the key (2 bytes) and of the remarks (4), then the key, the remarks and the fields as JSON.
+ */
 const KEY_LENGTH_AT = HASH_BYTES;
 const REMARKS_LENGTH_AT = KEY_LENGTH_AT + 2;
 const KEY_AT = REMARKS_LENGTH_AT + 4;
-/** So that what is cut off, which may end three bytes early, still ends where no reading may. */
+/**
+ * A truncated write may stop up to three bytes early. With these spare bytes it still ends beyond the allowed maximum.
+ */
 const SPARE_BYTES = 4;
 
-/** What few postings have: something that was changed in them, or rules that they break. */
+/** Notes and problems, which few postings have. */
 interface Remarks {
   readonly notes: readonly Problem[];
-  /** Of an invalid posting. */
+  /** Present for an invalid posting. */
   readonly problems?: readonly Problem[];
 }
 
 const texts = new CleanTextsWriter();
 
-/** Appends what reading a record gave. Its fields are clean, as the reader leaves them. Throws rather than lose the end of one. */
+/** Appends a reading, whose fields must be clean as the reader leaves them. Throws rather than truncate it. */
 export function writeReading(result: ReadPosting, target: GrowingBytes): void {
   const { key, fields, contentHash } = result.posting;
   const remarks = remarksOn(result);
@@ -37,12 +41,12 @@ export function writeReading(result: ReadPosting, target: GrowingBytes): void {
   const json = new Utf8Writer(memory, start + KEY_AT + keyBytes + remarksBytes);
   texts.write(fields, json);
   const end = json.end();
-  // Texts that do not fit are cut off without a word: a reading that is longer than it can be is never handed over.
-  if (end - start > most) throw new Error(`a reading of ${end - start} bytes was taken for one of ${most}`);
+  // Texts that do not fit are truncated silently, so never hand over a reading longer than its maximum.
+  if (end - start > most) throw new Error(`a reading takes ${end - start} bytes, more than the expected ${most}`);
   target.cutTo(end);
 }
 
-/** Reads what {@link writeReading} wrote. The fields stay where they are: they are good for as long as `bytes` are. */
+/** Reads what {@link writeReading} wrote. The fields are not copied: they are valid as long as `bytes` is. */
 export function readingIn(bytes: Buffer): ReadPosting<Buffer> {
   const keyEnd = KEY_AT + bytes.readUInt16LE(KEY_LENGTH_AT);
   const remarksEnd = keyEnd + bytes.readUInt32LE(REMARKS_LENGTH_AT);

@@ -1,18 +1,18 @@
-// Turns the bytes of a feed, in whatever encoding they are, into UTF-8. Bytes that can't be decoded become one that UTF-8
-// never has, so that they are found wherever they stand.
+// Converts a feed in any encoding to UTF-8. Undecodable bytes become a byte that never occurs in UTF-8, so they are
+// detected wherever they are.
 
 import { BrokenOff } from '../source/source-body.ts';
 import { type DecodeText, decoderOf, UNDECODABLE } from './decode-text.ts';
 import { readHead } from './read-head.ts';
 
-/** What is said about the encoding, besides the bytes themselves. */
+/** What is known about the encoding, other than from the bytes themselves. */
 export interface EncodingHints {
   readonly configured?: string;
   /** `charset` of the HTTP header Content-Type. */
   readonly transport?: string;
 }
 
-/** Byte order marks, the surest sign there is. */
+/** Byte order marks, the most reliable sign of an encoding. */
 const MARKS: readonly (readonly [Buffer, string])[] = [
   [Buffer.of(0xef, 0xbb, 0xbf), 'utf-8'],
   [Buffer.of(0xff, 0xfe, 0x00, 0x00), 'utf-32le'],
@@ -21,11 +21,11 @@ const MARKS: readonly (readonly [Buffer, string])[] = [
   [Buffer.of(0xfe, 0xff), 'utf-16be'],
 ];
 
-/** `<?` or a `<` with a letter, in UTF-16 without a mark (XML 1.0, appendix F). */
+/** Detects `<?` or `<` and a letter in UTF-16 without a byte order mark (XML 1.0, appendix F). */
 const isUtf16 = (head: Buffer, less: number, zero: number): boolean =>
   head.length >= 4 && head[less] === 0x3c && head[zero] === 0 && head[zero + 2] === 0 && head[less + 2] !== 0;
 
-/** Names that people give to what is really another encoding (WHATWG Encoding Standard, 4.2), letters and digits alone. */
+/** Names commonly used for another encoding (WHATWG Encoding Standard, 4.2), reduced to letters and digits. */
 const ALIASES: Readonly<Record<string, string>> = {
   utf8: 'utf-8',
   unicode11utf8: 'utf-8',
@@ -37,7 +37,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 const REPLACEMENT_BYTE = Buffer.of(0xff);
 
-/** Whether a feed can be read in the encoding that its configuration names. */
+/** Whether the configured encoding is supported. */
 export function isKnownEncoding(configured: string): boolean {
   try {
     return chooseDecoder(Buffer.alloc(0), { configured }) !== undefined;
@@ -48,10 +48,10 @@ export function isKnownEncoding(configured: string): boolean {
 }
 
 /**
- * Decodes the stream. Whoever comes first decides: the configuration, a byte order mark, the HTTP header (RFC 7303, 3),
- * the XML declaration, UTF-8. UTF-8 passes through as it is, without its mark. What can't be decoded leaves the byte FF,
- * which makes its record invalid UTF-8, as it would be if the feed were UTF-8. Throws {@link BrokenOff} for an encoding
- * that is not known.
+ * Decodes the stream. The encoding is taken from, in this order: the configuration, a byte order mark, the HTTP header
+ * (RFC 7303, 3), the XML declaration; otherwise it is UTF-8. UTF-8 passes through unchanged, without its mark.
+ * Undecodable bytes become the byte FF, which makes their record invalid UTF-8, as in a UTF-8 feed. Throws {@link
+ * BrokenOff} for an unknown encoding.
  */
 export async function* toUtf8(chunks: AsyncIterable<Buffer>, hints: EncodingHints): AsyncGenerator<Buffer> {
   const { head, all } = await readHead(chunks, 1_024);
@@ -70,13 +70,13 @@ function chooseDecoder(head: Buffer, hints: EncodingHints): DecodeText | 'utf-8'
   const plain = name.replace(/:\d{4}$|[^0-9a-z]/g, '');
   const encoding = ALIASES[plain] ?? name;
   if (encoding === 'utf-8') return encoding;
-  // Without a byte order in its name: as the bytes show it, and otherwise the usual one.
+  // If the name has no byte order, take it from the bytes, or use the usual one.
   const width = /^(?:utf|ucs)(2|4|16|32)$/.exec(plain)?.[1];
   const ordered = width === undefined ? encoding : orderedUtf(width === '4' || width === '32' ? 32 : 16, head, mark);
   const decoder = decoderOf(ordered);
   if (decoder === undefined) {
     throw new BrokenOff(
-      `the encoding "${name.slice(0, 40)}" is not known; set encoding for this feed, such as utf-8 or windows-1252`,
+      `unknown encoding "${name.slice(0, 40)}"; set encoding for this feed, for example utf-8 or windows-1252`,
     );
   }
   return decoder;
@@ -92,7 +92,7 @@ function declaredIn(head: Buffer): string | undefined {
   if (isUtf16(head, 0, 1)) return 'utf-16le';
   if (isUtf16(head, 1, 0)) return 'utf-16be';
   const declaration = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"']*)["']/.exec(head.toString('latin1'))?.[1];
-  // A declaration that can be read byte by byte is not in UTF-16, although some programs write so.
+  // A declaration that is readable as single bytes can't be UTF-16, although some programs write that.
   return declaration !== undefined && /^utf-?(16|32)/i.test(declaration) ? 'utf-8' : declaration;
 }
 
@@ -113,7 +113,7 @@ async function* decode(chunks: AsyncIterable<Buffer>, decoder: DecodeText): Asyn
       begun = true;
       if (text.startsWith('\ufeff')) text = text.slice(1);
     }
-    // Half of a surrogate pair waits for the other half.
+    // Keep half a surrogate pair until the other half arrives.
     const last = text.charCodeAt(text.length - 1);
     const cut = last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
     half = text.slice(cut);
@@ -122,7 +122,7 @@ async function* decode(chunks: AsyncIterable<Buffer>, decoder: DecodeText): Asyn
   yield encode(half + decoder.end());
 }
 
-/** UTF-8, with the byte FF for each lone surrogate: what could not be decoded, or is no character. */
+/** Encodes as UTF-8, with the byte FF for each lone surrogate, which stands for undecodable input or no character. */
 function encode(text: string): Buffer {
   if (text.isWellFormed()) return Buffer.from(text);
   const parts: Buffer[] = [];

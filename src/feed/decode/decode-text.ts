@@ -1,25 +1,25 @@
-// Finds the decoder of an encoding: bytes, chunk by chunk, into text in which all that can't be decoded is a lone surrogate.
+// Streaming decoders by encoding name. In the decoded text, a lone surrogate stands for undecodable bytes.
 import iconv from 'iconv-lite';
 
-/** Decodes one stream, whose chunks may be cut anywhere. */
+/** Decodes one stream, whose chunks may be split anywhere. */
 export interface DecodeText {
   write(chunk: Buffer): string;
-  /** What is left at the stream's end. */
+  /** Returns the rest at the end of the stream. */
   end(): string;
 }
 
 /**
- * Stands for bytes that can't be decoded. No encoding of characters has it, U+FFFD several have: as a character of the
- * feed that is data. It is a high surrogate, so that it makes no pair with what stands before it.
+ * Stands for undecodable bytes. No encoding can produce it, unlike U+FFFD, which several can and which is data then. A
+ * high surrogate never forms a pair with the text before it.
  */
 const UNDECODED = '\ud800';
-/** One lone surrogate. */
+/** Matches one lone surrogate. */
 export const UNDECODABLE = /[\ud800-\udfff]/u;
 
-/** Known to the library, but no encodings of text that a feed can have. */
+/** Known to the library, but not a character encoding for feeds. */
 const NO_CHARSETS = /^(base64|hex|binary|utf-?7|cesu-?8)/;
 
-/** `undefined`: no such encoding is known. */
+/** Returns the decoder of an encoding; `undefined` if it is unknown. */
 export function decoderOf(encoding: string): DecodeText | undefined {
   const plain = encoding.replace(/[^0-9a-z]/g, '');
   if (plain === 'utf16le') return utf16(false);
@@ -30,14 +30,14 @@ export function decoderOf(encoding: string): DecodeText | undefined {
   return libraryDecoder(encoding);
 }
 
-/** In whole units of `size` bytes; what is left of one at the end can't be decoded. */
+/** Decodes whole units of `size` bytes; an incomplete unit at the end is undecodable. */
 function inUnits(size: number, decode: (units: Buffer) => string): DecodeText {
   let rest: Buffer = Buffer.alloc(0);
   return {
     write(chunk) {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       const whole = bytes.length - (bytes.length % size);
-      // A copy: chunks are used again.
+      // Copy, because chunks are reused.
       rest = Buffer.from(bytes.subarray(whole));
       return decode(bytes.subarray(0, whole));
     },
@@ -61,8 +61,8 @@ function utf32(codeOf: (unit: Buffer) => number): DecodeText {
 }
 
 /**
- * The library writes U+FFFD for what it can't decode. Its decoders of several bytes a character have a property for that;
- * GB 18030, which has a code for U+FFFD, needs another one. In the others U+FFFD is never a character.
+ * The library writes U+FFFD for undecodable bytes. Its multi-byte decoders have a property to change that, which GB
+ * 18030 needs because it has a code for U+FFFD. In the other encodings U+FFFD is never a character.
  */
 function libraryDecoder(encoding: string): DecodeText {
   const decoder: iconv.DecoderStream & { defaultCharUnicode?: string } = iconv.getDecoder(encoding, {

@@ -1,16 +1,16 @@
-// Turns gzip into what it holds, several members and two layers of it too; anything else passes through untouched.
+// Decompresses gzip, including several members and two layers; anything else passes through unchanged.
 import { MessageChannel } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
 import { BrokenOff, reasonOf } from '../source/source-body.ts';
 import { readHead } from './read-head.ts';
 
 const OUTPUT_BYTES = 524_288;
-/** A `.gz` file that a server compresses once more while sending has two; more is no feed. */
+/** A `.gz` file that the server compresses again for transfer has two layers; a feed never has more. */
 const MAX_LAYERS = 2;
 
 /**
- * Decompresses by the bytes themselves (RFC 1952), whatever names and headers say. A chunk is valid until the next is asked
- * for. Throws {@link BrokenOff}.
+ * Detects gzip by its first bytes (RFC 1952), whatever names and headers say. A chunk is valid until the next one is
+ * requested. Throws {@link BrokenOff}.
  */
 export async function* decompress(chunks: AsyncIterable<Buffer>, layers = 0): AsyncGenerator<Buffer> {
   const { head, all } = await readHead(chunks, 2);
@@ -18,7 +18,7 @@ export async function* decompress(chunks: AsyncIterable<Buffer>, layers = 0): As
     yield* all;
   } else if (layers === MAX_LAYERS) {
     await all.return(undefined);
-    throw new BrokenOff(`it is compressed more than ${MAX_LAYERS} times`);
+    throw new BrokenOff(`the feed is compressed more than ${MAX_LAYERS} times`);
   } else {
     yield* decompress(gunzip(all), layers + 1);
   }
@@ -30,7 +30,7 @@ async function* gunzip(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const feed = async () => {
     for await (const chunk of chunks) {
       fed += chunk.length;
-      // The chunk is in use until it is written, and may be reused then.
+      // The chunk may be reused only after it is written.
       await new Promise((resolve) => engine.write(chunk, resolve));
     }
     engine.end();
@@ -39,7 +39,7 @@ async function* gunzip(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let before: ArrayBufferLike | undefined;
   try {
     for await (const chunk of engine as AsyncIterable<Buffer>) {
-      // The engine fills one memory after the other; nobody needs the one before any more.
+      // The engine fills one buffer after another; the previous one is no longer needed.
       if (chunk.buffer !== before) {
         release(before);
         before = chunk.buffer;
@@ -52,23 +52,23 @@ async function* gunzip(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
     engine.destroy();
     await chunks.return(undefined);
   }
-  // After the last member, the engine takes nothing more (zero bytes, which it knows as padding): then it ends early.
-  if (engine.bytesWritten < fed) throw new BrokenOff('something else follows the end of the gzip data');
+  // The engine takes zero bytes after the last member for padding and stops reading there.
+  if (engine.bytesWritten < fed) throw new BrokenOff('the gzip data is followed by other data');
 }
 
-const { port1: bin, port2: nobody } = new MessageChannel();
-nobody.close();
-bin.unref();
+const { port1: discard, port2: closed } = new MessageChannel();
+closed.close();
+discard.unref();
 
 /**
- * Gives memory back at once, by sending it to nobody. Left to the garbage collector, each 64 MB of it cost a collection of
- * the whole heap: a fifth of the time of a pull.
+ * Frees memory at once by transferring it to a closed port. Left to the garbage collector, every 64 MB would cost a
+ * full collection: a fifth of a pull's time.
  */
 function release(memory: ArrayBufferLike | undefined): void {
-  if (memory instanceof ArrayBuffer) bin.postMessage(undefined, [memory]);
+  if (memory instanceof ArrayBuffer) discard.postMessage(undefined, [memory]);
 }
 
 const explain = (error: Error & { code?: unknown }): BrokenOff =>
   error.code === 'Z_BUF_ERROR'
     ? new BrokenOff('the gzip data ends in the middle')
-    : new BrokenOff(`the gzip data is damaged, or followed by something else: ${reasonOf(error)}`);
+    : new BrokenOff(`the gzip data is damaged or followed by other data: ${reasonOf(error)}`);

@@ -1,27 +1,27 @@
-// Holds a source to time: turns its chunks into the same chunks, or breaks off where it is too slow.
+// Enforces time limits on a source: passes its chunks through, and breaks off if it is too slow.
 import { BrokenOff } from '../source/source-body.ts';
 
 export interface PaceLimits {
   /** From the start to the last byte, in milliseconds. */
   readonly totalTimeoutMs: number;
-  /** From the start to the first byte, in milliseconds; absent: no limit of its own. */
+  /** From the start to the first byte, in milliseconds; absent: no separate limit. */
   readonly firstByteTimeoutMs?: number;
-  /** Bytes a second, averaged over windows of time spent waiting; absent: no limit. */
+  /** Bytes per second, averaged over windows of waiting time; absent: no limit. */
   readonly minBytesPerSecond?: number;
-  /** Length of such a window, in milliseconds. */
+  /** Length of a window, in milliseconds. */
   readonly rateWindowMs: number;
 }
 
 export interface Pace {
-  /** Aborted with a {@link BrokenOff} where a limit is passed, and when the pace is stopped. */
+  /** Aborted with a {@link BrokenOff} when a limit is exceeded and when the pace is stopped. */
   readonly signal: AbortSignal;
-  /** The same chunks. Throws the signal's reason once it is aborted, even if the source never answers. */
+  /** Passes the chunks through. Throws the signal's reason once aborted, even if the source hangs. */
   watch(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
-  /** Ends all timers, and the source. */
+  /** Stops all timers and ends the source. */
   stop(): void;
 }
 
-/** Starts the clock. `outer` ends it as well, with its own reason. */
+/** Starts the clock. `outer` aborts it as well, with its own reason. */
 export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
   const controller = new AbortController();
   const signal = AbortSignal.any([controller.signal, outer]);
@@ -32,7 +32,7 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
   const firstByte =
     firstByteTimeoutMs === undefined
       ? undefined
-      : startTimer(firstByteTimeoutMs, `no byte came within ${firstByteTimeoutMs / 1000} s`);
+      : startTimer(firstByteTimeoutMs, `no data arrived within ${firstByteTimeoutMs / 1000} s`);
   const rate =
     limits.minBytesPerSecond === undefined ? undefined : meterRate(limits, limits.minBytesPerSecond, breakOff);
 
@@ -55,7 +55,7 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
           yield next.value;
         }
       } finally {
-        // Not awaited: a source that hangs would never answer to this either.
+        // Not awaited: a source that hangs would not complete this either.
         source.return?.().catch(() => undefined);
       }
     },
@@ -63,27 +63,25 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
       clearTimeout(total);
       clearTimeout(firstByte);
       rate?.stop();
-      controller.abort(new BrokenOff('reading was ended'));
+      controller.abort(new BrokenOff('reading was stopped'));
     },
   };
 }
 
-/** The longest time that a timer can hold; about 24 days. */
+/** The longest time that a timer supports; about 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Counts bytes and the time spent waiting for them. Time that the reader takes for itself is not the source's fault. */
+/** Counts bytes and the time spent waiting for them. Time that the reader itself takes does not count. */
 function meterRate(limits: PaceLimits, minimum: number, breakOff: (why: string) => void) {
   let bytes = 0;
   let waitedMs = 0;
   let since = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** At the end of a window: enough has come, and the next one begins; or not. */
-  const judge = () => {
+  /** Ends a window: breaks off if too little arrived, then starts the next one. */
+  const endWindow = () => {
     if (bytes < (minimum * waitedMs) / 1000) {
-      breakOff(
-        `only ${bytes} bytes came in ${limits.rateWindowMs / 1000} s; at least ${minimum} a second are expected`,
-      );
+      breakOff(`only ${bytes} bytes arrived in ${limits.rateWindowMs / 1000} s; the minimum is ${minimum} per second`);
     }
     bytes = 0;
     waitedMs = 0;
@@ -93,7 +91,7 @@ function meterRate(limits: PaceLimits, minimum: number, breakOff: (why: string) 
     since = performance.now();
     timer = setTimeout(() => {
       waitedMs = limits.rateWindowMs;
-      judge();
+      endWindow();
       wait();
     }, limits.rateWindowMs - waitedMs);
   };
@@ -101,7 +99,7 @@ function meterRate(limits: PaceLimits, minimum: number, breakOff: (why: string) 
     stop();
     bytes += length;
     waitedMs += performance.now() - since;
-    if (waitedMs >= limits.rateWindowMs) judge();
+    if (waitedMs >= limits.rateWindowMs) endWindow();
   };
   return { wait, take, stop };
 }

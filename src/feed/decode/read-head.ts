@@ -1,8 +1,8 @@
-// Looks at the first bytes of a stream: turns it into those bytes, and the whole stream again.
+// Peeks at the first bytes of a stream without consuming it.
 
 /**
- * Reads at least `length` bytes, if there are as many. `all` then gives the stream from its start, and fails where the
- * stream failed, even if that was within its head; it must be read or returned.
+ * Reads at least `length` bytes, if there are that many. `all` is the stream from its start and fails where the stream
+ * failed, even within the head; it must be read or returned.
  */
 export async function readHead(
   chunks: AsyncIterable<Buffer>,
@@ -11,12 +11,12 @@ export async function readHead(
   const source = chunks[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
   let next = source.next();
-  // A failure is met again by whoever reads on; until then it must not count as unhandled.
+  // Whoever continues reading sees the failure again; until then it must not count as unhandled.
   next.catch(() => undefined);
   while (head.length < length) {
     const chunk = await next.catch(() => undefined);
     if (chunk === undefined || chunk.done) break;
-    // A copy: the source may reuse its chunk.
+    // Copy, because the source may reuse its chunk.
     head = Buffer.concat([head, chunk.value]);
     next = source.next();
     next.catch(() => undefined);

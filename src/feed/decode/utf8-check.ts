@@ -1,18 +1,18 @@
-// Checks whether bytes that come in pieces are valid UTF-8 (RFC 3629, section 4), looking at little but bytes beyond ASCII.
+// Checks a stream of bytes for valid UTF-8 (RFC 3629, section 4), with a fast path for ASCII.
 import { isAscii } from 'node:buffer';
 
-/** From here on the native check costs less than its call. */
+/** From this length on, the native check is worth its call overhead. */
 const NATIVE_FROM_BYTES = 64;
 
 export class Utf8Check {
-  /** Whether anything was no UTF-8. */
+  /** Whether anything was invalid. */
   broken = false;
-  /** Bytes that the character still needs, and what the next of them may be. */
+  /** Bytes that the current character still needs, and the range of the next one. */
   #needed = 0;
   #least = 0x80;
   #most = 0xbf;
 
-  /** Takes what follows. */
+  /** Checks the next bytes. */
   take(bytes: Buffer, from: number, to: number): void {
     if (this.#needed === 0 && to - from >= NATIVE_FROM_BYTES && isAscii(bytes.subarray(from, to))) return;
     for (let at = from; at < to; at++) {
@@ -22,7 +22,7 @@ export class Utf8Check {
     }
   }
 
-  /** What was taken must end with a whole character here. */
+  /** Requires a complete character here. */
   end(): void {
     if (this.#needed > 0) this.broken = true;
     this.#needed = 0;

@@ -1,11 +1,11 @@
-// Opens a file as a source, and proves that it was not changed while it was read.
+// Opens a file as a source, and verifies that it did not change while it was read.
 import { type FileHandle, open } from 'node:fs/promises';
 import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
 
-/** Each read wakes a thread of the pool, which costs as much as half of what it reads here. */
+/** Large, because waking a pool thread for each read costs about half as much as reading this many bytes. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Opens the file at `path`. @param signal aborts when the reading ends, whether it has begun or not. */
+/** Opens the file at `path`. @param signal aborted when the reading ends, even if it never began. */
 export async function openFile(path: string, signal: AbortSignal): Promise<OpenedSource> {
   let file: FileHandle;
   try {
@@ -20,7 +20,7 @@ export async function openFile(path: string, signal: AbortSignal): Promise<Opene
   }
   const totalBytes = before.isFile() ? Number(before.size) : undefined;
   const reading = { begun: false };
-  // Once it has begun, it closes the file itself.
+  // Once reading has begun, it closes the file itself.
   const close = (): void => {
     if (!reading.begun) void file.close().catch(() => undefined);
   };
@@ -36,17 +36,17 @@ interface Identity {
   isFile(): boolean;
 }
 
-/** Reads into two buffers by turns: while the caller works on one, the other is filled. */
+/** Alternates between two buffers: while the caller processes one, the other is filled. */
 async function* readChunks(file: FileHandle, before: Identity, reading: { begun: boolean }): AsyncGenerator<Buffer> {
   reading.begun = true;
-  // A byte more than a short file has: its end shows at the first read.
+  // One byte more than a short file has, so the first read already shows its end.
   const chunkBytes = before.isFile() ? Math.min(CHUNK_BYTES, Number(before.size) + 1) : CHUNK_BYTES;
   let filling = Buffer.allocUnsafe(chunkBytes);
   let spare = Buffer.allocUnsafe(chunkBytes);
   let total = 0n;
   const fill = (buffer: Buffer) => {
     const read = file.read(buffer, 0, chunkBytes, null);
-    // It may fail while nobody waits for it; it is awaited later in any case.
+    // It may fail before it is awaited, which must not count as unhandled.
     read.catch(() => undefined);
     return read;
   };
@@ -64,7 +64,7 @@ async function* readChunks(file: FileHandle, before: Identity, reading: { begun:
     const after = await file.stat({ bigint: true });
     const changed = after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs;
     if (before.isFile() && (changed || total !== before.size)) {
-      throw new BrokenOff('the file was changed while it was read');
+      throw new BrokenOff('the file changed while it was being read');
     }
   } catch (error) {
     throw error instanceof BrokenOff ? error : new BrokenOff(`reading the file failed: ${reasonOf(error)}`);
@@ -77,6 +77,6 @@ async function* readChunks(file: FileHandle, before: Identity, reading: { begun:
 function explain(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return `there is no file "${path}"`;
-  if (code === 'EACCES' || code === 'EPERM') return `the file "${path}" may not be read by this user`;
+  if (code === 'EACCES' || code === 'EPERM') return `no permission to read the file "${path}"`;
   return `the file "${path}" can't be opened: ${reasonOf(error)}`;
 }

@@ -1,25 +1,25 @@
-// Gathers the first bytes of a source in memory, so that nobody else is held up while it is waited for.
+// Buffers the first bytes of a source in memory, so waiting for it does not hold up anything else.
 import { BrokenOff } from './source-body.ts';
 
-/** Bytes that all sources together may have gathered, and what each may have whatever the others have (law 8). */
-const MOST_GATHERED = 32 * 1024 * 1024;
+/** Limit for the gathered bytes of all sources together, and what each source may always gather (law 8). */
+const MAX_GATHERED = 32 * 1024 * 1024;
 const ALWAYS_GATHERED = 64 * 1024;
 let gatheredBytes = 0;
 
-/** Waits for the source's next bytes. It may do something else meanwhile. */
+/** Waits for the source's next bytes. It may free a slot meanwhile. */
 export type Wait = <T>(next: Promise<T>) => Promise<T>;
 
-/** A stream of bytes of which the beginning, or all, is in memory. */
+/** A stream whose beginning, or all of it, is in memory. */
 export interface GatheredBody {
-  /** Reads until there are more bytes than `limit`. Resolves to whether that is all there is. */
+  /** Reads until there are more than `limit` bytes. Resolves to whether the stream ended. */
   gather(limit: number): Promise<boolean>;
-  /** All bytes from the first on; as often as one likes where all were gathered, once otherwise. */
+  /** All bytes from the first. Can be called repeatedly if everything was gathered, otherwise once. */
   chunks(wait: Wait): AsyncGenerator<Buffer>;
-  /** Ends the source, and frees the memory. */
+  /** Ends the source and frees the memory. */
   close(): void;
 }
 
-/** @param source a chunk of it is valid until the next is asked for. */
+/** @param source each of its chunks is valid until the next one is requested. */
 export function gatheredBody(source: AsyncIterable<Buffer>): GatheredBody {
   const iterator = source[Symbol.asyncIterator]();
   let gathered: Buffer[] = [];
@@ -44,7 +44,7 @@ export function gatheredBody(source: AsyncIterable<Buffer>): GatheredBody {
 
   return {
     async gather(limit) {
-      while (!ended && bytes <= limit && (gatheredBytes <= MOST_GATHERED || bytes <= ALWAYS_GATHERED)) {
+      while (!ended && bytes <= limit && (gatheredBytes <= MAX_GATHERED || bytes <= ALWAYS_GATHERED)) {
         try {
           const next = await iterator.next();
           if (next.done) ended = true;
@@ -67,7 +67,7 @@ export function gatheredBody(source: AsyncIterable<Buffer>): GatheredBody {
         if (broken !== undefined) throw broken;
         if (!ended) yield* rest(wait);
       } finally {
-        // Not awaited: a source that hangs would never answer to this either.
+        // Not awaited: a source that hangs would not complete this either.
         if (!ended) iterator.return?.().catch(() => undefined);
       }
     },

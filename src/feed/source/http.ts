@@ -1,4 +1,4 @@
-// Opens an http or https URL as a source: follows redirects with care, asks conditionally, and proves that the body came whole.
+// Opens an http or https URL as a source: safe redirects, conditional requests, and proof that the body is whole.
 import { type ClientRequestArgs, type IncomingMessage, request as requestHttp, STATUS_CODES } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { FeedSource, Validators } from '../feed-reading.ts';
@@ -11,7 +11,7 @@ type HttpSource = Pick<FeedSource, 'location' | 'headers' | 'allowPrivateRedirec
 };
 
 export interface HttpConditions {
-  /** Of the reading before: if the address that sent them still has that version, nothing is read. */
+  /** From the previous reading: if the address that sent them still has that version, nothing is read. */
   readonly validators?: Validators;
   /** Aborting it ends the request with its reason. */
   readonly signal: AbortSignal;
@@ -21,8 +21,8 @@ export interface HttpConditions {
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Opens the URL. Node's own client is used because it tells a connection that was reset from one that was closed:
- * undici takes both for the regular end of a body that has no length.
+ * Opens the URL. It uses Node's own client, which distinguishes a reset connection from a closed one: undici takes both
+ * for the regular end of a body without a length.
  */
 export async function openHttp(source: HttpSource, conditions: HttpConditions): Promise<OpenedSource> {
   let url = new URL(source.location);
@@ -42,22 +42,22 @@ export async function openHttp(source: HttpSource, conditions: HttpConditions): 
     const connectedTo = response.socket.remoteAddress;
     if (redirects === 0) startedPublic = connectedTo === undefined || !conditions.network.isPrivate(connectedTo);
     const status = response.statusCode ?? 0;
-    if (!REDIRECTS.has(status)) return judge(url, exchange, validators, conditions.signal);
+    if (!REDIRECTS.has(status)) return checkResponse(url, exchange, validators, conditions.signal);
 
     response.destroy();
     const { location } = response.headers;
     if (location === undefined || !URL.canParse(location, url.href))
-      return failed(`${shown(url)} redirects (${status}) without saying where to`);
+      return failed(`${shown(url)} redirects (${status}) without a valid Location header`);
     const target = new URL(location, url);
     if (redirects >= source.limits.maxRedirects) {
       return failed(
-        `${shown(url)} redirects again after ${redirects} redirects; configure the address where the feed really is`,
+        `${shown(url)} redirects again after ${redirects} redirects; configure the final address of the feed`,
       );
     }
     if (target.protocol !== 'https:' && (target.protocol !== 'http:' || url.protocol === 'https:')) {
-      return failed(`${shown(url)} redirects to ${shown(target)}; from https only a redirect to https is followed`);
+      return failed(`${shown(url)} redirects to ${shown(target)}; redirects from https are followed only to https`);
     }
-    // RFC 9110, 15.4: what was meant for one origin must not be sent to another.
+    // RFC 9110, 15.4: credentials for one origin must not be sent to another.
     if (target.origin !== url.origin) secrets = {};
     url = target;
   }
@@ -67,7 +67,7 @@ type Headers = Record<string, string>;
 
 interface Exchange {
   readonly response: IncomingMessage;
-  /** What went wrong with the connection after the response's head: such a body may look complete. */
+  /** A connection failure after the response head. The body may look complete despite it. */
   failure?: Error;
 }
 
@@ -81,10 +81,10 @@ function secretHeaders(source: HttpSource, url: URL): Headers {
   return headers;
 }
 
-/** What is accepted where the configured headers say nothing else. */
+/** Default headers; configured ones take precedence. */
 const ACCEPTED: Headers = { accept: 'application/xml, text/xml, */*;q=0.5', 'accept-encoding': 'gzip' };
 
-/** RFC 9110, 8.8: validators tell the versions of one resource apart, and a redirect may lead to another one than before. */
+/** Validators distinguish versions of one resource (RFC 9110, 8.8), and a redirect may lead to another resource. */
 function validatorsFor(url: URL, { validators }: HttpConditions): Validators {
   return validators?.address === addressDigest(url) ? validators : {};
 }
@@ -96,7 +96,7 @@ function conditional({ etag, lastModified }: Validators): Headers {
   };
 }
 
-/** Sends one GET on a connection of its own; resolves with the response's head. */
+/** Sends one GET on a new connection; resolves with the response head. */
 async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal, network }: HttpConditions) {
   const host = hostAddress(url);
   if (mustBePublic && host !== undefined && network.isPrivate(host)) throw refusedAddress();
@@ -125,9 +125,9 @@ async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal,
 }
 
 const refusedAddress = (): BrokenOff =>
-  new BrokenOff('it redirects to an address that is not public; if that is wanted, set allow_private_redirects');
+  new BrokenOff('it redirects to an address that is not public; to allow this, set allow_private_redirects');
 
-function judge(url: URL, exchange: Exchange, asked: Validators, signal: AbortSignal): OpenedSource {
+function checkResponse(url: URL, exchange: Exchange, asked: Validators, signal: AbortSignal): OpenedSource {
   const { response } = exchange;
   const { statusCode = 0, headers } = response;
   const refuse = (message: string): OpenedSource => {
@@ -137,16 +137,16 @@ function judge(url: URL, exchange: Exchange, asked: Validators, signal: AbortSig
   if (statusCode === 304) {
     response.destroy();
     if (asked.etag !== undefined || asked.lastModified !== undefined) return { kind: 'not_modified' };
-    return failed(`${shown(url)} answered 304 Not Modified although nothing was known of it`);
+    return failed(`${shown(url)} answered 304 Not Modified to an unconditional request`);
   }
   if (statusCode !== 200)
     return refuse(
       `${shown(url)} answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd() + hint(statusCode),
     );
-  // Whether it is gzip is told by its first bytes; other encodings were not asked for.
+  // Gzip is detected by its first bytes; other encodings were not requested.
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (!['', 'identity', 'gzip', 'x-gzip'].includes(encoding)) {
-    return refuse(`${shown(url)} sent the content encoding "${encoding}", although only gzip was asked for`);
+    return refuse(`${shown(url)} sent the content encoding "${encoding}", although only gzip was requested`);
   }
   const length = Number(headers['content-length'] ?? Number.NaN);
   return {
@@ -160,12 +160,12 @@ function judge(url: URL, exchange: Exchange, asked: Validators, signal: AbortSig
   };
 }
 
-/** A body ends as promised after Content-Length bytes, with the last chunk, or by an orderly close where neither was announced. */
+/** A body ends properly after Content-Length bytes, with the last chunk, or, without either, by an orderly close. */
 async function* readBody(exchange: Exchange, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of exchange.response) yield chunk;
     if (exchange.failure !== undefined) throw exchange.failure;
-    if (!exchange.response.complete) throw new Error('it is not complete');
+    if (!exchange.response.complete) throw new Error('the body is incomplete');
   } catch (error) {
     signal.throwIfAborted();
     throw new BrokenOff(`the connection broke off before the end: ${reasonOf(error)}`);
@@ -181,5 +181,5 @@ function hint(status: number): string {
 
 const failed = (message: string): OpenedSource => ({ kind: 'failed', message });
 
-/** A URL for messages: without credentials, and without the query, which often holds a key. */
+/** A URL for messages, without credentials and without the query, which often contains a key. */
 const shown = (url: URL): string => `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;

@@ -1,7 +1,7 @@
-// Tells which IP addresses are not on the public internet, so that a feed's redirect can't reach what is inside.
+// Recognises IP addresses that are not on the public internet, so a feed's redirect can't reach internal hosts.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-/** From IANA's registries of special-purpose addresses (RFC 6890 and its updates): all that is not globally reachable. */
+/** All ranges that are not globally reachable, from IANA's special-purpose registries (RFC 6890 and its updates). */
 const SUBNETS: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -31,7 +31,7 @@ const SUBNETS: readonly (readonly [string, number])[] = [
 const blocked = new BlockList();
 for (const [network, prefix] of SUBNETS) blocked.addSubnet(network, prefix, isIPv6(network) ? 'ipv6' : 'ipv4');
 
-/** IPv6 addresses that carry an IPv4 address in their last two groups: mapped, and NAT64 (RFC 6052). */
+/** IPv6 addresses with an IPv4 address in their last two groups: mapped, and NAT64 (RFC 6052). */
 const EMBEDDED_IPV4 = /^(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
 /** Whether an IP address (as text, without brackets) is private, loopback, link-local or otherwise not public. */
@@ -39,7 +39,7 @@ export function isPrivateAddress(address: string): boolean {
   const bare = address.replace(/%.*$/, '');
   if (isIP(bare) === 4) return blocked.check(bare, 'ipv4');
   if (isIP(bare) !== 6) return true;
-  // The URL parser writes every IPv6 address in its one canonical form.
+  // The URL parser normalises every IPv6 address.
   const canonical = new URL(`http://[${bare}]/`).hostname.slice(1, -1);
   const embedded = EMBEDDED_IPV4.exec(canonical);
   if (embedded === null) return blocked.check(canonical, 'ipv6');

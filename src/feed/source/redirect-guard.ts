@@ -1,9 +1,9 @@
-// Turns a name look-up into one that refuses private addresses, so that the address that was checked is the one connected to.
+// A name lookup that refuses private addresses: the address that is checked is the one that is connected to.
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { isPrivateAddress } from './private-addresses.ts';
 
-/** How names become addresses, and which of them are private. */
+/** Name lookup, and which addresses are private. */
 export interface Network {
   readonly lookup: LookupFunction;
   isPrivate(address: string): boolean;
@@ -11,15 +11,15 @@ export interface Network {
 
 export const systemNetwork: Network = { lookup: systemLookup as LookupFunction, isPrivate: isPrivateAddress };
 
-/** The IP address that a URL names literally (which no look-up will see), if it does. */
+/** The IP address that a URL contains literally, for which there is no lookup; `undefined` for a name. */
 export function hostAddress(url: URL): string | undefined {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 ? undefined : host;
 }
 
 /**
- * A look-up that fails with `refusal()` if any address of the name is private. It is called by the connection itself,
- * so a name can't have another address when it is connected to (DNS rebinding).
+ * A lookup that fails with `refusal()` if any address of the name is private. The connection itself calls it, so the
+ * name can't resolve to another address when connecting (DNS rebinding).
  */
 export const guardLookup =
   (network: Network, refusal: () => Error): LookupFunction =>

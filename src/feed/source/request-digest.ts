@@ -1,18 +1,18 @@
-// Turns all that a feed is asked for with, and read by, into a digest: validators of another request mean nothing.
+// Digests of a feed's request and reading rules. Validators are valid only for the same digest.
 import { hash } from 'node:crypto';
 import type { FeedSource } from '../feed-reading.ts';
 
-/** What decides, besides the source, what a reading comes to. */
+/** What decides the result of a reading, besides the source. */
 export interface ReadingRules {
-  /** How records are read, by `interpretationOf`. */
+  /** How records are read; see `interpretationOf`. */
   readonly interpretation: Buffer;
-  /** With fewer records the feed is not taken for complete. */
+  /** With fewer records the feed does not count as complete. */
   readonly minRecords: number | undefined;
 }
 
 /**
- * Hex digest over the address, all headers, what counts as a record and as complete. Where it is another one, "not
- * modified" would say that something else has not changed. Headers and addresses may hold secrets: only the digest is kept.
+ * Hex digest of the address, all headers, and what counts as a record and as complete. If it differs, "not modified"
+ * would refer to something else. Headers and addresses may contain secrets, so only the digest is stored.
  */
 export function requestDigest(source: FeedSource, { interpretation, minRecords }: ReadingRules): string {
   const { location, headers, recordPath, encoding, totalPaths, limits } = source;
@@ -26,7 +26,7 @@ export function requestDigest(source: FeedSource, { interpretation, minRecords }
   });
 }
 
-/** Hex digest of the address that a response came from, which redirects may have led to. */
+/** Hex digest of the address that a response came from, after any redirects. */
 export function addressDigest(url: URL): string {
   return digestOf({ url: url.href });
 }

@@ -1,7 +1,7 @@
-// What opening a source comes to: a stream of bytes with what is known of it, or the reason why there is none.
+// The result of opening a source: a byte stream with its metadata, or the reason why it failed.
 import type { Validators } from '../feed-reading.ts';
 
-/** Opening a source, before any byte of it is judged. */
+/** The result of opening a source, before its content is checked. */
 export type OpenedSource =
   | { readonly kind: 'body'; readonly body: SourceBody }
   | { readonly kind: 'not_modified' }
@@ -9,21 +9,21 @@ export type OpenedSource =
 
 export interface SourceBody {
   /**
-   * The bytes as stored or sent, perhaps compressed. A chunk is valid until the next is asked for. Ends only where the
-   * source is proven to have ended as promised; throws {@link BrokenOff} otherwise.
+   * The bytes as stored or sent, perhaps compressed. A chunk is valid until the next one is requested. Ends only if the
+   * source is proven to have ended properly; throws {@link BrokenOff} otherwise.
    */
   readonly chunks: AsyncIterable<Buffer>;
   /** Character encoding according to the transport. */
   readonly charset?: string;
   readonly validators: Validators;
-  /** Bytes of the whole body, compressed as it is, where the source says it. */
+  /** Size of the whole body as stored or sent, if the source declares it. */
   readonly totalBytes?: number;
 }
 
-/** Thrown where a feed can't be read any further: the message says why, as a phrase for people. */
+/** Thrown when a feed can't be read any further. The message says why, for people. */
 export class BrokenOff extends Error {}
 
-/** The message of whatever was thrown, for people. */
+/** The message of any thrown value, for people. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join('; ');
   return error instanceof Error ? error.message : String(error);

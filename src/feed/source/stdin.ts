@@ -1,4 +1,4 @@
-// Opens standard input as a source: it ends when the program before the pipe closes it, which is all that can be known.
+// Opens standard input as a source. All that can be known about its end is that the program before the pipe closed it.
 import type { Readable } from 'node:stream';
 import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
 

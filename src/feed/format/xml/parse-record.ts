@@ -1,4 +1,4 @@
-// Turns the bytes of one record into its tree of plain text, or into the reason why it can't be read.
+// Parses the bytes of one record into a tree of plain text, or reports why it can't be read.
 import { isUtf8 } from 'node:buffer';
 import type { Problem, RecordTree } from '../../../posting/posting.ts';
 import { decodeEntities } from './entities.ts';
@@ -17,14 +17,14 @@ import {
 } from './xml-tags.ts';
 
 export type ParsedRecord =
-  /** `repairs`: what was repaired before it could be parsed, for people; mostly nothing. */
+  /** `repairs`: what had to be repaired before parsing, for people; usually absent. */
   | { readonly kind: 'tree'; readonly tree: RecordTree; readonly repairs?: readonly string[] }
   | { readonly kind: 'unreadable'; readonly problems: Problem[] };
 
-/** An element that is open: its text so far, and its attributes and children, if it has any. */
+/** An open element: its text so far, and its attributes and children, if any. */
 interface OpenElement {
   readonly name: string;
-  /** Where its content starts in the record. */
+  /** The start of its content in the record. */
   readonly start: number;
   text: string;
   branch: Branch | undefined;
@@ -32,11 +32,11 @@ interface OpenElement {
 }
 
 /**
- * Parses one record, an element as the splitter found it, in one pass. Strict where data could be misread: what is not
- * well-formed XML 1.0 is unreadable, with the line counted from the record's start. Let through is what feeds get wrong
- * all the time and can't be misread: the named characters of HTML 4 (`&nbsp;`), `--` in comments, and control
- * characters, which stay in the text to be removed with a note where the posting is read. Names keep their prefixes.
- * @param lenient repair the usual faults of a record that can't be read otherwise.
+ * Parses one record, an element found by the splitter, in one pass. It is strict: a record that is not well-formed XML
+ * 1.0 is unreadable, reported with the line within the record. It tolerates common faults that can't be misread: the
+ * named characters of HTML 4 (`&nbsp;`), `--` in comments, and control characters, which are removed with a note when
+ * the posting is read. Names keep their prefixes.
+ * @param lenient repair common faults of a record that can't be read otherwise.
  */
 export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
   if (!isUtf8(bytes)) {
@@ -104,7 +104,7 @@ function buildTree(xml: string): RecordTree {
     switch (xml[markup + 1]) {
       case '/': {
         const closed = open.pop();
-        // Mostly it is just what is expected, and needs no pattern.
+        // Usually it is the expected tag and needs no pattern.
         if (closed !== undefined && xml.startsWith(closed.name, markup + 2)) {
           const end = markup + 2 + closed.name.length;
           if (xml[end] === '>') {
@@ -115,7 +115,7 @@ function buildTree(xml: string): RecordTree {
         }
         const name = matchAt(END_TAG, xml, markup)?.[1];
         if (closed === undefined || closed.name !== name) {
-          const expected = closed === undefined ? 'nothing is open' : `"</${closed.name}>" is expected`;
+          const expected = closed === undefined ? 'no element is open' : `"</${closed.name}>" is expected`;
           throw new MalformedXml(markup, `${excerpt(xml, markup)} where ${expected}`);
         }
         at = END_TAG.lastIndex;
@@ -125,7 +125,7 @@ function buildTree(xml: string): RecordTree {
       case '!':
         if (xml.startsWith('<![CDATA[', markup)) {
           at = endOf(']]>', xml, markup, 9);
-          if (element === undefined) throw new MalformedXml(markup, 'text stands outside of its element');
+          if (element === undefined) throw new MalformedXml(markup, 'there is text outside the element');
           element.text += xml.slice(markup + 9, at - 3);
         } else if (xml.startsWith('<!--', markup)) {
           at = endOf('-->', xml, markup, 4);
@@ -149,7 +149,7 @@ function buildTree(xml: string): RecordTree {
         }
         const name = matchAt(START_TAG, xml, markup)?.[1];
         if (name === undefined)
-          throw new MalformedXml(markup, `${excerpt(xml, markup)}: a bare "<" has to be written as &lt;`);
+          throw new MalformedXml(markup, `${excerpt(xml, markup)}: a bare "<" must be written as &lt;`);
         const { branch, end } = readAttributes(xml, START_TAG.lastIndex);
         const ending = matchAt(TAG_END, xml, end);
         if (ending === null)
@@ -176,10 +176,10 @@ function endOf(terminator: string, xml: string, start: number, skip: number): nu
 function takeText(xml: string, from: number, to: number, element: OpenElement | undefined): void {
   const text = xml.slice(from, to);
   const wrong = text.indexOf(']]>');
-  if (wrong >= 0) throw new MalformedXml(from + wrong, '"]]>" stands in text');
+  if (wrong >= 0) throw new MalformedXml(from + wrong, '"]]>" is not allowed in text');
   const decoded = decode(text, from);
   if (element !== undefined) element.text += decoded;
-  else if (/\S/.test(text)) throw new MalformedXml(from, 'text stands outside of its element');
+  else if (/\S/.test(text)) throw new MalformedXml(from, 'there is text outside the element');
 }
 
 const decode = (text: string, at: number): string =>
@@ -194,12 +194,13 @@ function readAttributes(xml: string, from: number): { branch: Branch | undefined
     if (attribute === null) return { branch, end };
     const key = `@${attribute[1]}`;
     branch ??= newBranch();
-    if (branch[key] !== undefined) throw new MalformedXml(end, `the attribute "${attribute[1]}" stands twice in a tag`);
+    if (branch[key] !== undefined)
+      throw new MalformedXml(end, `the attribute "${attribute[1]}" appears twice in a tag`);
     branch[key] = decode((attribute[2] ?? attribute[3] ?? '').replace(/[\t\n]/g, ' '), end);
   }
 }
 
-/** What holds elements keeps its content as it stands, a slice of the record, because only that has the order of text and elements. */
+/** An element with children keeps its verbatim content, because only that preserves the order of text and elements. */
 function closeElement({ start, text, branch, hasChildren }: OpenElement, xml: string, end: number): RecordTree {
   if (branch === undefined) return text;
   if (hasChildren) branch['#markup'] = xml.slice(start, end);

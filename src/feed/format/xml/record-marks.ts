@@ -1,13 +1,13 @@
-// What an unreadable record is recognised by although its bytes differ from pull to pull.
+// Marks that identify an unreadable record although its bytes differ from pull to pull.
 
 import { recordHash } from '../../../posting/hash.ts';
 import type { Problem } from '../../../posting/posting.ts';
 
-/** More of a large record is not looked at. */
+/** Only this much of a large record is examined. */
 const EXAMINED_BYTES = 65_536;
 const TOKEN = /[\p{L}\p{N}_+/=.:-]+/gu;
 
-/** A hash of the record without what changes: tokens with a digit in them (times, numbers, session IDs), white space. */
+/** A hash of the record that ignores white space and tokens with digits (times, numbers, session IDs). */
 export function shapeOf(record: Buffer): Buffer {
   const text = record
     .subarray(0, EXAMINED_BYTES)
@@ -17,7 +17,7 @@ export function shapeOf(record: Buffer): Buffer {
   return recordHash(Buffer.from(text));
 }
 
-/** What is wrong with a record, without the places and values in the message. */
+/** The first problem's message without positions and values. */
 export const faultOf = (problems: readonly Problem[]): string =>
   (problems[0]?.message ?? '')
     .replace(/"(?:[^"\\]|\\.)*"/g, '"…"')

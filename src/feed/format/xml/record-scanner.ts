@@ -1,4 +1,4 @@
-// Finds the end of a record in its bytes, looking at as few of them as it can.
+// Finds the end of a record in its bytes, examining as few of them as possible.
 import {
   CDATA,
   COMMENT,
@@ -22,20 +22,19 @@ import {
   SLASH,
 } from './xml-bytes.ts';
 
-/** How a scan ended: at the record's end, for want of bytes, or at a tag that shows that the record's end tag is missing. */
+/** How a scan ended: at the record's end, out of bytes, or at a tag that shows that the record's end tag is missing. */
 export type RecordEnd = 'ended' | 'more' | 'cut';
 
 export interface RecordNames {
-  /** The record's own name as written; its bytes are compared. */
+  /** The record's own name as written, compared byte by byte. */
   readonly own: Uint8Array;
   /** The name of the element around it; empty if the record is the root. */
   readonly parent: Uint8Array;
 }
 
 /**
- * Only tags with the record's own name, and its parent's, are counted; CDATA, comments and instructions are skipped,
- * other tags not even looked at. So markup that is broken inside a record, such as an unclosed `<br>`, spoils that
- * record alone.
+ * Counts only tags with the name of the record or of its parent; CDATA, comments and instructions are skipped, other
+ * tags are ignored. Broken markup inside a record, such as an unclosed `<br>`, therefore affects only that record.
  */
 export class RecordScanner {
   /** Whether another record seems to be nested in this one. */
@@ -50,7 +49,9 @@ export class RecordScanner {
     this.#cursor = cursor;
   }
 
-  /** Begins a record whose start tag is at `start`. `flat`: it can't contain another, whose start tag cuts it off. */
+  /**
+   * Begins a record whose start tag is at `start`. `flat`: records can't nest; the start tag of the next one ends it.
+   */
   begin(start: number, nameEnd: number, names: RecordNames, flat: boolean): void {
     this.nested = false;
     this.#names = names;
@@ -60,14 +61,14 @@ export class RecordScanner {
     this.#cursor.enterTag(OWN_START, start, nameEnd);
   }
 
-  /** Goes on to the record's end. The cursor then stands after it, or at the tag that cuts it off. */
+  /** Scans for the record's end. The cursor is then after it, or at the tag that cuts it off. */
   scan(bytes: Buffer): RecordEnd {
     const cursor = this.#cursor;
     for (;;) {
       switch (cursor.mode) {
         case TEXT:
           if (!this.#findTag(bytes)) {
-            // Without a tag that counts, and without a section: the bytes are used up.
+            // No relevant tag and no section: the bytes are used up.
             if (cursor.mode === TEXT) return 'more';
           } else if (this.#enterTag(bytes)) {
             return 'cut';
@@ -86,7 +87,7 @@ export class RecordScanner {
     }
   }
 
-  /** Goes to the next tag that counts. False: a section was entered, or more bytes are needed. */
+  /** Moves to the next relevant tag. False: a section was entered, or more bytes are needed. */
   #findTag(bytes: Buffer): boolean {
     const { own, parent } = this.#names;
     const ownFirst = own[0];
@@ -106,7 +107,7 @@ export class RecordScanner {
         if (nameStart + Math.max(own.length, parent.length) >= bytes.length) break;
         at = nameStart;
       } else if (first === EXCLAMATION || first === QUESTION) {
-        // Most bytes of most feeds are in CDATA that ends in the same chunk: this way has to be short.
+        // Most bytes of most feeds are in CDATA that ends in the same chunk, so this path must be fast.
         const end = isCdataStart(bytes, at) ? endOfCdata(bytes, at + CDATA_START.length) : -1;
         if (end >= 0) at = end;
         else if (this.#enterSection(bytes, at)) return false;
@@ -122,7 +123,7 @@ export class RecordScanner {
     return false;
   }
 
-  /** Enters what starts with `<!` or `<?`. False: it is no section, or more bytes are needed to tell. */
+  /** Enters a section that starts with `<!` or `<?`. False: it is not a section, or more bytes are needed to tell. */
   #enterSection(bytes: Buffer, at: number): boolean {
     if (isCdataStart(bytes, at)) return this.#cursor.enter(CDATA, at + CDATA_START.length);
     if (bytes[at + 1] === QUESTION) return this.#cursor.enter(INSTRUCTION, at + 2);
@@ -130,7 +131,7 @@ export class RecordScanner {
     return false;
   }
 
-  /** Enters the tag at the cursor, which counts. True: it can't stand inside of this record. */
+  /** Enters the relevant tag at the cursor. True: it can't be inside this record. */
   #enterTag(bytes: Buffer): boolean {
     const start = this.#cursor.at;
     const isEnd = bytes[start + 1] === SLASH;

@@ -1,4 +1,4 @@
-// Finds the key of a record that can't be read, where what is broken leaves no doubt about it.
+// Recovers the key of an unreadable record if the damage leaves no doubt about it.
 import { isUtf8 } from 'node:buffer';
 import type { PostingKey } from '../../../posting/identifiers.ts';
 import type { KeyRule } from '../../../posting/mapping.ts';
@@ -6,19 +6,19 @@ import { compileKey } from '../../../posting/posting-key.ts';
 import { parseRecordPath, type RecordPath, textsAt } from '../../../posting/record-path.ts';
 import { BROKEN, readTolerantly } from './tolerant-tree.ts';
 
-/** Gives the key that the record has if nothing else were wrong with it; `undefined`: that is not certain. */
+/** Returns the key that the intact record would have; `undefined` if that is not certain. */
 export type RecoverKey = (record: Buffer) => PostingKey | undefined;
 
-/** Prepares the recovery of keys. Throws `MalformedPathError`. */
+/** Compiles the recovery for a key rule. Throws `MalformedPathError`. */
 export function compileKeyRecovery(rule: KeyRule): RecoverKey {
   const readKey = compileKey(rule);
   const paths = rule.paths.map(parseRecordPath);
   const names = new Set(paths.flatMap(namesIn));
-  // The record's own start tag stands before all that may be broken.
+  // The record's own start tag precedes everything that may be broken.
   const inStartTag = paths.every(([step, ...more]) => more.length === 0 && step?.name.startsWith('@'));
   return (record) => {
     const text = record.toString();
-    // In bytes that are not UTF-8, U+FFFD mostly stands for one that can't be decoded.
+    // If the bytes are not valid UTF-8, U+FFFD usually stands for an undecodable one.
     const { tree, certain } = readTolerantly(isUtf8(record) ? text : text.replaceAll('\ufffd', BROKEN), names);
     if (tree === undefined || !(certain || inStartTag)) return undefined;
     if (paths.some((path) => valuesAt(path, tree).size !== 1)) return undefined;
@@ -34,6 +34,6 @@ const valuesAt = (path: RecordPath, tree: Parameters<typeof textsAt>[1]): Readon
       .filter((text) => text !== ''),
   );
 
-/** All names that decide what stands at the path, those of its conditions among them. */
+/** All names that decide what the path matches, including those in its conditions. */
 const namesIn = (path: RecordPath): string[] =>
   path.flatMap(({ name, conditions }) => [name, ...conditions.flatMap((condition) => namesIn(condition.path))]);

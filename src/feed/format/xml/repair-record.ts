@@ -1,29 +1,29 @@
-// Repairs the usual faults of a record that is not well-formed XML, so that it can be parsed as its author meant it.
+// Repairs common faults of a record that is not well-formed XML, so it can be parsed as its author meant it.
 import { tryDecodeEntities } from './entities.ts';
 import { ATTRIBUTE, END_TAG, matchAt, START_TAG, TAG_END } from './xml-tags.ts';
 
 export interface RepairedRecord {
   readonly xml: string;
-  /** What was repaired, for people: `2 bare "&"`. */
+  /** The repairs, for people: `2 bare "&"`. */
   readonly repairs: readonly string[];
 }
 
-/** Elements of HTML without an end tag that no feed has as elements of its own. */
+/** HTML elements without an end tag that no feed uses as its own elements. */
 const VOID = new Set(['br', 'hr', 'img', 'input', 'wbr']);
 
-/** The same as what entities are decoded from: a reference, or a `&` alone. */
+/** A reference as in the entity decoder, or a `&` alone. */
 const REFERENCE = /&(?:#\d{1,8};|#x[\da-f]{1,8};|\w{1,32};|)/gi;
 
 interface OpenTag {
   readonly name: string;
-  /** Which piece of the output it is. */
+  /** Its index in the output pieces. */
   readonly piece: number;
 }
 
 /**
- * Writes a bare `&` and an unknown entity as text, and a `<` that begins no tag; closes `<br>` and its like where
- * the element around them ends. All else stays as it is: whether the record can be read now is for the parser to say, so
- * that no repair lets a value swallow other elements. `undefined`: nothing of it can be repaired.
+ * Escapes a bare `&`, an unknown entity and a `<` that begins no tag; closes `<br>` and similar elements where their
+ * parent ends. Everything else stays, and the strict parser decides whether the result is readable, so no repair lets a
+ * value swallow other elements. `undefined`: there is nothing to repair.
  */
 export function repairRecord(xml: string): RepairedRecord | undefined {
   const pieces: string[] = [];
@@ -45,7 +45,7 @@ export function repairRecord(xml: string): RepairedRecord | undefined {
     }
     const tagEnd = endOfTag(xml, markup);
     if (tagEnd === undefined) {
-      // Directly in the record it may have been the tag of an element around others.
+      // Directly in the record, it may have been the tag of an element with children.
       if (open.length < 2) return undefined;
       count('bare "<"');
       pieces.push('&lt;');
@@ -68,7 +68,7 @@ export function repairRecord(xml: string): RepairedRecord | undefined {
   return { xml: pieces.join(''), repairs: [...counts].map(([what, times]) => `${times} ${what}`) };
 }
 
-/** Before an end tag: elements that have none themselves end here, but for those directly in the record. */
+/** Before an end tag, closes open elements that need none, except for those directly in the record. */
 function closeVoid(open: OpenTag[], name: string, pieces: string[], count: (what: string) => void): void {
   for (let top = open.at(-1); top !== undefined && top.name !== name; top = open.at(-1)) {
     if (!VOID.has(top.name.toLowerCase()) || open.length < 3) return;
@@ -78,7 +78,7 @@ function closeVoid(open: OpenTag[], name: string, pieces: string[], count: (what
   }
 }
 
-/** Where CDATA, a comment or an instruction that starts at `at` ends; `undefined`: there is none. */
+/** The end of the CDATA section, comment or instruction that starts at `at`; `undefined`: none starts there. */
 function sectionEnd(xml: string, at: number): number | 'unended' | undefined {
   for (const [start, terminator] of [
     ['<![CDATA[', ']]>'],
@@ -92,7 +92,7 @@ function sectionEnd(xml: string, at: number): number | 'unended' | undefined {
   return undefined;
 }
 
-/** Where the tag that starts at `at` ends; `undefined`: it is no tag of XML. */
+/** The end of the tag that starts at `at`; `undefined`: it is not a well-formed tag. */
 function endOfTag(xml: string, at: number): number | undefined {
   if (xml[at + 1] === '/') return matchAt(END_TAG, xml, at) === null ? undefined : END_TAG.lastIndex;
   if (matchAt(START_TAG, xml, at) === null) return undefined;

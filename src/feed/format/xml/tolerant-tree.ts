@@ -1,5 +1,5 @@
-// Reads a record that is not well-formed as far as it can be understood, and says whether what is broken may have moved,
-// hidden or altered the elements that matter.
+// Reads a malformed record as far as possible, and determines whether the damage may have moved, hidden or altered the
+// elements that matter.
 import type { RecordTree } from '../../../posting/posting.ts';
 import { tryDecodeEntities } from './entities.ts';
 import { localName } from './records-path.ts';
@@ -15,20 +15,20 @@ import {
   TAG_END,
 } from './xml-tags.ts';
 
-/** Stands for bytes that could not be decoded: no character, and in no key. */
+/** Stands for undecodable bytes. It is not a character and never part of a key. */
 export const BROKEN = '\uffff';
 
 export interface TolerantReading {
-  /** `undefined`: not even the record's start tag could be read. */
+  /** `undefined` if not even the record's start tag could be read. */
   readonly tree: RecordTree | undefined;
-  /** Elements and attributes with the names that matter are where they are in the record as it was meant, and whole. */
+  /** Elements and attributes that matter are whole and in the same place as in the intact record. */
   readonly certain: boolean;
 }
 
 interface Open {
   readonly name: string;
   readonly matters: boolean;
-  /** How many elements that matter had begun before. */
+  /** Number of elements that matter that had begun before it. */
   readonly before: number;
   text: string;
   branch: Branch | undefined;
@@ -41,15 +41,15 @@ export function readTolerantly(xml: string, names: ReadonlySet<string>): Toleran
 }
 
 /**
- * What is broken in an element leaves the others certain as long as that element ends with its own end tag. It does not
+ * Damage inside an element leaves the others certain if the element ends with its own end tag, except for these cases:
  *
- * | what is broken                                   | where                        | then                              |
- * | ------------------------------------------------ | ---------------------------- | --------------------------------- |
- * | an entity, a bare `&`                            | in an element that matters   | nothing is certain                |
- * | a `<` that begins no tag, undecodable bytes      | in it, or in the record's own text | nothing after it is certain |
- * | an end tag without a start tag, `]]>`            | the same                     | nothing is certain                |
- * | an element without an end tag                    | around an element that matters | nothing is certain              |
- * | CDATA, a comment, an instruction without an end  | anywhere                     | what follows is not read          |
+ * | damage                                      | where                              | consequence           |
+ * | ------------------------------------------- | ---------------------------------- | --------------------- |
+ * | an entity, a bare `&`                       | in an element that matters         | nothing is certain    |
+ * | a `<` that begins no tag, undecodable bytes | there, or in the record's own text | the rest is uncertain |
+ * | an end tag without a start tag, `]]>`       | there, or in the record's own text | nothing is certain    |
+ * | an element without an end tag               | around an element that matters     | nothing is certain    |
+ * | unended CDATA, comment or instruction       | anywhere                           | the rest is not read  |
  */
 class TolerantReader {
   readonly #xml: string;
@@ -57,7 +57,7 @@ class TolerantReader {
   readonly #open: Open[] = [];
   #root: RecordTree | undefined;
   #certain = true;
-  /** From here on a tag may stand elsewhere than it seems. */
+  /** From here on, tags may not be where they seem to be. */
   #doubtful = false;
   #mattering = 0;
 
@@ -81,7 +81,7 @@ class TolerantReader {
     return { tree: this.#root, certain: this.#certain };
   }
 
-  /** Gives where the markup at `at` ends; `undefined`: what follows can't be read. */
+  /** Returns the end of the markup at `at`; `undefined`: the rest can't be read. */
   #takeMarkup(at: number): number | undefined {
     const xml = this.#xml;
     if (xml.startsWith('<![CDATA[', at)) {
@@ -128,7 +128,7 @@ class TolerantReader {
       this.#begin(name, branch, ending[1] !== '');
       return tagEnd;
     }
-    // Attributes as HTML has them, `<p align=center>`: no tag of XML, but surely a tag.
+    // Attributes as in HTML, `<p align=center>`: not a tag in XML, but clearly meant as one.
     const close = xml.indexOf('>', end);
     const next = xml.indexOf('<', at + 1);
     if (close < 0 || (next >= 0 && next < close) || !/[\s/]/.test(xml[at + 1 + name.length] ?? '')) {
@@ -149,7 +149,7 @@ class TolerantReader {
     if (isEmpty) this.#close();
   }
 
-  /** Attributes as far as they are well-formed. */
+  /** Reads attributes as long as they are well-formed. */
   #readAttributes(from: number): { branch: Branch | undefined; end: number } {
     let branch: Branch | undefined;
     for (let end = from; ; end = ATTRIBUTE.lastIndex) {
@@ -158,7 +158,7 @@ class TolerantReader {
       const key = `@${attribute[1]}`;
       const value = tryDecodeEntities((attribute[2] ?? attribute[3] ?? '').replace(/[\t\n]/g, ' '));
       branch ??= newBranch();
-      // A value that is not certain is none that a key can have.
+      // Replace an uncertain value with one that a key can't have.
       branch[key] = branch[key] === undefined ? (value ?? BROKEN) : BROKEN;
       if (branch[key].includes(BROKEN) && this.#matters(key)) this.#certain = false;
     }
@@ -180,7 +180,7 @@ class TolerantReader {
     to.text += text;
   }
 
-  /** A `<` that begins no tag. Nothing is certain about what may have been one. */
+  /** A `<` that begins no tag, but may have been meant as one. */
   #takeBareLess(at: number): number {
     if (this.#isOnTheWay()) this.#doubtful = true;
     const top = this.#open.at(-1);
@@ -189,7 +189,7 @@ class TolerantReader {
     return at + 1;
   }
 
-  /** An element whose end tag is missing: what is in it may have been meant to stand after it. */
+  /** Closes an element without an end tag. Its content may have been meant to follow it. */
   #closeUnended(): void {
     const top = this.#open.at(-1);
     if (top !== undefined && this.#mattering > top.before) this.#certain = false;
@@ -209,7 +209,7 @@ class TolerantReader {
     }
   }
 
-  /** Directly in the record, or in an element that matters. */
+  /** Whether the position is directly in the record, or in an element that matters. */
   #isOnTheWay(): boolean {
     return this.#open.length <= 1 || this.#open.at(-1)?.matters === true;
   }
@@ -221,7 +221,7 @@ class TolerantReader {
   }
 }
 
-/** What holds elements has no text that could be a key. */
+/** An element with children has no text that could be a key. */
 function treeOf({ text, branch, hasChildren }: Open): RecordTree {
   if (branch === undefined) return text;
   if (hasChildren) branch['#markup'] = BROKEN;

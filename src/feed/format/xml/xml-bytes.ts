@@ -1,4 +1,4 @@
-// Answers small questions about XML in raw UTF-8 bytes, fast: where the next markup is, where a section or a tag ends.
+// Fast primitives on XML in raw UTF-8 bytes: find the next markup, or the end of a section or tag.
 
 export const LESS_THAN = 0x3c;
 export const GREATER_THAN = 0x3e;
@@ -18,7 +18,7 @@ const COMMENT_END = Buffer.from('-->');
 const INSTRUCTION_END = Buffer.from('?>');
 
 /**
- * How far to look byte by byte before asking the native search: a call of it costs about 100 ns, as much as this many
+ * How far to search byte by byte before using the native search, whose call costs about 100 ns, as much as this many
  * steps. Names and short values end sooner, descriptions do not.
  */
 const NEAR_BYTES = 48;
@@ -31,7 +31,7 @@ export function indexOfMarkup(bytes: Buffer, from: number): number {
   return near === length ? -1 : bytes.indexOf(LESS_THAN, near);
 }
 
-/** Whether `<![CDATA[` stands at `at`, where a `<` was found. */
+/** Whether the `<` at `at` begins `<![CDATA[`. */
 export const isCdataStart = (bytes: Buffer, at: number): boolean =>
   bytes[at + 1] === EXCLAMATION &&
   bytes[at + 2] === BRACKET_OPEN &&
@@ -39,8 +39,8 @@ export const isCdataStart = (bytes: Buffer, at: number): boolean =>
   holdsAt(bytes, at, CDATA_START);
 
 /**
- * Position after the first `]]>` that starts at or after `from`, or -1. Two of three bytes are never looked at: unless
- * the third byte of a possible `]]>` is `]` or `>`, no `]]>` can overlap it (Horspool's search, written out).
+ * Position after the first `]]>` that starts at or after `from`, or -1. Skips two of three bytes: unless the third byte
+ * of a possible `]]>` is `]` or `>`, no `]]>` can overlap it (Horspool's algorithm, unrolled).
  */
 export function endOfCdata(bytes: Buffer, from: number): number {
   const length = bytes.length;
@@ -63,13 +63,13 @@ export const endOfInstruction = (bytes: Buffer, from: number): number => after(b
 
 const after = (found: number, length: number): number => (found < 0 ? -1 : found + length);
 
-/** Where a scan for a tag's end stands: position, and the quote that is open there (0: none). Changed in place. */
+/** State of the search for a tag's end: position, and the open quote (0: none). Changed in place. */
 export interface TagScan {
   at: number;
   quote: number;
 }
 
-/** Moves `scan` on to the `>` that ends the tag, outside quotes: true, and `at` is its position. False: it is not in `bytes` yet. */
+/** Moves `scan.at` to the `>` that ends the tag, outside quotes. False: it is not in `bytes` yet. */
 export function findTagEnd(bytes: Buffer, scan: TagScan): boolean {
   let quote = scan.quote;
   let at = scan.at;
@@ -98,7 +98,7 @@ export function endOfName(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** Whether `bytes` holds all of `wanted` at `from`. */
+/** Whether `bytes` contains `sought` at `from`. */
 export function holdsAt(bytes: Buffer, from: number, sought: Uint8Array): boolean {
   if (from + sought.length > bytes.length) return false;
   for (let at = 0; at < sought.length; at++) if (bytes[from + at] !== sought[at]) return false;

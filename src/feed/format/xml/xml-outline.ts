@@ -1,28 +1,28 @@
-// Follows the XML of a feed outside its records: turns tags and text into the stack of open elements, the feed's
-// declared totals, and the reasons why the document is not whole, or is no feed at all.
+// Follows the XML of a feed outside its records: the stack of open elements, the declared totals, and the reasons why
+// the document is incomplete or not a feed at all.
 import { coversElements, coversName, type ElementPath, localName, parseElementPath } from './records-path.ts';
 import { skipSpace } from './xml-bytes.ts';
 
-/** Deeper nesting outside records is no feed; the stack stays small whatever comes. */
+/** No feed nests deeper outside its records. This bounds the stack. */
 const MAX_DEPTH = 256;
-/** This much text without any element is no XML. */
+/** This much text without any element is not XML. */
 const MAX_TEXT_BEFORE_ROOT = 65_536;
 const MAX_TOTAL_TEXT = 64;
 const MAX_SHORTFALLS = 20;
 const OPENING_BYTES = 2_048;
 
-/** A declared total as the document has it, to be compared with the records counted. */
+/** A declared total as written in the document, to compare with the counted records. */
 interface DeclaredTotal {
   readonly path: string;
   text: string;
 }
 
 export class XmlOutline {
-  /** Why nothing (more) is read: HTML, a DTD, no XML. Reading stops at the first. */
+  /** The first reason to stop reading: HTML, a DTD, not XML. */
   refusal: string | undefined;
-  /** Whether a record may start below the elements that are open now. */
+  /** Whether a record may start at the current position. */
   recordsHere = false;
-  /** The innermost open element's name as written, in UTF-8; empty at the top. */
+  /** The innermost open element's name as written, in UTF-8; empty at the top level. */
   parentName: Uint8Array = new Uint8Array();
   readonly #recordPath: ElementPath;
   readonly #totalPaths: readonly { readonly path: string; readonly parsed: ElementPath }[];
@@ -41,7 +41,9 @@ export class XmlOutline {
     this.#resolve();
   }
 
-  /** Whether an element of this name, opened here, is a record. Its content is not followed here; the root is noted. */
+  /**
+   * Whether an element of this name, opened here, is a record. Records the root's name; content is not followed here.
+   */
   beginRecord(name: string): boolean {
     if (!this.recordsHere || !coversName(this.#recordPath.elements.at(-1), localName(name))) return false;
     if (this.#open.length === 0) this.#noteRoot(name);
@@ -62,7 +64,7 @@ export class XmlOutline {
     this.#opening = Buffer.concat([this.#opening, bytes.subarray(0, OPENING_BYTES - this.#opening.length)]);
   }
 
-  /** Text or CDATA content between tags, perhaps in pieces. */
+  /** Takes text or CDATA content between tags, possibly in pieces. */
   text(bytes: Buffer, from: number, to: number): void {
     if (this.#capturing !== undefined) {
       const room = MAX_TOTAL_TEXT - this.#capturing.text.length;
@@ -72,7 +74,7 @@ export class XmlOutline {
     const start = skipSpace(bytes, from, to);
     if (start === to) return;
     if (this.#rootName !== undefined) {
-      this.note(`text stands after the end of the root element "${this.#rootName}"`);
+      this.note(`there is text after the end of the root element "${this.#rootName}"`);
       return;
     }
     const first = bytes[start];
@@ -80,35 +82,35 @@ export class XmlOutline {
       this.refuse(`JSON where an XML feed was expected; it starts with ${this.#excerpt()}`);
     }
     this.#textBeforeRoot += to - start;
-    this.note('text stands before the root element');
-    if (this.#textBeforeRoot > MAX_TEXT_BEFORE_ROOT) this.#refuseNoXml();
+    this.note('there is text before the root element');
+    if (this.#textBeforeRoot > MAX_TEXT_BEFORE_ROOT) this.#refuseNotXml();
   }
 
-  /** A tag outside records: `inner` is what stands between `<` and `>`, as text. */
+  /** Takes a tag outside records: `inner` is the text between `<` and `>`. */
   tag(inner: string): void {
     if (inner.startsWith('/')) this.#close(inner.slice(1).trimEnd());
     else this.#openElement(inner);
   }
 
-  /** A document type declaration: what stands between `<!DOCTYPE` and the first `>`. */
+  /** Takes a document type declaration: the text between `<!DOCTYPE` and the first `>`. */
   doctype(inner: string): void {
     const name = inner.trim().split(/\s/, 1)[0] ?? '';
-    if (this.#rootName !== undefined) this.note('a document type declaration stands inside the document');
+    if (this.#rootName !== undefined) this.note('there is a document type declaration inside the document');
     else if (/^html$/i.test(name)) this.#refuseHtml();
     if (inner.replace(/"[^"]*"|'[^']*'/g, '').includes('[')) {
       this.refuse(
-        'the feed declares a document type with entities or elements of its own (<!DOCTYPE … [); that is refused, ask for the feed without them',
+        'the feed has a document type declaration with its own entities or elements (<!DOCTYPE … [), which is refused; ask for the feed without it',
       );
     }
   }
 
-  /** The document has ended: every reason why it is not whole, given the number of records found in it. */
+  /** Ends the document. Returns every reason why it is incomplete, given the number of records found. */
   finish(records: number): { shortfalls: string[]; declaredTotal?: number } {
     if (this.#rootName === undefined) {
-      if (this.#textBeforeRoot > 0) this.#refuseNoXml();
+      if (this.#textBeforeRoot > 0) this.#refuseNotXml();
       else this.refuse('the feed is empty: it has no XML element');
     } else if (this.#textBeforeRoot > 0 && records === 0) {
-      this.#refuseNoXml();
+      this.#refuseNotXml();
     }
     const outermost = this.#open[0];
     if (outermost !== undefined) this.note(`the document ends before its element "${outermost}" is closed`);
@@ -132,7 +134,7 @@ export class XmlOutline {
   #openElement(inner: string): void {
     const name = /^[^\s/]+/.exec(inner)?.[0] ?? '';
     if (!/^[\p{L}_:]/u.test(name)) {
-      this.note(`markup that is not well-formed stands outside the records: ${quote(`<${inner}>`)}`);
+      this.note(`malformed markup outside the records: ${quote(`<${inner}>`)}`);
       return;
     }
     if (this.#open.length === 0) this.#noteRoot(name);
@@ -166,7 +168,7 @@ export class XmlOutline {
     this.#resolve();
   }
 
-  /** Draws the conclusions of a changed stack. */
+  /** Updates the state derived from the stack. */
   #resolve(): void {
     this.#capturing = undefined;
     this.parentName = Buffer.from(this.#open.at(-1) ?? '');
@@ -190,10 +192,10 @@ export class XmlOutline {
   #refuseHtml(): void {
     const title = /<title[^>]*>([^<]*)/i.exec(this.#opening.toString())?.[1]?.trim();
     const titled = title ? `; the page's title is ${quote(title)}` : '';
-    this.refuse(`HTML where an XML feed was expected${titled}; see in a browser what stands at its address`);
+    this.refuse(`HTML where an XML feed was expected${titled}; open its address in a browser to see what it returns`);
   }
 
-  #refuseNoXml(): void {
+  #refuseNotXml(): void {
     this.refuse(`this is not an XML feed; it starts with ${this.#excerpt()}`);
   }
 
@@ -202,10 +204,10 @@ export class XmlOutline {
   }
 }
 
-/** The value of an attribute, by its local name, in the text of a start tag after the element's name. */
-function readAttribute(attributes: string, desired: string): string | undefined {
+/** Finds an attribute's value by local name in the text of a start tag after the element's name. */
+function readAttribute(attributes: string, attributeName: string): string | undefined {
   for (const [, name = '', double, single] of attributes.matchAll(/([^\s=/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
-    if (localName(name) === desired) return (double ?? single ?? '').slice(0, MAX_TOTAL_TEXT);
+    if (localName(name) === attributeName) return (double ?? single ?? '').slice(0, MAX_TOTAL_TEXT);
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-// Splits the UTF-8 bytes of an XML document, in chunks of any size, into the bytes of its records, without parsing them.
+// Splits the UTF-8 bytes of an XML document, in chunks of any size, into its records, without parsing them.
 
 import { Utf8Check } from '../../decode/utf8-check.ts';
 import { ChunkJoiner } from './chunk-joiner.ts';
@@ -29,51 +29,51 @@ import {
 } from './xml-bytes.ts';
 import { XmlOutline } from './xml-outline.ts';
 
-/** Outside records, names and markup that are longer than this are no feed's. */
+/** No feed has longer names or markup outside its records. */
 const MAX_NAME_BYTES = 1_024;
 const MAX_MARKUP_BYTES = 1_048_576;
 const OVERSIZED_HEAD_BYTES = 2_048;
 
 const UNDECODABLE_OUTSIDE =
-  'bytes that are not valid in the encoding of the feed stand outside the records, and may have been part of one; ' +
+  'bytes outside the records are not valid in the encoding of the feed and may have been part of a record; ' +
   'if the feed is really in another encoding, such as Windows-1252, configure encoding: windows-1252';
 
 export interface SplitOptions {
-  /** Path of the elements that are records, such as `source/job`. */
+  /** Path of the record elements, such as `source/job`. */
   readonly recordPath: string;
   readonly totalPaths: readonly string[];
-  /** Larger records are not held; they are handed over as oversized. */
+  /** Larger records are not kept in memory, but handed over as oversized. */
   readonly maxRecordBytes: number;
 }
 
-/** Takes records as they end. Calls are synchronous and in document order. */
+/** Receives each record when it ends. Calls are synchronous and in document order. */
 export interface SplitSink {
-  /** One record's bytes (UTF-8) are `buffer[start..end)`; valid only during the call, copy what must stay. */
+  /** One record's UTF-8 bytes are `buffer[start..end)`; valid only during the call, so copy what you keep. */
   record(buffer: Buffer, start: number, end: number): void;
   /** A record above the limit: its first bytes (at most 2,048, a copy) and its full length. */
   oversized(head: Buffer, length: number): void;
 }
 
-/** What splitting a document came to. */
+/** The result of splitting a document. */
 export interface SplitEnd {
-  /** Records handed over, oversized ones among them. */
+  /** Records handed over, including oversized ones. */
   readonly records: number;
   readonly oversizedRecords: number;
-  /** Why this is no feed, or one that is refused. */
+  /** Why the document is not a feed, or is refused. */
   readonly refusal?: string;
-  /** Every reason why the document is not whole. */
+  /** Every reason why the document is incomplete. */
   readonly shortfalls: readonly string[];
-  /** The total that it declared. */
+  /** The declared number of records. */
   readonly declaredTotal?: number;
 }
 
 /**
- * A record without an end tag seems to contain the ones after it. It shows when its parent's end tag, the size limit or
- * the end of the document comes while records are nested. Everything since its start is then split again *flat*: the
- * next start tag of a record ends the one before. The document is not whole, but no record of it is lost.
+ * A record without an end tag seems to contain the ones after it. This is detected at its parent's end tag, the size
+ * limit or the end of the document, if records are nested there. Everything since its start is then split again *flat*:
+ * the next start tag of a record ends the previous record. The document is incomplete, but no record is lost.
  */
 export class XmlSplitter {
-  /** So far. */
+  /** Records handed over so far. */
   records = 0;
   oversizedRecords = 0;
   readonly #outline: XmlOutline;
@@ -82,43 +82,43 @@ export class XmlSplitter {
   readonly #joiner = new ChunkJoiner();
   readonly #cursor = new MarkupCursor();
   readonly #scanner = new RecordScanner(this.#cursor);
-  /** Of what stands outside the records; those are checked one by one when they are parsed. */
+  /** Checks only the bytes outside the records; records are checked when they are parsed. */
   readonly #outside = new Utf8Check();
   #inRecord = false;
   #recordStart = 0;
   #names: RecordNames = { own: new Uint8Array(), parent: new Uint8Array() };
   #flat = false;
-  /** Set while a record above the size limit is scanned: its first bytes. */
+  /** The first bytes of a record above the size limit, while it is scanned. */
   #oversizedHead: Buffer | undefined;
 
-  /** Throws where a path is not one. */
+  /** Throws for an invalid path. */
   constructor(options: SplitOptions, sink: SplitSink) {
     this.#outline = new XmlOutline(parseElementPath(options.recordPath), options.totalPaths);
     this.#maxRecordBytes = options.maxRecordBytes;
     this.#sink = sink;
   }
 
-  /** Why reading must stop: this is no feed, or one that is refused. */
+  /** Why reading must stop: the document is not a feed, or is refused. */
   get refusal(): string | undefined {
     return this.#outline.refusal;
   }
 
-  /** Takes the next bytes and hands over the records that end in them. The chunk may be reused afterwards. */
+  /** Splits the next bytes and hands over the records that end in them. The chunk may be reused afterwards. */
   push(chunk: Buffer): void {
     this.#outline.keepOpening(chunk);
     this.#joiner.push(chunk, this);
   }
 
-  /** Ends the document; perhaps its last records only come now. */
+  /** Ends the document, which may hand over its last records. */
   finish(): SplitEnd {
     if (this.#inRecord && this.#maySplitFlat()) {
       this.#splitFlat();
       this.scan(this.#joiner.held);
     }
     if (!this.#inRecord) this.#check(this.#joiner.held, 0, 0, true);
-    const place = this.#cursor.place || (this.#joiner.held.length > 0 ? 'a tag' : '');
+    const construct = this.#cursor.construct || (this.#joiner.held.length > 0 ? 'a tag' : '');
     if (this.#inRecord) this.#outline.note(`the document ends inside record ${this.records + 1}`);
-    else if (place !== '') this.#outline.note(`the document ends inside ${place}`);
+    else if (construct !== '') this.#outline.note(`the document ends inside ${construct}`);
     const { shortfalls, declaredTotal } = this.#outline.finish(this.records);
     const { records, oversizedRecords, refusal } = this;
     return { records, oversizedRecords, refusal, shortfalls, declaredTotal };
@@ -142,7 +142,7 @@ export class XmlSplitter {
         continue;
       }
       this.#oversizedHead ??= this.#copyHead(bytes, bytes.length);
-      // One byte before the position stays: whether it is the slash of `/>` is asked when the `>` comes.
+      // Keep one byte before the position: it may be the slash of `/>`, which is checked at the `>`.
       return cursor.mode === OWN_START || cursor.mode === PARENT_START ? cursor.tag.at - 1 : cursor.at;
     }
     return bytes.length;
@@ -167,7 +167,7 @@ export class XmlSplitter {
         case DOCTYPE: {
           if (!cursor.findTagEnd(bytes)) {
             if (bytes.length - cursor.markupStart > MAX_MARKUP_BYTES) {
-              this.#outline.refuse(`markup of more than ${MAX_MARKUP_BYTES} bytes stands outside the records`);
+              this.#outline.refuse(`markup of more than ${MAX_MARKUP_BYTES} bytes was found outside the records`);
             }
             return false;
           }
@@ -191,14 +191,17 @@ export class XmlSplitter {
     return false;
   }
 
-  /** Checks the encoding outside the records: what is broken there may have been a record. @param whole no character goes on after it. */
+  /**
+   * Checks the encoding outside the records, where broken bytes may have been a record. @param whole no character
+   * continues after `to`.
+   */
   #check(bytes: Buffer, from: number, to: number, whole: boolean): void {
     this.#outside.take(bytes, from, to);
     if (whole) this.#outside.end();
     if (this.#outside.broken) this.#outline.note(UNDECODABLE_OUTSIDE);
   }
 
-  /** Enters the markup at `at`, outside records; a record's start tag begins the record. False: more bytes are needed to tell. */
+  /** Enters the markup at `at`, outside records, or begins a record at its start tag. False: more bytes are needed. */
   #enterMarkup(bytes: Buffer, at: number): boolean {
     const cursor = this.#cursor;
     switch (bytes[at + 1]) {
@@ -221,7 +224,7 @@ export class XmlSplitter {
       return false;
     }
     if (nameEnd === at + 1) {
-      this.#outline.note('a bare "<" stands outside the records');
+      this.#outline.note('there is a bare "<" outside the records');
       return cursor.enter(TEXT, at + 1);
     }
     if (!this.#isRecordName(bytes, at + 1, nameEnd)) return cursor.enterTag(TAG, at, nameEnd);
@@ -231,11 +234,11 @@ export class XmlSplitter {
     return true;
   }
 
-  /** Whether the element of this name is a record; if so, `#names` are its names. */
+  /** Whether the element of this name is a record; if so, sets `#names`. */
   #isRecordName(bytes: Buffer, from: number, to: number): boolean {
     if (!this.#outline.recordsHere) return false;
     const { own, parent } = this.#names;
-    // Mostly it has the name of the record before; only another name, or a root's, is read as text.
+    // Usually it has the name of the previous record; only other names, and a root's, are decoded to text.
     const isBelowSame = parent.length > 0 && parent === this.#outline.parentName;
     if (isBelowSame && to - from === own.length && holdsAt(bytes, from, own)) return true;
     const name = bytes.toString('utf8', from, to);
@@ -244,7 +247,7 @@ export class XmlSplitter {
     return true;
   }
 
-  /** Scans inside a record. True: the record is done with; false: more bytes are needed. */
+  /** Scans inside a record. True: the record is finished; false: more bytes are needed. */
   #scanRecord(bytes: Buffer): boolean {
     const end = this.#scanner.scan(bytes);
     if (end === 'more') return false;
@@ -261,7 +264,7 @@ export class XmlSplitter {
     return this.#scanner.nested && !this.#flat && this.#oversizedHead === undefined;
   }
 
-  /** Goes back to the start of the record that seems to contain others, and on without nesting. */
+  /** Goes back to the start of the record that seems to contain others, and continues without nesting. */
   #splitFlat(): void {
     this.#outline.note(`record ${this.records + 1} seems to contain other records: an end tag is missing`);
     this.#flat = true;
