@@ -31,17 +31,11 @@ export async function guardAddress({ db, site, address, log }: SiteContext): Pro
   log.error({ site, cause }, 'site paused');
 }
 
-/** Marks an unknown port in addresses that an earlier version recorded without one. */
-const UNKNOWN_PORT = ':?';
-
 /** Describes the move and the ways to continue. */
 export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): string {
   const doubts = inDoubt === 0 ? '' : `, and ${inDoubt} more whose outcome is unknown`;
-  const formerAddress = from.includes(UNKNOWN_PORT)
-    ? `${from.replace(UNKNOWN_PORT, '')}, at a port that was not recorded`
-    : from;
   return (
-    `base_url leads to ${to}, but the jobs of the site (${jobs}${doubts}) were made at ${formerAddress}. ` +
+    `base_url leads to ${to}, but the jobs of the site (${jobs}${doubts}) were made at ${from}. ` +
     `If it is the same site at a new address: jobmirror resume ${site} --moved. ` +
     'If it is another site, set base_url back and give the other site a name of its own'
   );

@@ -292,7 +292,7 @@ async function resolveEach(
       siteContext.log.info(names, 'doubt resolved: adopted');
       resolved++;
     }
-    crossStep('doubt-settled');
+    crossStep('doubt-resolved');
   }
   for (const { open, found } of undecided) {
     if (signal.aborted) return resolved;
@@ -301,7 +301,7 @@ async function resolveEach(
     );
     if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left);
     else resolved += await notFound(siteContext, open.doubt);
-    crossStep('doubt-settled');
+    crossStep('doubt-resolved');
   }
   return resolved;
 }

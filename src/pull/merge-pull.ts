@@ -61,7 +61,7 @@ export async function mergePull(
     reading,
   );
   await refuseOvertaken(session, subject.feed, subject.pull);
-  crossStep('wishes-merged');
+  crossStep('changes-merged');
   const problems = recordPlanner.problems();
   await noteRecordProblems(session, subject.feed, subject.pull, problems.recorded);
   // An incomplete reading clears no entries, so the number it adds is limited here.

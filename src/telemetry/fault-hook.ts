@@ -4,7 +4,7 @@
 export type Step =
   | 'pull-started'
   | 'records-read'
-  | 'wishes-merged'
+  | 'changes-merged'
   | 'pull-committed'
   | 'intent-committed'
   | 'answer-received'
@@ -13,7 +13,7 @@ export type Step =
   | 'site-read'
   | 'site-searched'
   | 'doubt-listed'
-  | 'doubt-settled';
+  | 'doubt-resolved';
 
 const desired = process.env.JOBMIRROR_FAULT_AT;
 let left = Number(process.env.JOBMIRROR_FAULT_NTH ?? 1);

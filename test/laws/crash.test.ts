@@ -22,7 +22,7 @@ const AFTER = [
 const POINTS: readonly { readonly step: Step; readonly nth: number; readonly what: string }[] = [
   { step: 'pull-started', nth: 1, what: 'the pull' },
   { step: 'records-read', nth: 1, what: 'the pull' },
-  { step: 'wishes-merged', nth: 1, what: 'the pull' },
+  { step: 'changes-merged', nth: 1, what: 'the pull' },
   { step: 'pull-committed', nth: 1, what: 'the pull' },
   ...(['intent-committed', 'answer-received', 'outcome-committed'] as const).flatMap((step) => [
     { step, nth: 2, what: 'a delete' },
@@ -67,8 +67,8 @@ describe.each(QUEUES)(
   ({ queue, available }) => {
     const DOUBTFUL = [
       { step: 'doubt-listed', made: true },
-      { step: 'doubt-settled', made: true },
-      { step: 'doubt-settled', made: false },
+      { step: 'doubt-resolved', made: true },
+      { step: 'doubt-resolved', made: false },
     ] as const;
 
     it.skipIf(!available).for(DOUBTFUL)(

@@ -56,13 +56,13 @@ const OPERATIONS: readonly (readonly Operation[])[] = [
 export const STEPS: readonly Step[] = [
   'pull-started',
   'records-read',
-  'wishes-merged',
+  'changes-merged',
   'pull-committed',
   'intent-committed',
   'answer-received',
   'outcome-committed',
   'doubt-listed',
-  'doubt-settled',
+  'doubt-resolved',
 ];
 
 const ROUNDS = 6;

@@ -39,7 +39,7 @@ describe('a process that is stopped', { concurrent: true }, () => {
 });
 
 describe('a pull that is stopped', { concurrent: true }, () => {
-  it.for(['pull-started', 'records-read', 'wishes-merged'] as const)(
+  it.for(['pull-started', 'records-read', 'changes-merged'] as const)(
     'at %s gives way to the next one, and keeps nothing when it goes on',
     { timeout: 900_000 },
     async (step, { open }) => {

@@ -207,17 +207,6 @@ describe('another port of this machine', () => {
     expect((await mirror.sync()).message).toContain('(0, and 1 more whose outcome is unknown)');
     expect(other.requests.recent()).toEqual([]);
   });
-
-  it('is asked about where an earlier version noted no port', async () => {
-    await openMirrored();
-    const { db } = await mirror.app();
-    await db.query(`update site_state set address = '127.0.0.1'`);
-    await db.query(await readFile('src/store/migrations/0110_known_addresses.sql', 'utf8'));
-    await mirror.stopEngine();
-    const report = await mirror.sync();
-    expect(report).toMatchObject({ status: 'pending', updated: 0 });
-    expect(report.message).toContain('(4) were made at 127.0.0.1, at a port that was not recorded');
-  });
 });
 
 it('a site that has no job yet may move', async () => {
