@@ -1,5 +1,5 @@
-# The program in an image, without the embedded Postgres server: a container has a database beside it.
-# Node 24 is the present long-term release; CI runs the demo and the tests on it.
+# Builds an image of the program without the embedded Postgres server: containers use a separate database.
+# Node 24 is the current long-term release; CI runs the demo and the tests on it.
 
 FROM node:24-slim AS build
 WORKDIR /app
@@ -13,7 +13,7 @@ RUN npm run build
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Without scripts: "prepare" would compile, and there is no compiler here.
+# Skip scripts: "prepare" would compile, but this stage has no compiler.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24-slim
@@ -22,7 +22,7 @@ WORKDIR /app
 COPY package.json LICENSE ./
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# The SQL and the tables are read from their source folders; they are not compiled.
+# SQL and YAML files are not compiled; the program reads them from their source folders.
 COPY src src
 COPY config config
 USER node

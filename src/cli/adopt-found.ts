@@ -1,4 +1,4 @@
-// Adopts, after a question, the jobs that a search of the site found for a feed, where it is certain whose they are.
+// Adopts the site jobs that a search found for a feed, where their posting is certain. Asks for confirmation first.
 import type { SiteConfig } from '../config/config.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
@@ -23,7 +23,7 @@ export interface AdoptFoundOptions {
   readonly send: boolean;
 }
 
-/** What is left to a person, with the reason. */
+/** An entry that a person must decide, with the reason. */
 interface LeftEntry {
   readonly entry: number;
   readonly key: PostingKey;
@@ -69,7 +69,7 @@ function siteOf({ config }: App, feed: FeedName): SiteConfig {
 async function askToAdopt(feed: FeedName, sure: number, left: number, options: AdoptFoundOptions): Promise<void> {
   const lines = [
     `This adopts ${plural(sure, 'job')} on the site for feed ${feed}: each shows exactly the reference of a posting, and ` +
-      'no other posting or job has it. What they show otherwise is set as the feed says.',
+      'no other posting or job has it. Their other fields are set to the values in the feed.',
     ...(left === 0 ? [] : [`${plural(left, 'found job')} ${left === 1 ? 'is' : 'are'} left: decide one by one.`]),
   ];
   const answer = await ask(`${lines.join('\n')}\nAdopt them? [y/N] `);
@@ -84,7 +84,7 @@ async function askToAdopt(feed: FeedName, sure: number, left: number, options: A
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new UserError('Nothing was adopted.');
 }
 
-/** Each is looked at on the site, within its rate, and settled as if it had been named alone. */
+/** Checks each job on the site, within its rate limit, and adopts it as if it had been named alone. */
 async function adopt(
   { db }: App,
   { options: site, requestsPerSecond }: SiteConfig,
@@ -109,7 +109,7 @@ async function adopt(
       });
       if (report.kind === 'recorded') adopted.push({ ...one, ambiguous: undefined });
       else refused.push({ ...one, message: report.message });
-      progress.show(`${adopted.length + refused.length} of ${plural(sure.length, 'job')} looked at`);
+      progress.show(`${adopted.length + refused.length} of ${plural(sure.length, 'job')} checked`);
     }
   } finally {
     progress.clear();

@@ -1,4 +1,4 @@
-// Asks before a discard that covers more than a person may have seen: several entries of a feed, or entries of several kinds.
+// Asks for confirmation before a discard that covers several entries of a feed, or entries of several kinds.
 import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
 import type { WriteCommand } from '../review/possible-actions.ts';
@@ -8,12 +8,12 @@ import type { Queryable } from '../store/postgres/database.ts';
 import type { EntryKind } from '../store/review/review-entries.ts';
 import { ask } from '../telemetry/print.ts';
 
-/** What was agreed to: nothing else is to be discarded. Empty where nobody had to be asked. */
+/** The entries that the person agreed to discard, and no others. Empty if no confirmation was needed. */
 export interface Agreed {
   readonly expectChosen?: readonly ChosenCount[];
 }
 
-/** Throws a UserError where nobody can be asked, or says no. */
+/** Throws a UserError if nobody can be asked, or the answer is no. */
 export async function askToDiscard(
   db: Queryable,
   selection: Selection,
@@ -30,14 +30,14 @@ export async function askToDiscard(
   return { expectChosen: chosen };
 }
 
-/** Several entries behind the name of one feed, or several kinds, whichever way they were chosen. */
+/** Whether a feed's name selects several entries, or the selection covers several kinds. */
 function coversMuch(chosen: readonly ChosenCount[]): boolean {
   const byName = new Map<string, number>();
   for (const { feed, byName: named, n } of chosen) if (named) byName.set(feed, (byName.get(feed) ?? 0) + n);
   return new Set(chosen.map(({ kind }) => kind)).size > 1 || [...byName.values()].some((n) => n > 1);
 }
 
-/** A line for each feed: how many of each kind, and what discarding them means. */
+/** One line per feed with the count of each kind, then what discarding each kind means. */
 function describeChosen(chosen: readonly ChosenCount[]): string[] {
   const feeds = [...new Set(chosen.map(({ feed }) => feed))];
   const kinds = new Set(chosen.map(({ kind }) => kind));
@@ -52,18 +52,15 @@ function describeChosen(chosen: readonly ChosenCount[]): string[] {
   ];
 }
 
-/** An unreadable record may be any posting, also after it was discarded (law 3). */
+/** An unreadable record could be any posting, even after its entry was discarded (design, section 5, law 3). */
 const UNREADABLE =
-  'the feed counts as complete without them; until one can be read its job stays, and where its key is not known all deletes are held';
+  'the feed counts as complete without them; until a record can be read, its job stays, and if its key is unknown, all deletes are held';
 
-/** What a discard of each kind means. */
+/** The effect of discarding each kind. */
 const MEANINGS: readonly (readonly [EntryKind, string])[] = [
   ['rejected', 'not sent until the posting changes'],
   ['failed', 'not sent until the posting changes'],
-  [
-    'held',
-    'what waits for approval is not carried out; a job whose delete was held stays until its posting comes back',
-  ],
+  ['held', 'nothing is sent for it; a job whose delete was held stays until its posting comes back'],
   ['unreadable', UNREADABLE],
   ['duplicate', 'the first posting with the key still counts'],
 ];
@@ -79,7 +76,7 @@ function refusal(lines: readonly string[], { ids, feeds }: Selection, write: Wri
   ].join('\n');
 }
 
-/** What a person should know once entries are discarded. */
+/** Notices to print after a discard: its effect, and how to undo it. */
 export function afterDiscard(acted: readonly ActedEntry[], write: WriteCommand): string[] {
   const [first] = acted;
   if (first === undefined) return [];

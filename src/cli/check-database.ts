@@ -1,4 +1,4 @@
-// Compares a configuration with the books that there are: feeds that seem to have got another name, sites that seem to be others.
+// Compares a configuration with an existing database: finds feeds that seem to be renamed and sites that seem to have moved.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeMove } from '../apply/guard-address.ts';
@@ -15,17 +15,17 @@ import { findMove } from '../store/site/known-address.ts';
 import { describeLeft } from './left-behind.ts';
 
 export interface DatabaseCheck {
-  /** Why feeds will not be pulled, or sites not be sent to. */
+  /** Reasons why a feed will not be pulled or nothing will be sent to a site. */
   readonly problems: readonly string[];
-  /** What a person should know. */
+  /** Facts worth knowing that stop nothing. */
   readonly warnings: readonly string[];
-  /** Why the database could not be looked at; `undefined`: it was, or there is none yet. */
+  /** Why the database could not be checked; `undefined` if it was, or does not exist yet. */
   readonly unseen?: string;
 }
 
 const NOTHING: DatabaseCheck = { problems: [], warnings: [] };
 
-/** Makes no database where there is none. One that can't be looked at is no mistake: the configuration may be right. */
+/** Never creates a database. An unreachable one is not a configuration error, so it is reported as `unseen`. */
 export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
   if (config.database.kind === 'embedded' && !existsSync(join(config.dataDir, 'postgres'))) return NOTHING;
   try {
@@ -53,14 +53,14 @@ async function compare(config: Config, db: Database): Promise<DatabaseCheck> {
     const move = await findMove(db, name, addressOf(options.baseUrl));
     if (move !== undefined) problems.push(`site ${name}: ${describeMove(name, move)}`);
   }
-  const told = new Set<FeedName>();
+  const reported = new Set<FeedName>();
   for (const { name, siteName, source } of feeds.values()) {
     const address = addressOf((sites.get(siteName) as SiteConfig).options.baseUrl);
     const asked = { feed: name, site: siteName, address, source: sourceDigest(source) };
     const former = await possibleFormerNames(db, asked, named);
     if (former.length > 0) problems.push(refuseNewName(name, siteName, former));
-    for (const { feed } of former) told.add(feed);
+    for (const { feed } of former) reported.add(feed);
   }
   const left = (await leftFeeds(db, named)).filter(({ live, unsent }) => live + unsent > 0);
-  return { problems, warnings: left.filter(({ feed }) => !told.has(feed)).map(describeLeft) };
+  return { problems, warnings: left.filter(({ feed }) => !reported.has(feed)).map(describeLeft) };
 }

@@ -1,4 +1,4 @@
-// Asks the sites whether the jobs of an import are there and are those of their postings, before anything is written.
+// Checks with the sites, before an import writes anything, that its jobs exist and belong to their postings.
 import { describeMove } from '../apply/guard-address.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
@@ -19,9 +19,9 @@ import { readSiteState, stateAt } from '../store/site/site-state.ts';
 import type { Progress } from '../telemetry/progress.ts';
 import { showJob } from './show-job.ts';
 
-/** More jobs than this are looked for in the list, where there is one. */
+/** Above this many jobs, the site's list is read instead of single jobs, if it has one. */
 const FEW_JOBS = 20;
-/** More problems than are reported are not looked for. */
+/** The check stops at this many problems: one more than the report shows. */
 const MOST_PROBLEMS = 101;
 
 const OR_UNCHECKED = 'to import without asking the site, add --unchecked';
@@ -37,7 +37,7 @@ interface Asking {
   readonly jobs: number;
 }
 
-/** Gives what speaks against the lines; each site is asked within its rate. */
+/** Returns the problems of the lines. Queries each site within its rate limit. */
 export async function askSites(
   app: App,
   lines: ImportedLines,
@@ -59,7 +59,7 @@ export async function askSites(
     try {
       problems.push(...(await askSite({ feeds: app.config.feeds, lines, site, client, rateLimiter, jobs, ...around })));
       around.signal.throwIfAborted();
-      // From now on the database knows jobs there: another address is another site.
+      // The database now knows jobs at this address, so a different address is a different site.
       if (problems.length === 0) await setAddress(app.db, name, addressOf(site.options.baseUrl));
     } catch (error) {
       around.signal.throwIfAborted();
@@ -73,7 +73,7 @@ export async function askSites(
   return problems;
 }
 
-/** Whether there is such a job can't be told. */
+/** The site could not be asked whether it has the job. */
 class UnaskedError extends Error {}
 
 async function whyClosed({ db, config }: App, { name, options }: SiteConfig): Promise<string | undefined> {
@@ -97,7 +97,7 @@ async function askSite(asking: Asking): Promise<LineProblem[]> {
   for await (const line of lines.lines(site.name)) {
     progress.show(`asking site ${site.name}: ${asked++} of ${plural(jobs, 'job')} checked, line ${line.line}`);
     const isEnough = line.listed && (site.options.referenceField === undefined || line.reference !== undefined);
-    // A list may leave out jobs that are there, and fields that they have.
+    // A list may omit existing jobs, and fields of the jobs that it shows.
     const reference = isEnough ? openly(line.reference) : await showReference(asking, line);
     const message =
       reference === ABSENT
@@ -109,7 +109,7 @@ async function askSite(asking: Asking): Promise<LineProblem[]> {
   return problems;
 }
 
-/** @throws UnaskedError where the list is not whole */
+/** @throws UnaskedError if the list is incomplete */
 async function readWhole({ lines, site, client, rateLimiter, progress, signal }: Asking): Promise<void> {
   let waiting: ListedJob[] = [];
   let read = 0;
@@ -121,7 +121,7 @@ async function readWhole({ lines, site, client, rateLimiter, progress, signal }:
   const take = (siteJob: SiteJob): void => {
     read++;
     const { kept, compared } = referenceOf(siteJob, site);
-    // One that holds the token is not written down, and asked for again.
+    // A reference that contains the token is not stored; its job is requested again when it is compared.
     waiting.push({ siteJobId: siteJob.siteJobId, reference: kept === compared ? kept : undefined });
   };
   const listing = await client.list(take, signal, async (stop) => {
@@ -132,7 +132,7 @@ async function readWhole({ lines, site, client, rateLimiter, progress, signal }:
   await keep();
 }
 
-/** A reference that a job shows, to be told to people, and to be compared. */
+/** The reference that a site job shows: as printed in messages, and as compared. */
 interface ShownReference {
   readonly kept: string | undefined;
   readonly compared: string | undefined;
@@ -159,7 +159,7 @@ async function showReference(asking: Asking, { siteJobId }: AskedLine): Promise<
   }
 }
 
-/** Why the job is another posting's; sites store references in other usual forms, which prove nothing. */
+/** Why the job belongs to another posting. A reference in another common notation proves nothing: sites rewrite them. */
 async function whyForeign(
   { feeds, lines, site }: Asking,
   line: AskedLine,
@@ -172,13 +172,13 @@ async function whyForeign(
   const likeness = [line.key, ...(known === undefined ? [] : [known])].map((own) => compareReferences(own, reference));
   if (likeness.includes('exact')) return undefined;
   const owner = await lines.otherOwner(line, referenceField, reference);
-  const isTold = known !== undefined || isKey(feeds.get(line.feed)?.mapping, referenceField);
-  if (owner === undefined && (!isTold || likeness.some((one) => one !== 'other'))) return undefined;
+  const isReferenceKnown = known !== undefined || isKey(feeds.get(line.feed)?.mapping, referenceField);
+  if (owner === undefined && (!isReferenceKnown || likeness.some((one) => one !== 'other'))) return undefined;
   const whose = owner === undefined ? `, not that of posting ${line.key}` : `, which is that of ${owner}`;
   return `the job ${line.siteJobId} shows the reference "${foldSpace(shown.kept ?? '').slice(0, 100)}"${whose}`;
 }
 
-/** Whether the reference is the posting's key, so that it is known of postings that were never read. */
+/** Whether the reference field carries the posting's key: then even the reference of a posting never read is known. */
 function isKey(mapping: MappingSpec | undefined, referenceField: string): boolean {
   const source = mapping?.fields[referenceField]?.source;
   const paths = mapping?.key.paths ?? [];

@@ -20,7 +20,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'check',
     term: 'check [options]',
-    description: 'check the configuration, and print how it is understood',
+    description: 'check the configuration, and show how it is understood',
     load: async () => (await import('./commands/check.ts')).checkCommand(),
   },
   {
@@ -44,13 +44,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'work',
     term: 'work [options]',
-    description: 'send changes, beside the workers of other machines, until stopped; pulls nothing',
+    description: 'send changes alongside the workers of other machines, without pulling, until stopped',
     load: async () => (await import('./commands/work.ts')).workCommand(),
   },
   {
     name: 'status',
     term: 'status [options]',
-    description: 'show the status of each site and feed, and what waits for whom',
+    description: 'show the status of each site and feed, and what needs a person',
     load: async () => (await import('./commands/status.ts')).statusCommand(),
   },
   {
@@ -68,31 +68,31 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'why',
     term: 'why [options] <feed> <key>',
-    description: 'tell why a posting is, or is not, on the site as it is',
+    description: 'explain why a posting is, or is not, on the site as it is',
     load: async () => (await import('./commands/why.ts')).whyCommand(),
   },
   {
     name: 'resume',
     term: 'resume [options] <site>',
-    description: 'have a paused site sent to again',
+    description: 'resume sending to a paused site',
     load: async () => (await import('./commands/resume.ts')).resumeCommand(),
   },
   {
     name: 'mappings',
     term: 'mappings',
-    description: 'which posting is which job of the site',
+    description: 'list, export and import which posting is which site job',
     load: async () => (await import('./commands/mappings.ts')).mappingsCommand(),
   },
   {
     name: 'feeds',
     term: 'feeds',
-    description: 'rename feeds, stop mirroring them, or say that they are new',
+    description: 'rename feeds, stop mirroring them, or declare them new',
     load: async () => (await import('./commands/feeds.ts')).feedsCommand(),
   },
   {
     name: 'sandbox',
     term: 'sandbox [options]',
-    description: 'run a job site to practise on: the whole XML interface, with pages, until stopped',
+    description: 'run a practice job site, with the whole XML interface and pages, until stopped',
     load: async () => (await import('./commands/sandbox.ts')).sandboxCommand(),
   },
 ];

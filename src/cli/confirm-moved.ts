@@ -1,4 +1,4 @@
-// Compares jobs that a site shows at its new address with what was last sent for them, before anything is sent there.
+// Compares jobs at a site's new address with what was last sent for them, before anything is sent there.
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
@@ -17,25 +17,25 @@ import { findMove } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { type AskedSite, showJob } from './show-job.ts';
 
-/** How many jobs the site is asked for at most. */
+/** Requests at most this many jobs from the site. */
 const MOST_ASKED = 20;
-/** So many that can be compared are enough. */
+/** Stops after this many jobs that could be compared. */
 const ENOUGH = 10;
-/** So many that can't be shown are enough to see that the site shows none. */
+/** Stops after this many jobs that the site did not show: it probably shows none. */
 const ENOUGH_UNSHOWN = 3;
-const MOST_TOLD = 3;
+const MOST_NAMED = 3;
 
-/** What comparing came to where it does not speak against the move. */
+/** The result of the comparison, if it does not contradict the move. */
 export interface MoveEvidence {
   /** Jobs whose content was compared. */
   readonly jobs: number;
-  /** What a person should know: that nothing was compared, or that some jobs show something else. */
+  /** A warning for the person: nothing could be compared, or some jobs have other content. */
   readonly note?: string;
 }
 
 /**
- * Gives the evidence; `undefined` where the address is that of before. @throws UserError where the site at the address shows
- * jobs that are not those that were made, or can't be asked now.
+ * Returns the evidence; `undefined` if the address has not changed. @throws UserError if the site at the new address shows
+ * other jobs than those created, or can't be asked now.
  */
 export async function confirmMoved(
   { db }: Pick<App, 'db'>,
@@ -67,14 +67,14 @@ export async function confirmMoved(
 }
 
 /**
- * What comparing one job came to.
+ * The result of comparing one job.
  *
  * | the site                                     | comparison |
  * | -------------------------------------------- | ---------- |
  * | shows the reference or title that was sent   | same       |
- * | shows another one                            | other      |
+ * | shows another reference or title             | other      |
  * | shows neither                                | silent     |
- * | says that the job is not there: it expired   | gone       |
+ * | says that the job does not exist: it expired | gone       |
  * | does not show single jobs                    | unshown    |
  */
 type Comparison =
@@ -115,7 +115,7 @@ async function compareOne(asked: AskedSite, job: KnownJob, learnt: LearntRewrite
   return { kind: hasEvidence(compared, expected) ? 'same' : 'silent' };
 }
 
-/** Whether the job shows a value that could have contradicted what was sent. */
+/** Whether the job shows a value that could have contradicted the sent one. */
 function hasEvidence({ fields }: SiteJob, { fields: sent = {}, referenceField }: Expectation): boolean {
   return [referenceField, 'title'].some(
     (name) => name !== undefined && fieldOf(fields, name)?.trim() && fieldOf(sent, name)?.trim(),
@@ -128,7 +128,7 @@ const NOT_NOW = {
   throttled: 'it asks to wait',
 };
 
-/** A site to which nothing can be sent now is asked another time: only one that never shows single jobs is not asked. */
+/** Throws if the site accepts no requests at the moment. Returns if it only does not show single jobs. */
 async function refuseUnasked({ site, client, rateLimiter, signal }: AskedSite, error: unknown): Promise<void> {
   await rateLimiter.take(signal);
   const refused = error instanceof NotShownError && error.status === 401;
@@ -140,26 +140,26 @@ async function refuseUnasked({ site, client, rateLimiter, signal }: AskedSite, e
   );
 }
 
-/** Single jobs of the right site may show something else: people edit them, and sites use IDs again. Most do not. */
+/** Even at the right site, a few jobs may differ: people edit them, and sites reuse IDs. */
 function judge({ name, options }: SiteConfig, address: string, comparisons: readonly Comparison[]): MoveEvidence {
   const others = comparisons.flatMap((one) => (one.kind === 'other' ? [one.message] : []));
   const same = comparisons.filter(({ kind }) => kind === 'same').length;
   const jobs = same + others.length;
-  const told = others.slice(0, MOST_TOLD).join('; ');
+  const named = others.slice(0, MOST_NAMED).join('; ');
   if (others.length > 0 && others.length >= same) {
     throw new UserError(
-      `${address} shows other jobs than those of site ${name} in ${others.length} of ${plural(jobs, 'job')}: ${told}. ` +
+      `${address} shows other jobs than those of site ${name} in ${others.length} of ${plural(jobs, 'job')}: ${named}. ` +
         `Nothing was changed, and nothing is sent there. Set base_url of site ${name} back, and give the other site a name of its own`,
     );
   }
   if (others.length > 0)
-    return { jobs, note: `${address} shows something else in ${others.length} of ${plural(jobs, 'job')}: ${told}` };
+    return { jobs, note: `${address} shows something else in ${others.length} of ${plural(jobs, 'job')}: ${named}` };
   if (jobs > 0) return { jobs };
   const unshown = comparisons.flatMap((one) => (one.kind === 'unshown' ? [one.message] : []));
   const why = unshown[0] ?? whyNothing(comparisons, options.referenceField);
   return {
     jobs,
-    note: `whether ${address} is the same site could not be seen from its jobs (${why}), so it is taken for it`,
+    note: `whether ${address} is the same site could not be told from its jobs (${why}), so jobmirror assumes that it is`,
   };
 }
 

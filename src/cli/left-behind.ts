@@ -1,10 +1,10 @@
-// Says of feeds that the configuration does not name any more what becomes of their jobs and changes.
+// Explains what happens to the jobs and changes of feeds that are no longer in the configuration.
 import { namedFeeds } from '../config/config.ts';
 import { plural } from '../plan/plural.ts';
 import type { App } from '../runtime/app.ts';
 import { type LeftFeed, leftFeeds } from '../store/feed/left-feeds.ts';
 
-/** A sentence for each of these feeds of which changes wait that nobody sends; commands in it are to be completed. */
+/** One text per such feed with unsent changes. Commands in it still lack their `--config` option. */
 export async function leftBehind({ db, config }: App): Promise<string[]> {
   const left = await leftFeeds(db, namedFeeds(config));
   return left.filter(({ unsent }) => unsent > 0).map(describeLeft);
@@ -19,8 +19,8 @@ export const describeLeft = ({ feed, live, unsent }: Pick<LeftFeed, 'feed' | 'li
 
 const notSent = (changes: number): string => {
   if (changes === 0) return '';
-  return changes === 1 ? ', and 1 change of it is not sent' : `, and ${changes} changes of it are not sent`;
+  return changes === 1 ? ', and 1 change is not sent' : `, and ${changes} changes are not sent`;
 };
 
 const jobsStay = (live: number): string =>
-  `${plural(live, 'job')} of it ${live === 1 ? 'stays as it is' : 'stay as they are'}`;
+  `${plural(live, 'job')} ${live === 1 ? 'stays as it is' : 'stay as they are'}`;

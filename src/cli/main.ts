@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Starts the command line: says what the process lacks before anything is loaded that would fail without a clear message.
+// Starts the command line. Checks the process limits first, because loading the rest would fail without a clear message.
 import { whatIsLacking } from './process-limits.ts';
 
-// Files of the database and of secrets are never writable by others, whatever the caller's umask is.
+// Database and secret files must not be writable by others, whatever the caller's umask.
 process.umask(process.umask() | 0o022);
 
-/** Node.js ends with it where nothing is left to wait for and the work is not done. */
+/** Node.js's exit status when the event loop runs empty while a top-level await is pending. */
 const UNFINISHED = 13;
 process.on('exit', (status) => {
   if (status === UNFINISHED) process.stderr.write('jobmirror: the process ended before its work was done\n');

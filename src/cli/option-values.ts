@@ -1,13 +1,13 @@
-// Reads the values of options, and says what is wrong with one that can't be.
+// Parses option values, and explains what is wrong with an invalid one.
 import { InvalidArgumentError } from 'commander';
 
-/** A whole number from 1 on. */
+/** A whole number of at least 1. */
 export function positiveNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 on.');
   return Number(text);
 }
 
-/** A whole number from 0 on. */
+/** A whole number of at least 0. */
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);

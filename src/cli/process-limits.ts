@@ -1,13 +1,13 @@
-// Says which limit of the process is too low to work with.
+// Finds process limits that are too low to run with.
 import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 
-/** Loading takes some 60 files at a time, and each connection, file and worker thread one more. */
+/** Loading opens some 60 files at a time; each connection, file and worker thread adds one. */
 const MIN_OPEN_FILES = 256;
-/** Below it, a pull of a large feed collects garbage instead of getting anywhere. */
+/** With less, a pull of a large feed spends its time on garbage collection. */
 const MIN_HEAP_MIB = 96;
 
-/** What to raise, as a message for people; `undefined`: nothing. */
+/** A message about the first limit to raise; `undefined` if all are high enough. */
 export function whatIsLacking(
   files: number | undefined = openFilesLimit(),
   heapMiB: number = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20),
@@ -21,7 +21,7 @@ export function whatIsLacking(
   return undefined;
 }
 
-/** `undefined` where the system has no /proc; a limit that is reached is reported there when it happens. */
+/** `undefined` if the system has no /proc; reaching the limit is then reported when it happens. */
 function openFilesLimit(): number | undefined {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

@@ -1,4 +1,4 @@
-// The command line: composes the commands, and turns what they throw into a clear line and an exit status.
+// The command line: assembles the commands, and turns their errors into a clear message and an exit status.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, Help } from 'commander';
@@ -44,9 +44,9 @@ export async function runProgram(): Promise<void> {
 }
 
 function explain(error: unknown): number {
-  // Commander has printed its own message already; help and version end well.
+  // Commander has already printed its message; help and version exit with status 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? ExitStatus.done : ExitStatus.failed;
-  // A reader that stops reading, such as `| head`, is no error.
+  // A reader that stops early, such as `| head`, is not an error.
   if (error instanceof OutputFailedError && error.code === 'EPIPE') return ExitStatus.done;
   const plain = [UserError, ConfigError, EmbeddedPostgresError, OutputFailedError].some(
     (kind) => error instanceof kind,

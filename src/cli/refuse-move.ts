@@ -1,4 +1,4 @@
-// Refuses to act on a site whose jobs were made at another address than the one that is configured now.
+// Refuses to act on a site whose jobs were created at another address than the configured one.
 import { describeMove } from '../apply/guard-address.ts';
 import type { SiteConfig } from '../config/config.ts';
 import type { App } from '../runtime/app.ts';
@@ -7,7 +7,7 @@ import { UserError } from '../runtime/exit-status.ts';
 import { addressOf } from '../site/base-address.ts';
 import { findMove } from '../store/site/known-address.ts';
 
-/** @throws UserError that says where the jobs were made, how many, and the ways to go on. */
+/** @throws UserError with the address where the jobs were created, their number, and the ways to go on. */
 export async function refuseMove(
   { db }: Pick<App, 'db'>,
   { name, options }: SiteConfig,

@@ -1,4 +1,4 @@
-// Sends what a review act made ready, and says of each entry what became of it.
+// Sends the changes that a review action made ready, and reports the outcome of each entry.
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review/entry-outcome.ts';
 import type { App } from '../runtime/app.ts';
@@ -7,7 +7,7 @@ import { sendWaiting } from '../runtime/send-waiting.ts';
 import type { ActedEntry } from '../store/change/act-in-review.ts';
 import { printJson, printLine } from '../telemetry/print.ts';
 
-/** What an act came to, before anything is sent. */
+/** The result of a review action, before anything is sent. */
 export interface ActResult {
   readonly action: string;
   readonly entries: readonly {
@@ -23,17 +23,17 @@ export interface ActResult {
     readonly message: string;
     readonly kinds?: Readonly<Record<string, number>>;
   }[];
-  /** Everything that was altered, the entries above among it. */
+  /** All altered entries, including those above. */
   readonly acted: readonly ActedEntry[];
 }
 
 export interface ReportOptions {
   readonly json: boolean;
-  /** Whether to send in this process what is ready now. */
+  /** Whether to send the ready changes in this process. */
   readonly send: boolean;
 }
 
-/** Reports, sends, and reports again; as JSON all at once in the end. Gives the command's exit status. */
+/** Reports, sends, and reports the outcomes; with `json`, prints all of it at the end. Returns the exit status. */
 export async function reportAct(app: App, act: ActResult, { json, send }: ReportOptions): Promise<ExitStatus> {
   if (!json) {
     for (const entry of act.entries) await printLine(entryLine(entry, describeResult(entry)));
@@ -75,7 +75,7 @@ async function reportFeeds(app: App, act: ActResult, json: boolean, sent: boolea
   return worst(statuses);
 }
 
-/** What is still to be sent could not be sent now; what rests otherwise waits for a person again. */
+/** A change that is still ready or sending could not be sent now; any other that is not done needs a person again. */
 function statusOf(outcome: EntryOutcome | undefined): ExitStatus {
   if (outcome === undefined || outcome === 'done' || outcome === 'discarded') return ExitStatus.done;
   return outcome === 'ready' || outcome === 'sending' ? ExitStatus.failed : ExitStatus.review;

@@ -1,4 +1,4 @@
-// Turns the sandbox's own descriptions of its settings and faults into command line options and their help.
+// Builds the sandbox's command line options and their help from its descriptions of settings and faults.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { conditionDescriptions, faultDescriptions, type ParameterDescription } from '../sandbox/faults/fault-table.ts';
 import { type Fault, readFault } from '../sandbox/faults/read-fault.ts';
@@ -6,7 +6,7 @@ import { readSetting, type SandboxSettings, settingDescriptions } from '../sandb
 
 const settingOptions = settingDescriptions.map(({ name, description, default: initial, accepts }) =>
   new Option(`--${name} <value>`, `${description}: ${accepts} (default: ${initial})`)
-    .helpGroup('Settings, for what the interface leaves open (in brackets: where in its specification):')
+    .helpGroup('Settings, for what the interface leaves open (in parentheses: the section of site-interface.md):')
     .argParser((text) => understood(() => readSetting(name, text))),
 );
 
@@ -14,13 +14,13 @@ const faultOption = new Option('--fault <name=...>', 'switch a fault on; may be 
   .argParser((text, faults: readonly Fault[] | undefined) => [...(faults ?? []), understood(() => readFault(text))])
   .helpGroup('Faults:');
 
-/** Adds an option for each setting, `--fault`, and what there is to know about faults. */
+/** Adds an option for each setting, `--fault`, and the help on faults. */
 export function addSandboxOptions(command: Command): Command {
   for (const option of [...settingOptions, faultOption]) command.addOption(option);
   return command.addHelpText('after', faultHelp);
 }
 
-/** The settings and faults among the options that commander read. */
+/** Extracts the settings and faults from the parsed options. */
 export function readSandboxOptions(options: Readonly<Record<string, unknown>>): {
   readonly settings: Partial<SandboxSettings>;
   readonly faults: readonly Fault[];
@@ -29,7 +29,7 @@ export function readSandboxOptions(options: Readonly<Record<string, unknown>>): 
   return { settings: Object.assign({}, ...given), faults: (options.fault as readonly Fault[] | undefined) ?? [] };
 }
 
-/** Has commander name the option beside what is wrong with its value. */
+/** Rethrows errors as commander errors, which name the option. */
 function understood<Value>(read: () => Value): Value {
   try {
     return read();
@@ -43,13 +43,13 @@ function faultHelp(): string {
   const line = (name: string, text: string): string => `  ${name.padEnd(width)}  ${text}`;
   return [
     '',
-    'Faults, in the order in which they take a request (--fault NAME or --fault NAME=parameter:value,parameter:value):',
+    'Faults, in the order in which they apply to a request (--fault NAME or --fault NAME=parameter:value,parameter:value):',
     ...faultDescriptions.flatMap(({ name, description, parameters }) => [
       line(name, description),
       ...parameters.map((parameter) => line('', `  ${describe(parameter)}`)),
     ]),
     '',
-    'Conditions that every fault takes as further parameters:',
+    'Conditions that every fault accepts as further parameters:',
     ...conditionDescriptions.map((condition) => line(condition.name, describe(condition, false))),
     '',
     'Examples:',

@@ -1,4 +1,4 @@
-// Has a site show one job to a command: within the site's rate, and again where the failure may pass.
+// Reads one job from a site for a command, within the site's rate limit, and retries transient failures.
 import type { SiteConfig } from '../config/config.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { NotShownError, type SiteClient, type SiteJob } from '../site/exchange.ts';
@@ -12,7 +12,7 @@ export interface AskedSite {
   readonly signal: AbortSignal;
 }
 
-/** `undefined`: the site says that it is not there. @throws the last failure, where that can't be told. */
+/** `undefined`: the site says that the job does not exist. @throws the last failure if the site gave no clear answer. */
 export async function showJob(
   { site, client, rateLimiter, signal }: AskedSite,
   id: SiteJobId,
@@ -25,8 +25,8 @@ export async function showJob(
     } catch (error) {
       signal.throwIfAborted();
       const { status = undefined, retryAfterMs } = error instanceof NotShownError ? error : { retryAfterMs: undefined };
-      const mayPass = status === 0 || status === 429 || (status ?? 0) >= 500;
-      if (!mayPass || tries >= site.retry.attempts) throw error;
+      const isTransient = status === 0 || status === 429 || (status ?? 0) >= 500;
+      if (!isTransient || tries >= site.retry.attempts) throw error;
       await pause(retryAfterMs ?? Math.min(delayMs, site.retry.maxDelayMs), signal);
     }
   }

@@ -1,9 +1,9 @@
-// Runs the work of a command that prints results on opened books, and closes them however it ends.
+// Opens the app for a command that prints results, and closes it however the command ends.
 import { type App, type AppOptions, openApp } from '../runtime/app.ts';
 import { stopSignal } from '../runtime/stop-signal.ts';
 import { stopPrintingOn } from '../telemetry/print.ts';
 
-/** A signal ends the output; the database is closed and an embedded server stopped in any case. */
+/** A stop signal ends the output. Always closes the database and leaves the embedded server. */
 export async function withApp<T>(options: AppOptions, work: (app: App, signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = stopSignal();
   stopPrintingOn(stopping.signal);

@@ -1,11 +1,11 @@
-// Sorts what is wrong with a configuration: mistakes of single feeds, which stop those feeds, and mistakes that stop everything.
+// Sorts configuration mistakes: those of a single feed stop only that feed, the others stop everything.
 import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import type { BrokenFeed } from './config.ts';
 import type { Complaint } from './config-error.ts';
 import { settingOf, settingsIn } from './parts.ts';
 
 export interface SortedComplaints {
-  /** The file itself, the database, the queue, a site: nothing can be done until they are right. */
+  /** Mistakes in the file itself, the database, the queue or a site: nothing works until they are fixed. */
   readonly general: readonly Complaint[];
   readonly broken: ReadonlyMap<FeedName, BrokenFeed>;
 }

@@ -1,4 +1,4 @@
-// Turns plain data and a schema into checked settings, or into complaints in words for people.
+// Validates plain data against a schema. Returns checked settings, or complaints for people.
 import type { z } from 'zod';
 import type { Complaint } from './config-error.ts';
 import { inputJsonSchema, knownNames, nearest } from './known-names.ts';
@@ -10,7 +10,7 @@ export type Checked<Schema extends z.ZodType> =
   | { readonly kind: 'settings'; readonly settings: z.output<Schema> }
   | { readonly kind: 'refused'; readonly complaints: readonly Complaint[] };
 
-/** Checks a file's data. No complaint shows a value of the file: it may be a token in the wrong place. */
+/** Checks a file's data. Complaints never quote a value: it may be a token in the wrong place. */
 export function check<Schema extends z.ZodType>(schema: Schema, data: unknown, source: YamlSource): Checked<Schema> {
   const result = schema.safeParse(data);
   if (result.success) return { kind: 'settings', settings: result.data };
@@ -28,7 +28,7 @@ function complaintsOf(issue: Issue, above: SettingPath, schema: z.ZodType, sourc
     case 'invalid_key':
       return [source.complain(path, issue.issues.map(({ message }) => `the name ${message}`).join('; '), 'name')];
     case 'invalid_union': {
-      // The member that the value's kind fits is the one that was meant: its complaints say more than "none fits".
+      // The union member of the value's own kind is the intended one, and its complaints say more than "none fits".
       const meant = issue.errors.find((issues) => issues.every((inner) => !isWrongKind(inner)));
       if (meant !== undefined) return meant.flatMap((inner) => complaintsOf(inner, path, schema, source));
       const wrong = issue.errors.flat().filter(isWrongKind);
@@ -47,8 +47,8 @@ const isOfNothing = (issue: Issue): boolean => issue.message.endsWith('received 
 
 function unknownName(name: string, known: readonly string[]): string {
   const guess = nearest(name, known);
-  if (guess !== undefined) return `is no setting; did you mean ${guess}?`;
-  return known.length === 0 ? 'is no setting' : `is no setting; known here: ${known.join(', ')}`;
+  if (guess !== undefined) return `is not a setting; did you mean ${guess}?`;
+  return known.length === 0 ? 'is not a setting' : `is not a setting; known here: ${known.join(', ')}`;
 }
 
 function describe(issue: Issue): string {

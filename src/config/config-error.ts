@@ -1,17 +1,17 @@
-// Turns all that is wrong with a configuration into one error that says for each where it is and what to do.
+// The error for an invalid configuration: lists every mistake with its location and the remedy.
 
-/** One thing wrong: where, and in words for people what and what to do. */
+/** One mistake: where it is, what is wrong, and what to do, for people. */
 export interface Complaint {
   readonly file: string;
-  /** From 1; absent where the whole file is meant. */
+  /** 1-based; absent if the complaint is about the whole file. */
   readonly line?: number;
   readonly column?: number;
-  /** The setting, `feeds.acme.schedule`; empty for the whole file. */
+  /** Such as `feeds.acme.schedule`; empty for the whole file. */
   readonly setting: string;
   readonly message: string;
 }
 
-/** The configuration can't be used. The message is the list of complaints, one a line: `jobmirror.yaml:12:5 feeds.acme.site: …`. */
+/** The configuration can't be used. The message has one complaint per line: `jobmirror.yaml:12:5 feeds.acme.site: …`. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly complaints: readonly Complaint[];
@@ -22,7 +22,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** One complaint as a line of text. */
+/** Formats a complaint as one line. */
 export function complaintLine({ file, line, column, setting, message }: Complaint): string {
   const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
   return setting === '' ? `${place}: ${message}` : `${place} ${setting}: ${message}`;

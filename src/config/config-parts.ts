@@ -1,9 +1,9 @@
-// Turns a configuration into a digest of each of its sites and feeds, so that processes can tell where theirs differ.
+// Computes a digest of each site and feed, which lets processes detect where their configurations differ.
 import { hash } from 'node:crypto';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { Config, FeedConfig, SiteConfig } from './config.ts';
 
-/** A digest for each part, by a name such as `feed acme` or `site board`. Nothing secret goes into one. */
+/** A digest for each part, by a name such as `feed acme` or `site board`. Digests include no secrets. */
 export function configParts({ feeds, sites }: Pick<Config, 'feeds' | 'sites'>): Record<string, string> {
   const parts: Record<string, string> = {};
   for (const site of sites.values()) parts[`site ${site.name}`] = digest(publicSite(site));
@@ -14,7 +14,7 @@ export function configParts({ feeds, sites }: Pick<Config, 'feeds' | 'sites'>): 
   return parts;
 }
 
-/** Feeds with one source may be one feed under two names. */
+/** Two feeds with the same source may be one feed under two names. */
 export const sourceDigest = (source: FeedSource): string => digest({ location: withoutSecrets(source.location) });
 
 function publicSite({ options, ...site }: SiteConfig): object {
@@ -37,7 +37,7 @@ function withoutSecrets(location: string): string {
 
 const digest = (value: object): string => hash('sha256', JSON.stringify(value, sortNames), 'hex').slice(0, 16);
 
-/** Lists keep their order, which means something; names of an object do not. */
+/** Sorts object names but not lists, whose order matters. */
 function sortNames(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,4 +1,4 @@
-// The words of a configuration that has been read and checked: plain data, units in names, secrets wrapped.
+// The types of a checked configuration: plain data, units in names, secrets wrapped.
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { MappingSpec, StateField } from '../posting/mapping.ts';
@@ -15,7 +15,7 @@ export interface Config {
   /** Absolute path of the folder that the embedded server keeps its files in. */
   readonly dataDir: string;
   readonly log: { readonly level: LogLevel };
-  /** Where `start` answers `/healthz`. */
+  /** Where `start` serves `/healthz`. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly retention: {
     readonly requestsDays: number;
@@ -25,20 +25,20 @@ export interface Config {
   };
   readonly sites: ReadonlyMap<SiteName, SiteConfig>;
   readonly feeds: ReadonlyMap<FeedName, FeedConfig>;
-  /** Feeds whose settings are wrong: left out, so that the others are mirrored all the same. */
+  /** Feeds with invalid settings: left out, while the others are mirrored. */
   readonly brokenFeeds: ReadonlyMap<FeedName, BrokenFeed>;
-  /** What is not wrong but should be looked at, a line each. */
+  /** Settings that are valid but deserve attention, one line each. */
   readonly warnings: readonly string[];
 }
 
-/** A feed that stands in the configuration and can't be used as it stands there. */
+/** A configured feed that can't be used because its settings are invalid. */
 export interface BrokenFeed {
-  /** As far as that can be read. */
+  /** `undefined` if it can't be read. */
   readonly siteName: SiteName | undefined;
   readonly complaints: readonly Complaint[];
 }
 
-/** The names of all feeds of the configuration: one with a mistake is not one that was taken out. */
+/** The names of all configured feeds, including broken ones: those were not removed. */
 export const namedFeeds = ({ feeds, brokenFeeds }: Pick<Config, 'feeds' | 'brokenFeeds'>): ReadonlySet<FeedName> =>
   new Set([...feeds.keys(), ...brokenFeeds.keys()]);
 
@@ -52,15 +52,15 @@ export interface SiteConfig {
   readonly requestsPerSecond: number;
   readonly retry: { readonly attempts: number; readonly firstDelayMs: number; readonly maxDelayMs: number };
   readonly doubts: {
-    /** How long a create stays in doubt before the site is asked; longer than the request deadline. */
+    /** How long a create stays in doubt before the site is searched for its job; longer than the request deadline. */
     readonly resolveAfterMs: number;
-    /** How often the site's list is read before "it is not there" is believed. */
+    /** How many times the site's list is read before a missing job counts as not created. */
     readonly listChecks: number;
     readonly escalateAfterMs: number;
   };
-  /** Pauses the site when this share of a pull's first requests fails. */
+  /** Pauses the site if more than this share of a pull's first requests fails. */
   readonly canary: { readonly requests: number; readonly percent: number };
-  /** What to do when the site says that a job to update is not there. */
+  /** What to do when the site reports that a job to update does not exist. */
   readonly onMissing: 'create' | 'leave';
 }
 
@@ -72,19 +72,19 @@ export interface FeedConfig {
   readonly guard: DeleteGuard;
   /** A cron expression of five or six fields (seconds first); absent: pulled only by `sync`. */
   readonly schedule?: string;
-  /** IANA name of the zone the schedule is in. */
+  /** IANA name of the schedule's time zone. */
   readonly timeZone: string;
-  /** Without a complete pull for so long the feed counts as failing; absent: three runs of the schedule, if it has one. */
+  /** After this long without a complete pull the feed is failing; absent: three runs of its schedule, if it has one. */
   readonly staleAfterMs?: number;
-  /** With fewer records the feed is not taken for complete. */
+  /** With fewer records the feed counts as incomplete. */
   readonly minRecords?: number;
 }
 
-/** Deletes of the last 24 hours above both limits are held for approval. */
+/** Deletes that exceed both limits within 24 hours are held for approval. */
 export interface DeleteGuard {
-  /** Of the live jobs. */
+  /** Percent of the live jobs. */
   readonly percent: number;
   readonly count: number;
-  /** Pulls in a row that a posting must be missing from before its job is deleted. */
+  /** Consecutive pulls that a posting must be missing from before its job is deleted. */
   readonly missingPulls: number;
 }

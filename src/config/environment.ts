@@ -1,4 +1,4 @@
-// Fills `${NAME}` in a configuration's texts from the environment, and refuses texts that could break a line or a header.
+// Replaces `${NAME}` in a configuration's texts from the environment, and refuses texts that could break a line or a header.
 import type { Complaint } from './config-error.ts';
 import { type SettingPath, type TextNode, visitTexts, type YamlSource } from './yaml-source.ts';
 
@@ -7,20 +7,19 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const REFERENCE = /\$\{([^}]*)\}?/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const CONTROL_CHARACTER = /\p{Cc}/u;
-/** The same, but for what a text of several lines holds. */
+/** The same, except for the characters of multi-line text. */
 const STEERING_CHARACTER = /(?![\t\n])\p{Cc}/u;
 const NUMBER_OR_BOOLEAN = /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d+)?|true|false)$/;
 
 export interface Filling {
   readonly complaints: readonly Complaint[];
-  /** Variables that were used, by name: no message may show their values. */
+  /** The variables used, by name. No message may show their values. */
   readonly used: ReadonlyMap<string, string>;
 }
 
 /**
- * Replaces every `${NAME}`. A value without quotes that is only `${NAME}` reads like what the variable holds: `8080` is a
- * number. Texts for which `isSecret` holds are checked but stay as they are, so that nothing that handles the data meets
- * the secret.
+ * Replaces every `${NAME}`. An unquoted value that is only `${NAME}` takes the type of the variable's text: `8080` becomes a
+ * number. Texts for which `isSecret` holds are checked but not replaced, to keep secrets out of the data.
  */
 export function fillFromEnvironment(
   source: YamlSource,
@@ -34,7 +33,9 @@ export function fillFromEnvironment(
     if (isPostingText(node.path)) {
       if (STEERING_CHARACTER.test(text)) problems.push('holds a control character other than line breaks and tabs');
     } else if (CONTROL_CHARACTER.test(text)) {
-      problems.push('holds a line break or another control character, which no setting may; write it on one line');
+      problems.push(
+        'holds a line break or another control character, which is not allowed in a setting; write it on one line',
+      );
     }
     complaints.push(...problems.map((message) => source.complain(node.path, message)));
     if (problems.length === 0 && !isSecret(node.path)) node.replace(asWritten(node, text));
@@ -44,25 +45,25 @@ export function fillFromEnvironment(
 
 const POSTING_TEXTS: ReadonlySet<unknown> = new Set(['join', 'template', 'value', 'default']);
 
-/** Whether a text becomes part of a posting's fields, and not of a line or a header. */
+/** Whether a text becomes part of a posting's fields, rather than of a line or a header. */
 const isPostingText = (path: SettingPath): boolean => path.at(-3) === 'fields' && POSTING_TEXTS.has(path.at(-1));
 
-/** A message that shows a variable's name where it would have shown its value. */
+/** Replaces the values of variables in a message by their names. */
 export function hideValues(message: string, used: ReadonlyMap<string, string>): string {
   let hidden = message;
-  // Values of one to three characters are no secrets, and would be found in every second word.
+  // Values of up to three characters are not secrets, and would match in ordinary words.
   for (const [name, value] of used) if (value.length > 3) hidden = hidden.replaceAll(value, `\${${name}}`);
   return hidden;
 }
 
-/** The text with every `${NAME}` replaced; for texts that passed {@link fillFromEnvironment}. */
+/** Replaces every `${NAME}` in a text that passed {@link fillFromEnvironment}. */
 export const fillText = (text: string, env: Environment): string => expand(text, env, new Map()).text;
 
 function expand(text: string, env: Environment, used: Map<string, string>): { text: string; problems: string[] } {
   const problems: string[] = [];
   const expanded = text.replace(REFERENCE, (whole, name: string) => {
     if (!NAME.test(name) || !whole.endsWith('}')) {
-      problems.push(`"\${" begins the name of an environment variable, as in \${NAME}; this is none`);
+      problems.push(`"\${" starts a reference to an environment variable, as in \${NAME}, but this is not one`);
       return '';
     }
     const value = Object.hasOwn(env, name) ? env[name] : undefined;

@@ -1,4 +1,4 @@
-// Turns a feed's settings as written, its format and its site into the feed as the program uses it.
+// Builds the feed that the program uses from its written settings, its format and its site.
 import { resolve } from 'node:path';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
@@ -75,7 +75,7 @@ function makeMapping({ feed, format, site, states }: FeedParts): MappingSpec {
   };
 }
 
-/** The format's fields with the feed's on top; `null` takes one away. */
+/** The format's fields, overridden by the feed's; `null` removes a field. */
 export function mergeFields(
   format: WrittenFields,
   feed: WrittenFields,
@@ -91,7 +91,7 @@ function makeRule(rule: string | WrittenRule): FieldRule {
   return { source: makeValueSource(rule), as: rule.as, default: rule.default };
 }
 
-/** The schema has seen to it that exactly one of the three is there. */
+/** The schema guarantees that exactly one of the three is set. */
 function makeValueSource({ from, join, template, value }: WrittenRule): ValueSource {
   if (from !== undefined) return { kind: 'paths', paths: from, join };
   if (template !== undefined) return { kind: 'template', template };

@@ -1,13 +1,13 @@
-// Finds the setting that a mistyped name probably meant.
+// Finds the setting that a mistyped name probably stands for.
 import { z } from 'zod';
 import type { SettingPath } from './yaml-source.ts';
 
-/** The JSON Schema of what a schema takes, as plain data. */
+/** The JSON Schema of a schema's input, as plain data. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export const inputJsonSchema = (schema: z.ZodType): JsonSchema => z.toJSONSchema(schema, { io: 'input' }) as JsonSchema;
 
-/** The names of settings that can stand at a path. */
+/** The names of the settings allowed at a path. */
 export function knownNames(schema: JsonSchema, path: SettingPath): readonly string[] {
   let reached: readonly JsonSchema[] = [schema];
   for (const step of path) {
@@ -18,7 +18,7 @@ export function knownNames(schema: JsonSchema, path: SettingPath): readonly stri
 
 const isSchema = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null;
 
-/** A union's members, or the schema itself. */
+/** The members of a union, or else the schema itself. */
 function branches(schema: JsonSchema): readonly JsonSchema[] {
   return Array.isArray(schema.anyOf) ? schema.anyOf.filter(isSchema).flatMap(branches) : [schema];
 }
@@ -29,7 +29,7 @@ function below(schema: JsonSchema, step: string): readonly JsonSchema[] {
   return [named ?? schema.additionalProperties ?? schema.items].filter(isSchema);
 }
 
-/** The known name that is nearest to a mistyped one, if one is near enough to be meant. */
+/** The known name closest to a mistyped one, if close enough to be the intended one. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const plain = name.toLowerCase().replaceAll('-', '_');
   const ranked = known
@@ -39,7 +39,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best !== undefined && best.distance <= Math.max(1, Math.floor(plain.length / 3)) ? best.candidate : undefined;
 }
 
-/** Levenshtein's distance: insertions, deletions and replacements between two names. */
+/** The Levenshtein distance of two names. */
 function editDistance(from: string, to: string): number {
   let above = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let row = 1; row <= from.length; row += 1) {

@@ -1,4 +1,4 @@
-// Turns the configuration file and the environment into a checked configuration, or one error with all that is wrong.
+// Loads the configuration file with the environment. Returns a checked configuration, or one error with every mistake.
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { sortByFeed, withoutFeeds } from './broken-feeds.ts';
@@ -14,21 +14,21 @@ import { readText } from './settings-file.ts';
 import { findUnusable } from './unusable.ts';
 import { parseYaml, type SettingPath, sharesSettings, toData } from './yaml-source.ts';
 
-/** The file that is looked for in the current folder where no other is named. */
+/** The default file, in the current folder. */
 export const CONFIG_FILE = 'jobmirror.yaml';
 
 export interface LoadOptions {
-  /** The file, relative to `cwd`; absent: `jobmirror.yaml` there. */
+  /** The file, relative to `cwd`; default: `jobmirror.yaml`. */
   readonly path?: string;
   readonly env: Environment;
   readonly cwd: string;
-  /** `leave_out`: a feed with mistakes stops no other; it is among the configuration's `brokenFeeds`. Default: `refuse`. */
+  /** `leave_out`: a feed with mistakes goes into `brokenFeeds` and does not stop the others. Default: `refuse`. */
   readonly brokenFeeds?: 'refuse' | 'leave_out';
-  /** Refuses also what is well written but can't work: nothing to mirror, files that are not there. */
+  /** Also refuses valid settings that can't work: nothing to mirror, missing feed files. */
   readonly thorough?: boolean;
 }
 
-/** Reads the configuration. Throws a {@link ConfigError} that lists everything that is wrong with it. */
+/** Reads the configuration. Throws a {@link ConfigError} that lists every mistake. */
 export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: LoadOptions): Promise<Config> {
   const absolutePath = resolve(cwd, path ?? CONFIG_FILE);
   if (path === undefined) await expectFile(absolutePath);
@@ -62,21 +62,21 @@ export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: Load
 const EXAMPLE = join(packageRoot, 'config', 'jobmirror.example.yaml');
 
 const withoutSettings = (file: string): ConfigError =>
-  new ConfigError([{ file, setting: '', message: `holds no settings; copy ${EXAMPLE} there and fit it` }]);
+  new ConfigError([{ file, setting: '', message: `holds no settings; copy ${EXAMPLE} there and adapt it` }]);
 
 async function expectFile(path: string): Promise<void> {
   if (existsSync(path)) return;
-  const message = `there is no such file; copy ${EXAMPLE} there and fit it, or name your own with --config FILE`;
+  const message = `there is no such file; copy ${EXAMPLE} there and adapt it, or name your own with --config FILE`;
   throw new ConfigError([{ file: path, setting: '', message }]);
 }
 
-/** Relative where that is shorter to read, absolute where it would climb out of the current folder. */
+/** Relative if the path is inside the current folder, otherwise absolute. */
 function shorter(cwd: string, path: string): string {
   const short = relative(cwd, path);
   return short.startsWith('..') ? path : short;
 }
 
-/** Where secrets stand: as `${NAME}`, filled in only when the secret is wrapped. */
+/** Secret settings stay `${NAME}` in the data; they are filled in when the secret is wrapped. */
 function isSecretSetting([group, , setting, ...rest]: SettingPath): boolean {
   if (group === 'sites') return setting === 'token' && rest.length === 0;
   return group === 'feeds' && setting === 'headers' && rest.length === 1;
@@ -84,7 +84,7 @@ function isSecretSetting([group, , setting, ...rest]: SettingPath): boolean {
 
 function tidy(complaints: readonly Complaint[], { complaints: fromFilling, used }: Filling): readonly Complaint[] {
   const unfilled = new Set(fromFilling.map(({ setting }) => setting));
-  // What else is said of a setting whose variable is missing only says that `${NAME}` itself is no good value.
+  // Drop other complaints about a setting whose variable is missing: they only object to the text `${NAME}`.
   const kept = complaints.filter((complaint) => fromFilling.includes(complaint) || !unfilled.has(complaint.setting));
   return kept.map((complaint) => ({ ...complaint, message: hideValues(complaint.message, used) }));
 }

@@ -1,4 +1,4 @@
-// Turns config/us-states.yaml into the table of U.S. states that every mapping reads states with.
+// Loads config/us-states.yaml, the table that every mapping recognises U.S. states with.
 import { join } from 'node:path';
 import { z } from 'zod';
 import { STATE_GROUPS, type StateTable } from '../posting/us-states.ts';
@@ -18,7 +18,7 @@ const tableSchema = z.strictObject({
   territories: z.array(stateSchema),
 });
 
-/** Reads the table. Throws a `ConfigError`. */
+/** Reads the table. Throws a `ConfigError` if it is invalid. */
 export async function readStateTable(): Promise<StateTable> {
   const table = await readSettings(join(packageRoot, 'config', 'us-states.yaml'), tableSchema);
   return {

@@ -1,4 +1,4 @@
-// Finds fields that a site needs and a feed's mapping never fills: every one of its postings would be rejected.
+// Finds fields that a site requires but a feed's mapping never fills: all of its postings would be rejected.
 import { mergeFields } from './feed-config.ts';
 import { nearest } from './known-names.ts';
 import type { WrittenFeed } from './schema/feed-schema.ts';
@@ -6,12 +6,12 @@ import type { WrittenFormat } from './schema/format-schema.ts';
 import type { WrittenSite } from './schema/site-schema.ts';
 
 export interface MappingFindings {
-  /** `path` goes on from the feed. */
+  /** `path` is relative to the feed's settings. */
   readonly faults: readonly { readonly path: readonly string[]; readonly message: string }[];
   readonly warnings: readonly string[];
 }
 
-/** Checks a feed's fields, together with its format's, against what its site demands. */
+/** Checks the combined fields of a feed and its format against what its site requires. */
 export function checkMapping(feed: WrittenFeed, format: WrittenFormat, site: WrittenSite): MappingFindings {
   const fields = Object.keys(mergeFields(format.fields, feed.fields));
   const needed = new Set([...site.required, site.state_field.name]);

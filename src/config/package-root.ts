@@ -1,4 +1,4 @@
-// Finds the folder of this package, where the files that are not compiled (SQL, YAML) live, from source and from dist alike.
+// Finds the package folder, which holds the files that are not compiled (SQL, YAML), from both src and dist.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -9,5 +9,5 @@ function findPackageRoot(from: string): string {
   }
 }
 
-/** Absolute path of the package's own folder. */
+/** Absolute path. */
 export const packageRoot: string = findPackageRoot(import.meta.dirname);

@@ -1,4 +1,4 @@
-// Turns the sites and feeds of a configuration into those the program uses, each by itself, so that one that is wrong hides no other.
+// Builds the sites and feeds that the program uses. Each is handled separately, to report the mistakes of all of them.
 import type { z } from 'zod';
 import { type FeedName, feedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import type { FeedConfig, SiteConfig } from './config.ts';
@@ -18,7 +18,7 @@ import type { YamlSource } from './yaml-source.ts';
 export interface Parts {
   readonly sites: ReadonlyMap<SiteName, SiteConfig>;
   readonly feeds: ReadonlyMap<FeedName, FeedConfig>;
-  /** What the schema can't see: names that nothing has, files, fields that nobody fills. */
+  /** Mistakes that the schema can't detect: unknown names, unreadable files, fields that nothing fills. */
   readonly complaints: readonly Complaint[];
   readonly warnings: readonly string[];
 }
@@ -29,7 +29,7 @@ interface Surroundings {
   readonly folder: string;
 }
 
-/** Makes the parts of raw settings. What breaks the schema is left out here; the check of the whole has reported it. */
+/** Builds the parts from raw settings. Skips entries that violate the schema: the check of the whole file reports them. */
 export async function makeParts(data: unknown, source: YamlSource, around: Surroundings): Promise<Parts> {
   const complaints: Complaint[] = [];
   const warnings: string[] = [];
@@ -93,13 +93,13 @@ function unknownName(name: unknown, kind: string, known: readonly string[]): str
   return `there is no ${kind} ${name}; ${help}`;
 }
 
-/** One setting of raw settings; `undefined`: it is not there. */
+/** One setting of raw settings; `undefined` if absent. */
 export const settingOf = (settings: unknown, name: string): unknown =>
   typeof settings === 'object' && settings !== null && Object.hasOwn(settings, name)
     ? (settings as Readonly<Record<string, unknown>>)[name]
     : undefined;
 
-/** A group of raw settings; an empty one where there is none. */
+/** A group of raw settings; empty if absent. */
 export function settingsIn(data: unknown, name: string): Readonly<Record<string, unknown>> {
   const settings = settingOf(data, name);
   return typeof settings === 'object' && settings !== null ? (settings as Readonly<Record<string, unknown>>) : {};

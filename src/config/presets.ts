@@ -1,4 +1,4 @@
-// Turns the name of a preset into the feed format that its file in config/presets describes.
+// Loads the feed formats in config/presets by name.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from './package-root.ts';
@@ -16,7 +16,7 @@ export async function presetNames(): Promise<readonly string[]> {
     .sort();
 }
 
-/** Reads a preset, by a name of {@link presetNames}. Throws a `ConfigError`. */
+/** Reads a preset by a name from {@link presetNames}. Throws a `ConfigError` if it is invalid. */
 export async function readPreset(name: string): Promise<WrittenFormat> {
   return readSettings(join(folder, `${name}.yaml`), formatSchema);
 }

@@ -1,18 +1,18 @@
-// Keeps a secret text out of every log, error, page and JSON document: it is only seen by who asks for it by name.
+// Wraps a secret text to keep it out of logs, errors, pages and JSON: only an explicit `reveal()` returns it.
 import { inspect } from 'node:util';
 
 const MASK = '[secret]';
 
 /** A token, password or header. Prints as `[secret]` wherever it is turned into text by accident. */
 export class Secret {
-  // A private field, not a property: no serialiser, deep comparison or debugger dump walks into it.
+  // A #private field, because serialisers, deep comparisons and dumps would read a property.
   readonly #text: string;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  /** The secret itself. Call it where it is sent, and keep the result in no variable that lives on. */
+  /** The secret itself. Call this where it is sent, and do not keep the result in a long-lived variable. */
   reveal(): string {
     return this.#text;
   }

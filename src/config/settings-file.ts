@@ -1,11 +1,11 @@
-// Turns a YAML file that comes with the package, or stands beside the configuration, into checked settings.
+// Reads YAML files that ship with the package into checked settings, and files as text.
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { check } from './check.ts';
 import { ConfigError } from './config-error.ts';
 import { parseYaml, toData } from './yaml-source.ts';
 
-/** Reads a file of settings that takes nothing from the environment. Throws a {@link ConfigError}. */
+/** Reads a settings file without environment variables. Throws a {@link ConfigError} if it is invalid. */
 export async function readSettings<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>> {
   const source = parseYaml(path, await readText(path));
   const checked = check(schema, toData(source), source);
@@ -13,7 +13,7 @@ export async function readSettings<Schema extends z.ZodType>(path: string, schem
   return checked.settings;
 }
 
-/** Larger than any configuration that a person writes. */
+/** More than any configuration written by a person. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Reads a file as text. Throws a {@link ConfigError} that says why it can't be read. */
@@ -22,7 +22,7 @@ export async function readText(path: string): Promise<string> {
     throw new ConfigError([{ file: path, setting: '', message: `can't be read: ${reason(cause)}` }]);
   });
   if (text.length <= MAX_BYTES) return text;
-  throw new ConfigError([{ file: path, setting: '', message: 'is larger than 4 MiB, which no file of settings is' }]);
+  throw new ConfigError([{ file: path, setting: '', message: 'is larger than 4 MiB, the limit for settings files' }]);
 }
 
 /** A file system error in words. */

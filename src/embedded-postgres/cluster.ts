@@ -1,4 +1,4 @@
-// Turns a data folder into the home of its cluster: finds it, or makes a new one, complete or not at all.
+// Finds the cluster of a data folder, or creates one atomically.
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -25,28 +25,28 @@ import { canEnter, chooseServerUser, type ServerUser } from './server-user.ts';
 import type { ServerSettings } from './settings.ts';
 import { openShelter } from './shelter.ts';
 
-// <data_dir>/postgres/   everything of ours, the "area"
-//   lock-*               held while the cluster is made
+// <data_dir>/postgres/   all our files, the "area"
+//   lock-*               held while the cluster is created
 //   cluster              its home (see cluster-paths.ts), or a link to the home in a shelter
-//   postgres-<version>/  a copy of the binaries, if one was needed
+//   postgres-<version>/  a copy of the binaries, if needed
 // <shelter>/             only as root (see shelter.ts)
-//   clusters/<id>/       homes; the id is random, so that a deleted data folder never finds its old data again
+//   clusters/<id>/       homes; the id is random, so a recreated data folder never finds the old data again
 //   postgres-<version>/
 
 /** A cluster that exists and is complete. */
 export interface Cluster {
   readonly home: string;
   readonly user: ServerUser;
-  /** Of its only database user. */
+  /** The password of its only database user. */
   readonly password: string;
-  /** Where a copy of the binaries goes if `user` can't run them in node_modules. */
+  /** The folder for a copy of the binaries, if `user` can't run those in node_modules. */
   copyFolder(): string;
 }
 
 /**
- * The cluster of `dataDir`, made now if there is none.
- * @param signal ends the making
- * @throws EmbeddedPostgresError where it can't be made, or `dataDir` points to one that is gone; the reason of `signal`.
+ * The cluster of `dataDir`, created if it does not exist.
+ * @param signal aborts the creation
+ * @throws EmbeddedPostgresError if it can't be created, or `dataDir` points to one that is gone; the reason of `signal`.
  */
 export async function openCluster(
   dataDir: string,
@@ -90,7 +90,7 @@ function openArea(dataDir: string, onNotice: (text: string) => void): string {
     closeToOthers(area, onNotice);
     return area;
   }
-  // It must not be seen before its lock is in it.
+  // Create the folder under another name: it must not be visible before it contains its lock.
   const added = makeFolder(join(dataDir, `.postgres-${HALF_MADE}`));
   try {
     renameSync(added, area);
@@ -101,7 +101,7 @@ function openArea(dataDir: string, onNotice: (text: string) => void): string {
   return area;
 }
 
-/** A new lockable folder that others may pass through but not look into. */
+/** Creates a lockable folder that others may traverse but not list. */
 function makeFolder(prefix: string): string {
   const folder = mkdtempSync(prefix);
   chmodSync(folder, 0o711);
@@ -118,7 +118,7 @@ function exists(link: string): boolean {
   );
 }
 
-/** What a start that was killed while it made a cluster has left behind; its initdb may still be writing for a moment. */
+/** Removes the leftovers of a start that was killed midway. Its initdb may still be writing for a moment. */
 function removeHalfMade(area: string): void {
   for (const name of readdirSync(area)) {
     if (name.startsWith(HALF_MADE)) rmSync(join(area, name), { recursive: true, maxRetries: 10 });

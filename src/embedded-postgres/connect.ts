@@ -1,4 +1,4 @@
-// Connects to a cluster's server as soon as it accepts connections, for as long as it lives.
+// Connects to a cluster's server as soon as it accepts connections, and waits as long as it is alive.
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -10,20 +10,20 @@ import { readPostmaster } from './postmaster-file.ts';
 
 const POLL_MS = 25;
 const NOTICE_AFTER_MS = 5_000;
-/** After a hard kill, a server repeats what its log of changes holds, at most a few gigabytes, before it is ready. */
+/** After a hard kill, a server first replays its write-ahead log, up to a few gigabytes. */
 const RETRY_FOR_MS = 10 * 60_000;
 const WRONG_PASSWORD = '28P01';
 
-/** A connection to the database `postgres` of a running server, and the port it leads to. */
+/** A connection to the database `postgres` of a running server, and the server's port. */
 export interface Connected {
   readonly client: pg.Client;
   readonly port: number;
 }
 
 /**
- * Waits while a server is starting, recovering or stopping. Undefined: none runs (`child`, just started, has ended).
- * @param signal ends the waiting
- * @throws EmbeddedPostgresError where one runs but takes nobody in; the reason of `signal`.
+ * Waits while a server is starting, recovering or stopping. Returns undefined if none runs and `child`, if given, has ended.
+ * @param signal aborts the wait
+ * @throws EmbeddedPostgresError if the server runs but refuses the connection; the reason of `signal`.
  */
 export async function connectWhenReady(
   cluster: Cluster,
@@ -40,7 +40,7 @@ export async function connectWhenReady(
     if (!server && !(child && isRunning(child))) return undefined;
     if (server?.status === 'ready') {
       const client = new pg.Client({ ...connectionOptions(cluster, server.port), connectionTimeoutMillis: 10_000 });
-      // A lost connection is seen by its end; without a listener, the error would end the process.
+      // The 'end' event reports a lost connection; without this listener, the error would end the process.
       client.on('error', () => {});
       try {
         await client.connect();
@@ -53,7 +53,7 @@ export async function connectWhenReady(
     }
     if (!noticed && Date.now() - begin > NOTICE_AFTER_MS) {
       noticed = true;
-      onNotice('Waiting for Postgres; after a hard end it first recovers its data.');
+      onNotice('Waiting for Postgres; after a crash it first recovers its data.');
     }
   }
   throw refused(cluster.home, failure);
@@ -72,7 +72,7 @@ export const isRunning = (child: ChildProcess): boolean => child.exitCode === nu
 
 function refused(home: string, cause: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
-    `The embedded Postgres in ${home} runs, but does not let us in.`,
+    `The embedded Postgres in ${home} runs, but refuses the connection.`,
     `Its log is ${clusterPaths(home).log}. If its password was changed, write the new one to ${clusterPaths(home).password}.`,
     { detail: (cause as Error | undefined)?.message, cause },
   );

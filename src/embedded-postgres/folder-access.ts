@@ -1,14 +1,14 @@
-// Takes care that nobody else can put files of theirs in the place of the database's.
+// Prevents other users from replacing the database's files with their own.
 import { chmodSync, statSync } from 'node:fs';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 
 const WRITABLE_BY_ALL = 0o002;
-/** Others may add files, but neither remove nor rename those of somebody else: as in /tmp. */
+/** Users may add files, but not remove or rename those of others, as in /tmp. */
 const STICKY = 0o1000;
 
 /**
- * Removes the permission to write from a folder that everybody may write to.
- * @throws EmbeddedPostgresError where that is not possible: whoever can write there can exchange the database.
+ * Makes a world-writable folder writable by its owner and group only.
+ * @throws EmbeddedPostgresError if that fails: whoever can write there can replace the database.
  */
 export function closeToOthers(folder: string, onNotice: (text: string) => void): void {
   if (!isOpen(folder)) return;
@@ -21,8 +21,8 @@ export function closeToOthers(folder: string, onNotice: (text: string) => void):
   }
   if (isOpen(folder)) {
     throw new EmbeddedPostgresError(
-      `Everybody may write to ${folder}, so anybody on this machine could exchange the database.`,
-      `Take that permission away: chmod o-w '${folder}'; or set data_dir to a folder of your own.\n${USE_OWN_POSTGRES}`,
+      `Everybody may write to ${folder}, so anybody on this machine could replace the database.`,
+      `Remove that permission: chmod o-w '${folder}'; or set data_dir to a folder of your own.\n${USE_OWN_POSTGRES}`,
       { detail: (cause as Error | undefined)?.message, cause },
     );
   }

@@ -1,28 +1,28 @@
-// Lets one process at a time work on a folder, and survives that process being killed at any moment.
+// A lock that gives one process at a time access to a folder, even if a holder is killed at any moment.
 import { lstatSync, readdirSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './embedded-error.ts';
 import { identityOf, isAlive } from './process-identity.ts';
 
-// Node has no flock, and a lock file whose owner was killed can't be taken over safely: two may find it stale, and the
-// slower one removes the lock that the faster one has just made. So the lock is a row of numbered symbolic links, whose
-// targets name the holder (a link is made atomically, with its content, and only where none is):
+// Node has no flock, and a lock file of a killed owner can't be taken over safely: two processes may find it stale, and
+// the slower one then removes the lock that the faster one has just created. So the lock is a sequence of numbered
+// symbolic links whose targets name the holder (creating a link is atomic, includes its content, and fails if it exists):
 //
-//   the highest number holds the lock, unless it says "free" or its process is dead; then whoever makes the next number may hold it.
-//   Whoever makes number n+1 then removes n and all below, lowest first. So if n still stands after n+1 was made,
-//   nobody had n+1 before; if n is gone, the look at the row was out of date, and the maker takes its link back.
+//   The highest number holds the lock, unless it says "free" or its process is dead; then whoever creates the next number
+//   may hold it. Whoever creates n+1 removes n and all below it, lowest first. So if n still exists after n+1 was created,
+//   nobody had n+1 before; if n is gone, the listing was out of date, and the creator removes its link again.
 const FREE = 'free';
 const POLL_MS = 25;
 const RETRY_FOR_MS = 120_000;
 
-/** Prepares a folder for {@link withLock}, before any other process can know it. */
+/** Prepares a folder for {@link withLock}. Call it before any other process can see the folder. */
 export const makeLockable = (folder: string): void => symlinkSync(FREE, linkPath(folder, 0));
 
 /**
- * Runs `work` while no other caller, in this process or another, runs one for the same folder.
- * @param signal ends the waiting for the lock
- * @throws EmbeddedPostgresError where another process kept the lock for two minutes; the reason of `signal`.
+ * Runs `work` while no other caller, in this process or another, holds the lock of the same folder.
+ * @param signal aborts the wait for the lock
+ * @throws EmbeddedPostgresError if another process keeps the lock for two minutes; the reason of `signal`.
  */
 export async function withLock<Result>(
   folder: string,
@@ -57,7 +57,7 @@ async function acquire(folder: string, signal?: AbortSignal): Promise<number> {
   }
   throw new EmbeddedPostgresError(
     `Another jobmirror process has been starting or stopping the database in ${folder} for two minutes.`,
-    `Look at what it does (${readTarget(folder, lockNumbers(folder).at(-1) ?? 0) ?? 'it has just ended'}), end it if it hangs, and try again.`,
+    `Check what it is doing (${readTarget(folder, lockNumbers(folder).at(-1) ?? 0) ?? 'it has just ended'}), end it if it hangs, and try again.`,
   );
 }
 

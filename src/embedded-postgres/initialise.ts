@@ -1,4 +1,4 @@
-// Fills a new folder with an empty cluster, by Postgres' initdb.
+// Creates an empty cluster in a new folder with Postgres' initdb.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,19 +10,19 @@ import { EmbeddedPostgresError } from './embedded-error.ts';
 import { giveTo, type ServerUser } from './server-user.ts';
 import type { ServerSettings } from './settings.ts';
 
-/** The cluster's only database user, and the name of the database that `url()` leads to. */
+/** The cluster's only database user, and the default database of `url()`. */
 export const DATABASE_USER = 'jobmirror';
 
 /**
- * The environment of Postgres' programs: none of ours, which may hold the site's token and would stay readable in the
- * process list for as long as the server runs.
+ * The environment of Postgres' programs. It includes nothing from ours, which may hold the site's token: the process list
+ * would show it for as long as the server runs.
  */
 export const SERVER_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Makes `home` (empty but for its lock) the home of a new cluster that `user` runs and `link` will point to.
+ * Turns `home` (empty except for its lock) into a new cluster that `user` runs and `link` will point to.
  * @param signal ends initdb, and removes `home`
- * @throws EmbeddedPostgresError with what initdb said; the reason of `signal`.
+ * @throws EmbeddedPostgresError with the output of initdb; the reason of `signal`.
  */
 export async function initialiseHome(
   home: string,
@@ -38,7 +38,7 @@ export async function initialiseHome(
   writeFileSync(paths.madeFor, link);
   mkdirSync(paths.data, { mode: 0o700 });
   giveTo(user, paths.data);
-  // initdb reads the password from a file only, which the server's user must be able to read.
+  // initdb reads the password only from a file, and the server's user must be able to read it.
   const passwordForInitdb = join(home, 'password-for-initdb');
   writeFileSync(passwordForInitdb, password, { mode: 0o600 });
   giveTo(user, passwordForInitdb);
@@ -48,7 +48,7 @@ export async function initialiseHome(
   try {
     const how = { ...user, cwd: '/', env: SERVER_ENVIRONMENT };
     const running = promisify(execFile)(initdbPath(binaries), ['-D', paths.data, ...options, ...content], how);
-    // Waited for all the same: it may be writing until it has ended.
+    // After a kill, still wait for initdb to end: it may write until then.
     const end = (): unknown => running.child.kill();
     signal?.addEventListener('abort', end, { once: true });
     await running.finally(() => signal?.removeEventListener('abort', end));
@@ -57,8 +57,8 @@ export async function initialiseHome(
     rmSync(home, { recursive: true, maxRetries: 10 });
     signal?.throwIfAborted();
     throw new EmbeddedPostgresError(
-      `Postgres could not make a database in ${home}.`,
-      'See what it says below: mostly the disk is full, or the folder is on a file system without owners and modes; then set data_dir to another one.',
+      `Postgres could not create a database in ${home}.`,
+      'See its output below. Usually the disk is full, or the folder is on a file system without owners and modes: then set data_dir to another folder.',
       { detail: (cause as { stderr?: string }).stderr || (cause as Error).message, cause },
     );
   }

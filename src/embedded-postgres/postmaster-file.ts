@@ -1,4 +1,4 @@
-// Reads what a running server says about itself in its postmaster.pid, and disarms the file that a killed one left behind.
+// Reads a running server's postmaster.pid, and defuses the file that a killed server left behind.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clusterPaths } from './cluster-paths.ts';
@@ -7,12 +7,12 @@ import { identityOf, isPostmasterOf } from './process-identity.ts';
 /** A live server of a cluster. */
 export interface Postmaster {
   readonly pid: number;
-  /** Not a number in the first moments of a start. */
+  /** NaN in the first moments of a start. */
   readonly port: number;
   readonly status: 'starting' | 'ready' | 'stopping';
 }
 
-/** The server that runs on the cluster in `home`; undefined where none does, whatever a stale file says. */
+/** The server that runs on the cluster in `home`; undefined if none runs, whatever a stale file says. */
 export function readPostmaster(home: string): Postmaster | undefined {
   const lines = readLines(home);
   const pid = Number(lines[0]);
@@ -23,14 +23,14 @@ export function readPostmaster(home: string): Postmaster | undefined {
 }
 
 /**
- * Lets a new server start where a killed one left its file behind, and its process number is another program's now:
- * Postgres refuses while the number is in use at all, but takes its own parent's, which is us, for stale. The other
- * lines stay: by them it checks that no process of the killed server still works on the data.
+ * Lets a new server start although the process ID in a killed server's file now belongs to another program. Postgres
+ * refuses to start while that process exists, but treats its own parent's ID, which is ours, as stale. The other lines are
+ * kept: Postgres uses them to check that no process of the killed server still works on the data.
  */
 export function disarmStaleFile(home: string): void {
   const [line, ...rest] = readLines(home);
   const pid = Number(line);
-  // A server may have come to life since the last look, started by somebody who was killed. Its file is not stale.
+  // A start that was killed may have left a server that came up since the last check. Its file is not stale.
   if (!pid || !identityOf(pid) || isPostmasterOf(pid, clusterPaths(home).data)) return;
   writeFileSync(pathOf(home), [process.pid, ...rest].join('\n'));
 }

@@ -1,4 +1,4 @@
-// Starts and stops the server of a cluster, whatever state an earlier one has left it in.
+// Starts and stops the server of a cluster, whatever state an earlier server left behind.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,14 +21,14 @@ const POLL_MS = 50;
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 60_000;
 
-/** What passes by itself: somebody took the port, or the processes of a killed server are still ending. */
+/** Transient failures: another program took the port, or the processes of a killed server are still ending. */
 const PORT_TAKEN = /could not bind|Address already in use/;
 const STILL_ENDING = /pre-existing shared memory block|lock file "postmaster.pid" already exists/;
 
 /**
- * Connects to the server that runs on `cluster`, or to a new one. The caller holds the home's lock.
- * @param signal ends the waiting; a server that this call has started is stopped again
- * @throws EmbeddedPostgresError with the end of the server's log where it does not start; the reason of `signal`.
+ * Connects to the server that runs on `cluster`, or starts one. The caller holds the home's lock.
+ * @param signal aborts the wait; a server that this call started is stopped again
+ * @throws EmbeddedPostgresError with the end of the server's log if it does not start; the reason of `signal`.
  */
 export async function ensureServer(
   cluster: Cluster,
@@ -49,7 +49,7 @@ export async function ensureServer(
     const child = await spawnDetached(...command, { ...cluster.user, log: log.descriptor });
     writeFileSync(paths.port, String(port));
     const connected = await connectWhenReady(cluster, onNotice, child, signal).catch(async (error: unknown) => {
-      // Nobody can be its member yet: the caller holds the lock, and it has taken nobody in.
+      // The server has no members yet: joining needs the lock, which our caller holds.
       if (signal?.aborted) await end(child);
       throw error;
     });
@@ -62,25 +62,25 @@ export async function ensureServer(
   }
 }
 
-/** Stops the server of the cluster in `home`, if one runs, and waits until it is gone. The caller holds the home's lock. */
+/** Stops the server of the cluster in `home`, if one runs, and waits for it to end. The caller holds the home's lock. */
 export async function stopServer(home: string): Promise<void> {
   const server = readPostmaster(home);
   if (!server) return;
-  // "Fast" shutdown: sessions are ended, everything is written. A second request would do no harm.
+  // SIGINT requests a "fast" shutdown: sessions end, and all data is written. Requesting it twice is harmless.
   process.kill(server.pid, 'SIGINT');
   const giveUpAt = Date.now() + STOP_TIMEOUT_MS;
   while (isPostmasterOf(server.pid, clusterPaths(home).data)) {
     if (Date.now() > giveUpAt) {
       throw new EmbeddedPostgresError(
         `The embedded Postgres (process ${server.pid}) has been stopping for a minute and still runs.`,
-        `It will end by itself once everything is written. Its log: ${clusterPaths(home).log}`,
+        `It ends by itself once all data is written. Its log: ${clusterPaths(home).log}`,
       );
     }
     await delay(POLL_MS);
   }
 }
 
-/** Stops a server that has just been started, which may not have written its file yet, and waits until it is gone. */
+/** Stops a server that was just started and may not have written its file yet, and waits until it has ended. */
 async function end(child: ChildProcess): Promise<void> {
   child.kill('SIGINT');
   for (const giveUpAt = Date.now() + STOP_TIMEOUT_MS; isRunning(child) && Date.now() < giveUpAt; ) await delay(POLL_MS);
@@ -92,7 +92,7 @@ interface Runner {
   readonly log: number;
 }
 
-/** In a session of its own, so that neither Ctrl-C nor the end of our terminal or process ends it. */
+/** Spawns in a new session: the server must survive Ctrl-C and the end of our terminal and process. */
 async function spawnDetached(program: string, args: string[], { log, ...user }: Runner): Promise<ChildProcess> {
   const options = { ...user, cwd: '/', env: SERVER_ENVIRONMENT, detached: true };
   try {
@@ -112,8 +112,8 @@ function refuseOtherVersion(data: string, binaries: Binaries): void {
   ];
   if (cluster === ours) return;
   throw new EmbeddedPostgresError(
-    `The database in ${data} was made by Postgres ${cluster}, and this jobmirror brings Postgres ${ours}.`,
-    `Use the jobmirror that made it, or copy the data over with pg_dump of Postgres ${ours} and set another data_dir.\n${USE_OWN_POSTGRES}`,
+    `The database in ${data} was created by Postgres ${cluster}, but this jobmirror includes Postgres ${ours}.`,
+    `Use the jobmirror version that created it, or copy the data with pg_dump of Postgres ${ours} and set another data_dir.\n${USE_OWN_POSTGRES}`,
   );
 }
 

@@ -1,25 +1,25 @@
-// Tells processes apart for good: a process number alone is given to another process sooner or later.
+// Identifies processes uniquely: a process ID alone is eventually reused.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 
 const onLinux = process.platform === 'linux';
 
-/** `pid@start`, a text that no other process on this machine has or will have; undefined where no such process lives. */
+/** `pid@start`, unique among all processes of this machine, past and future; undefined if the process is not alive. */
 export function identityOf(pid: number): string | undefined {
   const start = onLinux ? startFromProc(pid) : askPs(pid, 'lstart=');
   return start ? `${pid}@${start}` : undefined;
 }
 
-/** Whether the process of an {@link identityOf} still lives. */
+/** Whether the process with this {@link identityOf} is still alive. */
 export function isAlive(identity: string): boolean {
   return identityOf(Number.parseInt(identity, 10)) === identity;
 }
 
-/** Whether a live process `pid` is the postmaster of the cluster in `dataFolder`, also after that folder was renamed. */
+/** Whether the live process `pid` is the postmaster of the cluster in `dataFolder`, even after the folder was renamed. */
 export function isPostmasterOf(pid: number, dataFolder: string): boolean {
   if (!onLinux) return askPs(pid, 'command=')?.includes(dataFolder) ?? false;
   try {
-    // A postmaster works in its data folder. A dead one that nobody has collected yet (a zombie) works nowhere.
+    // A postmaster has its data folder as working directory. A zombie has no working directory.
     const [cwd, data] = [statSync(`/proc/${pid}/cwd`), statSync(dataFolder)];
     return cwd.ino === data.ino && cwd.dev === data.dev;
   } catch {
@@ -29,7 +29,7 @@ export function isPostmasterOf(pid: number, dataFolder: string): boolean {
 
 function startFromProc(pid: number): string | undefined {
   try {
-    // proc(5): the command in parentheses may hold blanks; behind it stand the state and, 19 fields on, the start in clock ticks.
+    // proc(5): the command in parentheses may contain spaces; after it come the state and, 19 fields later, the start time.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z') return undefined;

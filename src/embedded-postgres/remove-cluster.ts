@@ -1,4 +1,4 @@
-// Removes the cluster of a data folder for good, wherever its home is.
+// Deletes the cluster of a data folder, wherever its home is.
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-error.ts';
@@ -6,16 +6,16 @@ import { readPostmaster } from './postmaster-file.ts';
 import { openEmbeddedServer } from './server.ts';
 
 /**
- * Removes the database of `dataDir`, and with it all that is in it. A server that a killed process has left running is
- * stopped first. No other process may be about to open the folder.
- * @throws EmbeddedPostgresError where another process still uses it.
+ * Deletes the database of `dataDir` with all its data. First stops a server that a killed process left running. No other
+ * process may be about to open the folder.
+ * @throws EmbeddedPostgresError if another process still uses it.
  */
 export async function removeCluster(dataDir: string): Promise<void> {
   const link = join(dataDir, 'postgres', 'cluster');
   if (!existsSync(link)) return;
   const home = realpathSync(link);
   if (readPostmaster(home)) {
-    // Who joins and leaves is the last to leave, unless somebody else is still a member.
+    // Joining and leaving stops the server, unless somebody else is still a member.
     const server = await openEmbeddedServer(dataDir);
     await server.leave();
   }

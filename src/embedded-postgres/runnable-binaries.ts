@@ -1,4 +1,4 @@
-// Makes sure that the server's user can run the Postgres binaries where npm put them, or copies them to where it can.
+// Checks that the server's user can run the Postgres binaries where npm put them, and otherwise copies them.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
@@ -11,8 +11,8 @@ import type { ServerUser } from './server-user.ts';
 const run = promisify(execFile);
 
 /**
- * Binaries that `user` can run. A copy (some 60 MB) goes into the folder that `copyFolder` names, once for each version.
- * @throws EmbeddedPostgresError where they don't run from there either, with what the system said.
+ * Returns binaries that `user` can run. If needed, copies them (some 60 MB) into `copyFolder`, once per version.
+ * @throws EmbeddedPostgresError with the system's message if the copy does not run either.
  */
 export async function runnableBinaries(
   user: ServerUser,
@@ -43,7 +43,7 @@ async function whyNotRunnable(binaries: Binaries, user: ServerUser): Promise<str
   }
 }
 
-/** Copies under another name first, so that nobody sees half a copy; of two at the same time, the later one's stays. */
+/** Copies under a temporary name first, so nobody sees a partial copy. Of two concurrent copies, one stays. */
 async function replaceCopy(installed: Binaries, copy: Binaries, user: ServerUser): Promise<void> {
   const added = await mkdtemp(`${copy.folder}-new-`);
   const desired = (source: string) => extname(source) !== '.a';

@@ -1,18 +1,18 @@
-// Decides as whom the server runs: Postgres refuses to run as root, so root has to hand it to somebody without privileges.
+// Chooses the user that the server runs as: Postgres refuses to run as root, so root must use an unprivileged user.
 import { spawnSync } from 'node:child_process';
 import { chownSync, readFileSync, statSync } from 'node:fs';
 
-/** What `spawn` needs to run a program as somebody else; empty: as ourselves. */
+/** Options for `spawn` to run a program as another user; empty: as the current user. */
 export type ServerUser =
   | { readonly uid: number; readonly gid: number }
   | { readonly uid?: undefined; readonly gid?: undefined };
 
-/** The user `nobody` of every Unix; it need not be in /etc/passwd to be used. */
+/** The user `nobody`. It works even if it is not in /etc/passwd. */
 const NOBODY = { uid: 65534, gid: 65534 };
 
 /**
- * As root: the owner of the data, where there is some; else the machine's user `postgres`, who has no other rights
- * and shares the data with no other program; else `nobody`. Not as root: ourselves.
+ * As root: the owner of existing data; else the machine's user `postgres`, which has no other rights and shares the data
+ * with no other program; else `nobody`. Otherwise: the current user.
  */
 export function chooseServerUser(dataFolder: string): ServerUser {
   if (process.getuid?.() !== 0) return {};
@@ -21,12 +21,12 @@ export function chooseServerUser(dataFolder: string): ServerUser {
   return postgresUser() ?? NOBODY;
 }
 
-/** Makes `path` the server's own. */
+/** Makes `user` the owner of `path`. */
 export function giveTo(user: ServerUser, path: string): void {
   if (user.uid !== undefined) chownSync(path, user.uid, user.gid);
 }
 
-/** Whether the server, running as `user`, could work in `folder`. Asked of the system itself: modes don't tell all. */
+/** Whether `user` can enter `folder`. Tries it, because the modes alone don't tell. */
 export function canEnter(user: ServerUser, folder: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...user, cwd: '/' }).status === 0;
 }

@@ -1,4 +1,4 @@
-// Turns a data folder into a running Postgres server that all commands on this machine share.
+// Runs one Postgres server per data folder, shared by all commands on this machine.
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
@@ -11,35 +11,35 @@ import { ensureServer, stopServer } from './postmaster.ts';
 import type { ServerSettings } from './settings.ts';
 import { SHELTERS } from './shelter.ts';
 
-/** A process's membership of a running server. */
+/** A process's membership in a running server. */
 export interface EmbeddedServer {
-  /** The URL of a database on it, by default of `jobmirror`, which exists and is empty at first. It contains the password. */
+  /** The URL of a database, by default `jobmirror`, which exists and is initially empty. Contains the password. */
   url(databaseName?: string): string;
   /**
-   * Ends the membership; the last member to leave stops the server. Close all other connections before. Call it on
-   * every way out, `finally`: the connection that holds the membership keeps the process alive.
+   * Ends the membership; the last member to leave stops the server. Close all other connections first. Always call it
+   * (`finally`): the connection that holds the membership keeps the process alive.
    */
   leave(): Promise<void>;
 }
 
 export interface EmbeddedServerOptions {
-  /** Told in a sentence what takes its time, and what went wrong and was put right. */
+  /** Receives a sentence about anything slow, and about problems that were fixed. */
   readonly onNotice?: (text: string) => void;
-  /** Postgres settings, for the case that this call makes the cluster or starts the server. */
+  /** Postgres settings, used if this call creates the cluster or starts the server. */
   readonly settings?: ServerSettings;
-  /** Folders to try, as root, for what the server's user can't reach in the data folder. */
+  /** Folders that root tries if the server's user can't reach the data folder. */
   readonly shelters?: readonly string[];
-  /** Ends the opening, which then throws its reason and leaves no server behind that this call has started. */
+  /** Aborts the opening, which then throws its reason and stops a server that it started. */
   readonly signal?: AbortSignal;
 }
 
-/** Each member holds this advisory lock in shared mode, by a connection of its own: whoever gets it alone is the last. */
+/** Each member holds this advisory lock in shared mode on its own connection; who can get it exclusively is the last. */
 const MEMBERSHIP = 'hashtext($$jobmirror member$$)';
 const MAX_RETRY_MS = 10_000;
 
 /**
- * Joins the server of `dataDir`, and starts it first if it does not run; makes its cluster if there is none.
- * A member whose server is killed starts it again, at the same port if that is still free.
+ * Joins the server of `dataDir`; first creates its cluster and starts the server, if needed.
+ * A member whose server is killed restarts it, on the same port if that is still free.
  * @throws EmbeddedPostgresError that says what happened, where, and what to do.
  */
 export async function openEmbeddedServer(
@@ -87,7 +87,7 @@ export async function openEmbeddedServer(
         onNotice(
           member.port === before
             ? 'The database server is back.'
-            : 'The database server is back at another port: start this command again.',
+            : 'The database server is back on another port: start this command again.',
         );
         return;
       } catch (error) {
@@ -132,7 +132,7 @@ async function ensureDatabase(client: pg.Client): Promise<void> {
   if (rowCount === 0) await client.query(`create database ${DATABASE_USER}`);
 }
 
-/** Gives up the membership. A server that is gone already has no last member to stop it. */
+/** Gives up the membership; true if it was the last. If the server is already gone, nobody needs to stop it. */
 async function isLast(client: pg.Client): Promise<boolean> {
   try {
     await client.query(`select pg_advisory_unlock_shared(${MEMBERSHIP})`);
@@ -143,7 +143,7 @@ async function isLast(client: pg.Client): Promise<boolean> {
   }
 }
 
-/** Says of an error of the file system where it happened and what to do. */
+/** Wraps file system errors with their location and what to do. */
 async function explained<Result>(dataDir: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
   try {
     return await work();

@@ -1,11 +1,11 @@
-// Finds a place for what the server's user can't reach in the data folder: a clone below root's home (mode 0700), above all.
+// Finds a folder for the cluster if the server's user can't reach the data folder, such as one below root's home.
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 import { canEnter, type ServerUser } from './server-user.ts';
 
-/** Where a shelter may be, best first: what lies in the system's folder for temporary files may not survive a restart. */
+/** Candidate folders, best first: the system's temporary folder may not survive a restart. */
 export const SHELTERS: readonly string[] = [
   '/var/lib/jobmirror',
   join(tmpdir(), 'jobmirror-root'),
@@ -13,8 +13,8 @@ export const SHELTERS: readonly string[] = [
 ];
 
 /**
- * The first of `candidates` that root can use and `user` can enter, with a folder `clusters` in it.
- * @throws EmbeddedPostgresError where there is none.
+ * The first of `candidates` that root can use and `user` can enter; contains a folder `clusters`.
+ * @throws EmbeddedPostgresError if there is none.
  */
 export function openShelter(user: ServerUser, candidates: readonly string[]): string {
   const failures: string[] = [];
@@ -35,7 +35,7 @@ export function openShelter(user: ServerUser, candidates: readonly string[]): st
   );
 }
 
-/** Creates a folder of ours, or takes it where it is truly ours: anybody could have made one of that name in /tmp. */
+/** Creates the folder, or uses an existing one that is really ours: anybody could have created one of that name in /tmp. */
 function makeEnterable(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const found = lstatSync(folder);

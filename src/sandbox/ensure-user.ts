@@ -1,21 +1,21 @@
-// Turns an e-mail address, and what is given of its password and token, into an account that is surely there.
+// Ensures that an account with the given e-mail address exists.
 import { newSecret } from './passwords.ts';
 import type { AccountStore } from './store/accounts.ts';
 
-/** An account that is there now. */
+/** An existing account. */
 export interface EnsuredUser {
   readonly token: string;
-  /** Only where it was made up here: nobody else knows it. */
+  /** Present only if it was generated here, as nobody else knows it. */
   readonly password?: string;
 }
 
 const TAKEN = '23505';
 
 /**
- * Makes the account unless it is there.
- * @param password absent: one that is there keeps its own, a new one gets a random one
- * @param token to be given this token instead of its own
- * @throws Error if it is there with another password, or another account has the token
+ * Creates the account unless it exists.
+ * @param password absent: an existing account keeps its password, a new one gets a random one
+ * @param token replaces the account's own token
+ * @throws Error if the account exists with another password, or another account has the token
  */
 export async function ensureUser(
   accounts: AccountStore,

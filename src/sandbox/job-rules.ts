@@ -1,16 +1,16 @@
-// Turns the fields of a create or an update into checked fields and a state, or into every reason against them.
-// The interface demands a valid U.S. state (site-interface.md, section 2); the title is the board's own demand.
+// Validates the fields of a create or an update, and reports every error.
+// The interface requires a valid U.S. state (site-interface.md, section 2); requiring a title is the sandbox's own choice.
 import type { SandboxSettings } from './settings.ts';
 import type { JobFields } from './store/jobs.ts';
 import { findState } from './us-states.ts';
 
-/** One reason why a job is not valid: the field, and what is wrong with it, to be read after the field's name. */
+/** One validation error. The message is meant to follow the field's name. */
 export interface JobError {
   readonly field: string;
   readonly message: string;
 }
 
-/** What checking gives. `state` is a postal abbreviation, and absent where an update leaves it alone. */
+/** The result of validation. `state` is a postal abbreviation; absent if an update does not change it. */
 export type CheckedJob =
   | { readonly kind: 'valid'; readonly state: string | undefined }
   | { readonly kind: 'invalid'; readonly errors: readonly JobError[] };
@@ -20,8 +20,8 @@ type Rules = Pick<SandboxSettings, 'stateField' | 'stateValues' | 'states'>;
 const BLANK = "can't be blank";
 
 /**
- * Checks the fields that were given.
- * @param whole whether they make a whole job (create), so that what is required must be there
+ * Validates the given fields.
+ * @param whole whether they form a complete job (create), which must have the required fields
  */
 export function checkJob(fields: JobFields, whole: boolean, rules: Rules): CheckedJob {
   const errors: JobError[] = [];

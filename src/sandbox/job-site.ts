@@ -1,4 +1,4 @@
-// What the XML interface and the pages of the site share: its data, its settings, its faults, its books.
+// What the XML interface and the pages of the site share: its data, settings, faults and request log.
 import type { HttpBindings } from '@hono/node-server';
 import type { Switchboard } from './faults/switchboard.ts';
 import type { SandboxLog } from './log.ts';
@@ -10,7 +10,7 @@ import type { JobStore } from './store/jobs.ts';
 import type { SessionStore } from './store/sessions.ts';
 
 export interface JobSite {
-  /** As they are now: they may be changed while the site runs. */
+  /** The current settings; they may change while the site runs. */
   settings(): SandboxSettings;
   readonly accounts: AccountStore;
   readonly sessions: SessionStore;
@@ -24,15 +24,15 @@ export interface JobSite {
   refuseConnections(ms: number): void;
 }
 
-/** What Hono hands to each request of the site. */
+/** Hono's environment of each request. */
 export interface SiteEnv {
   Bindings: HttpBindings;
   Variables: {
-    /** Who is asking; absent: a visitor. */
+    /** The requester; absent: an anonymous visitor. */
     account?: Account;
     /** The entry in the request log; only requests of the XML interface have one. */
     request: OpenRequest;
-    /** The body, once it was read; `too-large`: it was above the limit. */
+    /** The body, once it is being read; `too-large` if it exceeds the limit. */
     body?: Promise<Uint8Array | 'too-large'>;
   };
 }

@@ -1,4 +1,4 @@
-// Turns an HTTP server into one whose listening can be switched off and on again, at the same port.
+// An HTTP server that can stop and resume listening on the same port.
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,17 +6,17 @@ import type { SandboxLog } from './log.ts';
 
 export interface Listener {
   readonly port: number;
-  /** New connections are refused from now on; requests under way are still answered. `ms` 0: until {@link Listener.accept}. */
+  /** Refuses new connections for `ms` (0: until {@link Listener.accept}); requests in flight are still answered. */
   refuse(ms: number): void;
-  /** Connections are accepted again. */
+  /** Accepts connections again. */
   accept(): Promise<void>;
-  /** Ends all connections. */
+  /** Closes the server and all connections. */
   close(): void;
 }
 
 /**
  * Starts listening.
- * @param port 0: a free one
+ * @param port 0: any free port
  * @throws the system's error, such as EADDRINUSE
  */
 export async function listen(server: Server, host: string, port: number, log: SandboxLog): Promise<Listener> {
@@ -27,7 +27,7 @@ export async function listen(server: Server, host: string, port: number, log: Sa
     server.listen(at, host);
     await once(server, 'listening');
   };
-  // A connection that stays open would let its client go on past the refusal.
+  // A kept-alive connection would let its client bypass the refusal.
   server.on('request', ({ socket }, response) => {
     response.once('close', () => {
       if (refusing) socket.destroy();
@@ -52,7 +52,7 @@ export async function listen(server: Server, host: string, port: number, log: Sa
       refusing = true;
       if (ms === 0) return;
       timer = setTimeout(() => {
-        accept().catch((error: unknown) => log('the sandbox can not listen again', { error: String(error) }));
+        accept().catch((error: unknown) => log('the sandbox cannot listen again', { error: String(error) }));
       }, ms);
     },
     close() {

@@ -1,4 +1,4 @@
-// What the sandbox tells whoever started it: a constant message, and data. It has no logger of its own.
+// The sandbox's log interface: a constant message and data. The starter provides the logger.
 
-/** Takes one line of the sandbox's log. */
+/** Writes one log line. */
 export type SandboxLog = (message: string, data?: Readonly<Record<string, unknown>>) => void;

@@ -1,4 +1,4 @@
-// Turns passwords into salted scrypt hashes, and random bytes into tokens.
+// Hashes passwords with salted scrypt, and generates random secrets.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 const SALT_BYTES = 16;
@@ -16,8 +16,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password is the one that was hashed.
- * @param stored what {@link hashPassword} gave; `undefined` (no such account) takes as long and is never right
+ * Whether the password matches the hash.
+ * @param stored the result of {@link hashPassword}; `undefined` (no such account) takes as long and never matches
  */
 export async function verifyPassword(password: string, stored: string | undefined): Promise<boolean> {
   const [salt = '', hash = ''] = stored?.split(':') ?? [];
@@ -26,5 +26,5 @@ export async function verifyPassword(password: string, stored: string | undefine
   return expected.length === HASH_BYTES && timingSafeEqual(actual, expected);
 }
 
-/** A new secret of 160 random bits, made of characters that no header, URL or form needs to escape. */
+/** A new secret of 160 random bits, in characters that need no escaping in headers, URLs or forms. */
 export const newSecret = (): string => randomBytes(20).toString('hex');

@@ -1,14 +1,14 @@
-// Turns the requests of the interface into a bounded list, for the page `/requests`, for tests and for measurements.
+// A bounded log of the interface's requests, for the page `/requests`, tests and measurements.
 import type { FaultName } from './faults/fault-table.ts';
 import type { Operation } from './interface/operation.ts';
 
-/** One request to the XML interface. The credentials are not in it. */
+/** One request to the XML interface, without its credentials. */
 export interface RequestRecord {
   /** Counted from 1 since the sandbox started. */
   readonly number: number;
   readonly at: Date;
   readonly method: string;
-  /** Path and query, as asked for. */
+  /** Path and query, as requested. */
   readonly path: string;
   readonly operation?: Operation;
   /** E-mail address of the account that the token belongs to. */
@@ -17,32 +17,32 @@ export interface RequestRecord {
   readonly body?: string;
   /** The faults that struck it. */
   readonly faults: readonly FaultName[];
-  /** What the site itself came to; absent: the request never reached it. */
+  /** The site's own status; absent: the request never reached the site. */
   readonly processed?: number;
-  /** What the client was answered; absent: nothing that is whole. */
+  /** The status that the client received; absent: no complete response. */
   readonly status?: number;
   readonly durationMs: number;
 }
 
-/** A request under way, to be filled in. */
+/** A request in flight, still being filled in. */
 export type OpenRequest = { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] } & { faults: FaultName[] };
 
 export interface RequestLog {
   begin(method: string, path: string, operation: Operation | undefined): OpenRequest;
-  /** Files it: from now on it is listed. */
+  /** Ends the request, which is listed from now on. */
   end(request: OpenRequest): void;
-  /** The last ones that ended, oldest first. */
+  /** The last requests that ended, oldest first. */
   recent(): readonly RequestRecord[];
-  /** How many have begun since the start, whether or not they are still listed. */
+  /** How many requests have begun since the start, listed or not. */
   total(): number;
   clear(): void;
   /** Resolves with the next request that ends and matches. */
   next(matches: (request: RequestRecord) => boolean): Promise<RequestRecord>;
-  /** Resolves once no request is under way, those included whose client has gone. */
+  /** Resolves once no request is in flight, including those whose client is gone. */
   idle(): Promise<void>;
 }
 
-/** Characters of a request's body that are kept. */
+/** How many characters of a request's body are kept. */
 export const MAX_BODY = 8_192;
 
 /** @param keep how many requests are listed */
@@ -62,7 +62,7 @@ export function createRequestLog(keep: number): RequestLog {
     end(request) {
       request.durationMs = Date.now() - request.at.getTime();
       listed.push(request);
-      // Cut now and then, not for each request.
+      // Trim now and then, not on each request.
       if (listed.length >= keep * 2) listed = listed.slice(-keep);
       for (const tell of [...waiting]) tell(request);
       underWay -= 1;

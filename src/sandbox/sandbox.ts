@@ -1,4 +1,4 @@
-// Starts a complete job site that speaks site-interface.md: for demos, for tests, and to try a feed before the real site sees it.
+// Starts a complete job site that implements site-interface.md, for demos, tests and dry runs.
 import { setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
@@ -20,18 +20,18 @@ import { openJobs } from './store/jobs.ts';
 import { openSessions } from './store/sessions.ts';
 
 export interface SandboxOptions {
-  /** `postgres://…`: everything is kept there, in the schema `sandbox`, and is there again after a restart. */
+  /** `postgres://…`: all data is stored there, in the schema `sandbox`, and survives a restart. */
   readonly databaseUrl: string;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Default 0: a free one. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** What differs from {@link defaultSettings}. */
+  /** Overrides of {@link defaultSettings}. */
   readonly settings?: Partial<SandboxSettings>;
   readonly faults?: readonly Fault[];
-  /** Of the random numbers behind faults with a `rate`; default 1. */
+  /** The seed of the random numbers of faults with a `rate`; default 1. */
   readonly faultSeed?: number;
-  /** Database connections at most; default 10. */
+  /** Maximum number of database connections; default 10. */
   readonly connections?: number;
   /** Requests kept in the log; default 1,000. */
   readonly keepRequests?: number;
@@ -42,26 +42,26 @@ export interface Sandbox {
   /** Such as `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
-  /** Replaces all faults; an empty list heals. Resolves once connections are refused or accepted as they should be. */
+  /** Replaces all faults; an empty list removes them. Resolves once connections are refused or accepted accordingly. */
   setFaults(faults: readonly Fault[]): Promise<void>;
-  /** Changes some settings, and leaves the others. */
+  /** Changes the given settings only. */
   setSettings(settings: Partial<SandboxSettings>): void;
-  /** Makes an account unless it is there; see {@link ensureUser}. */
+  /** Creates an account unless it exists; see {@link ensureUser}. */
   ensureUser(email: string, password?: string, token?: string): Promise<EnsuredUser>;
-  /** Changes the password, and with it the token: the old one is answered with 401. @throws Error without such an account */
+  /** Changes the password and with it the token; the old token gets a 401. @throws Error if there is no such account */
   changePassword(email: string, password: string): Promise<{ readonly token: string }>;
   readonly inspect: Inspection;
   readonly requests: Omit<RequestLog, 'begin' | 'end'>;
-  /** Ends all connections, what is still being waited for, and the database connections. */
+  /** Ends all connections, pending waits and database connections. */
   close(): Promise<void>;
 }
 
-/** Idle connections are kept this long, so that a client's next request seldom meets one that is just being closed. */
+/** How long idle connections are kept. Long enough that a request rarely hits a connection that is just closing. */
 const KEEP_ALIVE_MS = 60_000;
 
 /**
  * Starts the site.
- * @throws the database's or the system's error, if it can't be reached or can't listen
+ * @throws the database's error if it can't be reached, or the system's if it can't listen
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { host = '127.0.0.1', log = () => undefined } = options;
@@ -70,7 +70,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const requests = createRequestLog(options.keepRequests ?? 1_000);
   const faults = createSwitchboard(options.faultSeed ?? 1);
   const closing = new AbortController();
-  // Every request that is kept waiting listens to it.
+  // Every delayed request listens to this signal.
   setMaxListeners(0, closing.signal);
   let settings: SandboxSettings = { ...defaultSettings, ...options.settings };
 
@@ -90,7 +90,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const pageApp = await createPageApp(site);
   const server = createAdaptorServer({
     fetch(request, env) {
-      // Neither XML nor the database can hold it, so nothing here has it in its name.
+      // Neither XML nor the database can store NUL, so no resource has it in its path.
       if (request.url.includes('%00'))
         return new Response('Bad request: a NUL character in the address.\n', { status: 400 });
       return (asksForXml(new URL(request.url).pathname) ? xmlApp : pageApp).fetch(request, env);
@@ -134,6 +134,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** A refusal that waits for no request begins with the switch itself. */
+/** A `refuse` fault without conditions takes effect as soon as it is set. */
 const refusesAtOnce = ({ name, on, after, count, rate }: Fault): boolean =>
   name === 'refuse' && on === undefined && after === undefined && count === undefined && rate === undefined;

@@ -1,7 +1,7 @@
-// Turns what site-interface.md leaves open into settings: each with what it means, what it accepts and its default.
+// The settings for everything that site-interface.md leaves open: meaning, accepted values and default of each.
 import { dashed, spell } from './spelling.ts';
 
-/** One setting as data, so that the command line can make its options and help from it. */
+/** The description of a setting, for command line options and help. */
 export interface SettingDescription {
   /** As written on the command line, such as `validation-status`. */
   readonly name: string;
@@ -47,7 +47,7 @@ const field = (description: string, initial: string): Setting<string> => ({
   parse: (text) => (/^[A-Za-z][A-Za-z0-9-]*$/.test(text.replaceAll('_', '-')) ? text.replaceAll('_', '-') : undefined),
 });
 
-// The rule of site-interface.md that leaves it open stands in brackets.
+// In parentheses: the section of site-interface.md that leaves it open.
 const settingTable = {
   validationStatus: choice('status of a validation failure (7.2)', [422, 400, 406, 409, 412, 200]),
   errorShape: choice('structure of the validation errors (7.3)', [
@@ -101,12 +101,12 @@ export type SandboxSettings = {
 
 const entries = Object.entries(settingTable) as [keyof SandboxSettings, Setting<string | number | boolean>][];
 
-/** What a sandbox does when nothing else is said. */
+/** The defaults. */
 export const defaultSettings = Object.fromEntries(
   entries.map(([name, setting]) => [name, setting.initial]),
 ) as SandboxSettings;
 
-/** Every setting, described. */
+/** The descriptions of all settings. */
 export const settingDescriptions: readonly SettingDescription[] = entries.map(([name, setting]) => ({
   name: dashed(name),
   description: setting.description,
@@ -115,10 +115,10 @@ export const settingDescriptions: readonly SettingDescription[] = entries.map(([
 }));
 
 /**
- * Reads one setting from text.
+ * Parses one setting.
  * @param name as in {@link settingDescriptions}
- * @returns an object with that one setting, to be spread over others
- * @throws Error that names the settings, or the accepted values
+ * @returns an object with only that setting, to be spread over others
+ * @throws Error that lists the settings, or the accepted values
  */
 export function readSetting(name: string, text: string): Partial<SandboxSettings> {
   const entry = entries.find(([key]) => dashed(key) === name);

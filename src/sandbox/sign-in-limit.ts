@@ -1,18 +1,18 @@
-// Bounds how often a password may be guessed: wrong attempts of one address for one account, within a quarter of an hour.
+// Limits password guessing: counts wrong attempts per client address and account within 15 minutes.
 import { createHash } from 'node:crypto';
 
 export interface SignInLimit {
   /**
-   * Begins an attempt, which counts as wrong until it is noted as right: attempts at the same time are counted, too.
-   * @returns 0: it may be made now; otherwise the seconds to wait, and it does not count
+   * Begins an attempt. It counts as wrong until `recordSuccess`, so concurrent attempts count too.
+   * @returns 0 if the attempt is allowed; otherwise the seconds to wait, and the attempt is not counted
    */
   begin(address: string, email: string): number;
-  noteRight(address: string, email: string): void;
+  recordSuccess(address: string, email: string): void;
 }
 
 const WRONG_ATTEMPTS = 10;
 const WINDOW_MS = 15 * 60_000;
-/** The oldest are forgotten first: memory stays bounded, whoever tries. */
+/** Bounds the memory; the oldest entries are dropped first. */
 const MAX_ENTRIES = 10_000;
 
 interface Attempts {
@@ -20,7 +20,7 @@ interface Attempts {
   readonly endsAt: number;
 }
 
-/** @param now milliseconds of a clock that never goes back. */
+/** @param now a monotonic clock, in milliseconds. */
 export function createSignInLimit(now: () => number = () => performance.now()): SignInLimit {
   const wrong = new Map<string, Attempts>();
   const current = (key: string): Attempts | undefined => {
@@ -45,13 +45,13 @@ export function createSignInLimit(now: () => number = () => performance.now()): 
       }
       return 0;
     },
-    noteRight(address, email) {
+    recordSuccess(address, email) {
       wrong.delete(keyOf(address, email));
     },
   };
 }
 
-/** Of fixed length, whatever is entered. */
+/** A key of fixed length, whatever is entered. */
 const keyOf = (address: string, email: string): string =>
   createHash('sha256')
     .update(JSON.stringify([address, email.trim().toLowerCase()]))

@@ -1,4 +1,4 @@
-// Turns names and values of settings and faults into the form in which they stand on the command line.
+// Spells names and values of settings and faults as on the command line.
 
 /** `retryAfter` is `retry-after`. */
 export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,4 +1,4 @@
-// Changes the values of a job as real sites do before they store them (site-interface.md, section 2, leaves it open).
+// Alters values before storing them, as real sites do (site-interface.md, section 2, leaves this open).
 import type { SandboxSettings } from './settings.ts';
 import type { JobFields } from './store/jobs.ts';
 
@@ -19,7 +19,7 @@ const CHANGES: Readonly<Record<SandboxSettings['storedValues'], Change>> = {
   composed: (value) => value.normalize('NFC').replace(/\r\n?/g, '\n'),
 };
 
-/** What is stored of the fields that were sent. */
+/** The stored form of the sent fields. */
 export function storedFields(fields: JobFields, { storedValues }: Pick<SandboxSettings, 'storedValues'>): JobFields {
   const change = CHANGES[storedValues];
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, change(value, field)]));

@@ -1,8 +1,8 @@
-// Turns what a job says about its state into one of the states that the board knows.
-// The list is the sandbox's own, not config/us-states.yaml: it stands for another party's site, and would otherwise
-// agree with every mistake in ours.
+// Recognises the state of a job.
+// The sandbox has its own list instead of config/us-states.yaml: it represents another party's site, and sharing the list
+// would hide mistakes in ours.
 
-/** One state or territory: `abbreviation` as the U.S. Postal Service has it, `slug` as it stands in page addresses. */
+/** One state or territory: `abbreviation` as the U.S. Postal Service has it, `slug` as in page addresses. */
 export interface State {
   readonly name: string;
   readonly abbreviation: string;
@@ -27,7 +27,7 @@ const readStates = (list: string): readonly State[] =>
 
 const everything = readStates(`${STATES},${CAPITAL},${TERRITORIES}`);
 
-/** Which list a board accepts: the 50 states, those and D.C., or the territories too. */
+/** The accepted states: the 50 states, with D.C., or with the territories too. */
 export const stateLists = {
   states: everything.slice(0, 50),
   'states-and-dc': everything.slice(0, 51),
@@ -44,7 +44,7 @@ export const stateBySlug = (slug: string): State | undefined => bySlug.get(slug)
 /** The state with this abbreviation, as it is stored. */
 export const stateByAbbreviation = (abbreviation: string): State | undefined => byAbbreviation.get(abbreviation);
 
-/** The state that this value names, letter by letter: a site does not guess. */
+/** The state that this value names exactly: a site does not guess. */
 export function findState(
   value: string,
   rules: { readonly stateValues: 'name' | 'abbreviation' | 'either'; readonly states: keyof typeof stateLists },

@@ -1,14 +1,14 @@
-// Turns a JSON log line of any length into one of bounded length that is still JSON.
+// Shortens a JSON log line to a bounded length, and keeps it valid JSON.
 
-/** Characters of a log line, without its line break. */
+/** Maximum characters of a log line, without its line break. */
 export const MAX_LINE_LENGTH = 16_384;
 
-/** Characters that stay of one text of a line that is too long. */
+/** Characters kept of each text in an overlong line. */
 const MAX_TEXT_LENGTH = 1_024;
 
 /**
- * Gives back the line as it is, or one of at most {@link MAX_LINE_LENGTH} characters whose long texts are cut and that
- * says how long it was (`cutFrom`). What does not fit even so loses all its fields but time, level and message.
+ * Returns a short line unchanged. In a longer one, cuts long texts to fit {@link MAX_LINE_LENGTH} characters, and adds the
+ * original length (`cutFrom`). A line that is still too long keeps only time, level and message.
  */
 export function boundLine(line: string): string {
   if (line.length <= MAX_LINE_LENGTH) return line;

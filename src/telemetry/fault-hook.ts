@@ -1,6 +1,6 @@
-// Lets a test end this process, or stop it, at a named step; outside tests it does nothing.
+// Lets a test kill or stop this process at a named step; does nothing otherwise.
 
-/** The steps between which a process may die. Each must leave the books so that another process can go on. */
+/** The steps at which a process may die. At each, another process must be able to continue from the database. */
 export type Step =
   | 'pull-started'
   | 'records-read'
@@ -18,7 +18,7 @@ export type Step =
 const desired = process.env.JOBMIRROR_FAULT_AT;
 let left = Number(process.env.JOBMIRROR_FAULT_NTH ?? 1);
 
-/** Marks that a step is reached. `JOBMIRROR_FAULT_AT=step[:stop]` kills or stops the process there, the n-th time. */
+/** Marks a step. `JOBMIRROR_FAULT_AT=step[:stop]` kills or stops the process there, at the `JOBMIRROR_FAULT_NTH` time. */
 export function crossStep(step: Step): void {
   if (desired === undefined) return;
   const [name, how] = desired.split(':');

@@ -1,8 +1,8 @@
-// Turns checks into the answers of GET /healthz, for monitoring, and GET /readyz, for what starts the process anew.
+// Serves GET /healthz, for monitoring, and GET /readyz, for supervisors that restart the process.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a check found: `ok` decides the status, the rest is shown. Nothing secret belongs into it. */
+/** The result of a check: `ok` decides the status, the rest is shown. Must contain no secrets. */
 export interface Health {
   readonly ok: boolean;
   readonly [detail: string]: unknown;
@@ -12,24 +12,24 @@ export interface HealthServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Asked at each request, but never twice at once. A throw counts as not healthy. */
+  /** Runs on each request, but never twice at the same time. A throw counts as unhealthy. */
   readonly check: () => Promise<Health>;
-  /** The same for `/readyz`: whether the process itself can work. */
+  /** The same for `/readyz`: whether the process itself can work. Default: `check`. */
   readonly ready?: () => Promise<Health>;
-  /** A check that takes longer than this counts as not healthy; in milliseconds. */
+  /** A check that takes longer than this, in milliseconds, counts as unhealthy. */
   readonly checkTimeoutMs?: number;
 }
 
 export interface HealthServer {
-  /** `http://host:port` with the port that was taken. */
+  /** `http://host:port` with the actual port. */
   readonly url: string;
-  /** Ends open connections too. */
+  /** Also ends open connections. */
   close(): Promise<void>;
 }
 
 /**
- * Listens, and answers GET (and HEAD) `/healthz` and `/readyz` with 200 or 503 and the check's result as JSON; all else is 404.
- * @throws if the address can't be taken
+ * Answers GET and HEAD of `/healthz` and `/readyz` with 200 or 503 and the check's result as JSON, everything else with 404.
+ * @throws if it can't listen on the address
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
   const timeoutMs = options.checkTimeoutMs ?? 5_000;
@@ -65,20 +65,20 @@ async function checkInTime(check: () => Promise<Health>, timeoutMs: number): Pro
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Health>((resolve) => {
     timer = setTimeout(() => resolve({ ok: false, error: `no result after ${timeoutMs} ms` }), timeoutMs);
-    // A process that ends does not wait for a check that nobody waits for.
+    // A pending check must not keep the process alive.
     timer.unref();
   });
   try {
     return await Promise.race([check(), late]);
   } catch {
-    // What was thrown may name hosts and users; it belongs into the log of the part that failed, not on a page.
+    // Hide the thrown error, which may name hosts and users: it belongs in the log of the part that failed, not on a page.
     return { ok: false, error: 'the check failed' };
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Lets calls that come while one runs share its result, so that many probes cost one check. */
+/** Concurrent calls share one result, so many probes cost one check. */
 function oneAtATime<Result>(run: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined;
   return () => {

@@ -1,6 +1,6 @@
-// Remembers that standard output or standard error can't be written any more, and tells whoever runs to stop.
+// Records that standard output or standard error can no longer be written, and notifies listeners.
 
-/** Thrown by a command whose results nobody can get any more. */
+/** Thrown by a command whose output can no longer be delivered. */
 export class OutputFailedError extends Error {
   override name = 'OutputFailedError';
   readonly code: string | undefined;
@@ -14,10 +14,10 @@ export class OutputFailedError extends Error {
 let failed: NodeJS.ErrnoException | undefined;
 const listeners = new Set<() => void>();
 
-/** Why standard output can't be written any more; `undefined`: it can. */
+/** Why standard output can no longer be written; `undefined` if it can. */
 export const outputFailure = (): NodeJS.ErrnoException | undefined => failed;
 
-/** Has `listener` called once either stream has failed, at once where it has already. Gives a function that takes it off. */
+/** Calls `listener` once when either stream fails, at once if one already has. Returns a function that removes it. */
 export function onOutputFailure(listener: () => void): () => void {
   if (failed !== undefined) listener();
   listeners.add(listener);
@@ -25,7 +25,7 @@ export function onOutputFailure(listener: () => void): () => void {
 }
 
 /**
- * Without a listener, a reader that goes away (EPIPE), a terminal that is gone (EIO) or a full disk (ENOSPC) would end
+ * Handles the streams' errors: otherwise a closed pipe (EPIPE), a lost terminal (EIO) or a full disk (ENOSPC) would end
  * the process in the middle of its work.
  */
 export function watchOutput(): void {

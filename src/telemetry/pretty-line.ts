@@ -1,4 +1,4 @@
-// Turns a JSON log line into one quiet line for a terminal: time, level, message, fields; a stack below, indented.
+// Formats a JSON log line for a terminal: time, level, message, fields; below it an indented stack.
 import { styleText } from 'node:util';
 import { terminalText } from './terminal-text.ts';
 
@@ -13,14 +13,14 @@ const LEVELS: Readonly<Record<number, { readonly name: string; readonly style: S
   60: { name: 'fatal', style: 'red' },
 };
 
-/** In every JSON line, and of no use to the person in front of the one process. */
+/** Fields of every line that do not help a person who watches one process. */
 const HIDDEN = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'err']);
 
 /**
  * @param line one line as pino writes it
  * @param colour whether the terminal shows colours
- * @returns the text to show, without a line break at its end. Control characters of the data are made visible, so that
- *   a feed can't steer the terminal.
+ * @returns the text to show, without a trailing line break. Control characters in the data are escaped, so a feed can't
+ *   control the terminal.
  */
 export function prettyLine(line: string, colour: boolean): string {
   const entry: Record<string, unknown> = JSON.parse(line);
@@ -49,7 +49,7 @@ function valueText(value: unknown): string {
   return isPlainWord ? value : terminalText(JSON.stringify(value));
 }
 
-/** The stacks and own properties (such as `code`) of an error and of its causes, as pino's `errWithCause` wrote them. */
+/** The stacks and own properties (such as `code`) of an error and its causes, as serialized by pino's `errWithCause`. */
 function errorText(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return error === undefined ? undefined : terminalText(String(error));
   const { type: _type, message, stack, cause, ...properties } = error as Record<string, unknown>;

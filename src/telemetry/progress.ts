@@ -1,18 +1,18 @@
-// Shows people how far long work is: one line rewritten on a terminal, a plain line now and then in a pipe.
+// Shows the progress of long work: a rewritten line on a terminal, occasional plain lines in a pipe.
 import type { WriteStream } from 'node:tty';
 import { terminalText } from './terminal-text.ts';
 
 export interface Progress {
-  /** Shows the text now, or later if the last one is too fresh. */
+  /** Shows the text, unless the last one was shown too recently. */
   show(text: string): void;
-  /** Clears the line, so that something else can be printed. */
+  /** Clears the line before something else is printed. */
   clear(): void;
 }
 
 const TERMINAL_EVERY_MS = 100;
 const PIPE_EVERY_MS = 10_000;
 
-/** Writes to standard error, so that standard output stays for results. */
+/** Writes to standard error; standard output is for results. */
 export function startProgress(stream: NodeJS.WriteStream | WriteStream = process.stderr): Progress {
   const everyMs = stream.isTTY ? TERMINAL_EVERY_MS : PIPE_EVERY_MS;
   let shownAt = stream.isTTY ? Number.NEGATIVE_INFINITY : performance.now();
@@ -36,10 +36,10 @@ export function startProgress(stream: NodeJS.WriteStream | WriteStream = process
   };
 }
 
-/** How much of the time may go into a look that only shows how far it is. */
+/** The share of the time that a progress check may take. */
 const SHARE_OF_TIME = 0.05;
 
-/** Gives `look`, skipped where it would take more than its share of the time, however long one takes. */
+/** Returns a throttled `check`: calls are skipped if checking would take more than {@link SHARE_OF_TIME}. */
 export function seldom(check: () => Promise<void>, now: () => number = () => performance.now()): () => Promise<void> {
   let nextAt = Number.NEGATIVE_INFINITY;
   return async () => {

@@ -1,14 +1,14 @@
-// Turns secrets into a function that removes them from text, in every form in which they travel.
+// Removes secrets from text, in every encoding in which they may occur.
 import { secretReplacer } from '../posting/secret-pattern.ts';
 
 const REPLACEMENT = '[secret]';
 
 /**
- * Makes a function that replaces each of the secrets with `[secret]`, however it is escaped or encoded: see
- * `secretReplacer`. Empty secrets are ignored. The text may be whole log lines: the replacement never breaks a JSON string.
+ * Returns a function that replaces each secret with `[secret]`, however it is escaped or encoded (see `secretReplacer`).
+ * Ignores empty secrets. The text may be whole log lines: the replacement never breaks a JSON string.
  */
 export function createScrub(secrets: readonly string[]): (text: string) => string {
-  // The longest first: a short one may be the beginning of a longer one, whose rest would stay.
+  // Longest first: a short secret may be the prefix of a longer one, whose rest would remain.
   const replacers = [...new Set(secrets)]
     .filter((secret) => secret !== '')
     .sort((a, b) => b.length - a.length)

@@ -1,4 +1,4 @@
-// Turns moments and durations into text for people: moments with their zone, durations in two units at most.
+// Formats times and durations for people: times with their zone, durations in at most two units.
 
 const PARTS = new Intl.DateTimeFormat('en-CA', {
   year: 'numeric',
@@ -11,7 +11,7 @@ const PARTS = new Intl.DateTimeFormat('en-CA', {
   timeZoneName: 'short',
 });
 
-/** A moment in the zone of the machine: `2026-03-20 14:05:09 UTC`. */
+/** A time in the machine's zone: `2026-03-20 14:05:09 UTC`. */
 export function formatTime(time: Date): string {
   const parts = Object.fromEntries(PARTS.formatToParts(time).map(({ type, value }) => [type, value]));
   const { year, month, day, hour, minute, second, timeZoneName } = parts;

@@ -1,11 +1,11 @@
-// Turns source files into the list of borders they cross: the layers of the design, and what stands only in few places.
+// Lists the borders that source files cross: the layers of the design, and what only some folders may use.
 import type { SourceFile } from './import-scan.ts';
 
-/** Which other folders of ours the files of a folder may import. A folder that is not listed has no place yet. */
 const CENTRE = ['src/posting', 'src/plan'] as const;
 const SIDES = [...CENTRE, 'src/feed', 'src/store', 'src/queue', 'src/site', 'src/config', 'src/telemetry'] as const;
 const STEPS = [...SIDES, 'src/pull', 'src/apply', 'jobs', 'src/review'] as const;
 
+/** The folders that the files of a folder may import. Every folder must be listed. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/posting': [],
   'src/plan': ['src/posting'],
@@ -25,13 +25,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/cli': [...STEPS, 'src/runtime', 'src/sandbox', 'src/embedded-postgres'],
 };
 
-/** Single files beyond the table: the way to the files that are not compiled, and the sandbox's own database server. */
+/** Exceptions to the table: the path to the files that are not compiled, and the sandbox's own database server. */
 const ALSO: readonly { readonly from: RegExp; readonly to: RegExp }[] = [
   { from: /^src\/(feed|store|queue|site|sandbox)\//, to: /^src\/config\/package-root\.ts$/ },
   { from: /^src\/sandbox\//, to: /^src\/embedded-postgres\// },
 ];
 
-/** Packages that stand only in some folders. */
+/** Packages that only some folders may import. */
 const ONLY_IN: readonly { readonly packages: readonly string[]; readonly folders: readonly string[] }[] = [
   {
     packages: ['pg', 'pg-copy-streams', 'embedded-postgres'],
@@ -41,18 +41,18 @@ const ONLY_IN: readonly { readonly packages: readonly string[]; readonly folders
   { packages: ['fast-xml-parser', 'xmlbuilder2', 'saxes'], folders: ['src/site', 'src/feed', 'src/sandbox'] },
 ];
 
-/** The pure centre: it computes from what it is given. Hashing is computing. */
+/** The pure centre computes only from its arguments. Hashing counts as computing. */
 const PURE = ['src/posting', 'src/plan'];
 const PURE_MODULES = new Set(['node:crypto', 'node:buffer']);
 const IMPURE_TEXT =
   /\b(?:Date\.now|performance\.|new Date\(\)|Math\.random|process\.|console\.|set(?:Timeout|Interval|Immediate)\b|fetch\()/;
 
-/** Text of feeds and sites reaches a terminal only through functions that neutralise what would steer it. */
+/** Text of feeds and sites reaches a terminal only through functions that escape control characters. */
 const MAY_WRITE_OUT =
   /^src\/(?:cli\/(?:main|output\/table|demo\/page)|telemetry\/(?:log|print|progress|output-failure))\.ts$/;
 
 const SQL_FOLDERS = ['src/store', 'src/sandbox'];
-/** A literal that begins as a statement does. */
+/** A literal that starts like an SQL statement. */
 const SQL_TEXT =
   /[`'"]\s*(?:select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w."]+\s+set\s|delete\s+from\s|truncate\s|with\s+\w+\s+as\s|create\s+(?:table|schema|(?:unique\s+)?index)\s|alter\s+table\s)/i;
 
@@ -75,7 +75,7 @@ function importsAcross(file: SourceFile): string[] {
     if (/^(?:test|bench)\//.test(name)) return [`${file.path}: shipped code may not import ${name}`];
     const place = ONLY_IN.find(({ packages }) => packages.includes(name));
     if (place !== undefined && !place.folders.includes(folder)) {
-      return [`${file.path}: ${name} stands only in ${place.folders.join(', ')}`];
+      return [`${file.path}: ${name} is allowed only in ${place.folders.join(', ')}`];
     }
     if (PURE.includes(folder) && name.startsWith('node:') && !PURE_MODULES.has(name)) {
       return [`${file.path}: ${folder} is pure and may not import ${name}`];
@@ -92,11 +92,11 @@ function textOutOfPlace(file: SourceFile): string[] {
   return [
     ...(out === undefined ? [] : [`${file.path}: output goes through src/telemetry/print.ts, not through ${out}`]),
     ...(impure === undefined ? [] : [`${file.path}: ${folder} is pure, "${impure}" is not`]),
-    ...(sql === undefined ? [] : [`${file.path}: SQL stands only in ${SQL_FOLDERS.join(', ')}, not here: ${sql}`]),
+    ...(sql === undefined ? [] : [`${file.path}: SQL is allowed only in ${SQL_FOLDERS.join(', ')}, not here: ${sql}`]),
   ];
 }
 
-/** Each file that imports itself in the end, with one way round; found depth first. */
+/** The import cycles, each with one path; found depth first. */
 function cycles(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const done = new Set<string>();

@@ -1,5 +1,4 @@
-// Turns a source file's text into what it imports, and a folder into the files below it, without a compiler's help:
-// TypeScript 7 is native and has no interface for tools.
+// Finds source files and their imports by text search, because TypeScript 7 is native and has no API for tools.
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix, relative, sep } from 'node:path';
 
@@ -21,12 +20,12 @@ export function readSources(packageRoot: string, folders: readonly string[]): So
     .map((path) => sourceFile(path, readFileSync(`${packageRoot}/${path}`, 'utf8')));
 }
 
-/** @throws for an import that can't be judged: one whose module is computed while the program runs. */
+/** @throws for an import whose module is computed at run time. */
 export function sourceFile(path: string, text: string): SourceFile {
   return { path, text, imports: importedNames(path, text).map((name) => resolve(path, name)) };
 }
 
-// Static imports stand at the beginning of a line (the formatter sees to that); types count as much as values.
+// Static imports start at the beginning of a line (the formatter ensures it). Type imports count too.
 const STATIC = /^(?:import|export)\b[^'"`;]*?\bfrom\s*(['"])(?<name>[^'"]+)\1/gm;
 const FOR_EFFECT = /^import\s*(['"])(?<name>[^'"]+)\1/gm;
 const DYNAMIC = /\b(?:import|require)\s*\(\s*(?:(['"])(?<name>[^'"]+)\1\s*[,)])?/g;

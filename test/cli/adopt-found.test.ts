@@ -1,4 +1,4 @@
-// `review settle FEED --found`: adopts in one go the found jobs of which it is certain whose they are, and leaves the others.
+// `review settle FEED --found` adopts all found jobs whose posting is certain, and leaves the others.
 import { request } from 'undici';
 import { afterEach, expect, it, vi } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -24,7 +24,7 @@ async function make(number: string): Promise<void> {
   await answer.body.dump();
 }
 
-/** Six postings with jobs on the site; three of them leave something to decide. */
+/** Six postings with jobs on the site; three of them need a decision. */
 async function openFound(): Promise<void> {
   mirror = await openMirror({ searched: true });
   for (const number of ['p1', 'p2', 'p3', 'p4', 'p4', 'P-5', 'p7']) await make(number);
@@ -34,7 +34,7 @@ async function openFound(): Promise<void> {
   mirror.sandbox.requests.clear();
 }
 
-it('asks first, adopts what is certain as one by one, and names what is left', async () => {
+it('asks first, adopts the certain ones, and lists the rest', async () => {
   await openFound();
   const refused = await run('settle', 'acme', '--found');
   expect(refused).toMatchObject({ status: 1, out: '' });
@@ -56,7 +56,7 @@ it('asks first, adopts what is certain as one by one, and names what is left', a
       message: expect.stringContaining('shows the reference "P-5"'),
     }),
   ]);
-  // No job was made, and those that were adopted have what the feed says.
+  // No job was created, and the adopted ones match the feed.
   expect(mirror.sandbox.requests.recent().filter(({ method }) => method === 'POST')).toEqual([]);
   const jobs = await mirror.siteJobs();
   for (const key of ['p1', 'p2', 'p3', 'p7']) expect(jobs.get(key)?.title).toBe(`Nurse ${key}`);
@@ -68,7 +68,7 @@ it('asks first, adopts what is certain as one by one, and names what is left', a
   expect(await mirror.sync()).toMatchObject({ created: 0, updated: 0, in_doubt: 2 });
 });
 
-it('leaves a job that shows something else by now, and one that is gone', async () => {
+it('leaves a job whose content has changed since, and one that is gone', async () => {
   await openFound();
   const [first, second] = await mirror.sandbox.inspect.jobs();
   const headers = {

@@ -1,5 +1,5 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own ${NAME} is what is written.
-// One feed that can't be used as it is configured stops no other; and check says all that is wrong before it says "right".
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration itself contains ${NAME}.
+// A feed with configuration mistakes does not stop the others, and `check` reports every mistake.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
-// Each command is a process of its own.
+// Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => mirror.close());
 
-/** Adds a feed `globex`, the lines of which follow, to the configuration. */
+/** Adds a feed `globex` with these lines to the configuration. */
 async function addFeed(...lines: string[]): Promise<void> {
   const text = await readFile(mirror.configPath, 'utf8');
   await writeFile(mirror.configPath, `${text}  globex:\n${lines.map((line) => `    ${line}\n`).join('')}`);
@@ -30,12 +30,12 @@ const WHOLE = ['source: feed.xml', 'format: indeed', 'site: board'];
 describe.each([
   ['an unknown setting', [...WHOLE, 'shedule: "* * * * *"'], 'shedule'],
   ['an unknown preset', ['source: feed.xml', 'format: nothing-like-it', 'site: board'], 'there is no preset'],
-  ['a site that is not there', ['source: feed.xml', 'format: indeed', 'site: bord'], 'there is no site bord'],
+  ['an unknown site', ['source: feed.xml', 'format: indeed', 'site: bord'], 'there is no site bord'],
   ['a variable that is not set', [...WHOLE, 'headers: { Authorization: "${NOT_SET_ANYWHERE}" }'], 'NOT_SET_ANYWHERE'],
-  ['a mapping that fills too little', [...WHOLE, 'fields: { title: null }'], 'nothing fills title'],
-  ['a schedule that nobody can run', [...WHOLE, 'schedule: "@reboot"'], 'schedule'],
+  ['a mapping without a required field', [...WHOLE, 'fields: { title: null }'], 'nothing fills title'],
+  ['an unsupported schedule', [...WHOLE, 'schedule: "@reboot"'], 'schedule'],
 ])('a feed with %s', (_name, lines, reason) => {
-  it('is reported as failed by sync and plan, and the other is mirrored', async () => {
+  it('is reported as failed by sync and plan, while the other feed is mirrored', async () => {
     await addFeed(...lines);
     const plan = await run('plan');
     expect(plan).toMatchObject({ status: 1, errors: expect.stringContaining('acme: 3 seen: 3 to create') });
@@ -56,7 +56,7 @@ describe.each([
   });
 });
 
-it('a feed that became wrong is not one that was taken out: its jobs and name stay its own', async () => {
+it('a feed that breaks does not count as removed: it keeps its jobs and name', async () => {
   await addFeed(...WHOLE.slice(1), 'source: other.xml');
   await writeFile(join(mirror.folder, 'other.xml'), feedXml([posting('g1')]));
   expect((await run('sync')).status).toBe(0);
@@ -66,7 +66,7 @@ it('a feed that became wrong is not one that was taken out: its jobs and name st
       .replace('globex:', 'globex:\n    colour: blue')
       .replace('acme:', 'other:'),
   );
-  // `other` is acme under a new name, which is for a person to say; globex is no name that it could have had.
+  // `other` may be acme under a new name, which a person must confirm; it cannot be a renamed globex.
   const refused = await run('sync', 'other');
   expect(refused.errors).toContain('feeds rename acme other');
   expect(refused.errors).not.toContain('globex');
@@ -77,14 +77,14 @@ it('a feed that became wrong is not one that was taken out: its jobs and name st
   expect((await mirror.siteJobs()).size).toBe(4);
 });
 
-it('what is wrong with a site stops everything', async () => {
+it('a mistake in a site stops everything', async () => {
   const text = await readFile(mirror.configPath, 'utf8');
   await writeFile(mirror.configPath, text.replace('  board:', '  board:\n    colour: blue'));
   expect(await run('sync')).toMatchObject({ status: 1, errors: expect.stringContaining('sites.board.colour') });
   expect((await mirror.siteJobs()).size).toBe(0);
 });
 
-it('one feed that is being pulled does not keep plan from the others', async () => {
+it('a feed that is being pulled does not stop plan from planning the others', async () => {
   await addFeed(...WHOLE);
   const { db } = await mirror.app();
   const { lockKey, tryLock } = await import('../../src/store/locks/advisory-locks.ts');
@@ -97,7 +97,7 @@ it('one feed that is being pulled does not keep plan from the others', async () 
 });
 
 describe('check', () => {
-  it('says that all is right in its last line only', async () => {
+  it('reports a valid configuration in its last line only', async () => {
     const { out, status } = await run('check');
     expect(status).toBe(0);
     expect(out.trimEnd().split('\n').at(-1)).toBe(`${mirror.configPath} is right.`);
@@ -105,7 +105,7 @@ describe('check', () => {
     expect((await run('check', '--json')).json()).toEqual([expect.objectContaining({ right: true, problems: [] })]);
   });
 
-  it('names every mistake at once, with line and what to do, and never says "right"', async () => {
+  it('lists every mistake at once, with line and remedy, and never says "right"', async () => {
     await addFeed('source: feeds/*.xml', 'format: indeed', 'site: board', 'schedule: "H 3 * * *"');
     await rm(join(mirror.folder, 'feed.xml'));
     const { out, errors, status } = await run('check');
@@ -123,7 +123,7 @@ describe('check', () => {
     expect(json?.problems).toHaveLength(3);
   });
 
-  it('prints problems alone, in the order of the file, and knows encodings that nobody can read', async () => {
+  it('prints only the problems, in file order, including unsupported encodings', async () => {
     await addFeed('source: feed.xml', 'schedule: "H 3 * * *"', 'format: indeed', 'site: bord');
     const { out, errors, status } = await run('check');
     expect(status).toBe(1);
@@ -135,7 +135,7 @@ describe('check', () => {
     await writeFile(mirror.configPath, encoded('klingon-8'));
     expect(await run('check')).toMatchObject({
       status: 1,
-      errors: expect.stringContaining('feed globex: the encoding "klingon-8" is not known'),
+      errors: expect.stringContaining('feed globex: the encoding "klingon-8" is unknown'),
     });
     for (const known of ['windows-1252', 'UTF-16', 'utf8', 'Shift_JIS']) {
       await writeFile(mirror.configPath, encoded(known));
@@ -143,7 +143,7 @@ describe('check', () => {
     }
   });
 
-  it('does not call right what a site refuses, nor what it could not look at', async () => {
+  it('does not say "right" if a site refuses the token, or if it could not check the database', async () => {
     await mirror.sandbox.changePassword('mirror@example.com', 'another long password');
     const refused = await run('check', '--online');
     expect(refused.status).toBe(1);

@@ -1,4 +1,4 @@
-// `jobmirror demo` as a newcomer starts it: it explains and proves itself, and leaves nothing behind, however it ends.
+// `jobmirror demo` as a newcomer starts it: it explains itself, proves its result, and cleans up however it ends.
 import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,14 +15,14 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-it('proves with --once what it did, in plain lines, and removes everything', { timeout: 240_000 }, async () => {
+it('with --once, proves its result in plain lines and removes everything', { timeout: 240_000 }, async () => {
   const demo = startProgram(['demo', '--once'], { cwd: folder });
   expect(await demo.ended, demo.errors()).toEqual({ status: 0, signal: null });
   const lines = demo.out().split('\n');
   const proven = lines.filter((line) => line.includes('proven:')).map((line) => line.trim());
   expect(proven).toEqual([
     "proven: 60 valid postings are live, each as one job with exactly the posting's fields",
-    'proven: SL-0881 stands twice in the feed, and the first of the two is live',
+    'proven: SL-0881 appears twice in the feed, and the first of the two is live',
     'proven: 3 invalid postings are in review; CH-20553 was live before and stays as it was',
     'proven: 5 postings left the feed, and the site answers 404 for their jobs',
     'proven: the site has 61 jobs: these 61 and no other',
@@ -35,20 +35,20 @@ it('proves with --once what it did, in plain lines, and removes everything', { t
     ),
     expect.stringContaining(': 64 seen, 60 unchanged, 3 rejected, 1 duplicate; 0 requests in'),
   ]);
-  // No colour and no logs: no escape sequences, and on standard error at most the progress that a slow machine gets to see.
+  // No escape sequences and no logs; on standard error at most progress lines, on a slow machine.
   expect(demo.out()).not.toContain('\u001b');
   expect(demo.errors().replace(/^corrandale: (?:reading|sending), .*\n/gm, '')).toBe('');
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('waits for a signal without --once, with its site open to look at, and then ends well', {
+it('without --once, keeps its site open until a signal, then exits with status 0', {
   timeout: 240_000,
 }, async () => {
   const demo = startProgram(['demo'], { cwd: folder });
   const [, url = ''] = await demo.printed(/The site: +(\S+)/);
   await demo.printed(/Ctrl-C ends the demo/);
   expect((await fetch(`${url}/jobs.xml`)).status).toBe(200);
-  // The commands that it names work as they are typed, with paths in quotes where they need them.
+  // The printed commands work as typed, with paths quoted where needed.
   const commands = [...demo.out().matchAll(/^ +(node .*)$/gm)].map(([, command = '']) => command);
   expect(commands.map((command) => /main\.js'? (\w+(?: \w+)?)/.exec(command)?.[1])).toEqual([
     'review list',
@@ -70,7 +70,7 @@ it('waits for a signal without --once, with its site open to look at, and then e
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('stopped in the middle it removes everything, and does not claim to be done', { timeout: 240_000 }, async () => {
+it('stopped midway, removes everything, and does not claim to be done', { timeout: 240_000 }, async () => {
   const demo = startProgram(['demo', '--once'], { cwd: folder });
   await demo.printed(/The sync, as/);
   demo.process.kill('SIGTERM');
@@ -79,7 +79,7 @@ it('stopped in the middle it removes everything, and does not claim to be done',
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('removes what a killed demo left behind, its database server too', { timeout: 240_000 }, async () => {
+it('removes what a killed demo left behind, including its database server', { timeout: 240_000 }, async () => {
   const killed = startProgram(['demo', '--once'], { cwd: folder });
   await killed.printed(/The sync, as/);
   killed.process.kill('SIGKILL');

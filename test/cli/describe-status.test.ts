@@ -1,3 +1,4 @@
+// The status of sites and feeds as text for people.
 import { describe, expect, it } from 'vitest';
 import { describeFeeds, describeSite } from '../../src/cli/output/describe-status.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
@@ -28,9 +29,9 @@ describe('a site', () => {
     expect(linesOf(state)).toContain(line);
   });
 
-  it('is said to have one surplus job, and several', () => {
-    expect(linesOf({}, 1)).toContain('  still to be deleted: 1 surplus job of ours');
-    expect(linesOf({}, 2)).toContain('  still to be deleted: 2 surplus jobs of ours');
+  it('shows one orphan site job, and several', () => {
+    expect(linesOf({}, 1)).toContain('  still to be deleted: 1 orphan site job');
+    expect(linesOf({}, 2)).toContain('  still to be deleted: 2 orphan site jobs');
   });
 });
 
@@ -40,7 +41,7 @@ describe('a schedule that nobody runs', () => {
   const feed = { ...counts, duplicates: 0, discarded: 0, feed: 'acme', site: 'board', schedule, served: false };
   it.each([
     ['of a configured feed is late', { configured: true, retired: false }, true],
-    ['of a feed that was taken out is not', { configured: false, retired: false }, false],
+    ['of a removed feed is not', { configured: false, retired: false }, false],
     ['of a retired feed is not', { configured: false, retired: true }, false],
   ])('%s', (_what, marks, isLate) => {
     const lines = describeFeeds([{ ...feed, ...marks }] as unknown as Parameters<typeof describeFeeds>[0], write);
@@ -54,6 +55,6 @@ it.each([
   ['a: jobmirror b c; d: jobmirror e', 'a: jobmirror b c --config c.yaml; d: jobmirror e --config c.yaml'],
   ['a: jobmirror b c. If d: jobmirror e', 'a: jobmirror b c --config c.yaml. If d: jobmirror e --config c.yaml'],
   ['update jobmirror, please', 'update jobmirror, please'],
-])('commands in texts of the books are completed: %s', (text, completed) => {
+])('commands in stored texts are completed: %s', (text, completed) => {
   expect(completeCommands(text, write)).toBe(completed);
 });

@@ -1,4 +1,4 @@
-// `jobmirror review discard` on a terminal, which `script` (util-linux) stands in for.
+// `jobmirror review discard` on a terminal, simulated by `script` (util-linux).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => mirror.close());
 
-/** Discards all of the feed on a terminal, where `answer` is typed once it asks. */
+/** Discards all entries of the feed on a terminal, and types `answer` at the prompt. */
 async function discard(answer: string): Promise<{ status: number; shown: string }> {
   const command = `'${process.execPath}' '${PROGRAM}' review discard acme --config '${mirror.configPath}'`;
   const child = spawn('script', ['-qec', command, '/dev/null'], {
@@ -39,7 +39,7 @@ async function discard(answer: string): Promise<{ status: number; shown: string 
 
 const left = async () => (await runProgram(mirror, 'review', 'list', '--json')).json().length;
 
-// Only Linux has this `script`; that of macOS takes other options.
+// Linux only: `script` on macOS has other options.
 it.skipIf(!existsSync('/usr/bin/script') || process.platform !== 'linux')(
   'asks, and discards only after a yes',
   async () => {

@@ -1,10 +1,10 @@
-// `jobmirror review discard` asks before it covers much, and what was discarded is counted, listed and brought back.
+// `jobmirror review discard` asks before it discards many entries; discarded entries are counted, listed and reopened.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
-// Each command is a process of its own.
+// Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
@@ -24,7 +24,7 @@ const ODD = ['a', 'b', 'c'].map((key) => posting(key, { state: 'Jalisco' }));
 const NOBODY = '<job><title>Nobody</title></job>';
 
 describe('a discard of several entries of a feed', () => {
-  it('is refused where nobody can be asked, with the counts and the commands that go on', async () => {
+  it('is refused if nobody can be asked, with the counts and the commands to go on with', async () => {
     await sync([...postings(2), ...ODD], NOBODY);
     const refused = await run('review', 'discard', 'acme');
     expect(refused).toMatchObject({ status: 1, out: '' });
@@ -34,7 +34,7 @@ describe('a discard of several entries of a feed', () => {
     expect(refused.errors).toMatch(/review discard acme --kind KIND/);
     expect((await run('review', 'list', '--json')).json()).toHaveLength(4);
 
-    // One kind is several entries still.
+    // Restricting to one kind still leaves several entries.
     expect(await run('review', 'discard', 'acme', '--kind', 'rejected')).toMatchObject({ status: 1, out: '' });
     expect(await run('review', 'discard', 'acme', '--kind', 'in_doubt')).toMatchObject({ status: 1, out: '' });
     const one = await run('review', 'discard', 'acme', '--kind', 'unreadable', '--json');
@@ -54,7 +54,7 @@ describe('a discard of several entries of a feed', () => {
     expect((await run('review', 'list')).out).toBe('Nothing needs a person.\n');
   });
 
-  it('asks for entries of several kinds also where each is named', async () => {
+  it('also asks for entries of several kinds that are named one by one', async () => {
     await sync([...postings(2), ...ODD], NOBODY);
     const entries = (await run('review', 'list', '--json')).json<{ id: number; kind: string }>();
     const ids = (kind: string) => entries.filter((entry) => entry.kind === kind).map(({ id }) => String(id));
@@ -66,7 +66,7 @@ describe('a discard of several entries of a feed', () => {
   });
 });
 
-it('what was discarded is told by sync, pulls, status and why, listed, and reopened', async () => {
+it('discarded entries are shown by sync, pulls, status and why, listed, and reopened', async () => {
   await sync([...postings(2), ...ODD]);
   await run('review', 'discard', 'acme', '--yes');
   const again = await sync([...postings(2), ...ODD]);

@@ -1,4 +1,4 @@
-// A feed that gets another name in the configuration, or is taken out of it: no job is made twice, and none is forgotten.
+// Renaming a feed in the configuration or removing it never duplicates or forgets a job.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -8,7 +8,7 @@ import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
-// Each command is a process of its own.
+// Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
@@ -19,14 +19,14 @@ beforeEach(async () => {
 });
 afterEach(() => mirror.close());
 
-/** Alters the configuration, as an editor would. */
+/** Edits the configuration. */
 async function edit(from: string, to: string): Promise<void> {
   const text = await readFile(mirror.configPath, 'utf8');
   expect(text).toContain(from);
   await writeFile(mirror.configPath, text.replace(from, to));
 }
 
-/** The name of a feed stands alone in its line. */
+/** A feed's name is alone on its line. */
 const rename = (from: string, to: string): Promise<void> => edit(`\n  ${from}:\n`, `\n  ${to}:\n`);
 
 async function syncOnce() {
@@ -36,7 +36,7 @@ async function syncOnce() {
 }
 
 describe('a feed under a new name', () => {
-  it('is not pulled before a person says that it is the same; then it has the jobs that it had', async () => {
+  it('is not pulled until a person confirms the rename; then it keeps its jobs', async () => {
     await syncOnce();
     await rename('acme', 'acme-jobs');
     mirror.sandbox.requests.clear();
@@ -67,20 +67,20 @@ describe('a feed under a new name', () => {
     ).toEqual([{ actor: 'ann', feed: 'acme-jobs', old: 'acme' }]);
   });
 
-  it('is pulled as a new one once the old one is retired, which may come back', async () => {
+  it('is pulled as new once the old one is retired, which may return', async () => {
     await syncOnce();
     await rename('acme', 'other');
     await writeFile(join(mirror.folder, 'other.xml'), feedXml([posting('o1')]));
     await edit('source: feed.xml', 'source: other.xml');
     expect((await run('sync')).status).toBe(1);
-    // Said once, with the whole commands: neither the line of the pull nor one about acme repeats it.
-    const told = (await run('status')).out;
-    expect(told).toMatch(
+    // Printed once, with complete commands: neither the line of the pull nor one about acme repeats it.
+    const shown = (await run('status')).out;
+    expect(shown).toMatch(
       /^FAILING: feed other: .* names acme \(3 live jobs on site board\)\. .* retire acme --config \S+$/m,
     );
-    expect(told.match(/feeds rename acme other/g)).toHaveLength(1);
-    expect(told).not.toContain('acme is no longer in the configuration');
-    expect((await run('feeds', 'retire', 'acme')).out).toContain('Feed acme is out of service; its jobs stay.');
+    expect(shown.match(/feeds rename acme other/g)).toHaveLength(1);
+    expect(shown).not.toContain('acme is no longer in the configuration');
+    expect((await run('feeds', 'retire', 'acme')).out).toContain('Feed acme is retired; its jobs stay.');
     expect((await run('sync', '--json')).json()).toEqual([expect.objectContaining({ created: 1, deleted: 0 })]);
     expect(await mirror.sandbox.inspect.count()).toBe(4);
     const { out } = await run('status');
@@ -95,8 +95,8 @@ describe('a feed under a new name', () => {
   });
 });
 
-it('check calls a configuration right whose books can not be looked at, and says so', async () => {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the configuration.
+it('check accepts a configuration whose database it cannot read, and says so', async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as written in the configuration.
   await edit('${DATABASE_URL}', 'postgres://127.0.0.1:1/jobmirror');
   const { status, json } = await run('check', '--json');
   expect(status).toBe(0);
@@ -104,17 +104,17 @@ it('check calls a configuration right whose books can not be looked at, and says
   expect(json()).toEqual([expect.objectContaining({ warnings, problems: [] })]);
 });
 
-it('a feed that was taken out while changes of it waited is named by sync and status', async () => {
+it('sync and status report a feed that was removed while its changes were waiting', async () => {
   await mirror.sandbox.setFaults([{ name: '401' }]);
   expect(await syncOnce()).toMatchObject({ status: 'pending', pending: 3 });
   await rename('acme', 'other');
   const { errors } = await run('sync');
-  expect(errors).toContain('feed acme is no longer in the configuration: 0 jobs of it stay as they are, and 3 changes');
+  expect(errors).toContain('feed acme is no longer in the configuration: 0 jobs stay as they are, and 3 changes');
   expect(errors).toContain(`feeds retire acme --config ${mirror.configPath}`);
-  expect((await run('status')).out).toContain('3 changes of it are not sent');
+  expect((await run('status')).out).toContain('3 changes are not sent');
 });
 
-it('check names each feed that is left once, whatever else is wrong', async () => {
+it('check names each removed feed once, whatever else is wrong', async () => {
   await syncOnce();
   const { db } = await mirror.app();
   await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
@@ -125,15 +125,15 @@ it('check names each feed that is left once, whatever else is wrong', async () =
   await rename('acme', 'acme-jobs');
   const { out } = await run('check');
   expect(out).toContain('problem: feed acme-jobs is new');
-  expect(out).toContain('feed globex is no longer in the configuration: 0 jobs of it stay as they are, and 1 change');
+  expect(out).toContain('feed globex is no longer in the configuration: 0 jobs stay as they are, and 1 change');
   expect(out).not.toContain('feed acme is no longer in the configuration');
 });
 
-describe('a feed under a new name of which nothing is live', () => {
+describe('a renamed feed without live jobs', () => {
   const LOST = [{ name: 'reset-after' }] as const;
   const QUICK = 'doubts: { resolve_after_seconds: 5.5 }';
 
-  it('is not pulled while creates of the old name are in doubt, which go on under the new one', async () => {
+  it('is not pulled while creates of the old name are in doubt; they continue under the new name', async () => {
     await edit('    reference_field', `    ${QUICK}\n    reference_field`);
     const listPath = '    list_path: /jobs.xml\n';
     await edit(listPath, '');
@@ -161,7 +161,7 @@ describe('a feed under a new name of which nothing is live', () => {
     expect(await syncOnce()).toMatchObject({ status: 'failed', message: expect.stringContaining('1 more that may') });
   });
 
-  it('is pulled where the site has nothing of the old one', async () => {
+  it('is pulled if the site has nothing of the old name', async () => {
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('old', 'board')`);
     await db.query(
@@ -171,7 +171,7 @@ describe('a feed under a new name of which nothing is live', () => {
     expect(await syncOnce()).toMatchObject({ status: 'mirrored', created: 3 });
   });
 
-  it('is not pulled either where the site got another name too, but not another address', async () => {
+  it('is not pulled either if the site was renamed too, at the same address', async () => {
     await syncOnce();
     await rename('acme', 'acme-jobs');
     await rename('board', 'main');
@@ -182,7 +182,7 @@ describe('a feed under a new name of which nothing is live', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(3);
   });
 
-  it('says with two new names which old ones they may have been, until each is told', async () => {
+  it('names the possible former names of two new feeds until a person decides each', async () => {
     await syncOnce();
     const { db } = await mirror.app();
     await db.query(`insert into feed_state (feed, site) values ('globex', 'board')`);
@@ -208,7 +208,7 @@ describe('a feed under a new name of which nothing is live', () => {
   });
 });
 
-it('a feed that is retired while creates of it are in doubt says so', async () => {
+it('retiring a feed with creates in doubt says so', async () => {
   await edit('    list_path: /jobs.xml\n', '');
   await mirror.sandbox.setFaults([{ name: 'reset-after' }]);
   expect(await syncOnce()).toMatchObject({ in_doubt: 3 });
@@ -220,20 +220,20 @@ describe('feeds new', () => {
   const LOST = [{ name: 'reset-after' }] as const;
   const listPath = '    list_path: /jobs.xml\n';
 
-  /** Three creates of acme are in doubt, and the site has made their jobs. */
+  /** Three creates of acme are in doubt, and the site has created their jobs. */
   async function openDoubtful(): Promise<void> {
     await edit(listPath, '');
     await mirror.sandbox.setFaults(LOST);
     expect(await syncOnce()).toMatchObject({ in_doubt: 3, created: 0 });
     await mirror.sandbox.setFaults([]);
   }
-  /** As a person does who does not read what the commands say. */
+  /** Acts like a person who ignores what the commands print. */
   const insist = async () => {
     await run('feeds', 'new', 'other');
     await run('feeds', 'retire', 'acme');
   };
 
-  it('is refused while a feed outside of the configuration has creates in doubt, out of service or not', async () => {
+  it('is refused while an unconfigured feed has creates in doubt, retired or not', async () => {
     await openDoubtful();
     await rename('acme', 'other');
     for (const retired of [false, true]) {
@@ -251,10 +251,10 @@ describe('feeds new', () => {
     for (const { id, key } of entries) {
       expect(await run('review', 'settle', `${id}`, '--exists', `${jobs.get(key)}`)).toMatchObject({ status: 0 });
     }
-    expect((await run('feeds', 'new', 'other')).out).toContain('Feed other is taken for new');
+    expect((await run('feeds', 'new', 'other')).out).toContain('Feed other is declared new');
   });
 
-  it('that is insisted on makes nothing twice', async () => {
+  it('creates no duplicates even if insisted on', async () => {
     await openDoubtful();
     await rename('acme', 'other');
     await insist();
@@ -274,7 +274,7 @@ describe('feeds new', () => {
     });
   });
 
-  it('is accepted beside the doubts of a feed that is configured, here or in another process, or of another site', async () => {
+  it('is accepted despite doubts of a feed that is configured, here or in another process, or of another site', async () => {
     await openDoubtful();
     expect((await run('feeds', 'new', 'acme')).status).toBe(0);
     await rename('acme', 'other');
@@ -288,7 +288,7 @@ describe('feeds new', () => {
     expect((await run('feeds', 'new', 'other')).status).toBe(0);
   });
 
-  it('counts no more once a feed is retired whose creates are in doubt: the site is searched', async () => {
+  it('no longer counts once a feed with creates in doubt is retired: the site is searched', async () => {
     await openDoubtful();
     const text = await readFile(mirror.configPath, 'utf8');
     const [, block = ''] = /\n {2}acme:\n([\s\S]*)$/.exec(text) ?? [];
@@ -304,7 +304,7 @@ describe('feeds new', () => {
   });
 });
 
-/** A process beside the commands. */
+/** A process running alongside the commands. */
 const SOMEBODY = { command: 'work', host: 'here', pid: 1, parts: {}, feeds: new Map() } as const;
 
 describe('a rename is refused', () => {
@@ -314,7 +314,7 @@ describe('a rename is refused', () => {
     return errors;
   };
 
-  it('for a feed that is configured, and for names that are not', async () => {
+  it('for a configured old name, and for an unconfigured new one', async () => {
     await syncOnce();
     expect(await refused('acme', 'other')).toContain('feed acme is in the configuration');
     expect(await refused('globex', 'acme')).toContain('there is no feed globex; feeds: acme');
@@ -322,7 +322,7 @@ describe('a rename is refused', () => {
     expect(await refused('acme', 'globex')).toContain('there is no feed globex in');
   });
 
-  it('for a name that has jobs of its own, while a change is being sent, and for another site', async () => {
+  it('for a name with jobs of its own, while a change is being sent, and for another site', async () => {
     await syncOnce();
     await rename('acme', 'other');
     const { db } = await mirror.app();
@@ -347,7 +347,7 @@ describe('a rename is refused', () => {
   });
 });
 
-it('a rename releases what a process that ended was sending', async () => {
+it('a rename releases the changes that an ended process was sending', async () => {
   await syncOnce();
   await rename('acme', 'other');
   const { db } = await mirror.app();
@@ -363,8 +363,8 @@ it('a rename releases what a process that ended was sending', async () => {
   expect(await db.query('select feed, state from change')).toEqual([{ feed: 'other', state: 'ready' }]);
 });
 
-// Names and schedules of processes are those of their configurations.
-it('a rename leaves no table out', async () => {
+// Tables of processes keep the names and schedules of their own configurations.
+it('a rename covers every table', async () => {
   const { db } = await mirror.app();
   const rows = await db.query<{ name: string }>(
     `select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'feed'

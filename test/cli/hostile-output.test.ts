@@ -1,4 +1,4 @@
-// No command passes on what would steer a terminal, whatever a feed says; JSON keeps the value.
+// No command prints text of a feed that would control the terminal; JSON keeps the value.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -6,7 +6,7 @@ import { runProgram } from './run-program.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-// What XML can carry of it: C0 controls are removed when a record is read.
+// Limited to what XML can carry: C0 controls are removed when a record is read.
 const HOSTILE = '\u009b31m\u202egnp\u2066\u{e0041}\u2028\u007f';
 const STEERS = /(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069\u2028\u{e0000}-\u{e007f}]/u;
 
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => mirror.close());
 
-it('neither plan, sync, review, why, status, pulls nor mappings shows it', async () => {
+it('plan, sync, review, why, status, pulls and mappings do not print it', async () => {
   await mirror.writeFeed(
     feedXml([posting('one', { title: `Nurse ${HOSTILE}` }), posting('two', { state: `Jalisco ${HOSTILE}` })]),
   );

@@ -1,4 +1,4 @@
-// An import asks the site about its jobs first: what is not there, or is another posting's, is not taken over.
+// An import first asks the site about its jobs: it refuses missing jobs and those of other postings.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
@@ -18,7 +18,7 @@ const open = async (options: MirrorOptions = {}): Promise<void> => {
 const run = (...args: readonly string[]) => runProgram(mirror, ...args);
 const mapped = async () => (await mirror.app()).db.query('select key, site_job_id as id from mapping order by key');
 
-/** Makes a job on the site; gives its ID. */
+/** Creates a job on the site; returns its ID. */
 async function make(number: string): Promise<string> {
   const answer = await request(`${mirror.sandbox.url}/jobs.xml`, {
     method: 'POST',
@@ -44,8 +44,8 @@ const requests = () => mirror.sandbox.requests.recent().map(({ method, path }) =
 describe.each([
   { way: 'each job', more: 0 },
   { way: 'the list', more: 30 },
-])('asked about $way', ({ more }) => {
-  it('the site has what is imported; each line that it speaks against is named, and nothing is imported', async () => {
+])('checking $way', ({ more }) => {
+  it('the site is asked for the jobs; each contradicted line is reported, and nothing is imported', async () => {
     await open({ sandbox: { pageSize: 10 } });
     const first = await make('p1');
     const second = await make(' P2 ');
@@ -71,13 +71,13 @@ describe.each([
     const taken = await imports([['p1', first], ['p2', second], ['p3', third], ...others], '--json');
     expect(taken.json()).toEqual([{ added: 3 + more, known: 0, checked: true }]);
     mirror.sandbox.requests.clear();
-    // What the database says already is not asked again.
+    // Jobs already in the database are not requested again.
     expect((await imports([['p1', first]], '--json')).json()).toEqual([{ added: 0, known: 1, checked: true }]);
     expect(requests()).toEqual([]);
   });
 });
 
-it('a reference that begins as the key, and is that of another line, is refused', async () => {
+it('a reference that starts with the key, but belongs to another line, is refused', async () => {
   await open();
   const short = await make('10001');
   const long = await make('1000123');
@@ -89,12 +89,12 @@ it('a reference that begins as the key, and is that of another line, is refused'
   expect(refused.errors).toContain(`shows the reference "1000123", which is that of posting 1000123 of feed acme`);
 });
 
-describe('a site that can not be asked', () => {
+describe('a site that cannot be asked', () => {
   it.each<[string, MirrorOptions['site'], number]>([
     ['is out of reach', { base_url: 'http://127.0.0.1:9' }, 2],
     ['refuses the token', { token: undefined, token_file: 'token' }, 2],
-    ['has a list that can not be read', { list_path: '/no-such-list.xml' }, 30],
-  ])('%s: nothing is imported, unless a person says so', async (_, site, jobs) => {
+    ['has a list that cannot be read', { list_path: '/no-such-list.xml' }, 30],
+  ])('%s: nothing is imported, unless --unchecked is given', async (_, site, jobs) => {
     await open({ site });
     await writeFile(join(mirror.folder, 'token'), 'a-token-of-nobody', { mode: 0o600 });
     const lines = Array.from({ length: jobs }, (_, at): [string, string] => [`p${at}`, `${at + 1}`]);

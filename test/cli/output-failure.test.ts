@@ -1,4 +1,4 @@
-// Output that nobody reads, a terminal that hangs up: commands end as after SIGTERM, with everything closed.
+// When output is closed or the terminal hangs up, commands end as after SIGTERM, with everything closed.
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { feedXml, postings } from '../support/indeed-feed.ts';
@@ -17,14 +17,14 @@ afterEach(() => mirror.close());
 const start = (...args: readonly string[]) =>
   startProgram([...args, '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
 
-/** No session of a command is left in the database, and nothing is recorded as being sent. */
+/** No command has a database session left, and nothing is recorded as being sent. */
 async function nothingLeft(): Promise<void> {
   const { db } = await mirror.app();
   expect(await db.query(`select state from change where state in ('sending', 'in_doubt')`)).toEqual([]);
 }
 
 describe('standard output is closed', () => {
-  it('a list ends well', async () => {
+  it('a list ends with status 0', async () => {
     await mirror.writeFeed(feedXml(postings(30)));
     await mirror.sync();
     const program = start('mappings', 'list', '--json');
@@ -33,7 +33,7 @@ describe('standard output is closed', () => {
     expect(program.errors()).toBe('');
   });
 
-  it('a sync that is done counts as done', async () => {
+  it('a completed sync succeeds', async () => {
     await mirror.writeFeed(feedXml(postings(3)));
     const program = start('sync');
     program.process.stdout?.destroy();
@@ -47,14 +47,14 @@ describe('standard output is closed', () => {
     program.process.stderr?.destroy();
     await mirror.writeFeed(feedXml(postings(3)));
     await runProgram(mirror, 'sync');
-    // The next line that it logs finds nobody; it then ends as after SIGTERM.
+    // Its next log line fails; it then ends as after SIGTERM.
     expect((await program.ended).signal).toBeNull();
     await nothingLeft();
   });
 });
 
 describe.each(['SIGHUP', 'SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it('ends a sync with its requests finished and recorded', async () => {
+  it('ends a sync after its requests in flight are finished and recorded', async () => {
     await mirror.writeFeed(feedXml(postings(100)));
     const program = start('sync', '--json');
     let seen = 0;

@@ -1,10 +1,10 @@
-// What is not mirrored says why: in the plan, posting by posting, and in the summary of a pull that mirrored nothing.
+// Reasons why postings are not mirrored: in the plan, for each posting, and in the summary of a pull that mirrored nothing.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
-// Each command is a process of its own.
+// Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
@@ -19,7 +19,7 @@ const NOBODY = '<job><title>Nobody</title></job>';
 const odd = (count: number) =>
   postings(count).map(({ key }) => posting(key, { state: key === 'p1' ? 'Ontario' : 'Jalisco' }));
 
-it('plan names the reason of each posting that is not sent, and keeps the form of its lines', async () => {
+it('plan shows the reason for each posting that is not sent, in its line format', async () => {
   await mirror.writeFeed(
     feedXml([posting('fine'), posting('odd', { state: 'Jalisco' })]).replace('</source>', `${NOBODY}</source>`),
   );
@@ -49,11 +49,11 @@ it('plan names the reason of each posting that is not sent, and keeps the form o
       excerpt: expect.stringContaining('Nobody'),
     }),
   ]);
-  // Nothing of it is kept.
+  // The plan stores nothing.
   expect((await run('review', 'list')).out).toBe('Nothing needs a person.\n');
 });
 
-it('31 of 31 rejected is nothing mirrored, in plan, sync and pulls, with the most frequent reason', async () => {
+it('plan, sync and pulls report that nothing is mirrored if 31 of 31 are rejected, with the most frequent reason', async () => {
   await mirror.writeFeed(feedXml(odd(31)));
   const reason = 'all 31 postings were rejected: .*"Jalisco" is not a valid U\\.S\\. state.* \\(30 of 31\\)';
   expect((await run('plan')).errors).toMatch(
@@ -76,7 +76,7 @@ it('31 of 31 rejected is nothing mirrored, in plan, sync and pulls, with the mos
   expect(discarded.out).toContain('acme: nothing mirrored, 31 discarded: 31 seen, 31 rejected;');
 });
 
-it('what is live already stays, and is said to', async () => {
+it('live jobs stay, and the summary says so', async () => {
   await mirror.writeFeed(feedXml(postings(2)));
   await run('sync');
   await mirror.writeFeed(feedXml(odd(2)));
@@ -85,19 +85,19 @@ it('what is live already stays, and is said to', async () => {
   expect(out).toContain('2 jobs of earlier pulls stay as they are');
 });
 
-it('one posting that is mirrored is not nothing', async () => {
+it('one mirrored posting is enough to omit the reasons', async () => {
   await mirror.writeFeed(feedXml([...odd(3), posting('fine')]));
   const { out } = await run('sync');
   expect(out).toContain('acme: mirrored, with review: 4 seen, 1 created, 3 rejected;');
   expect(out).not.toContain('nothing was mirrored');
 });
 
-it('deletes that are held already say why, in text and JSON', async () => {
+it('already held deletes show their reason, in text and JSON', async () => {
   await mirror.writeFeed(feedXml(postings(12)));
   await run('sync');
   await mirror.writeFeed(feedXml(postings(4)));
   const desired = /^- delete acme p12 \(held for approval\)\n {4}reason: .*8 .*12/m;
-  // Held by the plan itself, and by the pull before it.
+  // Held by the plan itself, and by the previous pull.
   expect((await run('plan')).out).toMatch(desired);
   expect((await run('sync')).status).toBe(2);
   expect((await run('plan')).out).toMatch(desired);

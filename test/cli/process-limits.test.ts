@@ -1,4 +1,4 @@
-// A process that may not open enough files, or has too small a heap, says so; what it makes is never open to others.
+// A process with too few file descriptors or too small a heap says so; its files are never writable by others.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -26,7 +26,7 @@ feeds: { acme: { source: feed.xml, format: indeed, site: board } }
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a line of shell in which `$run` is the program. */
+/** Runs a shell line in which `$run` is the program. */
 async function shell(line: string): Promise<{ status: number | null; errors: string }> {
   const run = `'${process.execPath}' '${PROGRAM}'`;
   const child = spawn('/bin/sh', ['-c', line.replaceAll('$run', run)], {
@@ -50,8 +50,8 @@ describe('limits of the process', () => {
     );
   });
 
-  // Newer versions of Node.js fail by themselves before they run anything with so small a heap.
-  it('a heap that is too small: says what is needed', () => {
+  // Newer versions of Node.js fail with such a small heap before they run anything.
+  it('a heap that is too small: says how much is needed', () => {
     expect(whatIsLacking(1024, 64)).toMatch(/^the heap is limited to 64 MiB, and 96 are needed; raise the limit: /);
     expect(whatIsLacking(1024, 96)).toBeUndefined();
   });
@@ -61,15 +61,15 @@ describe('limits of the process', () => {
   });
 });
 
-describe('what is made', () => {
-  it('is not writable by others under umask 000', async () => {
+describe('created files', () => {
+  it('are not writable by others under umask 000', async () => {
     expect((await shell('umask 000; $run status')).status).toBe(0);
     for (const path of ['data', 'data/postgres', 'data/postgres/cluster/made-for']) {
       expect([path, (await stat(join(folder, path))).mode & 0o022]).toEqual([path, 0]);
     }
   });
 
-  it('a data folder that everybody may write to is closed to others', async () => {
+  it('a world-writable data folder is closed to others', async () => {
     await mkdir(join(folder, 'data'));
     await shell('chmod 777 data; $run status');
     expect((await stat(join(folder, 'data'))).mode & 0o002).toBe(0);

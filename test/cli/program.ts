@@ -14,12 +14,12 @@ export interface ProgramOptions {
 
 export interface RunningProgram {
   readonly process: ChildProcess;
-  /** What it has written so far. */
+  /** The output so far. */
   readonly out: () => string;
   readonly errors: () => string;
   /** Resolves when standard output matches; rejects if the program ends before that. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resolves when it has ended and all it wrote is read. */
+  /** Resolves when it has ended and all its output is read. */
   readonly ended: Promise<{ readonly status: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 

@@ -1,4 +1,4 @@
-// The commands that look, and those that keep the books in order: status, pulls, resume, check, mappings.
+// The commands that inspect and maintain an installation: status, pulls, resume, check, mappings.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -6,7 +6,7 @@ import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
-// Each command is a process of its own.
+// Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
@@ -33,7 +33,7 @@ describe('status', () => {
     expect(out).toMatch(/acme +board +0 +0 +0 +0 +0 +0 +0 +never/);
   });
 
-  it('counts what is live, what waits, and names the command that approves', async () => {
+  it('counts live and waiting jobs, and shows the command that approves', async () => {
     await open({ site: { doubts: '{ escalate_after_minutes: 60 }' } });
     await sync(postings(20));
     await sync([...postings(2), posting('odd', { state: 'Jalisco' })]);
@@ -59,7 +59,7 @@ describe('status', () => {
     expect(lines[1]?.last_pull).toMatchObject({ status: 'review', complete: true, seen: 3, gone: 18 });
   });
 
-  it('of a paused site says since when, why, and what goes on; resume does, once', async () => {
+  it('of a paused site shows since when, why and how to resume it; resume works once', async () => {
     await open();
     await mirror.sandbox.setFaults([{ name: '401' }]);
     await sync(postings(3));
@@ -82,14 +82,14 @@ describe('status', () => {
     ]);
   });
 
-  it('counts the processes that send', async () => {
+  it('counts the sending processes', async () => {
     await open();
     await mirror.engine();
     expect((await run('status')).out).toContain('1 process sends');
   });
 });
 
-it('a base_url that was set back is no failure any more, before anything is sent', async () => {
+it('a restored base_url is no longer a failure, before anything is sent', async () => {
   await open();
   await sync(postings(3));
   const text = await readFile(mirror.configPath, 'utf8');
@@ -106,7 +106,7 @@ it('a base_url that was set back is no failure any more, before anything is sent
   expect((await run('mappings', 'import', file)).errors).toContain('the site board has no job 77777');
 });
 
-it('a file of mappings that can not be read is named with the reason in words', async () => {
+it('an unreadable mappings file is reported with the reason', async () => {
   await open();
   expect((await run('mappings', 'import', 'ghost.csv')).errors).toContain(
     "ghost.csv can't be read: there is no such file",
@@ -114,7 +114,7 @@ it('a file of mappings that can not be read is named with the reason in words', 
   expect((await run('mappings', 'import', mirror.folder)).errors).toContain("can't be read: it is a folder");
 });
 
-it('resume of a site at another address wants to be told that it is the same', async () => {
+it('resume of a site at another address requires --moved', async () => {
   await open();
   await sync(postings(3));
   await mirror.stopEngine();
@@ -145,7 +145,7 @@ it('resume of a site at another address wants to be told that it is the same', a
   expect(await run('sync')).toMatchObject({ status: 0, out: expect.stringContaining('1 created') });
 });
 
-it('resume names the sites there are', async () => {
+it('resume lists the known sites', async () => {
   await open();
   expect(await run('resume', 'bord')).toMatchObject({
     status: 1,
@@ -153,7 +153,7 @@ it('resume names the sites there are', async () => {
   });
 });
 
-it('pulls lists the newest first, with what came of each and why one failed', async () => {
+it('pulls lists the newest first, with their outcomes and the reason for a failure', async () => {
   await open();
   await sync(postings(3));
   await sync(postings(2));
@@ -169,7 +169,7 @@ it('pulls lists the newest first, with what came of each and why one failed', as
 });
 
 describe('check', () => {
-  it('says how the configuration is understood, and asks the sites on request', async () => {
+  it('shows how the configuration is understood, and probes the sites on request', async () => {
     await open({
       feed: {
         schedule: '"0 3 * * *"',
@@ -179,7 +179,7 @@ describe('check', () => {
     });
     const { out, status } = await run('check', '--online');
     expect(status).toBe(0);
-    expect(out).toContain('it answers, and takes the token');
+    expect(out).toContain('it answers, and accepts the token');
     expect(out).toMatch(/pulled at "0 3 \* \* \*" \(America\/New_York\), next \d{4}-\d\d-\d\d \d\d:00:00 /);
     expect(out).toContain('https://ats.example.com/f.xml?…');
     expect(out).not.toContain('key=abc');
@@ -193,7 +193,7 @@ describe('check', () => {
     });
   });
 
-  it('takes no page for the interface, and says what was seen', async () => {
+  it('does not mistake a page for the interface, and says what it saw', async () => {
     await open();
     await mirror.sandbox.setFaults([{ name: 'html', status: 200, on: ['list'] }]);
     const { out, status } = await run('check', '--online');
@@ -204,7 +204,7 @@ describe('check', () => {
     ]);
   });
 
-  it('says everything that is wrong, with file and line', async () => {
+  it('lists every mistake with file and line', async () => {
     await open({ site: { colour: 'blue' }, feed: { site: 'bord' } });
     const { errors, status } = await run('check');
     expect(status).toBe(1);
@@ -214,7 +214,7 @@ describe('check', () => {
 });
 
 describe('mappings', () => {
-  it.each(['csv', 'jsonl'])('go out as %s and come back in', async (format) => {
+  it.each(['csv', 'jsonl'])('are exported as %s and imported again', async (format) => {
     await open();
     await sync(postings(3));
     const { out } = await run('mappings', 'export', 'acme', '--format', format);
@@ -229,7 +229,7 @@ describe('mappings', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(3);
   });
 
-  it('that are wrong are refused, with file, line and what is wrong, and nothing is imported', async () => {
+  it('that are invalid are refused with file, line and reason, and nothing is imported', async () => {
     await open();
     const file = join(mirror.folder, 'mappings.csv');
     await writeFile(file, 'feed,key,site_job_id\nacme,p1,1\nacme,p2\nglobex,p3,3\n');

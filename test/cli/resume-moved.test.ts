@@ -1,4 +1,4 @@
-// `resume SITE --moved` may be a mistake: what the site at the new address shows is compared before anything is sent there.
+// `resume SITE --moved` may be a mistake, so the jobs at the new address are compared before anything is sent there.
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const resume = (...args: string[]) => runProgram(mirror, 'resume', 'board', '--moved', ...args);
 
-/** Twelve postings are mirrored; then all of them change, and one leaves the feed. */
+/** Mirrors twelve postings; then all of them change, and one leaves the feed. */
 async function openMirrored(options: MirrorOptions = {}): Promise<void> {
   mirror = await openMirror(options);
   closing.push(() => mirror.close());
@@ -35,7 +35,7 @@ async function leadTo(url: string): Promise<void> {
   await writeFile(mirror.configPath, text.replace(mirror.sandbox.url, url));
 }
 
-/** The same site by another name. */
+/** The same site under another host name. */
 const move = () => leadTo(mirror.sandbox.url.replace('127.0.0.1', 'localhost'));
 
 async function send(site: Sandbox, method: 'POST' | 'PUT' | 'DELETE', path: string, body?: string): Promise<void> {
@@ -46,7 +46,7 @@ async function send(site: Sandbox, method: 'POST' | 'PUT' | 'DELETE', path: stri
   expect(answer.statusCode).toBeLessThan(300);
 }
 
-/** Another site, with somebody else's job at each ID that the mirror knows. */
+/** Another site, with other people's jobs at the IDs that the mirror knows. */
 async function openOther(fieldsOf: (at: number) => string): Promise<Sandbox> {
   const database = await createTestDatabase();
   const other = await startSandbox({ databaseUrl: database.url });
@@ -68,7 +68,7 @@ const OTHERS: Record<string, (at: number) => string> = {
 };
 
 describe('another site under the address', () => {
-  it.each(Object.entries(OTHERS))('that shows %s stays paused, and nothing of it is changed', async (_, fieldsOf) => {
+  it.each(Object.entries(OTHERS))('that shows %s stays paused and unchanged', async (_, fieldsOf) => {
     await openMirrored();
     const other = await openOther(fieldsOf);
     const before = await other.inspect.jobs();
@@ -94,7 +94,7 @@ describe('another site under the address', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: JOBS - 1, deleted: 1 });
   });
 
-  it('that has only a part of the IDs is noticed by the jobs that it shows', async () => {
+  it('that has only some of the IDs is recognised by the jobs that it shows', async () => {
     await openMirrored();
     const other = await openOther(OTHERS['other references'] as (at: number) => string);
     for (const { id } of (await other.inspect.jobs()).slice(2)) await send(other, 'DELETE', `/jobs/${id}.xml`);
@@ -105,7 +105,7 @@ describe('another site under the address', () => {
 });
 
 describe('the same site at another address', () => {
-  it('is sent to: what it shows is what was sent', async () => {
+  it('is accepted: it shows what was sent', async () => {
     await openMirrored();
     await move();
     expect((await resume('--json')).json()).toEqual([{ site: 'board', was_paused: false, compared: 10 }]);
@@ -114,7 +114,7 @@ describe('the same site at another address', () => {
     expect((await resume('--json')).json()).toEqual([{ site: 'board', was_paused: false }]);
   });
 
-  it.each(['upper-case', 'cut'] as const)('may store values otherwise (%s)', async (storedValues) => {
+  it.each(['upper-case', 'cut'] as const)('may store values in another form (%s)', async (storedValues) => {
     await openMirrored({ sandbox: { storedValues } });
     await move();
     expect((await resume('--json')).json()).toEqual([{ site: 'board', was_paused: false, compared: 10 }]);
@@ -133,7 +133,7 @@ describe('the same site at another address', () => {
     );
   });
 
-  it('that has none of the jobs any more, or shows none, is taken for it, and that is said', async () => {
+  it('is assumed, with a note, if the site has none of the jobs any more, or shows none', async () => {
     await openMirrored();
     await move();
     await mirror.sandbox.setFaults([{ name: '404', on: ['show'] }]);
@@ -143,13 +143,13 @@ describe('the same site at another address', () => {
     ]);
   });
 
-  it('that shows no single jobs is taken for it, and that is said', async () => {
+  it('is assumed, with a note, if the site does not show single jobs', async () => {
     await openMirrored();
     await move();
     await mirror.sandbox.setFaults([{ name: '403', on: ['show'] }]);
     const { status, out } = await resume();
     expect(status).toBe(0);
-    expect(out).toMatch(/^Whether localhost:\d+ is the same site could not be seen from its jobs \(.*403/);
+    expect(out).toMatch(/^Whether localhost:\d+ is the same site could not be told from its jobs \(.*403/);
     await mirror.sandbox.setFaults([]);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', updated: JOBS - 1 });
   });
@@ -157,7 +157,7 @@ describe('the same site at another address', () => {
   it.each([
     { fault: '401', why: 'it refuses the token' },
     { fault: 'reset-before', why: 'it does not answer' },
-  ] as const)('that can not be asked now ($fault) stays paused', async ({ fault, why }) => {
+  ] as const)('that cannot be asked now ($fault) stays paused', async ({ fault, why }) => {
     await openMirrored();
     await move();
     await mirror.sandbox.setFaults([{ name: fault }]);

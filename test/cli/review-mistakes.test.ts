@@ -1,4 +1,4 @@
-// `jobmirror review` given wrongly: what is wrong is said in one line, and nothing is done.
+// `jobmirror review` with wrong arguments: one line says what is wrong, and nothing is done.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';

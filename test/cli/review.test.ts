@@ -1,10 +1,10 @@
-// `jobmirror review` as a person gives it: lists, shows, acts, sends, and says what became of it.
+// `jobmirror review` as a person uses it: lists, shows, acts, sends, and reports the outcome.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
-// Each command is a process of its own.
+// Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 120_000 });
 
 let mirror: Mirror;
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => mirror.close());
 
-/** Mirrors a feed, and ends the worker of the test. */
+/** Mirrors a feed, then stops the test's worker. */
 async function sync(feed: Parameters<typeof feedXml>[0]) {
   await mirror.writeFeed(feedXml(feed));
   const report = await mirror.sync();
@@ -65,7 +65,7 @@ it('an invalid posting is listed, shown, edited, and live at once', async () => 
   expect(why.out).toContain('edit by ann');
 });
 
-it('an edit that leaves a problem says so, with the status of what waits for review', async () => {
+it('an edit that leaves a problem says so, with the exit status for review', async () => {
   await sync([posting('odd', { state: 'Jalisco' })]);
   const edited = await run('review', 'edit', await idOf('odd'), '--set', 'location-state=Sonora', '--json');
   expect(edited.json()).toEqual([
@@ -79,7 +79,7 @@ it('an edit that leaves a problem says so, with the status of what waits for rev
   expect(edited.status).toBe(2);
 });
 
-it('held deletes stand together with the command that approves them, and approving deletes', async () => {
+it('held deletes are grouped with the command that approves them, and approving deletes', async () => {
   await sync(postings(12));
   expect(await sync(postings(2))).toMatchObject({ held: 10 });
   const list = await run('review', 'list');
@@ -105,12 +105,12 @@ it('held deletes stand together with the command that approves them, and approvi
   expect([...(await mirror.siteJobs()).keys()].sort()).toEqual(['p1', 'p2', 'p3']);
 });
 
-it('what the site refused is sent again by retry, or with --no-send by the next sync', async () => {
+it('retry sends refused changes again; with --no-send, the next sync does', async () => {
   await mirror.sandbox.setFaults([{ name: '403', count: 2 }]);
   expect(await sync(postings(2))).toMatchObject({ failed: 2 });
   const [first, second] = [await idOf('p1'), await idOf('p2')];
   const shown = await run('review', 'show', first);
-  expect(shown.out).toMatch(/POST http:.*\/jobs\.xml\n(.*\n)*? +answer 403/);
+  expect(shown.out).toMatch(/POST http:.*\/jobs\.xml\n(.*\n)*? +response 403/);
   const left = await run('review', 'retry', second, '--no-send');
   expect(left).toMatchObject({ status: 0, out: `${second} acme p2: ready to be sent again\n` });
   expect(await mirror.sandbox.inspect.count()).toBe(0);
@@ -120,7 +120,7 @@ it('what the site refused is sent again by retry, or with --no-send by the next 
   expect(again).toMatchObject({ status: 0, out: 'acme: nothing to retry\n' });
 });
 
-it('a retry that is refused again has the status of what waits for review', async () => {
+it('a retry that is refused again has the exit status for review', async () => {
   await mirror.sandbox.setFaults([{ name: '403' }]);
   await sync(postings(1));
   const retried = await run('review', 'retry', await idOf('p1'), '--json');

@@ -1,4 +1,4 @@
-// What most tests of commands rely on: run within a process, a command says and ends as it does in one of its own.
+// Most command tests rely on this: a command behaves the same inside the test process as in its own process.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -21,7 +21,7 @@ it.each([
 ])('$args', async ({ args, status }) => {
   const { json: _, ...here } = await runProgram(mirror, ...args);
   const { json: __, ...there } = await spawnProgram(mirror, ...args);
-  // Time goes by between the two.
+  // Time passes between the two.
   const ageless = (text: string) => text.replace(/\d+ (?:s|min)\b|(?<="age_seconds":)\d+/g, 'N');
   expect(here.status).toBe(status);
   expect({ ...here, out: ageless(here.out) }).toEqual({ ...there, out: ageless(there.out) });

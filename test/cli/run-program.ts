@@ -1,4 +1,4 @@
-// Runs one command of the program to its end, on the installation of a test: in this process, which saves starting one.
+// Runs a command on a test's installation, in this process, which saves starting a new one.
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runProgram as runArguments } from '../../src/cli/program.ts';
@@ -9,21 +9,21 @@ export interface ProgramResult {
   readonly status: number | null;
   readonly out: string;
   readonly errors: string;
-  /** Standard output as JSON, a line each. */
+  /** Standard output parsed as JSON, line by line. */
   json<T = Record<string, unknown>>(): T[];
 }
 
-/** The end of the commands that were begun: they share what a process has once, and so run one after another. */
+/** Resolves when the commands begun so far have ended: they share process-wide state, so they run one after another. */
 let former: Promise<unknown> = Promise.resolve();
 
-/** Without a terminal and without input. What ends, limits or signals a process is tested with {@link spawnProgram}. */
+/** Runs without terminal or input. Test exits, limits and signals with {@link spawnProgram}. */
 export function runProgram(mirror: Mirror, ...args: readonly string[]): Promise<ProgramResult> {
   const result = former.then(() => runHere(mirror, args));
   former = result.catch(() => undefined);
   return result;
 }
 
-/** The same in a process of its own, compiled, as a person would run it. */
+/** Runs the compiled program in a process of its own, as a person would. */
 export async function spawnProgram(mirror: Mirror, ...args: readonly string[]): Promise<ProgramResult> {
   const running = startProgram([...args, '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
   const { status } = await running.ended;
@@ -54,7 +54,7 @@ async function runHere(mirror: Mirror, args: readonly string[]): Promise<Program
 
 type Replaced = Partial<Record<'argv' | 'env' | 'stdin' | 'stdout' | 'stderr' | 'exitCode', unknown>>;
 
-/** Gives what puts back what was there before. */
+/** Returns a function that restores the previous state. */
 function replaceProcess({ exitCode, ...properties }: Replaced): () => void {
   const before = Object.keys(properties).map((name) => [name, Object.getOwnPropertyDescriptor(process, name)] as const);
   const exitCodeBefore = process.exitCode;
@@ -69,7 +69,7 @@ function replaceProcess({ exitCode, ...properties }: Replaced): () => void {
   };
 }
 
-/** What is written to the stream, once it has ended. */
+/** Everything written to the stream, once it has ended. */
 function collector(): { readonly stream: PassThrough; end(): Promise<string> } {
   const stream = new PassThrough();
   const written = text(stream);

@@ -1,4 +1,4 @@
-// `jobmirror sandbox` in a process of its own: it serves the interface, keeps its jobs, and says what is wrong with its options.
+// `jobmirror sandbox` in a process of its own: it serves the interface, keeps its jobs, and reports invalid options.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -42,7 +42,7 @@ async function stop(sandbox: RunningProgram, signal: NodeJS.Signals): Promise<vo
 }
 
 describe('on the embedded database', { timeout: 240_000 }, () => {
-  it('serves its account with settings and faults, keeps its jobs over a restart, and shows no secret', async () => {
+  it('serves its account with settings and faults, keeps its jobs across a restart, and shows no secret', async () => {
     const first = start(
       ['--port', '0', '--account', 'ann@example.com', '--delete-status', '204', '--fault', '503=on:show,count:1'],
       SECRETS,
@@ -58,7 +58,7 @@ describe('on the embedded database', { timeout: 240_000 }, () => {
     await stop(first, 'SIGINT');
     for (const secret of Object.values(SECRETS)) expect(first.out() + first.errors()).not.toContain(secret);
 
-    // The account keeps its password where none is given; what is made up is shown.
+    // Without a given password the account keeps its own; a generated one is shown.
     const second = start(['--port', '0', '--account', 'ann@example.com']);
     const again = await urlOf(second);
     expect((await send(`${again}${kept}.xml`, 'GET')).status).toBe(200);
@@ -66,7 +66,7 @@ describe('on the embedded database', { timeout: 240_000 }, () => {
     await stop(second, 'SIGTERM');
   });
 
-  it('makes up a password for a new account, and shows it once', async () => {
+  it('generates a password for a new account, and shows it once', async () => {
     const first = start(['--port', '0', '--account', 'bob@example.com']);
     const url = await urlOf(first);
     const [, password = ''] = await first.printed(/Account bob@example\.com, password (\S+) \(not shown again\)/);
@@ -81,7 +81,7 @@ describe('on the embedded database', { timeout: 240_000 }, () => {
     await stop(first, 'SIGTERM');
   });
 
-  it('refuses an account that is there with another password', async () => {
+  it('refuses an existing account with another password', async () => {
     const sandbox = start(['--port', '0', '--account', 'ann@example.com'], {
       ...SECRETS,
       JOBMIRROR_SANDBOX_PASSWORD: 'another password',
@@ -118,16 +118,20 @@ it.each([
   ['a wrong parameter of a fault', ['--fault', '429=retry-after:maybe'], /'maybe' is not one of none, seconds, date/],
   ['a wrong value of a setting', ['--id-form', 'roman'], /'roman' is not one of number, uuid, slug/],
   ['an unknown option', ['--id-forms', 'number'], /unknown option '--id-forms'/],
-  ['a port that is none', ['--port', '65536'], /A port is a number from 0 to 65535/],
-  ['two places for its jobs', ['--config', 'a.yaml', '--data-dir', 'b'], /'--data-dir <folder>' cannot be used with/],
-  ['an account that is no address', ['--account', 'ann'], /--account ann: not an e-mail address/],
+  ['an invalid port', ['--port', '65536'], /A port is a number from 0 to 65535/],
+  [
+    'two databases for its jobs',
+    ['--config', 'a.yaml', '--data-dir', 'b'],
+    /'--data-dir <folder>' cannot be used with/,
+  ],
+  ['an account that is not an address', ['--account', 'ann'], /--account ann: not an e-mail address/],
 ])('refuses %s, before it opens anything', async (_name, args, message) => {
   const sandbox = start(args);
   expect((await sandbox.ended).status).toBe(1);
   expect(sandbox.errors()).toMatch(message);
 });
 
-it('refuses a token that HTTP Basic can not carry', async () => {
+it('refuses a token that HTTP Basic cannot carry', async () => {
   const sandbox = start(['--account', 'ann@example.com'], { JOBMIRROR_SANDBOX_TOKEN: 'a:b' });
   expect((await sandbox.ended).status).toBe(1);
   expect(sandbox.errors()).toContain('JOBMIRROR_SANDBOX_TOKEN: a token holds no colon');

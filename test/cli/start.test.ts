@@ -1,4 +1,4 @@
-// `jobmirror start` as a process: where it can't begin it says why and ends, so that what supervises it can start it anew.
+// `jobmirror start` as a process: if it can't start, it says why and exits, and its supervisor can restart it.
 import { once } from 'node:events';
 import { appendFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -19,23 +19,27 @@ afterEach(async () => {
 
 const CASES = [
   {
-    name: 'a queue that is not there',
+    name: 'an unreachable queue',
     queue: 'redis://:a-password@127.0.0.1:1',
     listen: () => 0,
     says: /^jobmirror: queue: Redis at redis:\/\/127\.0\.0\.1:1 can't be used: connect ECONNREFUSED .*\n$/,
   },
   {
-    name: 'a port that is taken',
+    name: 'a port in use',
     queue: 'database',
     listen: () => (taken.address() as AddressInfo).port,
     says: /^jobmirror: listen: 127\.0\.0\.1:\d+ is not available: another process uses it\. Set another one, .*\n$/,
   },
 ];
 
-it.each(CASES)('ends and says why, without a stack: $name', { timeout: 180_000 }, async ({ queue, listen, says }) => {
-  mirror = await openMirror({ queue });
-  await appendFile(mirror.configPath, `listen: { port: ${listen()} }\n`);
-  const { status, out, errors } = await runProgram(mirror, 'start');
-  expect(errors).toMatch(says);
-  expect([status, out]).toEqual([1, '']);
-});
+it.each(CASES)(
+  'exits with the reason, without a stack: $name',
+  { timeout: 180_000 },
+  async ({ queue, listen, says }) => {
+    mirror = await openMirror({ queue });
+    await appendFile(mirror.configPath, `listen: { port: ${listen()} }\n`);
+    const { status, out, errors } = await runProgram(mirror, 'start');
+    expect(errors).toMatch(says);
+    expect([status, out]).toEqual([1, '']);
+  },
+);

@@ -1,4 +1,4 @@
-// `jobmirror status --check`, /healthz and what `start` says: failure is told, with its reason, wherever somebody watches.
+// `jobmirror status --check`, /healthz and the log of `start`: each reports failures with their reasons.
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -6,7 +6,7 @@ import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.t
 import { type RunningProgram, startProgram } from './program.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
-// Each command is a process of its own.
+// Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
@@ -30,7 +30,7 @@ const conditions = async () => {
   return { status, check: check?.status, failing: check?.failing.map(({ condition }) => condition) };
 };
 
-it('status --check tells by its exit status what fails, what waits for review, and that all is well', async () => {
+it('the exit status of status --check distinguishes failures, review entries, and all well', async () => {
   await open({ feed: { schedule: '"0 3 * * *"' } });
   expect(await conditions()).toEqual({ status: 1, check: 'failing', failing: ['stale'] });
   await run('sync');
@@ -38,7 +38,7 @@ it('status --check tells by its exit status what fails, what waits for review, a
   await mirror.writeFeed(feedXml([...postings(3), posting('odd', { state: 'Jalisco' })]));
   await run('sync');
   expect(await conditions()).toEqual({ status: 2, check: 'review', failing: [] });
-  // Without --check the exit status stays what it was, and there is no further object.
+  // Without --check the exit status stays 0, and no further object is printed.
   const plain = await run('status', '--json');
   expect([plain.status, plain.json().map(({ kind }) => kind)]).toEqual([0, ['site', 'feed']]);
   const [, feed] = plain.json();
@@ -50,7 +50,7 @@ it('status --check tells by its exit status what fails, what waits for review, a
   });
   expect((await run('status')).out).toMatch(/LAST PULL +LAST COMPLETE +NEXT RUN/);
 
-  // An age that no test could wait for.
+  // Back-date: no test could wait that long.
   const { db } = await mirror.app();
   await db.query(
     `update pull set started_at = started_at - interval '4 days', committed_at = committed_at - interval '4 days'`,
@@ -62,7 +62,7 @@ it('status --check tells by its exit status what fails, what waits for review, a
   expect((await run('status')).out).toMatch(/^FAILING: feed acme: its last 3 pulls failed: \S/m);
 });
 
-it('a paused site, a broken feed and a feed that was taken out with changes unsent are failures', async () => {
+it('a paused site, a broken feed and a removed feed with unsent changes are failures', async () => {
   await open();
   await mirror.sandbox.setFaults([{ name: '401' }]);
   await run('sync');
@@ -73,7 +73,7 @@ it('a paused site, a broken feed and a feed that was taken out with changes unse
   expect((await run('status')).out).toMatch(/^FAILING: feed globex: its configuration is wrong: .*colour/m);
 });
 
-/** Where `start` says that it answers. */
+/** The health URL that `start` logs. */
 async function startIt(): Promise<string> {
   await appendFile(mirror.configPath, 'listen: { port: 0 }\n');
   const started = startProgram(['start', '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
@@ -94,7 +94,7 @@ async function health(url: string) {
   return { status: response.status, body: (await response.json()) as { ok: boolean; failing: object[] } };
 }
 
-it('start pulls at once what was never pulled or is overdue, and says what it will do when', async () => {
+it('start at once pulls feeds that were never pulled or are overdue, and logs the next runs', async () => {
   await open({ feed: { schedule: '"0 3 1 1 *"' } });
   await startIt();
   await vi.waitFor(async () => expect(await mirror.sandbox.inspect.count()).toBe(3), { timeout: 60_000 });
@@ -103,7 +103,7 @@ it('start pulls at once what was never pulled or is overdue, and says what it wi
   running?.process.kill('SIGTERM');
   await running?.ended;
 
-  // Nothing was missed since: it waits for its time, and says when that is.
+  // No run was missed: it waits for the next one, and logs its time.
   await mirror.writeFeed(feedXml(postings(4)));
   const text = await readFile(mirror.configPath, 'utf8');
   await writeFile(mirror.configPath, text.replace('listen: { port: 0 }\n', ''));
@@ -121,7 +121,7 @@ it('start pulls at once what was never pulled or is overdue, and says what it wi
   expect(running?.errors()).toMatch(/feed acme is pulled now: its last run was at /);
 });
 
-it('/healthz answers 503 with the reasons where something fails, /readyz whether the process works', async () => {
+it('/healthz answers 503 with the reasons for a failure, /readyz reports whether the process works', async () => {
   await open({ feed: { schedule: '"0 3 1 1 *"' } });
   const url = await startIt();
   await vi.waitFor(async () => expect(await mirror.sandbox.inspect.count()).toBe(3), { timeout: 60_000 });
@@ -138,7 +138,7 @@ it('/healthz answers 503 with the reasons where something fails, /readyz whether
   expect(await health(`${url}/readyz`)).toMatchObject({ status: 200, body: { ok: true } });
 });
 
-it('a token that the site refuses is a pause in /healthz and in status --check', async () => {
+it('/healthz and status --check report a refused token as a pause', async () => {
   await open({ feed: { schedule: '"0 3 1 1 *"' } });
   await mirror.sandbox.setFaults([{ name: '401' }]);
   const url = await startIt();
@@ -151,7 +151,7 @@ it('a token that the site refuses is a pause in /healthz and in status --check',
     { timeout: 60_000 },
   );
   expect(await conditions()).toMatchObject({ status: 1, failing: ['paused'] });
-  // Whoever has the new token is told of the process that still runs with the old one.
+  // With the new token, status reports the process that still uses the old one.
   Object.assign(mirror.env, { BOARD_TOKEN: 'another-token-of-the-same-user' });
   const checked = await run('status', '--check', '--json');
   expect(checked.status).toBe(1);

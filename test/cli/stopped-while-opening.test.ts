@@ -1,4 +1,4 @@
-// A signal while a command still prepares its database: the command ends without going on to work, and leaves no server behind.
+// A signal while a command prepares its database: the command ends without working, and leaves no server behind.
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ it.each([
   { command: ['start'], signal: 'SIGTERM', status: 0 },
   { command: ['work'], signal: 'SIGINT', status: 0 },
   { command: ['sync', '--verbose'], signal: 'SIGHUP', status: 1 },
-] as const)('$signal ends $command while the first database is made', async ({ command, signal, status }) => {
+] as const)('$signal ends $command while the first database is being created', async ({ command, signal, status }) => {
   const cwd = temporaryFolder();
   const dataDir = newDataFolder();
   writeFileSync(join(cwd, 'feed.xml'), feedXml(postings(2)));

@@ -1,4 +1,4 @@
-// `jobmirror sync` as a process: what it prints where it is stopped, where the queue or the database is away, and to whom.
+// `jobmirror sync` as a process: what it prints when it is stopped, or when the queue or database is unavailable.
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -6,7 +6,7 @@ import { type Mirror, type MirrorOptions, openMirror } from '../support/mirror.t
 import { startProgram } from './program.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
-// Each command is a process of its own.
+// Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let mirror: Mirror;
@@ -18,10 +18,10 @@ async function open(options: MirrorOptions = {}): Promise<void> {
   await mirror.writeFeed(feedXml(postings(4)));
 }
 
-/** Nobody listens there. */
+/** Nothing listens there. */
 const AWAY = '127.0.0.1:1';
 
-it('reports what was in flight at Ctrl-C as what became of it', async () => {
+it('reports the outcome of requests in flight at Ctrl-C', async () => {
   await open();
   await mirror.sandbox.setFaults([{ name: 'latency', ms: 1500 }]);
   const args = ['sync', '--json', '--config', mirror.configPath];
@@ -36,7 +36,7 @@ it('reports what was in flight at Ctrl-C as what became of it', async () => {
 });
 
 describe('with --json prints a line for each feed', () => {
-  it('where the queue is away, and ends the pull with the reason', async () => {
+  it('if the queue is unavailable, and ends the pull with the reason', async () => {
     await open({ queue: `redis://${AWAY}` });
     const { status, json } = await run('sync', '--json');
     const message = expect.stringContaining(`queue: Redis at redis://${AWAY} can't be used`);
@@ -47,10 +47,10 @@ describe('with --json prints a line for each feed', () => {
     expect((await run('pulls', '--json')).json()).toEqual([expect.objectContaining({ status: 'pending', message })]);
   });
 
-  it('where the database is away, naming the setting', async () => {
+  it('if the database is unavailable, naming the setting', async () => {
     await open();
     const config = await readFile(mirror.configPath, 'utf8');
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the configuration.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as written in the configuration.
     await writeFile(mirror.configPath, config.replace('${DATABASE_URL}', `postgres://${AWAY}/jobmirror`));
     const { status, json } = await run('sync', '--json');
     const message = expect.stringMatching(/^database: .*can't be used: .*ECONNREFUSED/);
@@ -58,7 +58,7 @@ describe('with --json prints a line for each feed', () => {
     expect(status).toBe(1);
   });
 
-  it('where its pull breaks off', async () => {
+  it('if its pull is aborted', async () => {
     await open();
     const { db } = await mirror.app();
     await db.query('alter table record_problem rename to elsewhere');
@@ -69,8 +69,8 @@ describe('with --json prints a line for each feed', () => {
   });
 });
 
-describe('prints commands that can be given as they stand', () => {
-  it('for what is held and what waits', async () => {
+describe('prints commands that work as typed', () => {
+  it('for held and waiting changes', async () => {
     await open();
     await run('sync');
     await mirror.writeFeed(feedXml([]));
@@ -81,9 +81,9 @@ describe('prints commands that can be given as they stand', () => {
     expect(out).toContain(`review list acme --config ${mirror.configPath}`);
   });
 
-  it('for a pause, whose cause the books keep without the path', async () => {
+  it('for a pause, whose cause is stored without the path', async () => {
     await open({ site: { canary: '{ requests: 2, percent: 10 }', limits: '{ concurrency: 1, timeout_seconds: 5 }' } });
-    // Its feed is declared new, so that no search comes before the first create.
+    // The feed is declared new, which avoids a search before the first create.
     await mirror.app();
     await mirror.sandbox.setFaults([{ name: '403' }]);
     const { out, status } = await run('sync');
@@ -111,7 +111,7 @@ describe('prints commands that can be given as they stand', () => {
   });
 });
 
-it('a doubt is shown as what nobody knows', async () => {
+it('a create in doubt is shown as unknown', async () => {
   await open({ site: { list_path: undefined } });
   await mirror.writeFeed(feedXml([posting('a')]));
   await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);

@@ -1,4 +1,4 @@
-// Tables: aligned by what a terminal draws, and no wider than it.
+// Tables: aligned by display width, and no wider than the terminal.
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { formatTable } from '../../src/cli/output/table.ts';
@@ -24,7 +24,7 @@ describe('formatTable', () => {
     expect(formatTable(COLUMNS, [['1', 'k', 'r']], 15)).toEqual(['ID  KEY  REASON', ' 1  k    r']);
   });
 
-  it.each([20, 40, 80])('writes rows as blocks where the columns do not fit into %i cells', (width) => {
+  it.each([20, 40, 80])('writes rows as blocks if the columns do not fit into %i cells', (width) => {
     const columns = Array.from({ length: 12 }, (_, at) => ({ title: `TITLE ${at}` }));
     const row = columns.map((_, at) => (at === 3 ? '日本 '.repeat(30) : at === 4 ? '' : `${'v'.repeat(at * 4)}end`));
     const lines = formatTable(columns, [row, row], width);
@@ -33,7 +33,7 @@ describe('formatTable', () => {
     expect(lines.join('').match(/日本/gu)).toHaveLength(60);
   });
 
-  it('separates blocks by an empty line and goes on with a long cell under its beginning', () => {
+  it('separates blocks by an empty line and indents the continuation of a long cell', () => {
     expect(
       formatTable(
         COLUMNS,

@@ -1,10 +1,10 @@
-// Records that can't be read, as a person meets them: listed with their posting, discarded, and nothing deleted for them.
+// Unreadable records as a person sees them: listed with their posting, discarded, and never a reason to delete.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
 
-// Each command is a process of its own.
+// Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 240_000 });
 
 let mirror: Mirror;
@@ -49,7 +49,7 @@ it('a discard of unreadable records deletes no job', async () => {
   ]);
 });
 
-it('deletes that a record without a key has held are approved by a person', async () => {
+it('a person approves deletes that are held because of a record without a key', async () => {
   const list = postings(20);
   await mirror.writeFeed(feedXml(list));
   await mirror.sync();
@@ -61,7 +61,7 @@ it('deletes that a record without a key has held are approved by a person', asyn
   expect(held.status).toBe(2);
   expect(held.out).toContain('1 held');
   expect(held.out).toContain('deletes are held: 1 record could not be read, and its key is not known');
-  // Commands stand there as they can be given.
+  // The printed commands work as typed.
   for (const words of [['sync'], ['status'], ['review', 'list']]) {
     const { out, errors } = await run(...words);
     expect(out + errors).toMatch(/approve them: .*main\.js review list --kind held/);

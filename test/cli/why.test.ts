@@ -1,13 +1,13 @@
-// `jobmirror why`: the story of a posting, for each state that it can be in.
+// `jobmirror why`: the story of a posting, for each possible state.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { runProgram } from './run-program.ts';
 
-// Each command is a process of its own.
+// Each command runs in a process of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-// One installation for all of them: nothing is changed by asking.
+// All tests share one installation, as `why` changes nothing.
 let mirror: Mirror;
 beforeAll(async () => {
   mirror = await openMirror();
@@ -45,13 +45,13 @@ it.each([
     ],
   },
   { key: 'nothing', says: ['No posting nothing is recorded for feed', 'none with this key'] },
-])('tells of $key', async ({ key, says }) => {
+])('explains $key', async ({ key, says }) => {
   const { out, status } = await runProgram(mirror, 'why', 'acme', key);
   expect(status).toBe(0);
   for (const text of says) expect(out).toMatch(text);
 });
 
-it('gives scripts one object', async () => {
+it('prints one JSON object for scripts', async () => {
   const [json] = (await runProgram(mirror, 'why', 'acme', 'p3', '--json')).json();
   expect(json).toMatchObject({
     feed: 'acme',

@@ -1,3 +1,4 @@
+// The generated files are up to date. UPDATE=1 writes them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,7 +11,7 @@ const HOW = 'is stale; run: UPDATE=1 npx vitest run test/config/generated.test.t
 test.each([
   ['config/jobmirror.schema.json', configJsonSchemaText],
   ['docs/configuration.md', configurationReference],
-])('%s says what the schema says', (file, generate) => {
+])('%s is up to date with the schema', (file, generate) => {
   const path = join(packageRoot, file);
   if (process.env.UPDATE === '1') writeFileSync(path, generate());
   expect(readFileSync(path, 'utf8') === generate(), `${file} ${HOW}`).toBe(true);

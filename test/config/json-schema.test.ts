@@ -1,9 +1,10 @@
+// The JSON Schema of the configuration, and suggestions for mistyped names.
 import { describe, expect, test } from 'vitest';
 import { inputJsonSchema, knownNames, nearest } from '../../src/config/known-names.ts';
 import { configSchema } from '../../src/config/schema/config-schema.ts';
 import { configJsonSchemaText } from '../../src/config/schema/json-schema.ts';
 
-test('the JSON Schema is JSON, strict, and describes every setting of a feed', () => {
+test('the JSON Schema is valid JSON, strict, and describes every setting of a feed', () => {
   const schema = JSON.parse(configJsonSchemaText());
   expect(schema.additionalProperties).toBe(false);
   const feed = schema.properties.feeds.additionalProperties;
@@ -43,7 +44,7 @@ describe('known names', () => {
     expect(knownNames(schema, path)).toContain(name);
   });
 
-  test('none below a plain value, or below what is not there', () => {
+  test('none below a plain value or a missing setting', () => {
     expect(knownNames(schema, ['database', 'x'])).toEqual([]);
     expect(knownNames(schema, ['constructor'])).toEqual([]);
   });

@@ -1,4 +1,5 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own ${NAME} is what is tested.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests are about ${NAME} in the configuration.
+// Loading a configuration: valid files, every kind of mistake, the environment, and secrets.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +44,7 @@ async function load(text: string) {
   return loadConfig({ env, cwd: folder });
 }
 
-/** The lines of the error that a configuration gives. */
+/** The lines of the error for a configuration. */
 async function complaintsOf(text: string): Promise<readonly string[]> {
   const error = await load(text).then(
     () => new Error('it was accepted'),
@@ -53,7 +54,7 @@ async function complaintsOf(text: string): Promise<readonly string[]> {
   return (error as ConfigError).message.split('\n');
 }
 
-/** The minimal configuration with lines of a site or feed added or replaced. */
+/** The minimal configuration with added or replaced lines of the site or feed. */
 function withLines({ site = [], feed = [], top = [] }: { site?: string[]; feed?: string[]; top?: string[] }): string {
   const named = (lines: string[]) => lines.map((line) => line.trim().split(':')[0]);
   const without = (block: string[], added: string[]) =>
@@ -73,13 +74,13 @@ function withLines({ site = [], feed = [], top = [] }: { site?: string[]; feed?:
   ].join('\n');
 }
 
-describe('a good configuration', () => {
+describe('a valid configuration', () => {
   test.each(['-', "'-'", '"-"', '-   # piped in'])('reads the feed from standard input: source: %s', async (source) => {
     const config = await load(withLines({ feed: [`source: ${source}`] }));
     expect(config.feeds.get(feedName('acme'))?.source.location).toBe('-');
   });
 
-  test('may have line breaks in what becomes text of a posting', async () => {
+  test('may have line breaks in text for postings', async () => {
     const rule = '{ from: [description, benefits], join: "\\n\\n", default: "As\\tagreed" }';
     const config = await load(withLines({ feed: [`fields: { description: ${rule} }`] }));
     expect(config.feeds.get(feedName('acme'))?.mapping.fields.description).toMatchObject({
@@ -150,7 +151,7 @@ describe('a good configuration', () => {
       expect(compileReader(mapping).fingerprint).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("a feed's fields go on top of the format's, and null takes one away", async () => {
+  test("a feed's fields override the format's, and null removes one", async () => {
     const config = await load(
       withLines({
         feed: [
@@ -181,7 +182,7 @@ describe('a good configuration', () => {
     });
   });
 
-  test('settings in their units become what the program counts in', async () => {
+  test('settings are converted to internal units', async () => {
     const config = await load(
       withLines({
         top: [
@@ -220,7 +221,7 @@ describe('a good configuration', () => {
     });
   });
 
-  test('web addresses and standard input stay as they are, files start from the folder of the configuration', async () => {
+  test('web addresses and standard input are unchanged, file paths are relative to the configuration', async () => {
     for (const [written, location] of [
       ['https://ats.example.com/acme.xml?a=1', 'https://ats.example.com/acme.xml?a=1'],
       ['"-"', '-'],
@@ -239,7 +240,7 @@ describe('a good configuration', () => {
 });
 
 describe('the environment', () => {
-  test('a variable alone and without quotes reads like its value, with quotes it is text', async () => {
+  test('an unquoted variable on its own takes the type of its value, a quoted one is text', async () => {
     const config = await load(
       withLines({
         top: ['listen:', '  port: ${PORT}'],
@@ -260,7 +261,7 @@ describe('the environment', () => {
       'jobmirror.yaml:4:12 sites.board.token: the environment variable NOPE is not set; set it before starting jobmirror',
     ],
     [
-      'a missing variable that leaves no good value',
+      'a missing variable that leaves no valid value',
       withLines({ site: ['base_url: ${NOPE}'] }),
       'jobmirror.yaml:4:15 sites.board.base_url: the environment variable NOPE is not set; set it before starting jobmirror',
     ],
@@ -270,14 +271,14 @@ describe('the environment', () => {
       'jobmirror.yaml:4:12 sites.board.token: the environment variable EMPTY is empty; give it a value',
     ],
     [
-      'a name that no variable has',
+      'an invalid variable name',
       withLines({ feed: ['source: ${a-b}'] }),
-      'jobmirror.yaml:9:13 feeds.acme.source: "${" begins the name of an environment variable, as in ${NAME}; this is none',
+      'jobmirror.yaml:9:13 feeds.acme.source: "${" starts a reference to an environment variable, as in ${NAME}, but this is not one',
     ],
     [
       'an open brace',
       withLines({ feed: ['source: "${PORT"'] }),
-      'jobmirror.yaml:9:13 feeds.acme.source: "${" begins the name of an environment variable, as in ${NAME}; this is none',
+      'jobmirror.yaml:9:13 feeds.acme.source: "${" starts a reference to an environment variable, as in ${NAME}, but this is not one',
     ],
     [
       'constructor',
@@ -287,12 +288,12 @@ describe('the environment', () => {
     [
       'a line break in a variable',
       withLines({ feed: ['headers: { Authorization: "${BROKEN}" }'] }),
-      'jobmirror.yaml:10:31 feeds.acme.headers.Authorization: holds a line break or another control character, which no setting may; write it on one line',
+      'jobmirror.yaml:10:31 feeds.acme.headers.Authorization: holds a line break or another control character, which is not allowed in a setting; write it on one line',
     ],
     [
       'a line break in a text',
       withLines({ feed: ['source: "a\\r\\nb"'] }),
-      'jobmirror.yaml:9:13 feeds.acme.source: holds a line break or another control character, which no setting may; write it on one line',
+      'jobmirror.yaml:9:13 feeds.acme.source: holds a line break or another control character, which is not allowed in a setting; write it on one line',
     ],
   ];
   test.each(cases)('%s', async (_name, text, complaint) => {
@@ -321,7 +322,7 @@ describe('secrets', () => {
     expect(config.feeds.get(feedName('acme'))?.source.headers['X-Api-Key']?.reveal()).toBe(TOKEN);
   });
 
-  test('a header may be made of text and a secret', async () => {
+  test('a header may combine text and a secret', async () => {
     const config = await load(
       withLines({ feed: ['headers: { Authorization: "Bearer ${BOARD_TOKEN}", Accept: application/xml }'] }),
     );
@@ -354,7 +355,7 @@ describe('secrets', () => {
     [
       'a token under a wrong name',
       withLines({ site: ['tokn: literal-zq'] }),
-      /sites.board.tokn: is no setting; did you mean token\?/,
+      /sites.board.tokn: is not a setting; did you mean token\?/,
     ],
     [
       'a token where a name belongs',
@@ -375,7 +376,7 @@ describe('secrets', () => {
   });
 
   test.each([
-    ['a colon', 'user:secret', /holds a colon, which HTTP Basic can not carry/],
+    ['a colon', 'user:secret', /holds a colon, which HTTP Basic cannot carry/],
     ['a space', 'two words', /holds a space or a control character/],
     ['nothing', '\n', /the token is empty/],
   ])('a token file with %s', async (_name, content, complaint) => {
@@ -387,7 +388,7 @@ describe('secrets', () => {
     expect(line).toMatch(/sites.board.token_file: /);
   });
 
-  test('a token file is read from beside the configuration, without its last line end', async () => {
+  test('a token file is relative to the configuration, and its last line end is removed', async () => {
     const path = join(folder, 'board.token');
     const text = withLines({ site: ['token_file: board.token'] }).replace('    token: ${BOARD_TOKEN}\n', '');
     writeFileSync(path, `${TOKEN}\r\n`);
@@ -401,7 +402,7 @@ describe('secrets', () => {
     ]);
   });
 
-  test('a token that is too short to be removed wherever it stands is warned of, and not shown', async () => {
+  test('a token too short to be removed everywhere causes a warning, and is not shown', async () => {
     const path = join(folder, 'board.token');
     const text = withLines({ site: ['token_file: board.token'] }).replace('    token: ${BOARD_TOKEN}\n', '');
     for (const [token, warned] of [
@@ -416,7 +417,7 @@ describe('secrets', () => {
     }
   });
 
-  test('a token file that is not there, or no file', async () => {
+  test('a missing token file, or a folder', async () => {
     const text = withLines({ site: ['token_file: nowhere'] }).replace('    token: ${BOARD_TOKEN}\n', '');
     expect(await complaintsOf(text)).toEqual([
       `jobmirror.yaml:4:17 sites.board.token_file: ${join(folder, 'nowhere')} can't be read: there is no such file`,
@@ -431,27 +432,27 @@ describe('mistakes', () => {
     [
       'an unknown setting',
       withLines({ feed: ['shedule: "* * * * *"'] }),
-      'jobmirror.yaml:10:5 feeds.acme.shedule: is no setting; did you mean schedule?',
+      'jobmirror.yaml:10:5 feeds.acme.shedule: is not a setting; did you mean schedule?',
     ],
     [
       'an unknown setting in a group',
       withLines({ site: ['limits: { requests_per_minute: 3 }'] }),
-      /limits.requests_per_minute: is no setting; did you mean requests_per_second\?|known here: requests_per_second, concurrency, timeout_seconds/,
+      /limits.requests_per_minute: is not a setting; did you mean requests_per_second\?|known here: requests_per_second, concurrency, timeout_seconds/,
     ],
     [
-      'a hyphen for an underline',
+      'a hyphen for an underscore',
       withLines({ feed: ['time-zone: UTC'] }),
-      /feeds.acme.time-zone: is no setting; did you mean time_zone\?/,
+      /feeds.acme.time-zone: is not a setting; did you mean time_zone\?/,
     ],
     [
       'an unknown setting in a field',
       withLines({ feed: ['fields: { title: { from: a, defualt: b } }'] }),
-      /feeds.acme.fields.title.defualt: is no setting; did you mean default\?/,
+      /feeds.acme.fields.title.defualt: is not a setting; did you mean default\?/,
     ],
     [
       'an unknown top setting',
       withLines({ top: ['databse: embedded'] }),
-      'jobmirror.yaml:1:1 databse: is no setting; did you mean database?',
+      'jobmirror.yaml:1:1 databse: is not a setting; did you mean database?',
     ],
     [
       'an unknown site',
@@ -469,7 +470,7 @@ describe('mistakes', () => {
       'jobmirror.yaml:7:5 feeds.acme.source: is missing; it must be text',
     ],
     [
-      'no key in a format of its own',
+      'no key in an inline format',
       withLines({ feed: ['format: { records: a/b, fields: { title: t } }'] }),
       /feeds.acme.format.key: is missing; it must be text, or a list/,
     ],
@@ -502,17 +503,17 @@ describe('mistakes', () => {
       /sites.board.limits.concurrency: must be a whole number/,
     ],
     [
-      'a choice that is none',
+      'an invalid choice',
       withLines({ site: ['on_missing: ignore'] }),
       /sites.board.on_missing: must be one of create, leave/,
     ],
     [
-      'a name that is none',
+      'an invalid name',
       withLines({}).replace('  acme:', '  Acme Inc:'),
       /feeds.Acme Inc: the name must be 1 to 64 lower-case letters/,
     ],
     [
-      'a field that no element can be',
+      'a field that cannot be an element',
       withLines({ feed: ['fields: { "job title": title }'] }),
       /feeds.acme.fields.job title: the name must be a name that an XML element can have/,
     ],
@@ -539,7 +540,7 @@ describe('mistakes', () => {
     [
       'join without from',
       withLines({ feed: ['fields: { title: { value: a, join: b } }'] }),
-      /feeds.acme.fields.title.join: goes with from only/,
+      /feeds.acme.fields.title.join: works only with from/,
     ],
     [
       'an unknown transform',
@@ -552,7 +553,7 @@ describe('mistakes', () => {
       /feeds.acme.fields.title: must be text, or a group of settings, or null/,
     ],
     [
-      'a size that is none',
+      'an invalid size',
       withLines({ feed: ['limits: { max_bytes: 5 apples }'] }),
       /feeds.acme.limits.max_bytes: must be bytes, or a number with a unit/,
     ],
@@ -572,7 +573,7 @@ describe('mistakes', () => {
       /feeds.acme.schedule: is not a cron expression .*names such as @daily and @reboot are not supported/,
     ],
     [
-      'a schedule that is another one each time it is read',
+      'a schedule with a random value',
       withLines({ feed: ['schedule: "0 H(1-5) * * *"'] }),
       /feeds.acme.schedule: .*H, a random value, is not supported/,
     ],
@@ -589,10 +590,10 @@ describe('mistakes', () => {
     [
       'a schedule for standard input',
       withLines({ feed: ['source: "-"', 'schedule: "* * * * *"'] }),
-      /feeds.acme.schedule: can't be kept by a feed that comes in on standard input/,
+      /feeds.acme.schedule: does not work for a feed on standard input/,
     ],
     [
-      'a time zone that is none',
+      'an invalid time zone',
       withLines({ feed: ['time_zone: New York'] }),
       /feeds.acme.time_zone: must be an IANA time zone/,
     ],
@@ -607,11 +608,11 @@ describe('mistakes', () => {
       /feeds.acme.source: can't be read over sftp; .*pipe the feed in/,
     ],
     [
-      'a database that is none',
+      'an invalid database',
       withLines({ top: ['database: mysql://h/d'] }),
       /^jobmirror.yaml:1:11 database: must be embedded, or postgres:/,
     ],
-    ['a queue that is none', withLines({ top: ['queue: memory'] }), /queue: must be database, or redis:/],
+    ['an invalid queue', withLines({ top: ['queue: memory'] }), /queue: must be database, or redis:/],
     [
       'a base address with a query',
       withLines({ site: ['base_url: https://h/?a=b'] }),
@@ -663,7 +664,7 @@ describe('mistakes', () => {
       /feeds.acme.format.records: must be element names from the root/,
     ],
     [
-      'a header that is none',
+      'an invalid header',
       withLines({ feed: ['headers: { "Bad Header": x }'] }),
       /feeds.acme.headers.Bad Header: the name is not a name that an HTTP header can have/,
     ],
@@ -688,7 +689,7 @@ describe('mistakes', () => {
     expect(lines).toEqual([typeof complaint === 'string' ? complaint : expect.stringMatching(complaint)]);
   });
 
-  test('all are reported at once, of whatever kind', async () => {
+  test('mistakes of all kinds are reported at once', async () => {
     const text = withLines({
       top: ['databse: embedded'],
       site: ['token_file: nowhere', 'base_url: nowhere', 'token: ${NOPE}'],
@@ -709,7 +710,7 @@ describe('mistakes', () => {
     );
   });
 
-  test('one site that is wrong hides nothing of another', async () => {
+  test('a mistake in one site does not hide those in another', async () => {
     const text =
       `${withLines({ site: ['on_missing: x'] })}  other:\n    source: a\n    format: indeed\n    site: second\n`.replace(
         'feeds:',
@@ -721,7 +722,7 @@ describe('mistakes', () => {
     ]);
   });
 
-  test('aliases that multiply are refused', async () => {
+  test('exponential aliases are refused', async () => {
     const layers = Array.from(
       { length: 9 },
       (_, index) => `l${index + 1}: &l${index + 1} [${Array(9).fill(`*l${index}`).join(', ')}]`,
@@ -739,7 +740,7 @@ describe('mistakes', () => {
 });
 
 describe('finding the file', () => {
-  test('none there: the error says how to make one', async () => {
+  test('a missing file: the error says how to create one', async () => {
     const nowhere = join(folder, 'sub');
     mkdirSync(nowhere, { recursive: true });
     await expect(loadConfig({ env, cwd: nowhere })).rejects.toThrow(
@@ -747,7 +748,7 @@ describe('finding the file', () => {
     );
   });
 
-  test('the one that is named, relative to the current folder; its own paths start from its folder', async () => {
+  test('a named file, relative to the current folder; its own paths are relative to its folder', async () => {
     mkdirSync(join(folder, 'etc'), { recursive: true });
     writeFileSync(join(folder, 'etc/other.yaml'), MINIMAL);
     const config = await loadConfig({ path: 'etc/other.yaml', env, cwd: folder });
@@ -756,7 +757,7 @@ describe('finding the file', () => {
     expect(config.feeds.get(feedName('acme'))?.source.location).toBe(join(folder, 'etc/acme.xml'));
   });
 
-  test('named and not there', async () => {
+  test('a named file that is missing', async () => {
     await expect(loadConfig({ path: 'nowhere.yaml', env, cwd: folder })).rejects.toThrow(
       /nowhere\.yaml: can't be read: there is no such file/,
     );

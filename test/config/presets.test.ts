@@ -1,3 +1,4 @@
+// The bundled presets, on made-up and real feeds.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { XMLParser } from 'fast-xml-parser';
@@ -16,7 +17,7 @@ test('every preset can be read', async () => {
   for (const name of names) expect((await readPreset(name)).records).toMatch(/\S/);
 });
 
-/** What a site of the kind described in the design wants to get from an Indeed feed. */
+/** The fields that a typical site expects from an Indeed feed. */
 const EXPECTED_FIELDS = [
   ...['number', 'title', 'category-name', 'description', 'location-city', 'location-state'],
   ...['contact-email-address', 'contact-web-address'],
@@ -43,7 +44,7 @@ describe.skipIf(!hasSharedFeeds)(`indeed on real feeds${sharedFeedsNote}`, () =>
     return document[root]?.job ?? [];
   };
 
-  // What a second parser found in them, without this code: which values of <state> are no U.S. state, and which are missing.
+  // The results of an independent parser: which values of <state> are not U.S. states, and how many are missing.
   const mexican = {
     ...{
       'Baja California': 1,

@@ -1,3 +1,4 @@
+// Sizes with units.
 import { expect, test } from 'vitest';
 import { parseSize } from '../../src/config/schema/sizes.ts';
 

@@ -1,4 +1,4 @@
-// Gives a test a data folder whose path is as awkward as a user's may be, and sees that no server outlives the test.
+// Gives a test a data folder with an awkward path, and ensures that no server outlives the test.
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { readPostmaster } from '../../src/embedded-postgres/postmaster-file.ts';
 
-/** Options for servers that have to survive kills, but no power cut: waiting for the disk is most of a start's time. */
+/** Options for servers that must survive kills but not power cuts: waiting for the disk takes most of the start-up time. */
 export const withoutSync = { settings: { fsync: 'off' } };
 
 export const asRoot: boolean = process.getuid?.() === 0;
 
-/** A folder of this test's own, removed at its end; `mode` 0711 lets the server's user in, 0700 does not. */
+/** A folder for this test, removed at its end; mode 0711 lets the server's user enter, 0700 does not. */
 export function temporaryFolder(mode: 0o711 | 0o700 = 0o711): string {
   const folder = mkdtempSync(join(tmpdir(), 'jobmirror Prüfung '));
   chmodSync(folder, mode);
@@ -19,7 +19,7 @@ export function temporaryFolder(mode: 0o711 | 0o700 = 0o711): string {
   return folder;
 }
 
-/** A data folder that does not exist yet. Its server, should one still run when the test ends, is killed. */
+/** A data folder that does not exist yet. A server still running on it when the test ends is killed. */
 export function newDataFolder(mode?: 0o711 | 0o700): string {
   const dataDir = join(temporaryFolder(mode), 'mein Ordner', '.jobmirror');
   onTestFinished(() => {
@@ -31,10 +31,10 @@ export function newDataFolder(mode?: 0o711 | 0o700): string {
 
 export const homeOf = (dataDir: string): string => join(dataDir, 'postgres', 'cluster');
 
-/** Process number of the server that runs on the data folder. */
+/** The process ID of the server that runs on the data folder. */
 export const postmasterPid = (dataDir: string): number | undefined => readPostmaster(homeOf(dataDir))?.pid;
 
-/** Ends the server as a power cut would, and waits until it is gone. */
+/** Kills the server, and waits until it is gone. */
 export async function killServer(dataDir: string): Promise<void> {
   const pid = postmasterPid(dataDir);
   if (!pid) throw new Error('no server runs');

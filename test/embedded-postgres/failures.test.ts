@@ -1,4 +1,4 @@
-// What can keep the server from starting: each case is overcome, or told with its place and its cure.
+// What can prevent the server from starting: each case is handled, or reported with its location and remedy.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { runSql } from '../support/sql.ts';
 import { homeOf, killServer, newDataFolder, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
 import { startMember } from './member.ts';
 
-// Several servers or processes start one after the other in each test, on a machine that has other work too.
+// Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** A cluster that was made, used and stopped. */
+/** A cluster that was created, used and stopped. */
 async function usedCluster(): Promise<{ dataDir: string; url: string }> {
   const dataDir = newDataFolder();
   const server = await openEmbeddedServer(dataDir, withoutSync);
@@ -22,8 +22,8 @@ async function usedCluster(): Promise<{ dataDir: string; url: string }> {
   return { dataDir, url: server.url() };
 }
 
-describe('overcome', () => {
-  it('a port that another program has taken', async () => {
+describe('handled', () => {
+  it('a port in use by another program', async () => {
     const { dataDir, url } = await usedCluster();
     const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
     await once(other, 'listening');
@@ -34,7 +34,7 @@ describe('overcome', () => {
     other.close();
   });
 
-  it('the file of a killed server whose process number another program of the same user has now', async () => {
+  it('the file of a killed server whose process ID now belongs to another program of the same user', async () => {
     const dataDir = newDataFolder();
     const member = startMember(dataDir);
     await member.joined();
@@ -52,7 +52,7 @@ describe('overcome', () => {
     bystander.kill();
   });
 
-  it('a server that comes to life after it was looked for: its file is left alone', async () => {
+  it('a server that comes up after the check: its file is left alone', async () => {
     const dataDir = newDataFolder();
     const server = await openEmbeddedServer(dataDir, withoutSync);
     const file = join(homeOf(dataDir), 'data', 'postmaster.pid');
@@ -71,8 +71,8 @@ describe('overcome', () => {
   });
 });
 
-describe('told', () => {
-  it('settings that the server refuses, with what its log says of this start', async () => {
+describe('reported', () => {
+  it('settings that the server refuses, with the log of this start', async () => {
     const { dataDir } = await usedCluster();
     const failed = openEmbeddedServer(dataDir, { settings: { shared_buffers: 'plenty' } });
     await expect(failed).rejects.toThrow(
@@ -93,18 +93,18 @@ describe('told', () => {
     const { dataDir } = await usedCluster();
     writeFileSync(join(homeOf(dataDir), 'data', 'PG_VERSION'), '16\n');
     await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(
-      /was made by Postgres 16, and this jobmirror brings Postgres 18/,
+      /was created by Postgres 16, but this jobmirror includes Postgres 18/,
     );
   });
 
-  it('a password file that does not fit a running server', async () => {
+  it('a password file that does not match the running server', async () => {
     const dataDir = newDataFolder();
     const server = await openEmbeddedServer(dataDir, withoutSync);
     const file = join(homeOf(dataDir), 'password');
     const password = readFileSync(file);
     writeFileSync(file, 'wrong');
     await expect(openEmbeddedServer(dataDir, withoutSync)).rejects.toThrow(
-      /does not let us in(.|\n)*password authentication failed/,
+      /refuses the connection(.|\n)*password authentication failed/,
     );
     writeFileSync(file, password);
     await server.leave();

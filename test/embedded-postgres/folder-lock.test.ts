@@ -1,4 +1,4 @@
-// One holder at a time, whoever is killed while holding or taking the lock.
+// The lock has one holder at a time, even if processes are killed while holding or taking it.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, symlinkSync, watch } from 'node:fs';
@@ -9,7 +9,7 @@ import { makeLockable, withLock } from '../../src/embedded-postgres/folder-lock.
 import { identityOf, isAlive } from '../../src/embedded-postgres/process-identity.ts';
 import { temporaryFolder } from './data-folder.ts';
 
-// Several servers or processes start one after the other in each test, on a machine that has other work too.
+// Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const RUNNER = join(packageRoot, 'test/support/run-typescript.mjs');
@@ -21,7 +21,7 @@ function lockableFolder(): string {
   return folder;
 }
 
-/** Who was in and out, in that order: `[['in', '123'], ['out', '123'], …]`. */
+/** Who entered and left the lock, in order: `[['in', '123'], ['out', '123'], …]`. */
 const notesOf = (folder: string) =>
   readFileSync(join(folder, 'notes'), 'utf8')
     .trim()
@@ -29,7 +29,7 @@ const notesOf = (folder: string) =>
     .map((line) => line.split(' '));
 
 describe('withLock', () => {
-  it('hands the lock on, also within one process, and leaves one link behind', async () => {
+  it('passes the lock on, even within one process, and leaves one link behind', async () => {
     const folder = lockableFolder();
     let inside = 0;
     const work = async () => {
@@ -43,13 +43,13 @@ describe('withLock', () => {
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it('frees the lock of work that fails', async () => {
+  it('releases the lock if the work fails', async () => {
     const folder = lockableFolder();
     await expect(withLock(folder, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await expect(withLock(folder, async () => 'free')).resolves.toBe('free');
   });
 
-  it('takes over from a process that is no more, though its number is in use again', async () => {
+  it('takes over from an ended process whose ID is in use again', async () => {
     const folder = lockableFolder();
     symlinkSync(`${process.pid}@another-boot/1`, join(folder, 'lock-1'));
     await expect(withLock(folder, async () => 'taken over')).resolves.toBe('taken over');
@@ -65,7 +65,7 @@ describe('withLock', () => {
     for (let round = 0; round < 4; round++) {
       const victim = start(1_000_000);
       const gone = once(victim, 'exit');
-      // Killed in the middle of its work with the lock, wherever it is by then.
+      // Killed at a random point of its work with the lock.
       while (!readNotes(folder).includes(` ${victim.pid}\n`)) await once(watcher, 'change');
       victim.kill('SIGKILL');
       await gone;
@@ -91,7 +91,7 @@ function readNotes(folder: string): string {
 }
 
 describe('a process identity', () => {
-  it('is alive for us, and not for a process that has ended', async () => {
+  it('is alive for this process, and not for one that has ended', async () => {
     const child = fork(RUNNER, [PROGRAM, temporaryFolder(), '0'], { cwd: packageRoot });
     const identity = identityOf(child.pid ?? 0) ?? '';
     expect(isAlive(identity)).toBe(true);

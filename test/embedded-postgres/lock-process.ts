@@ -1,5 +1,5 @@
-// Takes the lock of a folder again and again, and notes in a file when it has it, until it is killed or has had it often enough.
-// Arguments: the folder, how often.
+// Takes the lock of a folder repeatedly and records it in a file, until killed or done.
+// Arguments: the folder, the number of times.
 import { appendFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { withLock } from '../../src/embedded-postgres/folder-lock.ts';

@@ -1,4 +1,4 @@
-// A command that uses the embedded server, as a process of its own: joins, tells its parent, leaves when told.
+// A process that uses the embedded server: joins, reports to its parent, and leaves on request.
 // Arguments: the data folder, and the options as JSON.
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 

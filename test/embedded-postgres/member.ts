@@ -1,4 +1,4 @@
-// Starts and directs the processes of member-process.ts.
+// Starts and controls processes of member-process.ts.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -16,11 +16,11 @@ type Message =
 export interface Member {
   readonly process: ChildProcess;
   readonly notices: string[];
-  /** The URL it got; rejects with its error where it could not join. */
+  /** The URL it received; rejects with its error if it could not join. */
   joined(): Promise<string>;
   /** Resolves with the first notice, past or future, that matches. */
   noticed(pattern: RegExp): Promise<string>;
-  /** Asks it to leave, and waits until its process has ended by itself. */
+  /** Asks it to leave, and waits for its process to exit. */
   leave(): Promise<void>;
   /** Sends the signal and waits until the process is gone. */
   kill(signal: NodeJS.Signals): Promise<void>;

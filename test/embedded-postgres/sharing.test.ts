@@ -1,4 +1,4 @@
-// Several processes and one server: joining, leaving, and being killed at any moment.
+// Several processes share one server: joining, leaving, and being killed at any moment.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,13 +8,13 @@ import { runSql } from '../support/sql.ts';
 import { environmentOf, homeOf, killServer, newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
 import { startMember } from './member.ts';
 
-// Several servers or processes start one after the other in each test, on a machine that has other work too.
+// Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const started = 'select pg_postmaster_start_time()::text as start';
 
 describe('members of one server', () => {
-  it('that start at the same moment make one cluster and one server; the last to leave stops it', async () => {
+  it('that start at the same time create one cluster and one server; the last to leave stops it', async () => {
     const dataDir = newDataFolder();
     const members = [startMember(dataDir), startMember(dataDir), startMember(dataDir)];
     const urls = await Promise.all(members.map((member) => member.joined()));
@@ -29,7 +29,7 @@ describe('members of one server', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('find their data again after a stop, safely on the disk', async () => {
+  it('find their data again after a stop', async () => {
     const dataDir = newDataFolder();
     const first = await openEmbeddedServer(dataDir);
     expect(await runSql(first.url(), 'show fsync')).toEqual([{ fsync: 'on' }]);
@@ -41,7 +41,7 @@ describe('members of one server', () => {
     await second.leave();
   });
 
-  it('come and go in any order without ever meeting a stopping server', async () => {
+  it('come and go in any order without ever connecting to a stopping server', async () => {
     const dataDir = newDataFolder();
     const visit = async () => {
       const server = await openEmbeddedServer(dataDir, withoutSync);
@@ -55,7 +55,7 @@ describe('members of one server', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('leave twice as well as once', async () => {
+  it('may leave twice', async () => {
     const server = await openEmbeddedServer(newDataFolder(), withoutSync);
     await server.leave();
     await expect(server.leave()).resolves.toBeUndefined();
@@ -63,7 +63,7 @@ describe('members of one server', () => {
 });
 
 describe('a member killed with -9', () => {
-  it('as the one that started the server leaves the others working, and the last of them stops it', async () => {
+  it('that started the server does not disturb the others, and the last of them stops it', async () => {
     const dataDir = newDataFolder();
     const starter = startMember(dataDir);
     await starter.joined();
@@ -75,7 +75,7 @@ describe('a member killed with -9', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('as the only one leaves a server behind that the next one uses, and stops', async () => {
+  it('as the only member leaves a server that the next one uses and stops', async () => {
     const dataDir = newDataFolder();
     const killed = startMember(dataDir);
     const [before] = await runSql(await killed.joined(), started);
@@ -86,7 +86,7 @@ describe('a member killed with -9', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('while it makes the cluster leaves nothing half done', async () => {
+  it('while creating the cluster leaves nothing half done', async () => {
     const dataDir = newDataFolder();
     const killed = startMember(dataDir);
     await killed.noticed(/Preparing/);
@@ -99,7 +99,7 @@ describe('a member killed with -9', () => {
     await next.leave();
   });
 
-  it('while it starts the server leaves one that the next one uses', async () => {
+  it('while starting the server leaves one that the next member uses', async () => {
     const dataDir = newDataFolder();
     await (await openEmbeddedServer(dataDir, withoutSync)).leave();
     const killed = startMember(dataDir);
@@ -113,7 +113,7 @@ describe('a member killed with -9', () => {
 });
 
 describe('a server killed with -9', () => {
-  it('is started again by its members, at the same address and with its data', async () => {
+  it('is restarted by its members, at the same address and with its data', async () => {
     const dataDir = newDataFolder();
     const members = [startMember(dataDir), startMember(dataDir)];
     const [url = ''] = await Promise.all(members.map((member) => member.joined()));
@@ -127,7 +127,7 @@ describe('a server killed with -9', () => {
     expect(postmasterPid(dataDir)).toBeUndefined();
   });
 
-  it('together with its members is started again by the next one', async () => {
+  it('together with its members is restarted by the next one', async () => {
     const dataDir = newDataFolder();
     const member = startMember(dataDir);
     await runSql(await member.joined(), 'create table mark ()');
@@ -140,7 +140,7 @@ describe('a server killed with -9', () => {
 });
 
 describe('the server', () => {
-  it('goes on when Ctrl-C ends the group of processes that started it', async () => {
+  it('survives Ctrl-C in the process group that started it', async () => {
     const dataDir = newDataFolder();
     const member = startMember(dataDir, { ownGroup: true });
     const url = await member.joined();
@@ -153,7 +153,7 @@ describe('the server', () => {
     await next.leave();
   });
 
-  it.skipIf(process.platform !== 'linux')('knows none of our secrets from the environment', async () => {
+  it.skipIf(process.platform !== 'linux')('receives none of our secrets in its environment', async () => {
     const dataDir = newDataFolder();
     const member = startMember(dataDir, { env: { BOARD_TOKEN: 'canary' } });
     await member.joined();
@@ -161,7 +161,7 @@ describe('the server', () => {
     await member.leave();
   });
 
-  it('of another data folder is another one', async () => {
+  it('of another data folder is separate', async () => {
     const [one, two] = await Promise.all([
       openEmbeddedServer(newDataFolder(), withoutSync),
       openEmbeddedServer(newDataFolder(), withoutSync),

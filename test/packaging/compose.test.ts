@@ -1,4 +1,4 @@
-// docker-compose.yml, read as YAML: what it publishes, which secrets it wants, what it runs, and what survives.
+// docker-compose.yml, read as YAML: what it publishes, which secrets it requires, what it runs, and what persists.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ it('runs a worker, the sandbox, Redis and Postgres 18', () => {
 });
 
 describe.each(services)('%s', (_name, { ports, environment, volumes, depends_on, ...rest }) => {
-  it('publishes nothing beyond loopback', () => {
+  it('publishes ports on loopback only', () => {
     for (const port of ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
     expect(rest).not.toHaveProperty('network_mode');
     expect(rest).not.toHaveProperty('privileged');
@@ -58,7 +58,7 @@ describe.each(services)('%s', (_name, { ports, environment, volumes, depends_on,
     }
   });
 
-  it('waits until what it needs is healthy', () => {
+  it('waits until its dependencies are healthy', () => {
     for (const [other, { condition }] of Object.entries(depends_on ?? {})) {
       expect(condition).toBe('service_healthy');
       // The image of the program has a health check of its own.
@@ -67,7 +67,7 @@ describe.each(services)('%s', (_name, { ports, environment, volumes, depends_on,
   });
 });
 
-it.each([['worker'], ['sandbox']])('%s has no rights that it does not need', (name) => {
+it.each([['worker'], ['sandbox']])('%s has no unnecessary rights', (name) => {
   expect(service(name)).toMatchObject({
     read_only: true,
     cap_drop: ['ALL'],
@@ -75,12 +75,12 @@ it.each([['worker'], ['sandbox']])('%s has no rights that it does not need', (na
   });
 });
 
-it('gives the account of the sandbox the token that the worker acts with, so that one start is enough', () => {
+it('gives the sandbox account the token of the worker, so one start is enough', () => {
   expect(service('sandbox').command).toContain('--account');
   expect(service('sandbox').environment?.JOBMIRROR_SANDBOX_TOKEN).toBe(service('worker').environment?.BOARD_TOKEN);
 });
 
-it('writes no secret anywhere, and puts none on a command line', () => {
+it('contains no secret, and puts none on a command line', () => {
   for (const [, value] of text.matchAll(/^\s*\w*(?:PASSWORD|TOKEN)\w*:\s*(.+)$/gm))
     expect(value).toMatch(/^\$\{\w+:\?/);
   expect(text).not.toMatch(/--requirepass/);
@@ -100,20 +100,20 @@ describe('Redis', () => {
 });
 
 describe('config/jobmirror.compose.yaml', () => {
-  it('is a configuration that the program takes without a warning', async () => {
+  it('is valid, without a warning', async () => {
     const env = { POSTGRES_PASSWORD: 'a1b2c3', REDIS_PASSWORD: 'd4e5f6', BOARD_TOKEN: 'a7b8c9d0e1' };
     const loaded = await loadConfig({ path: 'config/jobmirror.compose.yaml', cwd: packageRoot, env });
     expect(loaded.warnings).toEqual([]);
     expect([loaded.database.kind, loaded.queue.kind]).toEqual(['postgres', 'redis']);
   });
 
-  it('names the services as they are called there', () => {
+  it('uses the names of the services', () => {
     expect(new URL(config.database.replace(/\$\{\w+\}/, 'x')).hostname).toBe('postgres');
     expect(new URL(config.queue.replace(/\$\{\w+\}/, 'x')).hostname).toBe('redis');
     expect(new URL(config.sites.board.base_url).hostname).toBe('sandbox');
   });
 
-  it('takes its secrets from variables that the worker has', () => {
+  it('takes its secrets from variables of the worker', () => {
     const desired = [...JSON.stringify(config).matchAll(/\$\{(\w+)\}/g)].map(([, variable]) => variable);
     expect(desired.sort()).toEqual(['BOARD_TOKEN', 'POSTGRES_PASSWORD', 'REDIS_PASSWORD']);
     for (const name of ['worker', 'sandbox'])

@@ -1,4 +1,4 @@
-// The bundled feeds of the demo are what the demo says of them, as a parser that we do not use ourselves reads them.
+// The demo's bundled feeds contain what the demo claims, according to a parser that the program does not use.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SaxesParser } from 'saxes';
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
 
 interface DemoPosting {
-  /** The record's text as it stands in the file. */
+  /** The record's text in the file. */
   readonly raw: string;
   /** Element name → its text. */
   readonly fields: Readonly<Record<string, string>>;
@@ -14,11 +14,11 @@ interface DemoPosting {
 
 const KEY = 'referencenumber';
 
-/** The states the demo's employer has, in each of the ways in which the feeds write them. */
+/** The employer's states, in every notation that the feeds use. */
 const STATE =
   /^(Massachusetts|Mass\.|MA|US-MA|New Hampshire|N\.H\.|NH|Vermont|Vt\.|VT|vt|Connecticut|Conn\.|CT|Rhode Island|R\.I\.|RI|New York|N\.Y\.|NY|US-NY|Maine|Me\.|ME)$/;
 
-/** @throws where the file is not well-formed */
+/** @throws if the file is not well-formed */
 function readDemoFeed(name: string): DemoPosting[] {
   const text = readFileSync(join(packageRoot, 'config/demo', name), 'utf8');
   const postings: DemoPosting[] = [];
@@ -68,7 +68,7 @@ it('the first version has 60 valid postings, no two with the same key', () => {
   }
 });
 
-it('the first version writes its states in many ways, and no two postings alike', () => {
+it('the first version writes its states in many ways, and no two postings are alike', () => {
   expect(new Set(first.map(({ fields }) => fields.state)).size).toBeGreaterThanOrEqual(20);
   expect(new Set(first.map(({ fields }) => fields.description)).size).toBe(60);
 });
@@ -80,7 +80,7 @@ it('the second version has 64 postings under 63 keys, one key with two different
   expect(repeated[0]?.fields.title).not.toBe(firstByKey.get('SL-0881')?.fields.title);
 });
 
-it('the second version has three invalid postings, each in its own way, one of them valid before', () => {
+it('the second version has three invalid postings, each for another reason, one of them valid before', () => {
   const invalid = second.flatMap((posting) => {
     const problem = problemOf(posting);
     return problem === undefined
@@ -90,10 +90,10 @@ it('the second version has three invalid postings, each in its own way, one of t
   expect(invalid.sort()).toEqual(['CH-20553: no state, live', 'CH-20679: no title', 'SL-0904: state Jalisco']);
 });
 
-it('between the two, 6 valid postings are new, 8 changed, 5 gone, and the others stayed byte for byte', () => {
+it('between the two, 6 valid postings are new, 8 changed, 5 gone, and the others are unchanged byte for byte', () => {
   const valid = second
     .filter((posting) => problemOf(posting) === undefined)
-    // Of a duplicate key the first one stands.
+    // The first posting of a duplicate key counts.
     .filter((posting, at, all) => all.findIndex((other) => keyOf(other) === keyOf(posting)) === at);
   const known = valid.filter((posting) => firstByKey.has(keyOf(posting)));
   const changed = known.filter((posting) => firstByKey.get(keyOf(posting))?.raw !== posting.raw);
@@ -104,7 +104,7 @@ it('between the two, 6 valid postings are new, 8 changed, 5 gone, and the others
   expect(first.filter((posting) => !secondKeys.has(keyOf(posting)))).toHaveLength(5);
 });
 
-it('each change is one that the site sees: title, description, category, city or state', () => {
+it('each change is visible on the site: title, description, category, city or state', () => {
   const shown = ['title', 'description', 'category', 'city', 'state'] as const;
   const seen = new Set<string>();
   for (const posting of second) {

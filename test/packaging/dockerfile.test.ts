@@ -1,4 +1,4 @@
-// The Dockerfile and .dockerignore, read as text: there is no engine where the tests run.
+// The Dockerfile and .dockerignore, read as text, because the tests run without a container engine.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ describe('the Dockerfile', () => {
     },
   );
 
-  it('copies from earlier stages only what they make', () => {
+  it('copies from earlier stages only what they produce', () => {
     const stages = named(all, 'FROM').map((rest) => rest.split(/\s+as\s+/i)[1]);
     for (const rest of named(all, 'COPY').filter((copy) => copy.startsWith('--from='))) {
       const [, stage, source] = /^--from=(\S+) \/app\/(\S+) /.exec(rest) ?? [];
@@ -59,7 +59,7 @@ describe('the Dockerfile', () => {
     );
   });
 
-  it('starts the program that package.json names, and asks /readyz whether it can work', () => {
+  it('starts the program named in package.json, and uses /readyz as health check', () => {
     expect(JSON.parse(named(final, 'ENTRYPOINT')[0] ?? '')).toEqual([
       'node',
       JSON.parse(read('package.json')).bin.jobmirror,
@@ -73,12 +73,12 @@ describe('the Dockerfile', () => {
     expect(final.some(({ name }) => name === 'RUN')).toBe(false);
   });
 
-  it('holds no secret', () => {
+  it('contains no secret', () => {
     expect(read('Dockerfile')).not.toMatch(/(?:PASSWORD|TOKEN|SECRET)\s*=/i);
   });
 });
 
-it('.dockerignore shuts everything out that is not named', () => {
+it('.dockerignore excludes everything that is not named', () => {
   const lines = read('.dockerignore').split('\n');
   expect(lines.find((line) => line !== '' && !line.startsWith('#'))).toBe('*');
   for (const name of ['.env', '.git', '.jobmirror', 'node_modules', 'test']) expect(allowed).not.toContain(name);

@@ -1,4 +1,4 @@
-// What the documents name is there: tests that prove something, and the documents themselves.
+// The files that the documents mention exist: tests, and other documents.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// The lockfile is one that `npm ci` takes on every platform: npm refuses it where a pinned optional package is missing.
+// `npm ci` accepts the lockfile on every platform: npm refuses it if a pinned optional package is missing.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -13,7 +13,7 @@ interface Locked {
 const text = readFileSync(join(packageRoot, 'package-lock.json'), 'utf8');
 const packages: Readonly<Record<string, Locked>> = JSON.parse(text).packages;
 
-it('has an entry for the packages of every platform, also of those that it was not made on', () => {
+it('has entries for the packages of every platform, not just the one that wrote it', () => {
   const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter(
       (name) => !(`node_modules/${name}` in packages || `${path}/node_modules/${name}` in packages),
@@ -22,6 +22,6 @@ it('has an entry for the packages of every platform, also of those that it was n
   expect(missing).toEqual([]);
 });
 
-it('names no registry, so that each machine uses its own', () => {
+it('names no registry, so each machine uses its own', () => {
   expect(Object.values(packages).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
 });

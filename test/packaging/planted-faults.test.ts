@@ -1,4 +1,4 @@
-// The list of planted faults stays true: each still finds the text that it changes, and the tests that should notice.
+// The list of planted faults is up to date: the text that each changes exists, and so do the tests that should fail.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

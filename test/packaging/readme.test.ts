@@ -1,4 +1,4 @@
-// The README, read as text: what it links to is there, the commands it names exist, and what sync prints is explained.
+// The README, read as text: its links and commands exist, and it explains the output of sync.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -12,7 +12,7 @@ const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), '
 
 const found = (pattern: RegExp): string[] => [...new Set([...readme.matchAll(pattern)].map(([, text = '']) => text))];
 
-it.each(found(/\]\((?!https?:)([^)#]+)\)/g))('links to %s, which is there', (path) => {
+it.each(found(/\]\((?!https?:)([^)#]+)\)/g))('links to %s, which exists', (path) => {
   expect(existsSync(join(packageRoot, path))).toBe(true);
 });
 
@@ -25,7 +25,7 @@ const commands = new Set(
   [...code.matchAll(/\bjobmirror ((?:review |mappings )?[a-z]+)/g)].map(([, words = '']) => words),
 );
 
-it.each([...commands])('names the command %s, which there is', (words) => {
+it.each([...commands])('names the command %s, which exists', (words) => {
   const [name = '', part] = words.split(' ');
   const sources = readdirSync(join(packageRoot, 'src/cli/commands'))
     .filter((file) => file === `${name}.ts` || file.startsWith(`${name}-`))

@@ -1,4 +1,4 @@
-// The scripts of package.json, in a checkout that was installed without its own scripts and so is not compiled.
+// The scripts of package.json, in a checkout that was installed with --ignore-scripts and is therefore not compiled.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

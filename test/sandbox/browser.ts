@@ -1,4 +1,4 @@
-// A browser as far as the tests need one: it keeps cookies, sends forms as its own origin would, and follows no redirects.
+// A minimal browser for tests: keeps cookies, sends same-origin forms, and follows no redirects.
 import { request } from 'undici';
 
 export interface Shown {
@@ -11,7 +11,7 @@ export interface Shown {
 
 export interface Browser {
   open(path: string): Promise<Shown>;
-  /** Sends a form. @param headers besides those of a browser on the site's own page; an empty one takes it away */
+  /** Sends a form. @param headers added to those of a browser on the site's own page; an empty value removes one */
   submit(path: string, fields: Readonly<Record<string, string>>, headers?: Record<string, string>): Promise<Shown>;
 }
 

@@ -1,4 +1,4 @@
-// Every fault, struck over HTTP: what the client sees, and what the site has afterwards.
+// Every fault over HTTP: what the client sees, and what the site has afterwards.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -20,22 +20,22 @@ afterEach(async () => {
 });
 afterAll(() => site.end());
 
-/** Switches faults on from text, as the command line does. */
+/** Sets faults from text, as the command line does. */
 const set = (...texts: string[]): Promise<void> => site.sandbox.setFaults(texts.map(readFault));
 
-/** Sends a create; what comes back, or the code of the error. */
+/** Sends a create; returns the response, or the error code. */
 const create = (timeoutMs?: number): Promise<Answer | string> =>
   site
     .send('POST', '/jobs.xml', { token, body: jobOf(nurse), timeoutMs })
     .catch((error: { code?: string }) => error.code ?? String(error));
 
-/** Jobs on the site once no request is under way any more. */
+/** The number of jobs on the site once no request is in flight. */
 async function made(): Promise<number> {
   await site.sandbox.requests.idle();
   return site.sandbox.inspect.count();
 }
 
-/** Waits until the site has had so many requests since its start. */
+/** Waits until the site has received this many requests since its start. */
 async function arrived({ sandbox }: TestSandbox, count: number): Promise<void> {
   while (sandbox.requests.total() < count) await new Promise(setImmediate);
 }
@@ -54,7 +54,7 @@ describe('connections', () => {
     ['reset-during', 1],
     ['reset-after', 1],
     ['cut', 1],
-  ])('%s: the connection breaks, %d jobs are made', async (fault, jobs) => {
+  ])('%s: the connection breaks, %d jobs are created', async (fault, jobs) => {
     await set(fault);
     expect(await create()).toMatch(BROKEN);
     expect(await made()).toBe(jobs);
@@ -62,14 +62,14 @@ describe('connections', () => {
     expect([last?.faults, last?.processed, last?.status]).toEqual([[fault], jobs === 1 ? 201 : undefined, undefined]);
   });
 
-  it.each(['reset-during', 'timeout-late=ms:0'])('%s: a long request is received whole before', async (fault) => {
+  it.each(['reset-during', 'timeout-late=ms:0'])('%s: first receives a long request completely', async (fault) => {
     await set(fault);
     const body = jobOf({ ...nurse, description: 'x'.repeat(900_000) });
     await expect(site.send('POST', '/jobs.xml', { token, body, timeoutMs: 500 })).rejects.toThrow();
     expect(await made()).toBe(1);
   });
 
-  it('cut: half of the answer has gone out', async () => {
+  it('cut: sends half of the response', async () => {
     await set('cut');
     const body = jobOf(nurse);
     const socket = connect(site.sandbox.port, '127.0.0.1');
@@ -90,13 +90,13 @@ describe('connections', () => {
     ['timeout', 0],
     ['timeout-made', 1],
     ['timeout-late=ms:0', 1],
-  ])('%s: no answer comes, %d jobs are made', async (fault, jobs) => {
+  ])('%s: no response comes, %d jobs are created', async (fault, jobs) => {
     await set(fault);
     expect(await create(100)).toBe('UND_ERR_HEADERS_TIMEOUT');
     expect(await made()).toBe(jobs);
   });
 
-  it('timeout-late: the job is made only once the client has gone', async () => {
+  it('timeout-late: the job is created only once the client is gone', async () => {
     await set('timeout-late=ms:0');
     const before = site.sandbox.requests.total();
     const body = jobOf(nurse);
@@ -105,7 +105,7 @@ describe('connections', () => {
       `POST /jobs.xml HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(token)}\r\nContent-Type: application/xml\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     await arrived(site, before + 1);
-    // Another request, answered in full meanwhile: still no job is there.
+    // Meanwhile another request is answered completely: there is still no job.
     await site.sandbox.setFaults([]);
     await site.send('GET', '/jobs.xml');
     expect(await site.sandbox.inspect.count()).toBe(0);
@@ -115,7 +115,7 @@ describe('connections', () => {
     expect(await site.sandbox.inspect.count()).toBe(1);
   });
 
-  it('refuse: new connections are refused at once, open ones are closed, and healing opens the same port', async () => {
+  it('refuse: refuses new connections at once, closes open ones, and reopens the same port when removed', async () => {
     await create();
     await set('refuse');
     expect(await create()).toMatch(/^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET)$/);
@@ -124,7 +124,7 @@ describe('connections', () => {
     expect(await create()).toMatchObject({ status: 201 });
   });
 
-  it('refuse with a condition: the request that it strikes is still answered', async () => {
+  it('refuse with a condition: the affected request is still answered', async () => {
     await set('refuse=after:1');
     expect(await create()).toMatchObject({ status: 201 });
     expect(await create()).toMatchObject({ status: 201 });
@@ -133,7 +133,7 @@ describe('connections', () => {
     expect(await create()).toBe('ECONNREFUSED');
   });
 
-  it('refuse: a request under way is still answered, and its connection is not used again', async () => {
+  it('refuse: a request in flight is still answered, and its connection is not reused', async () => {
     await set('latency=ms:50');
     const before = site.sandbox.requests.total();
     const underWay = create();
@@ -144,7 +144,7 @@ describe('connections', () => {
     expect(await create()).toMatch(/^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET)$/);
   });
 
-  it('refuse for some time: it ends by itself', async () => {
+  it('refuse with a time: ends by itself', async () => {
     await set('refuse=ms:40');
     expect(await create()).toBe('ECONNREFUSED');
     await expect.poll(create, { interval: 20 }).toMatchObject({ status: 201 });
@@ -164,7 +164,7 @@ describe('statuses', () => {
     ['401', 401, 0],
     ['403', 403, 0],
     ['404', 404, 0],
-  ])('%s: status %d, %d jobs are made', async (fault, status, jobs) => {
+  ])('%s: status %d, %d jobs are created', async (fault, status, jobs) => {
     await set(fault);
     const answer = (await create()) as Answer;
     expect(answer.status).toBe(status);
@@ -216,14 +216,14 @@ describe('bodies', () => {
     expect(await made()).toBe(1);
   });
 
-  it('huge: as long as was asked for', async () => {
+  it('huge: has the requested length', async () => {
     await set('huge=bytes:3000000');
     const answer = (await create()) as Answer;
     expect(rootOf(answer).children[0]?.text).toHaveLength(3_000_000);
     expect(await made()).toBe(1);
   });
 
-  it('huge: ends when the client has enough', async () => {
+  it('huge: ends when the client closes the connection', async () => {
     await set('huge=bytes:1000000000');
     const socket = connect(site.sandbox.port, '127.0.0.1');
     socket.write('GET /jobs.xml HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -234,7 +234,7 @@ describe('bodies', () => {
     expect([last?.faults, last?.status]).toEqual([['huge'], undefined]);
   });
 
-  it('slow: the whole answer, in pieces', async () => {
+  it('slow: the whole response, in pieces', async () => {
     await set('slow=ms:40');
     const answer = (await create()) as Answer;
     expect([answer.status, rootOf(answer).name]).toEqual([201, 'job']);
@@ -265,7 +265,7 @@ describe('bodies', () => {
     expect(await made()).toBe(0);
   });
 
-  it.each(['malformed', 'empty', 'huge=bytes:10', 'slow=ms:0'])('%s on an answer without body', async (fault) => {
+  it.each(['malformed', 'empty', 'huge=bytes:10', 'slow=ms:0'])('%s on a response without body', async (fault) => {
     site.sandbox.setSettings({ deleteStatus: 204 });
     const id = await site.create(nurse);
     await set(fault);
@@ -286,7 +286,7 @@ describe('conditions', () => {
     expect(await statuses(6)).toEqual([201, 201, 503, 503, 201, 201]);
   });
 
-  it('rate: the same requests each time, about as many as it says', async () => {
+  it('rate: strikes the same requests each time, at about the given rate', async () => {
     await set('503=rate:0.3');
     const first = await statuses(60);
     await set('503=rate:0.3');
@@ -295,7 +295,7 @@ describe('conditions', () => {
     expect(first.filter((status) => status === 503).length).toBeLessThan(30);
   });
 
-  it('on: only these operations, and others are not counted', async () => {
+  it('on: strikes only these operations, and does not count others', async () => {
     await set('503=on:update+delete,after:1');
     const id = await site.create(nurse);
     const put = () => site.send('PUT', `/jobs/${id}.xml`, { token, body: jobOf({ title: 'x' }) });
@@ -304,7 +304,7 @@ describe('conditions', () => {
     expect((await site.send('DELETE', `/jobs/${id}.xml`, { token })).status).toBe(503);
   });
 
-  it('several at once: the first in the table stands outermost', async () => {
+  it('several at once: the first in the table is outermost', async () => {
     await set('500=made:yes', 'latency=ms:1', 'reset-after=count:1');
     expect(await create()).toMatch(BROKEN);
     expect(await create()).toMatchObject({ status: 500 });
@@ -320,14 +320,14 @@ describe('conditions', () => {
     ]);
   });
 
-  it('pages are spared', async () => {
+  it('does not affect pages', async () => {
     await set('500');
     expect((await site.send('GET', '/jobs')).status).toBe(200);
   });
 });
 
 describe('closing', () => {
-  it('ends hanging requests and delays, and makes no job on the way', async () => {
+  it('ends hanging requests and delays without creating a job', async () => {
     const other = await openTestSandbox();
     await other.sandbox.setFaults([readFault('timeout-late=ms:60000,count:1'), readFault('latency=ms:60000,after:1')]);
     const send = () =>
@@ -342,11 +342,11 @@ describe('closing', () => {
 });
 
 describe('as text', () => {
-  it('reads each fault by its name', () => {
+  it('parses each fault by its name', () => {
     for (const { name } of faultTable) expect(readFault(name)).toEqual({ name });
   });
 
-  it('reads parameters and conditions', () => {
+  it('parses parameters and conditions', () => {
     expect(readFault('429=retry-after:date,seconds:5,on:create+update,after:3,count:2,rate:0.5')).toEqual({
       name: '429',
       retryAfter: 'date',

@@ -1,4 +1,4 @@
-// Every rule of site-interface.md, shown over HTTP. Where the interface leaves something open, settings.test.ts has the variants.
+// Every rule of site-interface.md, tested over HTTP. settings.test.ts tests the variants that the interface leaves open.
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, jobOf, nurse, openTestSandbox, rootOf, type TestSandbox, textOf } from './test-sandbox.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => site.end());
 
 describe('section 1: what the service does', () => {
-  it('takes all four verbs with XML bodies', async () => {
+  it('accepts all four verbs with XML bodies', async () => {
     const id = await site.create(nurse);
     const put = await site.send('PUT', `/jobs/${id}.xml`, { token, body: jobOf({ title: 'Head nurse' }) });
     const get = await site.send('GET', `/jobs/${id}.xml`, { token });
@@ -64,7 +64,7 @@ describe('section 1: what the service does', () => {
 });
 
 describe('section 2: the job', () => {
-  it('takes fewer than all attributes and answers with the complete resource', async () => {
+  it('accepts a subset of the attributes and answers with the complete resource', async () => {
     const answer = await site.send('POST', '/jobs.xml', { token, body: jobOf(nurse) });
     const job = rootOf(answer);
     expect(job.name).toBe('job');
@@ -88,11 +88,7 @@ describe('section 2: the job', () => {
 
   it.each([
     ['no state', { title: 'Nurse' }, ["Location state can't be blank"]],
-    [
-      'a state that is not one',
-      { ...nurse, 'location-state': 'Jalisco' },
-      ['Location state is not a valid U.S. state'],
-    ],
+    ['an invalid state', { ...nurse, 'location-state': 'Jalisco' }, ['Location state is not a valid U.S. state']],
     ['a state in small letters', { ...nurse, 'location-state': 'ohio' }, ['Location state is not a valid U.S. state']],
     ['no title', { 'location-state': 'Ohio' }, ["Title can't be blank"]],
     ['a blank title', { title: ' ', 'location-state': 'Ohio' }, ["Title can't be blank"]],
@@ -112,7 +108,7 @@ describe('section 2: the job', () => {
     expect((await site.send('POST', '/jobs.xml', { token, body })).text).toContain('Title is given twice');
   });
 
-  it('sets id and timestamps itself, whatever a client says', async () => {
+  it('sets id and timestamps itself, whatever a client sends', async () => {
     const body = jobOf({ ...nurse, id: '7', created_at: '1999-01-01', 'updated-at': '1999-01-01' });
     const answer = await site.send('POST', '/jobs.xml', { token, body });
     expect(answer.status).toBe(201);
@@ -134,7 +130,7 @@ describe('section 4: endpoints', () => {
     ['text/xml', 'text/xml', 415],
     ['another character set', 'application/xml; charset=iso-8859-1', 415],
     ['XML with its character set', 'application/xml; charset="UTF-8"', 201],
-  ])('rule 1: a body that says it is %s', async (_, type, status) => {
+  ])('rule 1: a body declared as %s', async (_, type, status) => {
     const answer = await site.send('POST', '/jobs.xml', { token, body: jobOf(nurse), type });
     expect(answer.status).toBe(status);
     expect(answer.headers['content-type']).toMatch(/^application\/xml/);
@@ -156,7 +152,7 @@ describe('section 4: endpoints', () => {
     expect(rootOf(answer).name).toBe('jobs');
   });
 
-  it('update sets the given fields and leaves the others', async () => {
+  it('update sets only the given fields', async () => {
     const id = await site.create({ number: '1', ...nurse, description: 'old' });
     const answer = await site.send('PUT', `/jobs/${id}.xml`, { token, body: jobOf({ description: 'new', wage: '9' }) });
     expect(answer.status).toBe(200);
@@ -308,7 +304,7 @@ describe('section 8: limits', () => {
     expect(rootOf(answer).name).toBe('error');
   });
 
-  it('so is one whose length was not announced, although its client goes on sending', async () => {
+  it('so is one of undeclared length, even if its client keeps sending', async () => {
     async function* endless(): AsyncGenerator<string> {
       yield large;
       for (;;) yield 'x'.repeat(10_000);

@@ -1,4 +1,4 @@
-// The site in a browser: accounts and their token, jobs by hand, lists, and what a page must never do.
+// The site in a browser: accounts and tokens, manual posting, lists, and what a page must never do.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainText } from '../../src/sandbox/pages/plain-text.ts';
 import { openBrowser } from './browser.ts';
@@ -13,7 +13,7 @@ afterAll(() => site.end());
 
 const ann = { email: 'ann@example.com', password: 'correct horse' };
 
-/** A browser in which a new account is logged in. */
+/** A browser logged in to a new account. */
 async function register(email: string) {
   const browser = openBrowser(site.sandbox.url);
   const shown = await browser.submit('/register', { email, password: 'long enough' });
@@ -55,7 +55,7 @@ describe('an account (site-interface.md, section 5)', () => {
     expect((await other.open('/account')).location).toBe('/login?next=%2Faccount');
   });
 
-  it('waits after ten wrong passwords, also for the right one, and says how long', async () => {
+  it('blocks after ten wrong passwords, even the right one, and says for how long', async () => {
     await register('guessed@example.com');
     const browser = openBrowser(site.sandbox.url);
     for (let attempt = 0; attempt < 10; attempt++) {
@@ -68,7 +68,7 @@ describe('an account (site-interface.md, section 5)', () => {
     expect((await browser.submit('/login', ann)).status).toBe(303);
   });
 
-  it('counts attempts at the same time, on the log-in page and that of the password', async () => {
+  it('counts concurrent attempts, on the log-in page and the password page', async () => {
     const pages = await register('raced@example.com');
     const guesses = Array.from({ length: 25 }, (_, at) => `guess ${at}`);
     const logins = await Promise.all(
@@ -83,7 +83,7 @@ describe('an account (site-interface.md, section 5)', () => {
   });
 
   it.each(['/login', '/register', '/account/password', '/jobs'])(
-    'takes no body that is not the form it is said to be: POST %s is a bad request',
+    'refuses a body that does not match its content type: POST %s is a bad request',
     async (path) => {
       const browser = await register(`form${path.replaceAll('/', '-')}@example.com`);
       for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
@@ -99,28 +99,28 @@ describe('an account (site-interface.md, section 5)', () => {
     '/\\evil.example',
     '/..//evil.example',
     'https://evil.example/',
-  ])('leads nowhere else after logging in: %j', async (next) => {
+  ])('redirects to no other site after logging in: %j', async (next) => {
     const shown = await openBrowser(site.sandbox.url).submit('/login', { ...ann, next });
     expect([shown.status, new URL(shown.location ?? '', 'http://here.example').host]).toEqual([303, 'here.example']);
   });
 
-  it('leads back to where it was asked for', async () => {
+  it('returns to the requested page after the log-in', async () => {
     const shown = await openBrowser(site.sandbox.url).submit('/login', { ...ann, next: '/jobs?q=a%20b#top' });
     expect(shown.location).toBe('/jobs?q=a%20b#top');
   });
 
   it.each(['/jobs?q=%00', '/jobs.xml?q=a%00b', '/jobs/%00', '/jobs/%00.xml', '/states/%00'])(
-    'takes no NUL: %s is a bad request',
+    'refuses NUL: %s is a bad request',
     async (path) => {
       expect((await site.send('GET', path, { token: site.token })).status).toBe(400);
     },
   );
 
-  it('takes no NUL in a token', async () => {
+  it('refuses NUL in a token', async () => {
     expect((await site.send('GET', '/account/jobs.xml', { token: 'a\0b' })).status).toBe(401);
   });
 
-  it('keeps its cookie from scripts and other sites', async () => {
+  it('hides its cookie from scripts and other sites', async () => {
     const browser = openBrowser(site.sandbox.url);
     const [cookie = ''] = (await browser.submit('/login', ann)).cookies;
     expect(cookie).toMatch(/; HttpOnly/);
@@ -128,7 +128,7 @@ describe('an account (site-interface.md, section 5)', () => {
   });
 
   it.each([
-    ['an address that is none', { email: 'ann', password: 'long enough' }, 'email', 'Write an e-mail address'],
+    ['an invalid address', { email: 'ann', password: 'long enough' }, 'email', 'Enter an e-mail address'],
     ['a short password', { email: 'x@example.com', password: 'short' }, 'password', '8 to 200 characters'],
     [
       'an address that is taken',
@@ -136,7 +136,7 @@ describe('an account (site-interface.md, section 5)', () => {
       'email',
       'There is an account',
     ],
-  ])('is not made with %s; the error stands at its field', async (_, form, field, message) => {
+  ])('is not created with %s; the error appears at its field', async (_, form, field, message) => {
     const shown = await openBrowser(site.sandbox.url).submit('/register', form);
     expect(shown.status).toBe(422);
     expect(shown.html).toMatch(
@@ -149,14 +149,14 @@ describe('an account (site-interface.md, section 5)', () => {
   it.each([
     ['a wrong password', { ...ann, password: 'wrong horse' }],
     ['an unknown address', { ...ann, email: 'nobody@example.com' }],
-  ])('is not entered with %s', async (_, form) => {
+  ])('refuses a log-in with %s', async (_, form) => {
     const shown = await openBrowser(site.sandbox.url).submit('/login', form);
     expect(shown.status).toBe(422);
     expect(shown.html).toContain('There is no account with this address and password.');
     expect(shown.cookies).toEqual([]);
   });
 
-  it('is left by logging out, for good', async () => {
+  it('ends its session at log-out', async () => {
     const browser = openBrowser(site.sandbox.url);
     const [cookie = ''] = (await browser.submit('/login', ann)).cookies;
     await browser.submit('/logout', {});
@@ -195,7 +195,7 @@ describe('a job by hand', () => {
     expect((await browser.open(location)).status).toBe(404);
   });
 
-  it('with errors is shown again, each at its field, with what was written', async () => {
+  it('with errors is shown again with the input, each error at its field', async () => {
     const browser = await register('errors@example.com');
     const shown = await browser.submit('/jobs', { ...form, title: '', 'location-state': 'Jalisco' });
     expect(shown.status).toBe(422);
@@ -204,7 +204,7 @@ describe('a job by hand', () => {
     expect(shown.html).toContain('value="Provo"');
   });
 
-  it('of another account can be read, not changed', async () => {
+  it('of another account can be read but not changed', async () => {
     const id = await site.create(nurse);
     const browser = await register('stranger@example.com');
     expect((await browser.open(`/jobs/${id}`)).html).not.toContain('Delete this job');
@@ -238,7 +238,7 @@ describe('lists', () => {
     expect(html).toContain('href="/jobs.xml?q=a%26b&amp;page=2">This page as XML');
   });
 
-  it('my jobs in a browser are also to be had as XML there', async () => {
+  it('my jobs are also available as XML in the browser', async () => {
     const browser = await register('mine@example.com');
     await browser.submit('/jobs', { title: 'Own', 'location-state': 'Utah' });
     expect((await browser.open('/account/jobs')).html).toContain('Own');
@@ -304,7 +304,7 @@ describe('a page never', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('is shown to a wrong token', async () => {
+  it('is shown for a wrong token', async () => {
     const answer = await site.send('GET', '/jobs', { token: 'wrong' });
     expect([answer.status, String(answer.headers['content-type'])]).toEqual([
       401,
@@ -313,7 +313,7 @@ describe('a page never', () => {
   });
 });
 
-it.each(['/nothing', '/jobs/999999', '/states/jalisco'])('%s says that it is not there', async (path) => {
+it.each(['/nothing', '/jobs/999999', '/states/jalisco'])('%s says that it does not exist', async (path) => {
   const shown = await openBrowser(site.sandbox.url).open(path);
   expect(shown.status).toBe(404);
   expect(shown.html).toMatch(/<h1>There is no such (page|job|state)<\/h1>/);
@@ -324,9 +324,9 @@ describe('a description becomes text', () => {
     ['paragraphs', '<p>One</p><p>Two<br/>Three</p>', 'One\n\nTwo\nThree'],
     ['lists', 'Needs:<ul><li>a</li> <li>b</li></ul>', 'Needs:\n\n• a\n• b'],
     ['entities', 'A &amp; B &#8211; &nbsp; C &unknown;', 'A & B – C &unknown;'],
-    ['text that was no markup', 'a < b > c', 'a < b > c'],
+    ['text that is not markup', 'a < b > c', 'a < b > c'],
     ['plain text', 'One\n\nTwo', 'One\n\nTwo'],
-    ['markup that was escaped', '&lt;script&gt;', '<script>'],
+    ['escaped markup', '&lt;script&gt;', '<script>'],
   ])('%s', (_, description, text) => {
     expect(plainText(description)).toBe(text);
   });

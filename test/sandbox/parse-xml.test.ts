@@ -1,4 +1,4 @@
-// The sandbox's XML: what it reads agrees with a conforming parser, and what it writes comes back unchanged.
+// The sandbox's XML: it reads like a conforming parser, and what it writes can be read back unchanged.
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
@@ -57,7 +57,7 @@ describe('reads as a conforming parser does', () => {
     ['line ends', '<job a="1\r\n2">\r\n\r</job>'],
     ['built-in entities', '<job a="&lt;&#9;">&amp;&lt;&gt;&quot;&apos;</job>'],
     ['another entity', '<job>&nbsp;</job>'],
-    ['an entity of Object', '<job>&constructor;</job>'],
+    ['an entity named like a property of Object', '<job>&constructor;</job>'],
     ['a bare ampersand', '<job>a & b</job>'],
     ['an ampersand at the end', '<job>a&</job>'],
     ['numeric references', '<job>&#65;&#x1F600;&#13;</job>'],
@@ -96,7 +96,7 @@ describe('reads as a conforming parser does', () => {
     expect(() => parseXml('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>')).toThrow(/document type/);
   });
 
-  it('refuses what is nested too deep', () => {
+  it('refuses nesting that is too deep', () => {
     expect(() => parseXml('<a>'.repeat(101) + '</a>'.repeat(101))).toThrow(/more than 100 nested/);
   });
 

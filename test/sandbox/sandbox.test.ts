@@ -1,4 +1,4 @@
-// The sandbox as its callers see it: restarts, several at once, the accounts they make, what they can look at.
+// The sandbox as its callers see it: restarts, several at once, accounts, inspection.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'pg';
@@ -27,7 +27,7 @@ describe('a restart', () => {
     }
   });
 
-  it('of several at once on a new database makes the tables once', async () => {
+  it('of several at once on a new database creates the tables once', async () => {
     const database = await createTestDatabase({ empty: true });
     const starts = [0, 1, 2].map(() => startSandbox({ databaseUrl: database.url, connections: 2 }));
     const started = await Promise.allSettled(starts);
@@ -38,7 +38,7 @@ describe('a restart', () => {
 });
 
 describe('starting', () => {
-  it('fails with the reason when the port is taken', async () => {
+  it('fails with the reason if the port is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -46,13 +46,13 @@ describe('starting', () => {
     server.close();
   });
 
-  it('fails with the reason when the database is out of reach', async () => {
+  it('fails with the reason if the database is unreachable', async () => {
     await expect(startSandbox({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none' })).rejects.toThrow(/ECONNREFUSED/);
   });
 });
 
 describe('accounts', () => {
-  it('can be given a token that is known beforehand', async () => {
+  it('can be given a token that is known in advance', async () => {
     await site.sandbox.ensureUser('known@example.com', 'some password', 'a-known-token');
     expect(await site.sandbox.ensureUser('known@example.com', 'some password')).toEqual({ token: 'a-known-token' });
     expect((await site.send('GET', '/account/jobs.xml', { token: 'a-known-token' })).status).toBe(200);
@@ -64,20 +64,20 @@ describe('accounts', () => {
     );
   });
 
-  it('must be there to change their password', async () => {
+  it('must exist to change their password', async () => {
     await expect(site.sandbox.changePassword('nobody@example.com', 'x')).rejects.toThrow(
       /no account nobody@example.com/,
     );
   });
 
-  it('do not bring an old token back by a look-up that was under way when it changed', async () => {
+  it('do not accept an old token because of a look-up in flight when it changed', async () => {
     const { token } = await site.sandbox.ensureUser('busy@example.com', 'some password');
     const pool = new Pool({ connectionString: site.databaseUrl, max: 2 });
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    // The database answers at once, and its answer to the look-up is late.
+    // The database responds at once, but its response to the look-up arrives late.
     const late = Object.assign(Object.create(pool) as Pool, {
       query: async (text: string, values: unknown[]) => {
         const result = await pool.query(text, values);
@@ -96,8 +96,8 @@ describe('accounts', () => {
   });
 });
 
-describe('what can be looked at', () => {
-  it('duplicates by a field, per owner', async () => {
+describe('inspection', () => {
+  it('finds duplicates by a field, per owner', async () => {
     const bob = await site.sandbox.ensureUser('bob@example.com', 'some password');
     const ids = [await site.create({ ...nurse, number: 'D1' }), await site.create({ ...nurse, number: 'D1' })];
     await site.create({ ...nurse, number: 'D2' });
@@ -108,14 +108,14 @@ describe('what can be looked at', () => {
     expect(await site.sandbox.inspect.duplicates('title')).toHaveLength(1);
   });
 
-  it('a job removed by hand is a missing record', async () => {
+  it('removes a job, as if by hand', async () => {
     const id = await site.create(nurse);
     expect(await site.sandbox.inspect.removeJob(id)).toBe(true);
     expect(await site.sandbox.inspect.removeJob(id)).toBe(false);
     expect((await site.send('DELETE', `/jobs/${id}.xml`, { token: site.token })).status).toBe(404);
   });
 
-  it('the last requests, bounded, with what was sent and answered', async () => {
+  it('keeps the last requests, bounded, with request and response', async () => {
     const before = site.sandbox.requests.total();
     const next = site.sandbox.requests.next(({ operation }) => operation === 'create');
     for (let at = 0; at < 7; at += 1) await site.send('GET', `/jobs.xml?page=${at}`);
@@ -141,14 +141,14 @@ describe('what can be looked at', () => {
   });
 });
 
-it('many creates at once: each is one job', async () => {
+it('many concurrent creates: each creates one job', async () => {
   const before = await site.sandbox.inspect.count();
   const ids = await Promise.all(Array.from({ length: 200 }, (_, at) => site.create({ ...nurse, number: `M${at}` })));
   expect(new Set(ids).size).toBe(200);
   expect(await site.sandbox.inspect.count()).toBe(before + 200);
 });
 
-it('many updates of one job at once: every field is there at the end', async () => {
+it('many concurrent updates of one job: every field is set at the end', async () => {
   const id = await site.create(nurse);
   const fields = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`field-${at}`, 'x']));
   await Promise.all(

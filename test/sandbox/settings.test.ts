@@ -1,4 +1,4 @@
-// Every variant of what the interface leaves open, shown over HTTP, and the settings as the command line sees them.
+// Every variant that the interface leaves open, tested over HTTP, and the settings as the command line sees them.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { defaultSettings, readSetting, settingDescriptions } from '../../src/sandbox/settings.ts';
 import { jobOf, nurse, openTestSandbox, rootOf, type TestSandbox, textOf } from './test-sandbox.ts';
@@ -62,7 +62,7 @@ describe('validation errors', () => {
     expect(answer.text).toBe(`Title can't be blank\nLocation state ${state}\n`);
   });
 
-  it('error-shape field-named stays well-formed for a field that no element can be named after', async () => {
+  it('error-shape field-named stays well-formed for a field name that is not an element name', async () => {
     set('error-shape', 'field-named');
     expect(rootOf(await create({ ...nurse, _9: 'x' })).children[0]?.name).toBe('base');
   });
@@ -88,7 +88,7 @@ describe('stored values', () => {
     expect(textOf(rootOf(await create({ ...nurse, title: 'Cafe\u0301' })), 'title')).toBe('Caf\u00e9');
   });
 
-  it('id-reuse yes gives the lowest number that is free', async () => {
+  it('id-reuse yes uses the lowest free number', async () => {
     set('id-reuse', 'yes');
     const [first] = [await site.create(nurse), await site.create(nurse)];
     await site.send('DELETE', `/jobs/${first}.xml`, { token });
@@ -177,13 +177,13 @@ describe('the state', () => {
   it.each([
     ['name', 'Ohio', 'OH'],
     ['abbreviation', 'OH', 'Ohio'],
-  ])('state-values %s takes %s and refuses %s', async (values, taken, refused) => {
+  ])('state-values %s accepts %s and refuses %s', async (values, taken, refused) => {
     set('state-values', values);
     expect((await create({ ...nurse, 'location-state': taken })).status).toBe(201);
     expect((await create({ ...nurse, 'location-state': refused })).status).toBe(422);
   });
 
-  it('state-values either takes both', async () => {
+  it('state-values either accepts both', async () => {
     set('state-values', 'either');
     for (const state of ['OH', 'Ohio']) {
       expect((await create({ ...nurse, 'location-state': state })).status).toBe(201);
@@ -278,7 +278,7 @@ it('max-body-bytes', async () => {
 });
 
 describe('as data', () => {
-  it('describes each setting with a default that it accepts', () => {
+  it('describes each setting with an accepted default', () => {
     const read = settingDescriptions.map(({ name, default: initial }) => readSetting(name, initial));
     expect(Object.assign({}, ...read)).toEqual(defaultSettings);
   });

@@ -1,4 +1,4 @@
-// Gives a test file a sandbox on a database of its own, and a client that speaks to it over HTTP.
+// Gives a test file a sandbox on its own database, and an HTTP client for it.
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -12,7 +12,7 @@ export interface Answer {
 }
 
 export interface Sending {
-  /** Who asks; absent: without credentials. */
+  /** Absent: no credentials. */
   readonly token?: string;
   readonly password?: string;
   readonly body?: string | Buffer | Readable;
@@ -25,10 +25,10 @@ export interface Sending {
 export interface TestSandbox {
   readonly sandbox: Sandbox;
   readonly databaseUrl: string;
-  /** Of ann@example.com, whose password is `correct horse`. */
+  /** The token of ann@example.com, whose password is `correct horse`. */
   readonly token: string;
   send(method: string, path: string, sending?: Sending): Promise<Answer>;
-  /** Creates a job as ann and gives its id. */
+  /** Creates a job as ann and returns its ID. */
   create(fields: Readonly<Record<string, string>>): Promise<string>;
   end(): Promise<void>;
 }
@@ -36,20 +36,20 @@ export interface TestSandbox {
 export const basic = (token: string, password = 'X'): string =>
   `Basic ${Buffer.from(`${token}:${password}`).toString('base64')}`;
 
-/** A job's XML; values are given as XML already. */
+/** A job's XML; the values are XML already. */
 export const jobOf = (fields: Readonly<Record<string, string>>): string =>
   `<job>${Object.entries(fields)
     .map(([name, value]) => `<${name}>${value}</${name}>`)
     .join('')}</job>`;
 
-/** A job that the sandbox takes. */
+/** A job that the sandbox accepts. */
 export const nurse = { title: 'Nurse', 'location-state': 'Ohio' };
 
 /** The text of a child element. */
 export const textOf = (parent: XmlElement, name: string): string | undefined =>
   parent.children.find((child) => child.name === name)?.text;
 
-/** The root of an answer, which must be well-formed. */
+/** The root element of a response, which must be well-formed. */
 export const rootOf = (answer: Answer): XmlElement => parseXml(answer.text);
 
 export async function openTestSandbox(options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {

@@ -146,7 +146,7 @@ describe('jobs with references of the feed', () => {
   it('are not looked for where a person says that there are none', async () => {
     await open();
     mirror.sandbox.requests.clear();
-    expect((await run('feeds', 'new', 'acme')).out).toContain('Feed acme is taken for new');
+    expect((await run('feeds', 'new', 'acme')).out).toContain('Feed acme is declared new');
     expect((await run('sync')).status).toBe(0);
     expect(mirror.sandbox.requests.recent().every(({ method }) => method === 'POST')).toBe(true);
   });

@@ -1,4 +1,4 @@
-// A cache in front of a site, for tests: it answers with copies of the site's lists, as old as it is told to say.
+// A cache in front of a site, for tests: answers with copies of the site's lists, with a configurable age.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,11 +7,11 @@ import { request } from 'undici';
 
 export interface CachingProxy {
   readonly url: string;
-  /** Age of the copies in seconds; `undefined`: lists are passed on as they are. */
+  /** The age of the copies in seconds; `undefined`: lists are not cached. */
   age: number | undefined;
-  /** Called before a list is asked for, with the number of that request. */
+  /** Called before each request for a list, with its number. */
   onList: (nth: number) => Promise<void>;
-  /** Forgets its copies. */
+  /** Empties the cache. */
   clear(): void;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ interface Copy {
   readonly body: Buffer;
 }
 
-/** @param site where requests go on to, with the path and the headers that they came with. */
+/** @param site the site that receives the requests, with their path and headers. */
 export async function startCachingProxy(site: string): Promise<CachingProxy> {
   const copies = new Map<string, Copy>();
   let lists = 0;
@@ -56,7 +56,7 @@ export async function startCachingProxy(site: string): Promise<CachingProxy> {
   return proxy;
 }
 
-/** `undefined`: the site gave no answer. */
+/** `undefined`: the site did not respond. */
 async function forward(
   url: string,
   method: string,

@@ -1,3 +1,4 @@
+// The test databases are separate.
 import { afterAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from './database.ts';
 import { runSql } from './sql.ts';

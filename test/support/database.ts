@@ -1,15 +1,15 @@
-// Gives a test file a Postgres database of its own, with our tables in it, in some ten milliseconds.
+// Gives a test file a Postgres database of its own with our tables, in about ten milliseconds.
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { runSql, withDatabase } from './sql.ts';
 
-/** A database that nobody else uses; `drop` ends what is still connected to it. */
+/** A private database; `drop` also ends its remaining connections. */
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;
 }
 
-/** Copies the migrated template to a new database, or makes one without tables where `empty` is set. */
+/** Copies the migrated template to a new database; with `empty`, creates one without tables. */
 export async function createTestDatabase(options: { readonly empty?: boolean } = {}): Promise<TestDatabase> {
   const server = inject('postgresUrl');
   const name = `test_${randomBytes(8).toString('hex')}`;

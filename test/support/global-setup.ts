@@ -1,4 +1,4 @@
-// Starts one Postgres server for the whole run of the tests and prepares the database that all others are copied from.
+// Starts one Postgres server for the whole test run, and prepares the template database that tests copy.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ import { watchLifeCycle } from './watch-life-cycle.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** URL of a database on the server of this run; its user may create databases. */
+    /** URL of a database on the server of this run, with a user who may create databases. */
     readonly postgresUrl: string;
-    /** Name of the database that has our migrations and nobody connected. */
+    /** Name of the migrated template database, which nobody is connected to. */
     readonly postgresTemplate: string;
   }
 }
 
-/** Runs before all test files; what it returns runs after them. `TEST_DATABASE_URL` names a server to use instead of an own one. */
+/** Runs before all test files; the returned function runs after them. `TEST_DATABASE_URL` selects an existing server. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await openServer();
   const template = `jobmirror_template_${process.pid}`;
@@ -33,7 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Whoever uses a copy makes these tables as well, but needs far less time for it where they are there. */
+/** Users of a copy create these tables too, which is much faster if they exist. */
 async function prepare(databaseUrl: string): Promise<void> {
   await migrate(databaseUrl);
   await watchLifeCycle(databaseUrl);
@@ -48,9 +48,9 @@ async function openServer(): Promise<{ url: string; end(): Promise<void> }> {
   const given = process.env.TEST_DATABASE_URL;
   if (given) return { url: given, end: async () => {} };
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-test-'));
-  // Where the tests run as root, the server runs as somebody else, who must be able to enter.
+  // If the tests run as root, the server runs as another user, who must be able to enter the folder.
   await chmod(folder, 0o711);
-  // Nothing here has to survive a power cut, and without waiting for the disk the copies are made in a fraction of the time.
+  // No data has to survive a power cut, and copying is much faster without waiting for the disk.
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
   const server = await openEmbeddedServer(folder, { settings });
   return {

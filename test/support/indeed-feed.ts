@@ -1,6 +1,6 @@
 // Writes small feeds in Indeed's XML for tests.
 
-/** One posting of a test feed; what is not given gets a plain value. */
+/** One posting of a test feed; absent fields get a default. */
 export interface TestPosting {
   readonly key: string;
   readonly title?: string;
@@ -9,7 +9,7 @@ export interface TestPosting {
   readonly description?: string;
 }
 
-/** A posting with its key and a title made of it. */
+/** A posting with this key and a title derived from it. */
 export const posting = (key: string, fields: Omit<TestPosting, 'key'> = {}): TestPosting => ({ key, ...fields });
 
 /** Postings `p1` to `pN`. */

@@ -1,5 +1,5 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own ${NAME} is what is written.
-// Sets up a whole installation for one test: a database, a sandbox as site, a configuration, and the commands on it.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration itself contains ${NAME}.
+// Sets up a whole installation for one test: database, sandbox site, configuration, and commands.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,14 +17,14 @@ import { createTestDatabase } from './database.ts';
 export interface MirrorOptions {
   /** `database`, or a Redis URL. */
   readonly queue?: string;
-  /** The mirror's own database; the sandbox keeps its jobs in another one. By default both are in one. */
+  /** A separate database for the mirror. By default it shares one with the sandbox. */
   readonly databaseUrl?: string;
   readonly sandbox?: Partial<SandboxSettings>;
-  /** YAML lines of the site, on top of the defaults; a key given here replaces the default, undefined removes it. */
+  /** Settings of the site: a key replaces the default, undefined removes it. */
   readonly site?: Readonly<Record<string, string | undefined>>;
   /** The same for the feed `acme`. */
   readonly feed?: Readonly<Record<string, string>>;
-  /** Whether the site is searched for jobs of the feed before its first create; by default it is said to have none. */
+  /** Whether the site is searched for jobs of the feed before its first create; by default it is declared to have none. */
   readonly searched?: boolean;
 }
 
@@ -34,16 +34,16 @@ export interface Mirror {
   readonly configPath: string;
   readonly env: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
-  /** Opens the books, if that has not been done. */
+  /** Opens the app, unless it is open. */
   app(): Promise<App>;
-  /** Starts sending, if that has not been done. */
+  /** Starts sending, unless started. */
   engine(): Promise<Engine>;
-  /** Ends both, as a stop of the process would; with 0 ms what is in flight is cut off. */
+  /** Stops both, as a stop of the process would; with 0 ms, cuts off requests in flight. */
   stopEngine(graceMs?: number): Promise<void>;
   writeFeed(content: string | Buffer): Promise<void>;
   /** Mirrors one feed once, `acme` if none is named. */
   sync(feed?: string): Promise<PullReport>;
-  /** The site's jobs by their `number`, without what the site adds. */
+  /** The site's jobs by `number`, without the fields that the site adds. */
   siteJobs(): Promise<Map<string, Readonly<Record<string, string>>>>;
   close(): Promise<void>;
 }
@@ -117,7 +117,7 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
   };
 }
 
-/** The sandbox is new. What is known of the feed otherwise stays. */
+/** Declares that the new sandbox has no jobs of the feed. Other feed state is kept. */
 async function declareNew(db: Database): Promise<void> {
   await db.query(
     `insert into feed_state (feed, site, site_checked_at) values ('acme', 'board', now())

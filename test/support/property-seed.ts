@@ -1,4 +1,4 @@
-// Makes the property tests of every run try the same cases: a change is judged by itself. FC_SEED=random tries new ones.
+// Fixes the seed of property tests, so each run tries the same cases. FC_SEED=random tries new ones.
 import fc from 'fast-check';
 
 const given = process.env.FC_SEED ?? '20261120';

@@ -1,3 +1,4 @@
+// The private Redis servers of the tests.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -17,21 +18,21 @@ describe.skipIf(!redis.available)(`redisForTests${redis.note}`, () => {
     await second.stop();
   });
 
-  it('reports what a server said that could not start', async () => {
+  it('reports the output of a server that could not start', async () => {
     const first = await redis.start();
     await expect(redis.start(first.port)).rejects.toThrow('Address already in use');
     await first.stop();
   });
 });
 
-describe('where redis-server is not on PATH', () => {
+describe('without redis-server on PATH', () => {
   it('says so', () => {
     vi.stubEnv('PATH', '/nowhere');
     vi.stubEnv('JOBMIRROR_REQUIRE_ALL', '');
     expect(redisForTests()).toMatchObject({ available: false, note: ' (skipped: no redis-server on PATH)' });
   });
 
-  it('throws where nothing may be skipped', () => {
+  it('throws if nothing may be skipped', () => {
     vi.stubEnv('PATH', '/nowhere');
     vi.stubEnv('JOBMIRROR_REQUIRE_ALL', '1');
     expect(() => redisForTests()).toThrow('no redis-server on PATH');

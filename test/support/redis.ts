@@ -1,4 +1,4 @@
-// Starts private Redis servers from the `redis-server` on PATH, and says why tests are skipped where there is none.
+// Starts private Redis servers from the `redis-server` on PATH; without one, explains why tests are skipped.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,28 +6,28 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** One private server; it keeps nothing on disk unless told so by `CONFIG SET`. */
+/** A private server that stores nothing on disk unless told to with `CONFIG SET`. */
 export interface PrivateRedis {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Ends it in order and removes its folder. */
+  /** Shuts it down and removes its folder. */
   stop(): Promise<void>;
-  /** `kill -9`, and waits until it is gone; call `start` with its port to bring one back at the same address. */
+  /** `kill -9`, and waits until it is gone. To bring one back at the same address, call `start` with its port. */
   kill(): Promise<void>;
 }
 
 export interface RedisForTests {
   readonly available: boolean;
-  /** Title suffix for a suite that needs Redis, so that a skip says why. */
+  /** Title suffix for a suite that needs Redis, giving the reason for a skip. */
   readonly note: string;
-  /** Starts a server on `port`, or on a free one. Throws what the server said where it did not start. */
+  /** Starts a server on `port`, or on a free one. If it does not start, throws its output. */
   start(port?: number): Promise<PrivateRedis>;
 }
 
 /**
- * Redis as the tests may use it here.
- * @throws Error where there is none and `JOBMIRROR_REQUIRE_ALL=1` says that nothing may be skipped (as CI does).
+ * Redis for tests on this machine.
+ * @throws Error if there is none and `JOBMIRROR_REQUIRE_ALL=1` forbids skipping (as in CI).
  */
 export function redisForTests(): RedisForTests {
   const available = spawnSync('redis-server', ['--version']).status === 0;
@@ -58,7 +58,7 @@ async function startRedis(port?: number): Promise<PrivateRedis> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
-  // A test that forgets to stop it must not leave it behind.
+  // Kill it even if a test forgets to.
   const endWithUs = () => child.kill('SIGKILL');
   process.once('exit', endWithUs);
   child.once('exit', () => process.off('exit', endWithUs));
@@ -80,7 +80,7 @@ async function startRedis(port?: number): Promise<PrivateRedis> {
   };
 }
 
-/** Resolves once the server says that it accepts connections; reads on, so that its pipe never fills. */
+/** Resolves once the server accepts connections. Keeps reading its output, so the pipe never fills. */
 function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let said = '';

@@ -1,4 +1,4 @@
-// Runs a TypeScript file as a process of its own, from source: Node 20 can't by itself, and dist may be older than the source.
+// Runs a TypeScript file from source in its own process: Node 20 can't do that itself, and dist may be out of date.
 // node run-typescript.mjs FILE ARGUMENT…
 import { runnerImport } from 'vite';
 

@@ -1,4 +1,4 @@
-// Finds the real feeds that lie beside the repository, so that tests can read them where they are and skip where they are not.
+// Finds the real feeds in a folder next to the repository; tests that read them are skipped if it is missing.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/config/package-root.ts';
@@ -11,5 +11,5 @@ export const hasSharedFeeds: boolean = existsSync(folder);
 /** Absolute path of one real feed, such as `indeed/root-jobs.xml`. */
 export const sharedFeed = (name: string): string => join(folder, name);
 
-/** Title suffix for a suite that reads real feeds, so that a skip says why. */
+/** Title suffix for a suite that reads real feeds, giving the reason for a skip. */
 export const sharedFeedsNote: string = hasSharedFeeds ? '' : ' (skipped: no folder ../shared/feeds)';

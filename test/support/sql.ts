@@ -1,4 +1,4 @@
-// Runs single statements for the tests' own housekeeping: databases that come and go.
+// Runs single statements for test housekeeping, such as creating and dropping databases.
 import pg from 'pg';
 
 /** Runs one statement on a connection of its own. */

@@ -1,4 +1,4 @@
-// GET /healthz over real HTTP: what it answers, when it does not, and that it ends.
+// GET /healthz over real HTTP: its responses, timeouts and shutdown.
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Health, type HealthServer, startHealthServer } from '../../src/telemetry/health.ts';
 
@@ -18,7 +18,7 @@ describe('GET /healthz', () => {
     ['a healthy process', async () => ({ ok: true, feeds: 2 }), 200, { ok: true, feeds: 2 }],
     ['an unhealthy one', async () => ({ ok: false, database: 'down' }), 503, { ok: false, database: 'down' }],
     [
-      'a check that throws, without telling strangers why',
+      'a check that throws, without revealing why',
       async () => {
         throw new Error('postgres://user:password@db');
       },
@@ -32,13 +32,13 @@ describe('GET /healthz', () => {
     expect(await response.json()).toEqual(body);
   });
 
-  it('does not wait for ever', async () => {
+  it('does not wait forever', async () => {
     const response = await fetch(`${await start(() => new Promise(() => {}), 5)}/healthz`);
     expect(response.status).toBe(503);
     expect(await response.json()).toEqual({ ok: false, error: 'no result after 5 ms' });
   });
 
-  it('runs one check for the requests that come while it runs, and a new one afterwards', async () => {
+  it('shares one check among concurrent requests, and runs a new one afterwards', async () => {
     let checks = 0;
     let finish: (health: Health) => void = () => {};
     const url = await start(() => {
@@ -48,7 +48,7 @@ describe('GET /healthz', () => {
       });
     });
     const together = Array.from({ length: 5 }, () => fetch(`${url}/healthz`));
-    // The 404 is answered at once; all connections before it have been taken by then or share the running check.
+    // The 404 comes at once; all earlier connections have been accepted by then and share the running check.
     await fetch(`${url}/`);
     finish({ ok: true });
     expect((await Promise.all(together)).map((response) => response.status)).toEqual([200, 200, 200, 200, 200]);
@@ -75,13 +75,13 @@ describe('everything else', () => {
   });
 });
 
-it('says so when the port is taken', async () => {
+it('reports a port in use', async () => {
   const url = new URL(await start(async () => ({ ok: true })));
   const second = startHealthServer({ host: url.hostname, port: Number(url.port), check: async () => ({ ok: true }) });
   await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
-it('closes although a request still waits for its check', async () => {
+it('closes even while a request is waiting for its check', async () => {
   let begun: () => void = () => {};
   const checkBegan = new Promise<void>((resolve) => {
     begun = resolve;

@@ -1,4 +1,4 @@
-// What a logger writes: which lines, in which form, how long, and never a secret.
+// What a logger writes: which lines, in which format, how long, and never a secret.
 import { describe, expect, it } from 'vitest';
 import { MAX_LINE_LENGTH } from '../../src/telemetry/bounded-line.ts';
 import { createLogger, type LogDestination, type Logger, type LogOptions } from '../../src/telemetry/log.ts';
@@ -28,7 +28,7 @@ describe('in a pipe', () => {
     expect(text().split('\n')).toHaveLength(3);
   });
 
-  it('leaves out what is below its level', () => {
+  it('omits lines below its level', () => {
     const { log, entries } = capture({ level: 'warn' });
     log.info('quiet');
     log.error('loud');
@@ -52,7 +52,7 @@ describe('in a pipe, for people', () => {
 });
 
 describe('JSON', () => {
-  it('escapes what steers a terminal, and stays the same value', () => {
+  it('escapes terminal control characters, and keeps its value', () => {
     const { log, text, entries } = capture();
     const data = 'a\u001b]0;x\u0007\u009b\u202e\u{e0041}\u2028z';
     log.info({ data }, 'read');
@@ -64,7 +64,7 @@ describe('JSON', () => {
 describe('the length of a line', () => {
   it.each([
     ['one long text', { body: 'x'.repeat(1_000_000) }],
-    ['one long text of escaped signs', { body: '\u0001'.repeat(1_000_000) }],
+    ['one long text of escaped characters', { body: '\u0001'.repeat(1_000_000) }],
     ['many short texts', { list: Array.from({ length: 10_000 }, (_, at) => `entry ${at}`) }],
     ['a deep tree', Array.from({ length: 1_000 }).reduce<object>((below) => ({ below, text: 'y'.repeat(50) }), {})],
   ])('is bounded with %s, and the line stays JSON', (_name, fields) => {
@@ -74,7 +74,7 @@ describe('the length of a line', () => {
     expect(entries()[0]).toMatchObject({ level: 30, msg: 'large', cutFrom: expect.any(Number) });
   });
 
-  it('leaves a line of ordinary length as it is', () => {
+  it('keeps a line of ordinary length unchanged', () => {
     const { log, entries } = capture();
     log.info({ body: 'x'.repeat(10_000) }, 'ordinary');
     expect(entries()[0].body).toHaveLength(10_000);
@@ -100,7 +100,7 @@ describe('secrets', () => {
     ['in a pipe', false],
     ['on a terminal', true],
   ])('%s', (_name, terminal) => {
-    it.each(places)('do not stand in %s', (_place, write) => {
+    it.each(places)('do not appear in %s', (_place, write) => {
       const { log, text } = capture({ secrets: [TOKEN], terminal });
       write(log, `before ${TOKEN} after`);
       expect(text()).toContain('[secret]');
@@ -109,7 +109,7 @@ describe('secrets', () => {
     });
   });
 
-  it('leave a line, if they are words of the format itself', () => {
+  it('are removed even if they are keywords of the format', () => {
     const { log, text } = capture({ secrets: ['30', 'level'], terminal: true });
     log.info('still here');
     expect(text()).toContain('still here');
@@ -118,13 +118,13 @@ describe('secrets', () => {
 });
 
 describe('on a terminal', () => {
-  it('writes time, level, message and fields, without colour where there is none', () => {
+  it('writes time, level, message and fields, without colour if unsupported', () => {
     const { log, text } = capture({ terminal: true });
     log.warn({ feed: 'acme', title: 'Nurse, nights', count: 3 }, 'record skipped');
     expect(text()).toMatch(/^\d\d:\d\d:\d\d warn {2}record skipped feed=acme title="Nurse, nights" count=3\n$/);
   });
 
-  it('uses colour where the terminal has it', () => {
+  it('uses colour if the terminal supports it', () => {
     const { log, text } = capture({ terminal: true, colour: true });
     log.error('failed');
     expect(text()).toContain('\u001b[31merror\u001b[39m');

@@ -1,7 +1,8 @@
+// Throttled checks for progress output.
 import { expect, it } from 'vitest';
 import { seldom } from '../../src/telemetry/progress.ts';
 
-it('a look that takes long is skipped until it has taken no more than a twentieth of the time', async () => {
+it('a slow check is skipped until it has taken no more than a twentieth of the time', async () => {
   let clock = 0;
   let listChecks = 0;
   const check = seldom(
@@ -12,6 +13,6 @@ it('a look that takes long is skipped until it has taken no more than a twentiet
     () => clock,
   );
   for (; clock < 21_000; clock += 100) await check();
-  // One of 200 ms, then 4 s without one.
+  // A check of 200 ms, then 4 s without one.
   expect(listChecks).toBe(5);
 });

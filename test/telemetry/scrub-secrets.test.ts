@@ -1,4 +1,4 @@
-// Every form in which a secret travels is found; what is no secret stays.
+// Finds secrets in every encoding, and leaves other text alone.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createScrub } from '../../src/telemetry/scrub-secrets.ts';
@@ -14,7 +14,7 @@ describe('the forms of a secret', () => {
     ['escaped for XML', '<t>aB3/x+z=&amp;&quot;ü~s3cr3t</t>'],
     ['URL-encoded', `?token=${encodeURIComponent(TOKEN)}`],
     [
-      'URL-encoded, small digits',
+      'URL-encoded, lower-case digits',
       `?token=${encodeURIComponent(TOKEN).replace(/%../g, (octet) => octet.toLowerCase())}`,
     ],
     ['form-encoded', new URLSearchParams({ TOKEN }).toString()],
@@ -29,12 +29,12 @@ describe('the forms of a secret', () => {
     const scrubbed = createScrub(['other', TOKEN])(text);
     expect(scrubbed).toContain('[secret]');
     expect(scrubbed).not.toContain('s3cr3t');
-    // 'czNjcjN0' is the Base64 of 's3cr3t' at one of its three places; the others begin in the middle of a byte.
+    // 'czNjcjN0' is the Base64 of 's3cr3t' at one of three alignments.
     expect(scrubbed).not.toMatch(/czNjcjN0|MzY3IzdA|zM2NyM3/);
     expect(scrubbed).not.toContain(base64(TOKEN).slice(2, 12));
   });
 
-  it('are found wherever they lie in a Base64 text', () => {
+  it('are found anywhere in a Base64 text', () => {
     const secret = 'canary-token-0123456789';
     const scrub = createScrub([secret]);
     fc.assert(
@@ -46,7 +46,7 @@ describe('the forms of a secret', () => {
   });
 });
 
-describe('what is no secret', () => {
+describe('other text', () => {
   it.each([
     ['without secrets', []],
     ['with an empty secret', ['']],
@@ -56,7 +56,7 @@ describe('what is no secret', () => {
     expect(createScrub(secrets)('a text (of [some] length)')).toBe('a text (of [some] length)');
   });
 
-  it('is not left over from a secret that begins with another one', () => {
+  it('does not keep the rest of a secret that starts with another secret', () => {
     expect(createScrub(['abcdefgh', 'abcdefghijk'])('abcdefghijk abcdefgh')).toBe('[secret] [secret]');
   });
 });

@@ -1,4 +1,4 @@
-// What text of a feed can't do to a terminal, and that JSON keeps its value.
+// Text of a feed can't control a terminal, and JSON keeps its value.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { terminalText } from '../../src/telemetry/terminal-text.ts';

@@ -1,4 +1,4 @@
-// `jobmirror check`: says how the configuration was understood, and on request what the sites answer.
+// `jobmirror check`: shows how the configuration is understood, and on request probes the sites.
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { CronExpressionParser } from 'cron-parser';
@@ -23,7 +23,7 @@ type Answers = ReadonlyMap<SiteName, Probe>;
 
 export function checkCommand(): Command {
   return new Command('check')
-    .option('--online', 'ask each site with one harmless GET whether its interface is there and takes the token')
+    .option('--online', 'probe each site with one harmless GET: is the interface there, and does it accept the token?')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action(async (options: CheckOptions) => {
@@ -35,10 +35,10 @@ export function checkCommand(): Command {
       if (options.json === true) await printJson(toJson(config, answers, databaseCheck, [...mistakes, ...problems]));
       else {
         const isRight = mistakes.length + problems.length === 0;
-        // Nothing else is printed with problems, which nobody would find below a hundred feeds.
+        // With problems, print little else: nobody would find them below a hundred feeds.
         await printLines(isRight ? describe(config, answers, databaseCheck) : warningLines(config, databaseCheck));
         for (const mistake of mistakes) printNotice(`jobmirror: ${mistake}`);
-        // Last of all: whatever is wrong has been said before it.
+        // The verdict comes last, after everything that is wrong.
         await printLines([
           ...problems.map((problem) => `problem: ${problem}`),
           verdict(config, mistakes, problems, databaseCheck),
@@ -54,7 +54,7 @@ interface CheckOptions {
   readonly online?: boolean;
 }
 
-/** Throws where no part of the configuration can be used; with `--json` its mistakes are printed as an object before. */
+/** Throws if no part of the configuration can be used; with `--json`, prints the mistakes as an object first. */
 async function readThoroughly(options: CheckOptions): Promise<Config> {
   try {
     return await loadConfig({
@@ -73,7 +73,7 @@ async function readThoroughly(options: CheckOptions): Promise<Config> {
   }
 }
 
-/** Every mistake of a feed, also of a mapping that only its use shows. */
+/** Every mistake of a feed, including those of a mapping that only using it reveals. */
 function mistakesOf(config: Config): string[] {
   if (namedFeeds(config).size === 0) return [];
   const complaints = [...config.brokenFeeds.values()].flatMap((feed) => feed.complaints);
@@ -92,7 +92,7 @@ const byPlace = (one: Complaint, other: Complaint): number =>
 
 function unknownEncoding({ name, source: { encoding } }: FeedConfig): string[] {
   if (encoding === undefined || isKnownEncoding(encoding)) return [];
-  return [`feed ${name}: the encoding "${encoding}" is not known; set one such as utf-8 or windows-1252`];
+  return [`feed ${name}: the encoding "${encoding}" is unknown; set one such as utf-8 or windows-1252`];
 }
 
 const refusalsOf = (answers: Answers): string[] =>
@@ -138,7 +138,7 @@ const completed = (
 const warningsOf = ({ warnings, unseen }: DatabaseCheck): readonly string[] =>
   unseen === undefined ? warnings : [...warnings, unseen];
 
-/** Sites with feeds whose jobs can't be looked for before the first create. */
+/** Warns of sites that cannot be searched for existing jobs before the first create. */
 const unsearchedSites = ({ feeds, sites }: Config): string[] => {
   const used = new Set([...feeds.values()].map(({ siteName }) => siteName));
   return [...sites.values()]
@@ -164,25 +164,25 @@ const warningLines = (config: Config, databaseCheck: DatabaseCheck): string[] =>
 function describeSite({ name, options, requestsPerSecond, stateField }: SiteConfig, answer?: Probe): string[] {
   const doubts =
     options.listPath === undefined
-      ? 'creates in doubt wait for a person: there is no list_path'
+      ? 'creates in doubt wait for a person, because list_path is not set'
       : `creates in doubt are resolved with the list at ${options.listPath}`;
   return [
     '',
     `site ${name}: ${options.baseUrl.href}`,
     `  at most ${requestsPerSecond} requests a second, ${options.concurrency} at once, ${options.timeoutMs / 1000} s each`,
-    `  the state stands in ${stateField.name}, as ${stateField.values}; ${doubts}`,
-    ...(answer === undefined ? [] : [`  asked now: ${ANSWERS[answer.kind]}: ${answer.message}`]),
+    `  the state is in ${stateField.name}, as ${stateField.values}; ${doubts}`,
+    ...(answer === undefined ? [] : [`  probed now: ${ANSWERS[answer.kind]}: ${answer.message}`]),
   ];
 }
 
 const ANSWERS: Readonly<Record<Probe['kind'], string>> = {
-  accepted: 'it answers, and takes the token',
-  forbidden: 'it takes the token, but not for this',
-  unauthorized: 'it does not take the token',
-  throttled: 'it has no time',
-  unreachable: 'it is out of reach',
-  unknown: 'nothing is proven',
-  misconfigured: 'the interface does not show itself',
+  accepted: 'it answers, and accepts the token',
+  forbidden: 'it accepts the token, but not for this request',
+  unauthorized: 'it refuses the token',
+  throttled: 'it asks to wait',
+  unreachable: 'it cannot be reached',
+  unknown: 'its answer proves nothing',
+  misconfigured: 'no interface was found there',
 };
 
 function describeFeed(feed: FeedConfig): string[] {
@@ -202,7 +202,7 @@ function describeFeed(feed: FeedConfig): string[] {
   ];
 }
 
-/** Without its query, in which keys are sent that are nobody else's business. */
+/** The source without its query string, which may hold secret keys. */
 function placeOf({ source: { location } }: FeedConfig): string {
   const query = URL.canParse(location) ? location.indexOf('?') : -1;
   return query < 0 ? location : `${location.slice(0, query)}?…`;

@@ -1,4 +1,4 @@
-// `jobmirror demo`: mirrors two versions of a bundled feed into a sandbox, proves the result, and lets people look around.
+// `jobmirror demo`: mirrors two versions of a bundled feed into a sandbox, proves the result, and keeps it open to explore.
 import { Command } from 'commander';
 import { commandWriter, pathFromHere } from '../../runtime/command-line.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
@@ -20,7 +20,7 @@ export function demoCommand(): Command {
         process.exitCode = await play(folder.path, page, stopping, options.once === true);
       } finally {
         await folder.remove();
-        page.say(`\nThe demo has ended, and everything it made is removed.`, 0);
+        page.say(`\nThe demo has ended, and everything it created is removed.`, 0);
         stopping.release();
       }
     });
@@ -50,16 +50,16 @@ function introduce(page: Page, folder: string): void {
   page.say(page.paint('bold', 'jobmirror mirrors a feed of job postings into a job site.'), 0);
   page.say(
     [
-      '\nThis demo brings all that it needs, and removes it when it ends:',
+      '\nThis demo brings everything it needs, and removes it when it ends:',
       `  the files   ${pathFromHere(folder)}`,
-      '  the feed    the openings of an employer that was made up, Corrandale Health Careers',
-      '  the data    a Postgres database: what is on the site, what is to be sent, what needs a person',
+      '  the feed    the openings of a fictional employer, Corrandale Health Careers',
+      '  the data    a Postgres database: what is on the site, what is to be sent, what needs review',
     ].join('\n'),
     0,
   );
 }
 
-/** The posting of the bundled feed that came without a title, and one for it. */
+/** The posting of the bundled feed that has no title, and a title for it. */
 const MENDABLE = { key: 'CH-20679', edit: 'title=Patient Registrar, Weekends' };
 
 function inviteToBrowse(page: Page, { sandbox, password, configPath, setup }: Stage, { review }: Ending): void {
@@ -74,7 +74,7 @@ function inviteToBrowse(page: Page, { sandbox, password, configPath, setup }: St
       'What waits for review, in another terminal:',
       `  ${write(['review', 'list'])}`,
       `  ${write(['review', 'show', id])}`,
-      `Give ${MENDABLE.key} the title that it lacks, which sends it, and see what became of it:`,
+      `Give ${MENDABLE.key} its missing title, which sends it, and see what happened to it:`,
       `  ${write(['review', 'edit', id, '--set', MENDABLE.edit])}`,
       `  ${write(['why', setup.feed, MENDABLE.key])}`,
       '',

@@ -1,4 +1,4 @@
-// `jobmirror feeds`: gives a feed that was renamed in the configuration its jobs, or takes one out of service.
+// `jobmirror feeds`: moves the jobs of a renamed feed to its new name, retires a feed, or declares one new.
 import { Command } from 'commander';
 import { releaseOrphans } from '../../apply/maintain-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
@@ -39,9 +39,9 @@ export function feedsCommand(): Command {
 
 function renameCommand(): Command {
   return new Command('rename')
-    .description('after a feed got another name in the configuration: its jobs belong to the new name')
-    .argument('<old>', 'the name that it had')
-    .argument('<new>', 'the name that it has in the configuration now')
+    .description('after renaming a feed in the configuration: move its jobs to the new name')
+    .argument('<old>', 'its former name')
+    .argument('<new>', 'its new name in the configuration')
     .action((old: string, name: string, options: FeedsOptions) =>
       withApp(options, async ({ db, config }) => {
         const from = await knownFeed(db, config, old);
@@ -51,7 +51,7 @@ function renameCommand(): Command {
           throw new UserError(`the configuration of feed ${name} is wrong: fix it first; jobmirror check says where`);
         }
         if (to === undefined) throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
-        // No process may be left that would do it, as none is configured with the old name any more.
+        // Release them here: perhaps no running process has the old name in its configuration any more.
         const site = config.sites.get(to.siteName);
         if (site !== undefined) await releaseOrphans(db, site.name, { ...site, timeoutMs: site.options.timeoutMs });
         const end = await renameFeed(db, from, { feed: to.name, site: to.siteName }, actorName(options.as));
@@ -69,7 +69,9 @@ function renameCommand(): Command {
 
 function newCommand(): Command {
   return new Command('new')
-    .description('before the first sync of a feed: the site has none of its jobs, so that nothing is looked for there')
+    .description(
+      'before the first sync of a feed: declare that the site has none of its jobs, so it is not searched for them',
+    )
     .argument('<feed>', 'name of the feed, as in the configuration')
     .action((name: string, options: FeedsOptions) =>
       withApp(options, async ({ db, config }) => {
@@ -88,12 +90,12 @@ function newCommand(): Command {
           await noteAct(tx, { actor: actorName(options.as), action: 'new feed', feed, detail: { site: siteName } });
         });
         if (options.json === true) return printJson({ feed, site: siteName, new: true });
-        return printLine(`Feed ${feed} is taken for new: site ${siteName} is not searched for its jobs.`);
+        return printLine(`Feed ${feed} is declared new: site ${siteName} is not searched for its jobs.`);
       }),
     );
 }
 
-/** Why the site may have jobs of the feed after all, and what to do about each feed that may have made them. */
+/** Why the site may have jobs of the feed after all, and what to do about each feed that may have created them. */
 function refuseNew(feed: FeedName, site: SiteName, doubtful: readonly DoubtfulFeed[]): string {
   return [
     ...doubtful.map(({ feed: left, creates, orphans }) => {
@@ -119,9 +121,7 @@ function refuseNew(feed: FeedName, site: SiteName, doubtful: readonly DoubtfulFe
 
 function retireCommand(): Command {
   return new Command('retire')
-    .description(
-      'after a feed was taken out of the configuration: its jobs stay as they are, and nothing is sent for it',
-    )
+    .description('after removing a feed from the configuration: leave its jobs as they are, and send nothing for it')
     .argument('<feed>', 'name of the feed')
     .action((name: string, options: FeedsOptions) =>
       withApp(options, async ({ db, config }) => {
@@ -138,9 +138,9 @@ function retireCommand(): Command {
         const search =
           searched.length === 0
             ? ''
-            : ` So the site is searched for jobs of ${searched.join(', ')} before anything is created, though it was said to have none.`;
+            : ` The site was declared to have no jobs of ${searched.join(', ')}, but is searched for them before anything is created.`;
         return printLine(
-          `Feed ${feed} is out of service; its jobs stay.${doubts}${search} Once it is in the configuration again, it goes on as before.`,
+          `Feed ${feed} is retired; its jobs stay.${doubts}${search} If it returns to the configuration, mirroring goes on as before.`,
         );
       }),
     );

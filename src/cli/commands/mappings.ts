@@ -1,4 +1,4 @@
-// `jobmirror mappings`: lists, exports and imports which posting is which job of the site.
+// `jobmirror mappings`: lists, exports and imports the mappings of postings to site jobs.
 import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
 import { reason } from '../../config/settings-file.ts';
@@ -81,7 +81,7 @@ function exportCommand(): Command {
 
 function importCommand(): Command {
   return new Command('import')
-    .description('take mappings over from a file of CSV or JSON lines: all of them, or none')
+    .description('import mappings from a CSV or JSON lines file: all of them, or none')
     .argument('<file>', 'file with the columns feed, key and site_job_id, as written by export; - for standard input')
     .option('--unchecked', 'do not ask the site whether it has the jobs')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
@@ -105,7 +105,7 @@ function importCommand(): Command {
     });
 }
 
-/** The file is opened when its first line is asked for. Throws a UserError where it can't be read to its end. */
+/** Opens the file when the first line is read. Throws a UserError if it can't be read to the end. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   const input = file === '-' ? process.stdin : createReadStream(file);
   input.setEncoding('utf8');

@@ -1,4 +1,4 @@
-// `jobmirror plan`: prints each change that a sync would send, field by field, and sends nothing.
+// `jobmirror plan`: prints each change that a sync would send, field by field, without sending it.
 import { Command } from 'commander';
 import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
@@ -45,7 +45,7 @@ export function planCommand(): Command {
     });
 }
 
-/** Prints the plan of one feed. Each feed fails alone. */
+/** Prints the plan of one feed. A failure does not stop the other feeds. */
 async function planOne(
   app: App,
   setup: FeedSetup,
@@ -93,7 +93,7 @@ async function planOne(
 
 type Planned = Extract<PlanEnd, { kind: 'planned' }>;
 
-/** What most feeds have nothing of. */
+/** The counts that are usually 0, if they are not. */
 const furtherCounts = ({ failed, discarded, inDoubt }: Planned): string =>
   [
     failed > 0 ? `, ${failed} failed before` : '',
@@ -101,7 +101,7 @@ const furtherCounts = ({ failed, discarded, inDoubt }: Planned): string =>
     inDoubt > 0 ? `, ${inDoubt} in doubt` : '',
   ].join('');
 
-/** The counts as a sync would have them. */
+/** The counts that a sync would have. */
 const outcomeOf = (
   end: Planned,
   planned: Readonly<Record<'create' | 'update' | 'delete', number>>,

@@ -1,4 +1,4 @@
-// `jobmirror pulls`: the newest pulls, with what each saw and what came of it.
+// `jobmirror pulls`: lists the newest pulls with their counts.
 import { Command } from 'commander';
 import type { WriteCommand } from '../../review/possible-actions.ts';
 import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
@@ -29,7 +29,7 @@ export function pullsCommand(): Command {
         if (options.json === true) {
           for (const pull of pulls) await printJson(toJson(pull, write));
         } else if (pulls.length === 0) {
-          await printLine('Nothing was pulled yet.');
+          await printLine('Nothing has been pulled yet.');
         } else {
           await printLines(
             formatTable(

@@ -1,4 +1,4 @@
-// `jobmirror resume`: has a paused site sent to again, at once.
+// `jobmirror resume`: resumes sending to a paused site, at once.
 import { Command } from 'commander';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { UserError } from '../../runtime/exit-status.ts';
@@ -23,7 +23,7 @@ interface ResumeOptions {
 export function resumeCommand(): Command {
   return new Command('resume')
     .argument('<site>', 'name of the site')
-    .option('--emptied', 'the site was really emptied: what it says is gone is taken for gone, for a day')
+    .option('--emptied', 'the site was really emptied: believe it for a day when it says that jobs are gone')
     .option('--moved', 'it is the same site, with the same jobs, at the address that base_url has now')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
@@ -57,7 +57,7 @@ export function resumeCommand(): Command {
         }
         if (note !== undefined) await printLine(`${note[0]?.toUpperCase()}${note.slice(1)}.`);
         if (!wasPaused) return printLine(`Site ${site} was not paused.`);
-        return printLine(`Site ${site} is resumed: a running worker, or the next sync, sends what waits.`);
+        return printLine(`Site ${site} is resumed: a running worker, or the next sync, sends what is waiting.`);
       }),
     );
 }

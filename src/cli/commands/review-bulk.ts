@@ -1,4 +1,4 @@
-// `jobmirror review retry`, `approve`, `discard` and `reopen`: one decision on many entries, or on all of a feed.
+// `jobmirror review retry`, `approve`, `discard` and `reopen`: one decision for many entries, or for all of a feed.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { actOnEntries } from '../../review/act-on-entries.ts';
 import { selectEntries } from '../../review/select-entries.ts';
@@ -20,7 +20,7 @@ interface BulkOptions {
   readonly count?: number;
   readonly kind?: readonly EntryKind[];
   readonly yes?: boolean;
-  /** False with `--no-send`; absent where nothing is sent anyway. */
+  /** False with `--no-send`; absent for actions that send nothing. */
   readonly send?: boolean;
 }
 
@@ -30,7 +30,7 @@ export const reviewRetryCommand = (): Command =>
 export const reviewApproveCommand = (): Command =>
   sending(bulkCommand('approve', 'delete what is held for approval')).option(
     '--count <n>',
-    'only if exactly so many deletes are held in the named feeds',
+    'only if exactly this many deletes are held in the named feeds',
     wholeNumber,
   );
 
@@ -38,12 +38,12 @@ export const reviewDiscardCommand = (): Command =>
   byKind(
     bulkCommand(
       'discard',
-      'let entries rest: what is rejected or failed until its posting changes, what is held stays live; asks where there are several of a feed, or of several kinds',
+      'discard entries: rejected and failed postings are not sent until they change, held jobs stay live; asks first if it covers several entries of a feed, or several kinds',
     ),
   ).option('--yes', 'do not ask');
 
 export const reviewReopenCommand = (): Command =>
-  byKind(bulkCommand('reopen', 'put discarded entries back into review, as what they were'));
+  byKind(bulkCommand('reopen', 'put discarded entries back into review'));
 
 /** A create in doubt is never discarded. */
 const DISCARDABLE = ENTRY_KINDS.filter((kind) => kind !== 'in_doubt');
@@ -68,7 +68,7 @@ const sending = (command: Command): Command =>
 function bulkCommand(action: BulkAction, description: string): Command {
   return new Command(action)
     .description(description)
-    .argument('<id or feed...>', 'numbers of entries, or names of feeds for all that it concerns there')
+    .argument('<id or feed...>', 'entry numbers, or feed names for all matching entries of a feed')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object per entry and feed')

@@ -1,4 +1,4 @@
-// `jobmirror review edit`: sets fields of one posting that was rejected or failed, and sends it.
+// `jobmirror review edit`: sets fields of one rejected or failed posting, and sends it.
 import { Command, InvalidArgumentError } from 'commander';
 import { editEntry } from '../../review/edit-entry.ts';
 import { commandWriter } from '../../runtime/command-line.ts';
@@ -18,9 +18,9 @@ interface EditOptions {
 
 export function reviewEditCommand(): Command {
   return new Command('edit')
-    .description('set fields of one rejected or failed posting, for as long as its source says the same there')
+    .description('set fields of one rejected or failed posting; an edit applies until the feed changes that field')
     .argument('<id>', 'number of the entry', entryNumber)
-    .requiredOption('--set <field=value...>', 'a field of the site and its text; an empty text takes it away', addField)
+    .requiredOption('--set <field=value...>', 'a site field and its text; an empty text removes the field', addField)
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
     .option('--as <name>', 'who acts, for the audit (default: the user of the operating system)')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')

@@ -1,4 +1,4 @@
-// `jobmirror review list`: everything that needs a person, and for what is held the command that approves.
+// `jobmirror review list`: everything that needs a person, and the command that approves held deletes.
 import { Command, Option } from 'commander';
 import { plural } from '../../plan/plural.ts';
 import { escalates } from '../../review/escalation.ts';
@@ -71,7 +71,7 @@ async function printEntries({ db, config }: App, filter: EntryFilter, limit: num
   }
 }
 
-/** Held deletes stand together at the end, unless they are what was asked for: one decision is about all of them. */
+/** Groups held deletes at the end, as one decision covers them all, unless `--kind held` asks for them one by one. */
 async function printTables({ db, config }: App, filter: EntryFilter, options: ListOptions): Promise<void> {
   const write = commandWriter(options.config);
   const discarded = filter.discarded === true;
@@ -140,7 +140,7 @@ const rowOf = (entry: ReviewEntry, escalated: boolean): string[] => [
   `${escalated ? 'ESCALATED: ' : ''}${oneLine(entry.reason)}`,
 ];
 
-/** What is held of a feed, why, since when, and what goes on. */
+/** The held deletes of a feed, the reason, and the commands that decide them. */
 export function describeGroup(group: HeldGroup, mark: string, write: WriteCommand): string[] {
   const { feed, count, since, ageMs, reason } = group;
   const deletes = count === 1 ? '1 delete is' : `${count} deletes are`;

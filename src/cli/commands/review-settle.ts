@@ -1,5 +1,4 @@
-// `jobmirror review settle`: says of one create in doubt whether the site has made the job, or of a feed that the jobs that
-// were found for it are its own.
+// `jobmirror review settle`: resolves one create in doubt, or adopts the jobs that a search of the site found for a feed.
 import { Command } from 'commander';
 import type { SiteConfig } from '../../config/config.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
@@ -35,9 +34,9 @@ export function reviewSettleCommand(): Command {
       'resolve a create in doubt, after checking the site for its job; or with --found, adopt the jobs of a feed that a search of the site found',
     )
     .argument('<id or feed>', 'number of the entry; with --found, name of the feed')
-    .option('--exists <job id>', 'the site has made the job, and this is its ID or its URL')
-    .option('--missing', 'the site has not made the job: send it again')
-    .option('--anyway', 'with --exists: adopt the job although it seems to be another one')
+    .option('--exists <job id>', 'the site created the job, and this is its ID or URL')
+    .option('--missing', 'the site did not create the job: send it again')
+    .option('--anyway', 'with --exists: adopt the job even if it seems to belong to another posting')
     .option('--found', 'adopt each job that shows exactly the reference of one posting of the feed; asks first')
     .option('--yes', 'with --found: do not ask')
     .option('--no-send', 'leave the sending to a running worker or to the next sync')
@@ -82,7 +81,7 @@ function verdictOf({ exists, missing, anyway = false }: ResolveOptions): Persons
 async function resolve(app: App, id: number, verdict: PersonsVerdict, options: ResolveOptions): Promise<void> {
   const change = await findChange(app.db, id);
   const configured = change === undefined ? undefined : app.config.sites.get(change.site);
-  // What is looked for at another place proves nothing.
+  // A check at a different address proves nothing.
   if (configured !== undefined) await refuseMove(app, configured, options.config);
   const site = configured && openSite(configured);
   try {
@@ -90,7 +89,7 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
     if (report.kind === 'refused') throw new UserError(`entry ${id}: ${report.message}`);
     if (report.warning !== undefined) printNotice(`warning: ${report.warning}`);
     const { feed, key } = report;
-    const message = verdict.kind === 'missing' ? 'to be sent again' : `job ${verdict.siteJobId} is taken for it`;
+    const message = verdict.kind === 'missing' ? 'to be sent again' : `job ${verdict.siteJobId} adopted`;
     const entries = [{ entry: id, feed, key, result: 'done', message }] as const;
     const act = { action: 'settle', entries, feeds: [], acted: [{ id, feed }] };
     process.exitCode = await reportAct(app, act, { json: options.json === true, send: options.send });
@@ -104,7 +103,7 @@ const openSite = ({ options }: SiteConfig) => ({
   referenceField: options.referenceField,
 });
 
-/** An ID, also of a URL as other commands print it. */
+/** Accepts an ID, or a URL as other commands print it. */
 function idOf(text: string): SiteJobId | undefined {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return readJobId(text);
   const { siteJobId, guessedId } = readJobUrl(text, new URL(text));

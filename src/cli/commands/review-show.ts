@@ -1,4 +1,4 @@
-// `jobmirror review show`: everything of one entry, and the exact commands that are possible for it.
+// `jobmirror review show`: all about one entry, and the exact commands that can be run for it.
 import { Command } from 'commander';
 import { actionLine } from '../../review/describe-history.ts';
 import { escalates } from '../../review/escalation.ts';
@@ -13,7 +13,7 @@ import { withApp } from '../with-app.ts';
 
 export function reviewShowCommand(): Command {
   return new Command('show')
-    .description('show all of one entry, and what can be done about it')
+    .description('show all about one entry, and what can be done about it')
     .argument('<id>', 'number of the entry', entryNumber)
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')

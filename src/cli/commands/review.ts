@@ -1,4 +1,4 @@
-// `jobmirror review`: what needs a person, and what a person can do about it.
+// `jobmirror review`: groups the commands for everything that needs a person.
 import { Command } from 'commander';
 import { reviewApproveCommand, reviewDiscardCommand, reviewReopenCommand, reviewRetryCommand } from './review-bulk.ts';
 import { reviewEditCommand } from './review-edit.ts';

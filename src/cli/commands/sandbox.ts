@@ -1,4 +1,4 @@
-// `jobmirror sandbox`: runs a job site to practise on, until stopped.
+// `jobmirror sandbox`: runs a practice job site until stopped.
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { openServer, readConfig } from '../../runtime/app.ts';
@@ -10,7 +10,7 @@ import { createLogger } from '../../telemetry/log.ts';
 import { printLine, printNotice } from '../../telemetry/print.ts';
 import { addSandboxOptions, readSandboxOptions } from '../sandbox-options.ts';
 
-/** Other than the port of `/healthz`, so that both run side by side. */
+/** Not the port of `/healthz`, so both can run side by side. */
 const DEFAULT_PORT = 8081;
 
 interface Options {
@@ -33,8 +33,8 @@ export function sandboxCommand(): Command {
     )
     .option(
       '--account <email>',
-      'have this account; its password from the environment variable JOBMIRROR_SANDBOX_PASSWORD, else a random one, ' +
-        "its token from JOBMIRROR_SANDBOX_TOKEN, else the site's own",
+      'create this account unless it exists; set its password with the environment variable JOBMIRROR_SANDBOX_PASSWORD ' +
+        '(default: random) and its token with JOBMIRROR_SANDBOX_TOKEN (default: generated)',
     );
   return addSandboxOptions(command).action(async (options: Options & Record<string, unknown>) => {
     const place =
@@ -80,11 +80,11 @@ interface Credentials {
   readonly token?: string;
 }
 
-/** From the environment, where no process list shows them. */
+/** Read from the environment, because a process list would show options. */
 function credentials(account: string | undefined): Credentials {
   if (account === undefined) return {};
   if (!/^[^\s@]+@[^\s@]+$/.test(account)) throw new UserError(`--account ${account}: not an e-mail address`);
-  // A variable that is set to nothing is what an unset one becomes on its way through other programs.
+  // Treat an empty variable as unset: other programs pass unset variables on as empty ones.
   const password = process.env.JOBMIRROR_SANDBOX_PASSWORD || undefined;
   const token = process.env.JOBMIRROR_SANDBOX_TOKEN || undefined;
   // RFC 7617, section 2: the user name of HTTP Basic ends at the first colon.
@@ -107,7 +107,7 @@ async function start(options: SandboxOptions): Promise<Sandbox> {
         throw new UserError(`this user may not listen on port ${port}; choose one from 1024 on`, { cause });
       case 'EADDRNOTAVAIL':
       case 'ENOTFOUND':
-        throw new UserError(`--host ${host} is no address of this machine`, { cause });
+        throw new UserError(`--host ${host} is not an address of this machine`, { cause });
       default:
         throw new UserError(`the sandbox can't start: ${message}`, { cause });
     }
@@ -143,7 +143,7 @@ function describe(
     `      base_url: ${address}`,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how the configuration names a variable.
     '      token: ${BOARD_TOKEN}',
-    'Ctrl-C stops it; its jobs are there again at the next start.',
+    'Ctrl-C stops it; its jobs are kept for the next start.',
   );
   return lines.join('\n');
 }

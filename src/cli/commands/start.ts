@@ -1,4 +1,4 @@
-// `jobmirror start`: runs the schedules and the workers, and answers /healthz, until stopped.
+// `jobmirror start`: runs the schedules and the workers, and serves /healthz, until stopped.
 import { Command } from 'commander';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
@@ -34,7 +34,7 @@ export function startCommand(): Command {
     });
 }
 
-/** Whatever was begun is ended, also where the rest can't begin: a process that does nothing must not stay. */
+/** Stops every part that was started, even if a later one fails to start: an idle process must not linger. */
 async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping: StopSignal): Promise<void> {
   if (stopping.signal.aborted) return;
   const ends: (() => Promise<void>)[] = [];
@@ -51,7 +51,7 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
     app.log.info({ feeds: setups.length, sites: [...engine.siteContexts.keys()], health: health.url }, 'started');
     await stopping.stopped;
   } finally {
-    // All at once: together they may take no longer than each of them.
+    // In parallel: all parts share one deadline.
     await Promise.all(ends.map((end) => end()));
   }
 }

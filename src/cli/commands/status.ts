@@ -1,4 +1,4 @@
-// `jobmirror status`: how each site and each feed stands, what waits for whom, and the commands that go on.
+// `jobmirror status`: the status of each site and feed, what needs a person, and the commands to go on with.
 import { Command } from 'commander';
 import type { Config, FeedConfig } from '../../config/config.ts';
 import { siteName } from '../../posting/identifiers.ts';
@@ -31,8 +31,11 @@ import { withApp } from '../with-app.ts';
 export function statusCommand(): Command {
   return new Command('status')
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
-    .option('--check', 'report by the exit status: 0 all is well, 1 something fails, 2 something waits for review')
-    .option('--json', 'print one JSON object per site and feed, and with --check one more with what fails or waits')
+    .option('--check', 'report through the exit status: 0 all is well, 1 something fails, 2 something needs review')
+    .option(
+      '--json',
+      'print one JSON object per site and feed, and with --check one more with the conditions that fail or need review',
+    )
     .action((options: { config?: string; json?: boolean; check?: boolean }) =>
       withApp(options, async (app) => {
         const workers = await countWorkers(app.db);
@@ -51,7 +54,9 @@ export function statusCommand(): Command {
           return;
         }
         const siteLines = sites.flatMap((site) => describeSite(site, write));
-        const told = assessment.failing.flatMap(({ feed, message, detail = '' }) => (feed ? [message, detail] : []));
+        const reported = assessment.failing.flatMap(({ feed, message, detail = '' }) =>
+          feed ? [message, detail] : [],
+        );
         await printLines([
           workers === 0
             ? 'no process is sending at the moment'
@@ -59,7 +64,7 @@ export function statusCommand(): Command {
           ...(differences === undefined ? [] : [`WARNING: ${differences}`]),
           ...assessment.failing.map((condition) => `FAILING: ${describeCondition(condition, siteLines, write)}`),
           ...siteLines,
-          ...describeFeeds(feeds, write, told),
+          ...describeFeeds(feeds, write, reported),
         ]);
       }),
     );
@@ -89,14 +94,14 @@ function statusOf({ failing, review }: Assessment): ExitStatus {
   return review.length > 0 ? ExitStatus.review : ExitStatus.done;
 }
 
-/** Long enough for the commands that some details end with. */
+/** Long enough for the commands at the end of some details. */
 const DETAIL_CHARS = 1_000;
 
-/** Without its detail where the line of the site gives it. */
+/** Omits the detail if the site's line already gives it. */
 function describeCondition({ message, detail }: Condition, siteLines: readonly string[], write: WriteCommand): string {
   const text = detail === undefined ? '' : completeCommands(detail, write);
-  const isSaid = text === '' || siteLines.some((line) => line.includes(text));
-  return completeCommands(message, write) + (isSaid ? '' : `: ${oneLine(text, DETAIL_CHARS)}`);
+  const isShown = text === '' || siteLines.some((line) => line.includes(text));
+  return completeCommands(message, write) + (isShown ? '' : `: ${oneLine(text, DETAIL_CHARS)}`);
 }
 
 const conditionJson = ({ kind, site, feed, message, detail }: Condition, write: WriteCommand): object => ({
@@ -133,10 +138,10 @@ async function readSites({ db, config }: App, processes: readonly LiveProcess[])
   return sites;
 }
 
-/** Stands where a broken feed does not say which site it is for, and the database knows none. */
+/** Shown if a broken feed names no site, and the database has none for it. */
 const UNKNOWN_SITE = siteName('-');
 
-/** What has waited too long comes first. */
+/** Escalated feeds come first. */
 async function readFeeds({ db, config }: App, processes: readonly LiveProcess[]): Promise<MarkedFeed[]> {
   const schedules = new Map((await readSchedules(db)).map((schedule) => [schedule.feed, schedule]));
   const broken = [...config.brokenFeeds].map(([feed, { siteName: site }]) => [feed, site ?? UNKNOWN_SITE] as const);
@@ -162,7 +167,7 @@ async function readFeeds({ db, config }: App, processes: readonly LiveProcess[])
   return feeds.sort((a, b) => Number(b.escalated) - Number(a.escalated));
 }
 
-/** When a feed's schedule comes next, where no process has ever run it. */
+/** The next run of a feed's schedule, if no process has recorded one. */
 const nextOf = (feed: FeedConfig | undefined, now: Date): Date | undefined =>
   feed?.schedule === undefined ? undefined : nextRun({ pattern: feed.schedule, timeZone: feed.timeZone }, now);
 

@@ -1,4 +1,4 @@
-// `jobmirror sync`: pulls feeds once, has their changes sent, and prints one summary a feed.
+// `jobmirror sync`: pulls feeds once, sends their changes, and prints one summary per feed.
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
@@ -24,7 +24,7 @@ import { printJson, printLine, printNotice } from '../../telemetry/print.ts';
 import { type Progress, startProgress } from '../../telemetry/progress.ts';
 import { leftBehind } from '../left-behind.ts';
 
-/** Feeds that are mirrored side by side. */
+/** How many feeds are mirrored in parallel. */
 const FEEDS_AT_ONCE = 2;
 
 interface SyncOptions {
@@ -45,7 +45,7 @@ export function syncCommand(): Command {
       const stopping = stopSignal();
       const statuses: ExitStatus[] = [];
       try {
-        // What can't be pulled is said first, and is no reason not to mirror the others.
+        // Report feeds that can't be pulled first; the others are mirrored anyway.
         for (const { feed, message } of broken) {
           await print(failedReport(feed, null, message, 0), options);
           statuses.push(ExitStatus.failed);
@@ -82,7 +82,7 @@ async function mirrorAll(
     }
     return statuses;
   } catch (error) {
-    // Whoever reads the JSON gets a line for each feed, also where the database can't be used.
+    // JSON readers get a line for each feed even if the database can't be used.
     if (options.json !== true || statuses.length > 0) throw error;
     for (const { feed } of setups) await printJson(failedReport(feed, null, (error as Error).message, 0));
     return [ExitStatus.failed];
@@ -110,7 +110,7 @@ async function syncAll(
   }
 }
 
-/** What sends in this process, for all feeds: started when the first one asks, and stopped once. */
+/** The sending engine that all feeds of this process share: started on first use, stopped once. */
 interface Sender {
   start(): Promise<Engine>;
   stop(): Promise<void>;
@@ -120,7 +120,7 @@ function sender(app: App, setups: readonly FeedSetup[]): Sender {
   let engine: Promise<Engine> | undefined;
   let stopped: Promise<void> | undefined;
   const stop = async () => {
-    // One that could not be started has nothing to stop, and its feeds have reported why.
+    // If the engine failed to start, there is nothing to stop, and the feeds have reported why.
     const started = await engine?.catch(() => undefined);
     await started?.stop(STOP_WITHIN_MS);
   };
@@ -136,7 +136,7 @@ function sender(app: App, setups: readonly FeedSetup[]): Sender {
   };
 }
 
-/** Mirrors one feed. Each feed fails alone: whatever one throws becomes its report, and the others go on. */
+/** Mirrors one feed. An error becomes the report of this feed; the others go on. */
 async function syncFeed(
   app: App,
   sending: Sender,
@@ -158,7 +158,7 @@ async function syncFeed(
     const message = passing ?? (error instanceof Error ? error.message : String(error));
     if (!(error instanceof UserError || signal.aborted || passing !== undefined))
       app.log.error({ err: error, feed: setup.feed }, 'sync failed');
-    // The database may be what fails; the next pull of the feed then ends this one's row.
+    // If the database itself is failing, the next pull of the feed closes this pull's row.
     if (pull !== null) await giveUpPull(app.db, pull, message).catch(() => undefined);
     return failedReport(setup.feed, pull, message, performance.now() - startedAt);
   }
@@ -172,7 +172,7 @@ async function print(report: PullReport, { json, config }: SyncOptions): Promise
   else await printLine(text);
 }
 
-/** The work counts, not whether anybody reads the report; a report that is lost for another reason is a failure. */
+/** A closed pipe does not fail the sync: the work is done. Losing the report for another reason does. */
 function unlessUnread(error: unknown): void {
   if (!(error instanceof OutputFailedError && error.code === 'EPIPE')) throw error;
 }

@@ -1,4 +1,4 @@
-// `jobmirror why`: why one posting is, or is not, on the site as it is.
+// `jobmirror why`: explains why one posting is, or is not, on the site as it is.
 import { Command } from 'commander';
 import { postingKey } from '../../posting/identifiers.ts';
 import { tellStory } from '../../review/describe-history.ts';
@@ -14,7 +14,7 @@ import { withApp } from '../with-app.ts';
 export function whyCommand(): Command {
   return new Command('why')
     .argument('<feed>', 'name of the feed')
-    .argument('<key>', "the posting's key, letter for letter")
+    .argument('<key>', "the posting's key, exactly as in the feed")
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action((name: string, key: string, options: { config?: string; json?: boolean }) =>

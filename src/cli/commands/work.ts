@@ -1,4 +1,4 @@
-// `jobmirror work`: workers only, to add machines to what `start` or `sync` runs elsewhere.
+// `jobmirror work`: runs workers only, to add machines to a `start` or `sync` elsewhere.
 import { Command } from 'commander';
 import { openAppFor, readConfig } from '../../runtime/app.ts';
 import { startEngine } from '../../runtime/engine.ts';

@@ -1,5 +1,4 @@
-// Reads a version of the feed without any books: what of it should be on a site that mirrors it, and what should not.
-
+// Reads one version of the feed without a database, and works out what a site that mirrors it should and should not have.
 import { parseRecord } from '../../feed/format/xml/parse-record.ts';
 import { readFeed } from '../../feed/read-feed.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
@@ -7,13 +6,13 @@ import type { Fields, ReadResult } from '../../posting/posting.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 
 export interface ReadVersion {
-  /** What the feed says of each key; of several postings with one key, the first. */
+  /** The posting of each key; the first one, if the key is repeated. */
   readonly results: ReadonlyMap<PostingKey, Exclude<ReadResult, { kind: 'unreadable' }>>;
-  /** Keys that stand more than once. */
+  /** Keys that appear more than once. */
   readonly repeated: ReadonlySet<PostingKey>;
 }
 
-/** @throws Error where the feed can't be read whole: the demo's own can. */
+/** @throws Error if the feed can't be read completely; the demo's own can. */
 export async function readVersion({ source, reader }: FeedSetup, signal: AbortSignal): Promise<ReadVersion> {
   const results = new Map<PostingKey, Exclude<ReadResult, { kind: 'unreadable' }>>();
   const repeated = new Set<PostingKey>();
@@ -51,13 +50,13 @@ export async function readVersion({ source, reader }: FeedSetup, signal: AbortSi
 const unusable = (location: string, why: readonly string[]): Error =>
   new Error(`the demo's feed ${location} can't be used: ${why.join('; ')}`);
 
-/** What a site that mirrored `before`, and then `now`, should have. */
+/** What a site should have after it mirrored `before` and then `now`. */
 export interface ExpectedSite {
   /** The fields of each job that should be live. */
   readonly live: ReadonlyMap<PostingKey, Fields>;
-  /** Postings that break a rule. Those of them in `live` were there before, and stay as they were. */
+  /** Postings that break a rule. Those also in `live` were there before, and stay unchanged. */
   readonly invalid: ReadonlySet<PostingKey>;
-  /** Postings that were live and are in the feed no more. */
+  /** Postings that were live and are no longer in the feed. */
   readonly gone: ReadonlySet<PostingKey>;
 }
 

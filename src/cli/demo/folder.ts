@@ -1,4 +1,4 @@
-// Makes the folder that a demo keeps everything in, and removes it, as well as those that killed demos have left behind.
+// Creates the demo's folder and removes it again, together with the folders that killed demos left behind.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import { printNotice } from '../../telemetry/print.ts';
 export interface DemoFolder {
   /** Absolute. */
   readonly path: string;
-  /** Removes it; its database server has to be stopped before. */
+  /** Removes the folder. Stop its database server first. */
   remove(): Promise<void>;
 }
 
-/** Names the process that a folder belongs to, more surely than its number does. */
+/** Holds the identity of the owning process: a process ID alone can be reused. */
 const OWNER_FILE = 'owner';
 
 /**
- * Makes `.jobmirror/demo-<pid>` below `parent`.
- * @throws UserError where that is not possible
+ * Creates `.jobmirror/demo-<pid>` below `parent`.
+ * @throws UserError if that fails
  */
 export async function makeDemoFolder(parent: string): Promise<DemoFolder> {
   const area = join(parent, '.jobmirror');
@@ -44,10 +44,10 @@ export async function makeDemoFolder(parent: string): Promise<DemoFolder> {
   };
 }
 
-/** Removes the folders of demos whose process is gone; what can't be removed is left to the next demo. */
+/** Removes the folders of demos whose process is gone. A folder that can't be removed is left to the next demo. */
 async function removeLeftovers(area: string): Promise<void> {
   for (const name of readdirSync(area).filter(isLeftover(area))) {
-    // Renamed, so that of several demos that start at once only one has it; and named so that it is found again.
+    // Renaming claims the folder: of several demos that start at once, only one succeeds. The new name is recognised again.
     const claimed = join(area, `demo-${process.pid}-leftover-${randomBytes(4).toString('hex')}`);
     try {
       renameSync(join(area, name), claimed);
@@ -65,13 +65,14 @@ const isLeftover =
     const [, pid, claimed] = /^demo-(\d+)(-leftover-[0-9a-f]+)?$/.exec(name) ?? [];
     if (pid === undefined) return false;
     if (identityOf(Number(pid)) === undefined) return true;
-    // What another demo has claimed still names its first owner. We have claimed nothing yet: it was our number's last one.
+    // The owner file of a claimed folder still names the first owner, so go by the claimer's pid. We have claimed nothing
+    // yet: a folder with our pid is left over from an earlier process.
     if (claimed !== undefined) return Number(pid) === process.pid;
     const owner = readOwner(join(area, name));
     return owner !== undefined && !isAlive(owner);
   };
 
-/** `undefined`: its owner has yet to write it, or is removing it. */
+/** `undefined`: the owner has not written it yet, or is removing the folder. */
 function readOwner(folder: string): string | undefined {
   try {
     return readFileSync(join(folder, OWNER_FILE), 'utf8') || undefined;
@@ -82,11 +83,11 @@ function readOwner(folder: string): string | undefined {
 
 async function removeFolder(path: string): Promise<void> {
   await removeCluster(path);
-  // A process of the server may be writing for a moment yet.
+  // A server process may still be writing for a moment.
   rmSync(path, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** The folder may hold the user's own database, or another demo. */
+/** Keeps the folder if it holds the user's own database or another demo. */
 function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);

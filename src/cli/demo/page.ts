@@ -1,14 +1,14 @@
-// Prints the demo's text: headings, lines and marks, in modest colour on a terminal and plain in a pipe.
+// Prints the demo's text: coloured on a terminal, plain in a pipe.
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
 export interface Page {
-  /** A paragraph or list; each line of the text is indented by `indent` blanks. */
+  /** Prints a paragraph or list, each line indented by `indent` spaces. */
   say(text: string, indent?: number): void;
-  /** A heading, with an empty line above and below. */
+  /** Prints a heading, with an empty line above and below. */
   heading(text: string): void;
-  /** Colours a part of a line, where the output shows colours. */
+  /** Colours part of a line if the output supports colours. */
   paint(style: Style, text: string): string;
 }
 

@@ -1,11 +1,11 @@
-// Compares what the site has with what the feed says, over the site's interface alone, and lists every difference.
+// Compares the site with the feed through the site's interface alone, and lists every difference.
 import type { PostingKey, SiteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import type { ReviewEntry } from '../../store/review/review-entries.ts';
 import type { ExpectedSite, ReadVersion } from './feed-version.ts';
 
-/** What was looked into, in a sentence each, and what is not as it should be. */
+/** What was checked, one sentence each, and every difference found. */
 export interface Proof {
   readonly proven: readonly string[];
   readonly differences: readonly string[];
@@ -14,12 +14,12 @@ export interface Proof {
 /** Job IDs by the field that carries the posting's key. */
 export type ListedJobs = ReadonlyMap<string, readonly SiteJobId[]>;
 
-/** The field of the preset `indeed` that carries the key. */
+/** The field that carries the key in the preset `indeed`. */
 const KEY_FIELD = 'number';
-/** What the site adds to each job of its own accord. */
+/** Fields that the site itself adds to each job. */
 const SITE_FIELDS = ['id', 'created-at', 'updated-at'];
 
-/** Reads the site's list of jobs. @throws Error where it can't be read whole */
+/** Reads the site's list of jobs. @throws Error if it can't be read completely */
 export async function listJobs(client: SiteClient, signal: AbortSignal): Promise<ListedJobs> {
   const jobs = new Map<string, SiteJobId[]>();
   const listing = await client.list(({ siteJobId, fields }) => {
@@ -33,14 +33,14 @@ export async function listJobs(client: SiteClient, signal: AbortSignal): Promise
 export interface Evidence {
   readonly feed: ReadVersion;
   readonly expected: ExpectedSite;
-  /** What the site had under the keys before its last changes. */
+  /** The jobs that the site had before the last sync. */
   readonly before: ListedJobs;
   readonly review: readonly ReviewEntry[];
-  /** Requests that the site received during a pull of the same feed again. */
+  /** Requests that the site received during a repeated pull of the same feed. */
   readonly surplusRequests: number;
 }
 
-/** Looks at every job of the site and every posting of the feed. */
+/** Checks every job of the site and every posting of the feed. */
 export async function proveSite(client: SiteClient, evidence: Evidence, signal: AbortSignal): Promise<Proof> {
   const { expected, surplusRequests } = evidence;
   const listed = await listJobs(client, signal);
@@ -54,7 +54,7 @@ export async function proveSite(client: SiteClient, evidence: Evidence, signal: 
   return {
     proven: [
       `${live.same - untouched.length} valid postings are live, each as one job with exactly the posting's fields`,
-      ...repeated.map((key) => `${key} stands twice in the feed, and the first of the two is live`),
+      ...repeated.map((key) => `${key} appears twice in the feed, and the first of the two is live`),
       `${expected.invalid.size} invalid postings are in review; ${untouched.join(', ')} was live before and stays as it was`,
       `${expected.gone.size} postings left the feed, and the site answers 404 for their jobs`,
       `the site has ${sum(listed)} jobs: these ${expected.live.size} and no other`,
@@ -63,7 +63,7 @@ export async function proveSite(client: SiteClient, evidence: Evidence, signal: 
     differences: [
       ...live.differences,
       ...gone,
-      ...orphans.map((key) => `the site has a job that no posting asked for: ${KEY_FIELD} "${key}"`),
+      ...orphans.map((key) => `the site has a job that belongs to no posting: ${KEY_FIELD} "${key}"`),
       ...review,
       ...(surplusRequests === 0 ? [] : [`the pull of the unchanged feed sent the site ${surplusRequests} requests`]),
     ],
@@ -93,7 +93,7 @@ async function compareLive(
 
 function compareFields(key: PostingKey, desired: Fields, found: Fields): string[] {
   const names = new Set([...Object.keys(desired), ...Object.keys(found)].filter((name) => !SITE_FIELDS.includes(name)));
-  // To have no text and not to be there are the same to the interface: a field is taken away by setting it to nothing.
+  // The interface does not distinguish an empty field from an absent one: a field is removed by setting it to nothing.
   return [...names]
     .filter((name) => (desired[name] ?? '') !== (found[name] ?? ''))
     .map((name) => `${key}: ${name} is ${shown(found[name])} on the site, and ${shown(desired[name])} in the feed`);
@@ -117,7 +117,7 @@ function checkReview({ feed, expected, review }: Evidence): string[] {
     review.some((entry) => entry.key === key && entry.kind === kind);
   const missing = [
     ...[...expected.invalid].filter((key) => !has(key, 'rejected')).map((key) => `${key} is invalid`),
-    ...[...feed.repeated].filter((key) => !has(key, 'duplicate')).map((key) => `${key} stands twice`),
+    ...[...feed.repeated].filter((key) => !has(key, 'duplicate')).map((key) => `${key} appears twice`),
   ].map((what) => `${what}, and is not in review`);
   const expectedEntries = expected.invalid.size + feed.repeated.size;
   const surplus = review.length - expectedEntries + missing.length;

@@ -1,4 +1,4 @@
-// Sets the demo's stage: a database, a job site, a feed and a configuration in one folder, and the worker that joins them.
+// Sets up the demo in one folder: a database, a job site, a feed and a configuration, and the worker that connects them.
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SiteConfig } from '../../config/config.ts';
@@ -14,13 +14,13 @@ import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 
 export const DEMO_ACCOUNT = 'demo@example.com';
 
-/** The version of the bundled feed that its source shows. */
+/** A version of the bundled feed. */
 export type FeedVersion = 1 | 2;
 
 /** Everything that runs during a demo. */
 export interface Stage {
   readonly sandbox: Sandbox;
-  /** Of {@link DEMO_ACCOUNT}. */
+  /** The password of {@link DEMO_ACCOUNT}. */
   readonly password: string;
   readonly configPath: string;
   readonly feedPath: string;
@@ -28,15 +28,15 @@ export interface Stage {
   readonly engine: Engine;
   readonly setup: FeedSetup;
   readonly site: SiteConfig;
-  /** Puts a version of the feed where the source is. */
+  /** Makes the source serve this version of the feed. */
   publish(version: FeedVersion): void;
   close(): Promise<void>;
 }
 
-/** All of it is thrown away afterwards, so nothing has to survive a power cut. */
+/** The data is deleted afterwards, so it need not survive a power cut. */
 const POSTGRES_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-/** Opens the stage in `folder`. What was opened is closed again if the rest can't be. */
+/** Opens the stage in `folder`. If a part fails to open, the parts opened before are closed. */
 export async function openStage(folder: string): Promise<Stage> {
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
@@ -57,7 +57,7 @@ export async function openStage(folder: string): Promise<Stage> {
     const configPath = join(folder, 'jobmirror.yaml');
     writeFileSync(configPath, configurationFor(sandbox.url));
 
-    // From here on everything is what `jobmirror sync` does with any configuration.
+    // From here on, everything is exactly what `jobmirror sync` does.
     const config = await loadConfig({ path: configPath, env: process.env, cwd: folder });
     const app = await openAppFor(config, { quiet: true });
     closers.push(() => app.close());
@@ -73,7 +73,7 @@ export async function openStage(folder: string): Promise<Stage> {
   }
 }
 
-/** A rate at which the demo's postings can be seen going out one after another. */
+/** Slow enough to watch the postings being sent one after another. */
 const REQUESTS_PER_SECOND = 40;
 
 const configurationFor = (siteUrl: string): string => `# Written by \`jobmirror demo\`, and removed when it ends.
@@ -83,7 +83,7 @@ sites:
   board:
     base_url: ${siteUrl}
     token_file: token         # the site's page My Account, section API, Show Key
-    reference_field: number   # together with list_path: how a job is found whose creation is in doubt
+    reference_field: number   # together with list_path: finds jobs whose creation is in doubt
     list_path: /jobs.xml
     limits: { requests_per_second: ${REQUESTS_PER_SECOND}, concurrency: 4 }
 feeds:

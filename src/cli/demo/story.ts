@@ -1,4 +1,4 @@
-// Tells the demo's story: three pulls of a feed that changes, each planned, mirrored and explained, and then the proof.
+// Runs the demo's story: three pulls of a changing feed, each planned, mirrored and explained, then the proof.
 import { planFeed } from '../../pull/plan-feed.ts';
 import { commandWriter, pathFromHere } from '../../runtime/command-line.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
@@ -15,7 +15,7 @@ import type { Page } from './page.ts';
 import { type Evidence, type ListedJobs, listJobs, proveSite } from './proof.ts';
 import type { Stage } from './stage.ts';
 
-/** What the story is told with. */
+/** Everything the story needs. */
 interface Telling {
   readonly stage: Stage;
   readonly page: Page;
@@ -24,12 +24,12 @@ interface Telling {
 }
 
 export interface Ending {
-  /** The site is as the feed says. */
+  /** Whether the site matches the feed. */
   readonly proven: boolean;
   readonly review: readonly ReviewEntry[];
 }
 
-/** Tells all of it. */
+/** Runs the whole story. */
 export async function tellStory(stage: Stage, page: Page, signal: AbortSignal): Promise<Ending> {
   const client = createSiteClient(stage.site.options);
   try {
@@ -44,7 +44,7 @@ export async function tellStory(stage: Stage, page: Page, signal: AbortSignal): 
   }
 }
 
-/** The site after the first pull: as it should be, and as it lists its jobs. */
+/** The site after the first pull: the expected jobs and the listed ones. */
 interface FirstState {
   readonly expected: ExpectedSite;
   readonly jobs: ListedJobs;
@@ -68,7 +68,7 @@ async function tellSecondPull(telling: Telling): Promise<readonly ReviewEntry[]>
   const { stage, page } = telling;
   stage.publish(2);
   page.heading('2. The second pull: the employer has changed the feed');
-  page.say('The plan: only what differs is to be sent, and of a changed posting only the fields that changed.');
+  page.say('The plan: only differences are sent, and for a changed posting only the fields that changed.');
   const changes = await plan(telling);
   page.say(changes.map(nameChange(page)).join('\n'), 4);
   const { count, percent } = stage.setup.guard;
@@ -81,14 +81,14 @@ async function tellSecondPull(telling: Telling): Promise<readonly ReviewEntry[]>
   const review: ReviewEntry[] = [];
   const filter = { feed: stage.setup.feed, kinds: ENTRY_KINDS };
   for await (const entry of reviewEntries(db, filter, undefined)) review.push(entry);
-  page.say('\nWhat could not be sent waits for a person, and held nothing else up:');
+  page.say('\nWhat could not be sent waits for a person, and did not hold up the rest:');
   for (const { id, kind, key = '', reason } of review) {
     page.say(`${id}  ${page.paint('yellow', kind)} ${key}: ${reason}`, 4);
   }
   return review;
 }
 
-/** How many requests the site received meanwhile. */
+/** Returns how many requests the site received meanwhile. */
 async function tellThirdPull(telling: Telling): Promise<number> {
   const { stage, page } = telling;
   page.heading('3. The third pull: nothing has changed, so nothing is sent');
@@ -149,14 +149,14 @@ async function mirror({ stage, signal }: Telling): Promise<PullReport> {
 
 const SIGN_STYLES = { create: 'green', update: 'yellow', delete: 'red' } as const;
 
-/** A change in a line; one of fields with them. */
+/** A change on one line; an update also lists its fields. */
 const nameChange =
   (page: Page) =>
   (change: PlannedChange): string => {
     const { operation, key, fields } = change;
     const sign = page.paint(SIGN_STYLES[operation], CHANGE_SIGNS[operation]);
     const head = `${sign} ${operation} ${key}`;
-    // Below its own head; the feed's name would say nothing here.
+    // Replaces the first line, whose feed name says nothing in the demo.
     if (operation === 'update') return describeChange(change).replace(/^.*/, () => head);
     const text = (name: string): string => fields[name]?.to ?? fields[name]?.from ?? '';
     const place = `${text('location-city')}, ${text('location-state')}`;

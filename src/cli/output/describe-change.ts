@@ -1,11 +1,11 @@
-// Turns a planned change into lines for people: what becomes of which posting, field by field.
+// Formats a planned change for people, field by field.
 import type { PlannedChange, UnsentPosting } from '../../store/backlog/planned-changes.ts';
 import { oneLine as singleLine } from '../../telemetry/print.ts';
 
-/** What a line begins with, as in a diff. */
+/** The first character of a line, as in a diff. */
 export const CHANGE_SIGNS = { create: '+', update: '~', delete: '-' } as const;
 
-/** A posting or record that is not sent, with every reason, and of a record that can't be read its beginning. */
+/** A posting or record that is not sent, with every reason. For an unreadable record, also its beginning. */
 export function describeUnsent({ feed, key, kind, reason, problems, excerpt }: UnsentPosting): string {
   const lines = [
     `! ${kind} ${feed} ${key === null ? '(no usable key)' : singleLine(key, 200)}: ${singleLine(reason, 500)}`,
@@ -19,10 +19,10 @@ export function describeUnsent({ feed, key, kind, reason, problems, excerpt }: U
 }
 
 const SHOWN_CHARACTERS = 100;
-/** Of what stays the same, before the first difference. */
+/** Unchanged characters shown before the first difference. */
 const CONTEXT_CHARACTERS = 30;
 
-/** @param complete completes the commands in a reason. */
+/** @param complete adds the `--config` option to commands in a reason. */
 export function describeChange(change: PlannedChange, complete: (reason: string) => string = String): string {
   const held = change.held === true ? ' (held for approval)' : '';
   const lines = [`${CHANGE_SIGNS[change.operation]} ${change.operation} ${change.feed} ${change.key}${held}`];
@@ -34,7 +34,7 @@ export function describeChange(change: PlannedChange, complete: (reason: string)
   return lines.join('\n');
 }
 
-/** Both texts in one line, from shortly before their first difference where they are too long to be shown whole. */
+/** Both texts on one line. If they are too long, starts shortly before their first difference. */
 function difference(from: string, to: string | null): string {
   const [before, after] = [oneLine(from), oneLine(to)];
   const fits = Math.max(before.length, after.length) <= SHOWN_CHARACTERS;

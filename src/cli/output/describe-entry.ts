@@ -1,4 +1,4 @@
-// Turns all of one review entry into lines for people: what is wrong, what is wanted, what the site has, what was sent.
+// Formats one review entry for people: its problems, the desired fields, what the site has, and what was sent.
 import type { Fields, Problem } from '../../posting/posting.ts';
 import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
 import type { EditRow } from '../../store/review/override.ts';
@@ -46,7 +46,7 @@ function describeRecord(record: RecordEntry): string[] {
 function describeLive(live: LiveJob | undefined, { attempt }: OpenChangeRow): string[] {
   if (live === undefined) {
     if (attempt === undefined) return ['the site has no job for it'];
-    return ['whether the site has a job for it is not known: the answer to its create is missing'];
+    return ['it is not known whether the site has a job for it: the response to its create is missing'];
   }
   const url = live.url === undefined ? '' : `, ${live.url}`;
   return [`the site has job ${live.siteJobId}${url}, since ${formatTime(live.since)}`];
@@ -71,7 +71,7 @@ function describeAttempt({ attempt }: OpenChangeRow): string[] {
   return [`the ${attempt.operation} was sent at ${formatTime(attempt.startedAt)}`, ...sent];
 }
 
-/** What is wanted, and beside it what the site has where that differs. */
+/** The desired fields, with the site's value beside each that differs. */
 function describeFields(desired: Fields | undefined, actual: Fields | undefined, title = 'Desired fields:'): string[] {
   const names = [...new Set([...Object.keys(desired ?? {}), ...Object.keys(actual ?? {})])];
   if (desired === undefined || names.length === 0) return [];
@@ -96,7 +96,7 @@ function describeEdits(edits: readonly EditRow[]): string[] {
   if (edits.length === 0) return [];
   return [
     '',
-    'Edits, each as long as the feed says the same:',
+    'Edits, each in effect until the feed changes its value:',
     ...edits.map(({ field, value, sourceValue }) => {
       return `  ${field}: ${shown(value)} (the feed: ${shown(sourceValue ?? undefined)})`;
     }),
@@ -108,7 +108,7 @@ function describeFailure({ at, operation, kind, request, response }: FailureRow)
     '',
     `${formatTime(at)}: ${operation} failed: ${kind}`,
     ...(request === null ? [] : [`  ${request.method} ${request.url}`, ...indent(request.body ?? '')]),
-    ...(response === null ? ['  no answer'] : [`  answer ${response.status}`, ...indent(response.body)]),
+    ...(response === null ? ['  no response'] : [`  response ${response.status}`, ...indent(response.body)]),
   ];
 }
 

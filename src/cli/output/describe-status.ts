@@ -1,5 +1,4 @@
-// Turns how sites and feeds stand into lines for people: first what waits for somebody, then the numbers.
-
+// Formats the status of sites and feeds for people: first what needs somebody, then the numbers.
 import { describeMove } from '../../apply/guard-address.ts';
 import { plural } from '../../plan/plural.ts';
 import type { WriteCommand } from '../../review/possible-actions.ts';
@@ -19,25 +18,25 @@ import { formatSpan, formatTime } from '../../telemetry/times.ts';
 import { describeLeft } from '../left-behind.ts';
 import { formatTable } from './table.ts';
 
-/** How one site stands. */
+/** The status of one site. */
 export interface SiteOverview {
   readonly state: SiteState;
-  /** Surplus jobs that are still to be deleted. */
+  /** Orphan site jobs that are still to be deleted. */
   readonly orphans: number;
-  /** Tokens that it refuses and that other processes hold. */
+  /** Tokens of other processes that the site refuses. */
   readonly otherRefused?: readonly RefusedToken[];
-  /** Processes that run with one of these. */
+  /** Running processes that use one of these tokens. */
   readonly refusedProcesses?: readonly LiveProcess[];
-  /** Its jobs were made at another address than the configured one. */
+  /** Present if its jobs were created at another address than the configured one. */
   readonly move: Move | undefined;
 }
 
-/** A feed's overview, and whether what it holds or doubts has waited too long. */
+/** A feed's overview, with its schedule and whether its held or in-doubt changes have waited too long. */
 export interface MarkedFeed extends FeedOverview {
   readonly configured: boolean;
-  /** Some live process is configured with it. */
+  /** A running process has it in its configuration. */
   readonly served: boolean;
-  /** When it is pulled; `undefined`: by no schedule. */
+  /** Its schedule, as running processes recorded it; `undefined`: none. */
   readonly schedule: ScheduleState | undefined;
   readonly escalated: boolean;
   readonly history: PullHistory | undefined;
@@ -46,7 +45,7 @@ export interface MarkedFeed extends FeedOverview {
 }
 
 export function describeSite({ state, orphans, move, otherRefused = [] }: SiteOverview, write: WriteCommand): string[] {
-  const surplus = orphans === 0 ? [] : [`  still to be deleted: ${plural(orphans, 'surplus job')} of ours`];
+  const surplus = orphans === 0 ? [] : [`  still to be deleted: ${plural(orphans, 'orphan site job')}`];
   return [
     `site ${state.site}: ${completeCommands(siteSentence(state, move), write)}`,
     ...(move === undefined ? resumeLines(state, write) : []),
@@ -57,7 +56,7 @@ export function describeSite({ state, orphans, move, otherRefused = [] }: SiteOv
 }
 
 function siteSentence(state: SiteState, move: Move | undefined): string {
-  if (move !== undefined) return `NOT SENT TO: ${describeMove(state.site, move)}`;
+  if (move !== undefined) return `NOT SENDING: ${describeMove(state.site, move)}`;
   const wait = formatSpan(state.waitsMs);
   const next = state.waitsMs < 1_000 ? 'the next try is now' : `the next try is in ${wait}`;
   const last = state.lastMessage === undefined ? '' : `: ${oneLine(state.lastMessage, 300)}`;
@@ -91,7 +90,7 @@ function resumeLines(state: SiteState, write: WriteCommand): string[] {
   if (state.pausedSince === undefined) return [];
   const probe =
     state.probeInMs === undefined
-      ? ['  it is not asked by itself: a person has to see that the cause is gone']
+      ? ['  it is not probed automatically: resume it once the cause is gone']
       : [`  asked again ${probeTime(state.probeInMs)}, by a running worker; ${plural(state.probes, 'probe')} so far`];
   return [...probe, `  go on at once:  ${write(['resume', state.site])}`];
 }
@@ -99,32 +98,32 @@ function resumeLines(state: SiteState, write: WriteCommand): string[] {
 const probeTime = (inMs: number): string => (inMs < 1_000 ? 'now' : `in ${formatSpan(inMs)}`);
 
 /**
- * What needs a person, feed by feed, then one table of all.
- * @param told why feeds fail, as far as it was printed before: it is not said twice.
+ * What needs a person, feed by feed, then one table of all feeds.
+ * @param reported failure reasons already printed, which are not repeated.
  */
 export function describeFeeds(
   feeds: readonly MarkedFeed[],
   write: WriteCommand,
-  told: readonly string[] = [],
+  reported: readonly string[] = [],
 ): string[] {
   if (feeds.length === 0) return [];
-  const waiting = feeds.flatMap((feed) => describeWaiting(feed, write, told));
+  const waiting = feeds.flatMap((feed) => describeWaiting(feed, write, reported));
   return ['', ...waiting, ...formatTable(COLUMNS, feeds.map(rowOf))];
 }
 
-function describeWaiting(feed: MarkedFeed, write: WriteCommand, told: readonly string[]): string[] {
+function describeWaiting(feed: MarkedFeed, write: WriteCommand, reported: readonly string[]): string[] {
   const mark = feed.escalated ? 'ESCALATED: ' : '';
   const lines: string[] = [];
   if (!feed.configured && !feed.served && !feed.retired) {
     const unsent = feed.ready + feed.sending + feed.in_doubt;
-    const isTold = told.some((text) => `${text}. `.includes(`: jobmirror feeds retire ${feed.feed}. `));
-    if (feed.live + unsent > 0 && !isTold) lines.push(completeCommands(describeLeft({ ...feed, unsent }), write));
+    const isReported = reported.some((text) => `${text}. `.includes(`: jobmirror feeds retire ${feed.feed}. `));
+    if (feed.live + unsent > 0 && !isReported) lines.push(completeCommands(describeLeft({ ...feed, unsent }), write));
   }
-  // Of what nobody is to pull any more nothing is late.
+  // A feed that nobody pulls any more cannot be late.
   const pulled = (feed.configured || feed.served) && !feed.retired;
   if (pulled && feed.schedule !== undefined && isLate(feed.schedule)) {
     const late = describeLate(feed.schedule);
-    if (!told.includes(late)) lines.push(`LATE: ${completeCommands(late, write)}`);
+    if (!reported.includes(late)) lines.push(`LATE: ${completeCommands(late, write)}`);
   }
   if (feed.search !== undefined) lines.push(`${feed.feed}: ${completeCommands(feed.search, write)}`);
   if (feed.held > 0) {
@@ -152,19 +151,24 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand, told: readonly s
     const postings = feed.discarded === 1 ? '1 posting is' : `${feed.discarded} postings are`;
     const list = write(['review', 'list', feed.feed, '--discarded']);
     lines.push(
-      `${feed.feed}: ${postings} discarded, and not on the site as the feed has ${feed.discarded === 1 ? 'it' : 'them'}:  ${list}`,
+      `${feed.feed}: ${postings} discarded, and the site does not show ${feed.discarded === 1 ? 'it' : 'them'} as the feed has ${feed.discarded === 1 ? 'it' : 'them'}:  ${list}`,
     );
   }
-  if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull, write, told));
+  if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull, write, reported));
   return lines.length === 0 ? [] : [...lines, ''];
 }
 
-/** Why a pull failed or is not complete. What hindered its sending may be over: how that stands is said of the site. */
-function describeTrouble({ feed }: MarkedFeed, pull: PullRow, write: WriteCommand, told: readonly string[]): string[] {
+/** Why a pull failed or is incomplete. Sending problems are left out: they may be over, and the site's status shows them. */
+function describeTrouble(
+  { feed }: MarkedFeed,
+  pull: PullRow,
+  write: WriteCommand,
+  reported: readonly string[],
+): string[] {
   const failure = pull.status === 'failed' && pull.message !== undefined ? [pull.message] : [];
   const why = pull.status === 'running' ? [] : [...failure, ...pull.shortfalls];
-  const untold = why.filter((text) => !told.includes(text));
-  return untold.map((text) => `${feed}: pull ${pull.id}: ${completeCommands(text, write)}`);
+  const unreported = why.filter((text) => !reported.includes(text));
+  return unreported.map((text) => `${feed}: pull ${pull.id}: ${completeCommands(text, write)}`);
 }
 
 const COLUMNS = [
@@ -211,6 +215,6 @@ function pullWords(pull: PullRow): string {
   return `${pull.id}, ${formatTime(pull.startedAt)}, ${pullStatus(pull)}${complete}`;
 }
 
-/** "Mirrored" alone would hide what a person has put aside. */
+/** Adds the discarded count: "mirrored" alone would hide postings that a person discarded. */
 export const pullStatus = ({ status, discarded }: Pick<PullRow, 'status' | 'discarded'>): string =>
   `${status.replace('_', ' ')}${discarded === 0 ? '' : `, ${discarded} discarded`}`;

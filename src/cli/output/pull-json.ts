@@ -1,9 +1,9 @@
-// Turns a pull into the names under which scripts find its parts.
+// The JSON form of a pull, for scripts.
 import type { WriteCommand } from '../../review/possible-actions.ts';
 import { completeCommands } from '../../runtime/command-line.ts';
 import type { PullRow } from '../../store/pull/pull-row.ts';
 
-/** The names are those of `sync --json` where both say the same. */
+/** Uses the names of `sync --json` for the values that both have. */
 export function pullJson(pull: PullRow, write: WriteCommand): object {
   return {
     pull: pull.id,

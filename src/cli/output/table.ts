@@ -1,21 +1,21 @@
-// Turns rows of cells into aligned lines of text that fit the terminal.
+// Formats rows of cells as aligned lines of text that fit the terminal.
 import stringWidth from 'string-width';
 import { terminalText } from '../../telemetry/terminal-text.ts';
 
 export interface Column {
   readonly title: string;
-  /** Numbers stand at the right. */
+  /** Use `right` for numbers. */
   readonly align?: 'left' | 'right';
 }
 
 const GAP = '  ';
-/** A column is not cut below this many cells of the terminal. */
+/** No column is cut below this many terminal cells. */
 const MIN_WIDTH = 8;
 
 /**
- * One line for the titles and one a row, columns two spaces apart, nothing behind the last cell.
- * @param width cells that a line may take, by default those of the terminal. The widest columns are cut to fit; where
- *   even that is not enough, each row becomes a block with a line for each cell.
+ * One line for the titles and one per row, with columns two spaces apart and no trailing spaces.
+ * @param width maximum width of a line, by default the terminal's. The widest columns are cut to fit; if that is not
+ *   enough, each row becomes a block with one line per cell.
  */
 export function formatTable(
   columns: readonly Column[],
@@ -41,7 +41,7 @@ export function formatTable(
 const lineWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
 
-/** One row as lines of title and cell, an empty line before it. A cell that is too long goes on in further lines. */
+/** One row as lines of title and cell, after an empty line if `apart`. Long cells are wrapped. */
 function block(columns: readonly Column[], cells: readonly string[], width: number, apart: boolean): string[] {
   const titleWidth = Math.max(...columns.map(({ title }) => stringWidth(title)));
   const indent = ' '.repeat(titleWidth + GAP.length);
@@ -53,7 +53,7 @@ function block(columns: readonly Column[], cells: readonly string[], width: numb
   return [...(apart ? [''] : []), ...lines.map((line) => line.trimEnd())];
 }
 
-/** Breaks a text at spaces, and words that are too long anywhere. At least one part, which may be empty. */
+/** Wraps a text at spaces, and overlong words anywhere. Returns at least one part, which may be empty. */
 function wrapped(text: string, width: number): string[] {
   const parts: string[] = [];
   let rest = text;
@@ -67,11 +67,11 @@ function wrapped(text: string, width: number): string[] {
   return [...parts, rest];
 }
 
-/** In a pipe or a file nothing is cut. */
+/** Unlimited in a pipe or file. */
 const terminalWidth = (): number =>
   process.stdout.isTTY ? (process.stdout.columns ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
 
-/** Takes from the widest column until all fit, or none can give any more. */
+/** Shrinks the widest columns until all fit, or all have the minimum width. */
 function fitted(natural: readonly number[], available: number): number[] {
   const widths = [...natural];
   let excess = widths.reduce((sum, each) => sum + each, 0) - available;
@@ -94,7 +94,7 @@ const cut = (text: string, width: number): string =>
 
 const firstSegment = (text: string): string => [...segmenter.segment(text)][0]?.segment ?? '';
 
-/** The longest beginning of a text that is at most so wide. */
+/** The longest prefix of a text that fits the width. */
 function prefix(text: string, width: number): string {
   let kept = '';
   for (const { segment } of segmenter.segment(text)) {

@@ -1,4 +1,4 @@
-// The settings of a whole configuration file. The descriptions become docs/configuration.md and the editor's help.
+// The schema of a configuration file. Its descriptions become docs/configuration.md and the help in editors.
 import { z } from 'zod';
 import { LOG_LEVELS } from '../config.ts';
 import { feedSchema } from './feed-schema.ts';
@@ -22,13 +22,13 @@ const queueSchema = z
 const isUrl = (text: string, scheme: RegExp): boolean => scheme.test(text) && URL.canParse(text);
 
 const listenSchema = z.strictObject({
-  host: z.string().min(1).default('127.0.0.1').describe('The address; other than loopback it is open to the network.'),
+  host: z.string().min(1).default('127.0.0.1').describe('The address. Any other than loopback is open to the network.'),
   port: z.int().min(0).max(65535).default(8080).describe('The port; 0: any free one.'),
 });
 
 const retentionSchema = z.strictObject({
-  requests_days: positiveSchema.default(30).describe('What was sent to the site and answered.'),
-  failures_days: positiveSchema.default(90).describe('Failed attempts. What waits for review stays, however old.'),
+  requests_days: positiveSchema.default(30).describe('Requests to the site and its responses, in brief.'),
+  failures_days: positiveSchema.default(90).describe('Failed attempts. Review entries are kept, however old.'),
   audit_days: positiveSchema.default(365).describe('Who did what in review.'),
   pulls_days: positiveSchema.default(90).describe('The counts of each pull.'),
 });
@@ -37,22 +37,22 @@ export const configSchema = z.strictObject({
   database: databaseSchema
     .default('embedded')
     .describe(
-      '`embedded`: a Postgres server that jobmirror starts and stops itself; or `postgres://user:password@host/name`, directly or through a pooler in session mode: locks and prepared statements belong to connections.',
+      '`embedded`: a Postgres server that jobmirror starts and stops itself; or `postgres://user:password@host/name`, directly or through a pooler in session mode, because locks and prepared statements belong to connections.',
     ),
   queue: queueSchema
     .default('database')
-    .describe('`database`: in the same Postgres, nothing to install; or `redis://host:6379`, for production.'),
+    .describe('`database`: in the same Postgres, with nothing to install; or `redis://host:6379`, for production.'),
   data_dir: z
     .string()
     .min(1)
     .default('.jobmirror')
     .describe('Where the embedded server keeps its files, relative to this file.'),
   log: z
-    .strictObject({ level: z.enum(LOG_LEVELS).default('info').describe('The least important lines to log.') })
+    .strictObject({ level: z.enum(LOG_LEVELS).default('info').describe('The lowest level to log.') })
     .prefault({})
     .describe('Logging.'),
-  listen: listenSchema.prefault({}).describe('Where `start` answers `/healthz`.'),
-  retention: retentionSchema.prefault({}).describe('How many days history is kept in the database.'),
+  listen: listenSchema.prefault({}).describe('Where `start` serves `/healthz`.'),
+  retention: retentionSchema.prefault({}).describe('How many days the database keeps history.'),
   sites: z.record(nameSchema, siteSchema).describe('The job sites, by name.'),
   feeds: z.record(nameSchema, feedSchema).describe('The feeds, by name.'),
 });

@@ -1,4 +1,4 @@
-// The settings of one feed.
+// The schema of one feed's settings.
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
 import { encodingSchema, feedFieldsSchema, formatSchema, keySchema } from './format-schema.ts';
@@ -26,7 +26,7 @@ const sourceSchema = z
 const scheduleSchema = z.string().superRefine((schedule, context) => {
   try {
     refuseUnsupported(schedule);
-    // The next time shows that there is one: 31 February is written well and never comes.
+    // Compute the next run too: 31 February is valid syntax, but never comes.
     CronExpressionParser.parse(schedule).next();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -36,10 +36,10 @@ const scheduleSchema = z.string().superRefine((schedule, context) => {
   }
 });
 
-/** Values of each field, the seconds first. */
+/** The number of values of each field, starting with seconds. */
 const FIELD_SIZES = [60, 60, 24, 31, 12, 7] as const;
 
-/** Throws where the library would run another schedule than the one that is written. */
+/** Throws if the library would run a different schedule than the written one. */
 function refuseUnsupported(schedule: string): void {
   const fields = schedule.trim().split(/\s+/);
   if (schedule.trim().startsWith('@')) throw new Error('names such as @daily and @reboot are not supported');
@@ -48,7 +48,7 @@ function refuseUnsupported(schedule: string): void {
   }
   const sizes = FIELD_SIZES.slice(FIELD_SIZES.length - fields.length);
   for (const [at, field] of fields.entries()) {
-    // The library draws another value for H each time that it reads the expression.
+    // The library draws a new random value for H each time it parses the expression.
     if (/^H|[,/]H/.test(field)) throw new Error('H, a random value, is not supported');
     for (const [, step = ''] of field.matchAll(/\/(\d+)/g)) {
       const size = sizes[at] ?? 0;
@@ -62,14 +62,14 @@ const timeZoneSchema = z.string().refine(isTimeZone, 'must be an IANA time zone,
 function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: name });
-    // Offsets such as +02:00 are zones to some versions of Node and not to others.
+    // Only some versions of Node accept offsets such as +02:00 as time zones.
     return /^[A-Za-z]/.test(name);
   } catch {
     return false;
   }
 }
 
-/** A request header's name (RFC 9110, section 5.1), and those whose values are surely secret. */
+/** The name of a request header (RFC 9110, section 5.1), and names whose values are certainly secret. */
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const SECRET_HEADER = /auth|cookie|token|key|secret|password/i;
 
@@ -88,29 +88,31 @@ const headersSchema = z
 
 const feedLimitsSchema = z.strictObject({
   max_bytes: sizeSchema.prefault('8GB').describe('The whole feed, decompressed.'),
-  max_record_bytes: sizeSchema.prefault('5MiB').describe('One record; a larger one goes to review, unread.'),
-  max_ratio: positiveSchema.default(200).describe('Decompressed bytes for each compressed one, from 10 MiB on.'),
+  max_record_bytes: sizeSchema.prefault('5MiB').describe('One record; a larger one goes to review without being read.'),
+  max_ratio: positiveSchema.default(200).describe('Decompressed bytes per compressed byte, checked from 10 MiB on.'),
   total_timeout_seconds: secondsSchema.default(3600).describe('From the first request to the last byte.'),
-  first_byte_timeout_seconds: secondsSchema.default(60).describe('To the first byte of the answer.'),
-  min_bytes_per_second: countSchema.default(1024).describe('A source that is slower over 30 seconds is given up.'),
-  max_redirects: z.int().min(0).max(20).default(5).describe('Redirects followed.'),
+  first_byte_timeout_seconds: secondsSchema.default(60).describe('Until the first byte of the response.'),
+  min_bytes_per_second: countSchema
+    .default(1024)
+    .describe('The pull fails if the source is slower than this over 30 seconds.'),
+  max_redirects: z.int().min(0).max(20).default(5).describe('How many redirects are followed.'),
 });
 
 const guardSchema = z.strictObject({
-  percent: percentSchema.default(20).describe('Of the live jobs.'),
-  count: countSchema.default(5).describe('Jobs.'),
+  percent: percentSchema.default(20).describe('Percent of the live jobs.'),
+  count: countSchema.default(5).describe('Number of jobs.'),
   missing_pulls: z
     .int()
     .min(1)
     .max(1000)
     .default(1)
-    .describe('A job is deleted once its posting was missing from this many complete pulls in a row.'),
+    .describe('A job is deleted once its posting has been missing from this many complete pulls in a row.'),
 });
 
 const expectSchema = z.strictObject({
   min_records: countSchema
     .optional()
-    .describe('With fewer records the feed is not taken for complete, and nothing is deleted.'),
+    .describe('With fewer records the feed counts as incomplete, and nothing is deleted.'),
 });
 
 export const feedSchema = z
@@ -125,7 +127,7 @@ export const feedSchema = z
     schedule: scheduleSchema
       .optional()
       .describe(
-        'When `start` pulls the feed: a cron expression of 5 fields, or 6 with seconds first. Without it only `sync` does.',
+        'When `start` pulls the feed: a cron expression of 5 fields, or 6 with seconds first. Without it, only `sync` pulls the feed.',
       ),
     time_zone: timeZoneSchema.default('UTC').describe('The time zone of the schedule.'),
     stale_after_minutes: positiveSchema
@@ -137,31 +139,31 @@ export const feedSchema = z
     fields: feedFieldsSchema
       .default({})
       .describe(
-        "Site field: where its value comes from, on top of the format's fields; `null` takes one of those away.",
+        "Site field: where its value comes from. Adds to or overrides the format's fields; `null` removes one.",
       ),
     headers: headersSchema
       .default({})
       .describe(
-        `Request headers for the source. Secret ones only from the environment: \`Authorization: "Bearer \${NAME}"\`.`,
+        `Request headers for the source. Secret values must come from the environment: \`Authorization: "Bearer \${NAME}"\`.`,
       ),
     encoding: encodingSchema.optional(),
     lenient: z
       .boolean()
       .default(false)
       .describe(
-        'Repair the usual faults of records that are not well-formed XML: a bare `&`, a `<` that begins no tag, unknown entities, `<br>` and similar elements without an end tag. `sync` reports the repairs. Other records that cannot be parsed stay unreadable.',
+        'Repair the common faults of records that are not well-formed XML: a bare `&`, a `<` that begins no tag, unknown entities, `<br>` and similar elements without an end tag. `sync` reports the repairs. Other records that cannot be parsed stay unreadable.',
       ),
     allow_private_redirects: z.boolean().default(false).describe('Follow redirects to private and loopback addresses.'),
-    limits: feedLimitsSchema.prefault({}).describe('What is read at most, and for how long.'),
+    limits: feedLimitsSchema.prefault({}).describe('Limits on size and time.'),
     delete_guard: guardSchema
       .prefault({})
       .describe(
-        'Deletes of the last 24 hours above both limits wait for approval; those of a feed that came empty always do.',
+        'Deletes that exceed both limits within 24 hours wait for approval; those of a feed that arrived empty always do.',
       ),
-    expect: expectSchema.prefault({}).describe('What the feed must be like.'),
+    expect: expectSchema.prefault({}).describe('What a complete feed must have.'),
   })
   .refine((feed) => feed.source !== '-' || feed.schedule === undefined, {
-    error: "can't be kept by a feed that comes in on standard input; run jobmirror sync when it is there",
+    error: 'does not work for a feed on standard input; run jobmirror sync when the feed is there',
     path: ['schedule'],
     when: ({ value }) => typeof value === 'object' && value !== null,
   });

@@ -1,4 +1,4 @@
-// The settings that say how a feed's format is read: a preset file's whole content, or a feed's inline `format`.
+// The schema of a feed format: the content of a preset file, or a feed's inline `format`.
 import { z } from 'zod';
 import { TRANSFORM_NAMES } from '../../posting/transforms.ts';
 import { fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
@@ -7,40 +7,40 @@ const transformSchema = z.enum(TRANSFORM_NAMES);
 
 const ruleSchema = z
   .strictObject({
-    from: pathsSchema.optional().describe('The path in the record, or several: the first with a text wins.'),
+    from: pathsSchema.optional().describe('The path in the record, or several: the first one that has a text is used.'),
     join: z
       .string()
       .optional()
-      .describe('With `from`: put all texts at the path together with this between them, instead of taking the first.'),
+      .describe('With `from`: joins all texts at the path with this text, instead of taking the first.'),
     template: templateSchema
       .optional()
       .describe(
-        'Instead of `from`: text with paths in braces, `{city}, {state}`. Gives nothing unless all of them have a text.',
+        'Instead of `from`: text with paths in braces, `{city}, {state}`. Empty unless all of them have a text.',
       ),
     value: z.string().min(1).optional().describe('Instead of `from`: the same text for every posting.'),
     as: z
       .union([transformSchema, z.array(transformSchema)])
       .default([])
       .transform((names) => [names].flat())
-      .describe('What is done to the text, in order; see [Transforms](#transforms).'),
+      .describe('Transforms applied to the text, in order; see [Transforms](#transforms).'),
     default: z
       .string()
       .min(1)
       .optional()
-      .describe('Stands in where the record has no value, and goes through the same transforms.'),
+      .describe('Used if the record has no value; goes through the same transforms.'),
   })
   .refine((rule) => [rule.from, rule.template, rule.value].filter((source) => source !== undefined).length === 1, {
     error: 'needs exactly one of from, template and value',
   })
   .refine((rule) => rule.join === undefined || rule.from !== undefined, {
-    error: 'goes with from only',
+    error: 'works only with from',
     path: ['join'],
   });
 
-/** What one site field is made of, as written. */
+/** The written rule for one site field. */
 export type WrittenRule = z.output<typeof ruleSchema>;
 
-/** Site field → rule. A plain text is a path; `null` (in a feed) takes the preset's field away. */
+/** Site field → rule. A plain text is a path; `null` (in a feed) removes the preset's field. */
 export const fieldsSchema = z.record(fieldNameSchema, z.union([pathSchema, ruleSchema]));
 export const feedFieldsSchema = z.record(fieldNameSchema, z.union([pathSchema, ruleSchema, z.null()]));
 
@@ -54,13 +54,13 @@ const recordsSchema = z
   );
 
 export const keySchema = pathsSchema.describe(
-  "The path of the feed's own stable identifier of a posting. With several paths all must have a value, and together they are the key.",
+  "The path of the feed's own stable identifier of a posting. With several paths, all must have a value, and together they form the key.",
 );
 
 export const encodingSchema = z
   .string()
   .min(1)
-  .describe('The character encoding, where what the feed says of itself is wrong: `windows-1252`.');
+  .describe('The character encoding, if the feed declares a wrong one: `windows-1252`.');
 
 export const formatSchema = z.strictObject({
   description: z.string().optional().describe('What the format is, for people.'),
@@ -72,7 +72,7 @@ export const formatSchema = z.strictObject({
   total: pathsSchema
     .default([])
     .describe(
-      'Where the feed says how many records it holds, from the root, if it does. A feed that does not keep its word is not complete.',
+      'The path, from the root, of the number of records that the feed claims to hold, if it does. A feed with a different number is incomplete.',
     ),
   fields: fieldsSchema.describe('Site field: where its value comes from. A plain text is a path in the record.'),
 });

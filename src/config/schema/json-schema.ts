@@ -1,8 +1,8 @@
-// Turns the schema of the configuration into config/jobmirror.schema.json, which editors complete and check with.
+// Generates config/jobmirror.schema.json, with which editors complete and check configurations.
 import { inputJsonSchema } from '../known-names.ts';
 import { configSchema } from './config-schema.ts';
 
-/** The text of the file. Lists of plain values stand on one line where they fit, as the formatter wants them. */
+/** The text of the file. Lists of plain values go on one line if they fit, as the formatter requires. */
 export function configJsonSchemaText(): string {
   const schema = { title: 'jobmirror configuration', ...inputJsonSchema(configSchema) };
   const text = JSON.stringify(schema, null, 2).replace(/( *)("[^"\n]*": )?\[\n([^[\]{}]*?)\n *\](,?)/g, onOneLine);

@@ -1,4 +1,4 @@
-// Turns the schema of the configuration into docs/configuration.md: every setting with its type, default and meaning.
+// Generates docs/configuration.md from the schema: every setting with its type, default and meaning.
 import { TRANSFORM_NAMES, TRANSFORMS } from '../../posting/transforms.ts';
 import { inputJsonSchema, type JsonSchema } from '../known-names.ts';
 import { configSchema } from './config-schema.ts';
@@ -7,12 +7,12 @@ const INTRODUCTION = `# Configuration
 
 <!-- Generated from src/config/schema/config-schema.ts by \`UPDATE=1 npx vitest run test/config\`. -->
 
-\`jobmirror.yaml\` in the current folder, or the file that \`--config\` names. \`config/jobmirror.example.yaml\` is one to
-start from; \`jobmirror check\` says whether yours is right. Unknown settings are refused.
+jobmirror reads \`jobmirror.yaml\` in the current folder, or the file that \`--config\` names. Start from
+\`config/jobmirror.example.yaml\`, and check yours with \`jobmirror check\`. Unknown settings are refused.
 
-\`\${NAME}\` in any text is taken from the environment. Without quotes, and alone, it reads like what the variable holds: a
-number or \`true\` stays one. A token is never written into the file: \`token: \${NAME}\`, or \`token_file\`. Relative paths
-start from the folder of the file. Sizes are bytes, or numbers with a unit: \`500MB\` (decimal), \`5 MiB\` (binary).
+\`\${NAME}\` in any text is replaced from the environment. Unquoted and alone, it takes the type of the variable's text: a
+number or \`true\` stays one. Never write a token into the file: \`token: \${NAME}\`, or \`token_file\`. Relative paths
+start at the folder of the file. Sizes are bytes, or numbers with a unit: \`500MB\` (decimal), \`5 MiB\` (binary).
 
 A **path** leads from a record to a value: \`title\`, \`location/city\`, \`@id\` (an attribute), \`a/@id\`, \`*\` (any element),
 \`item[name=Tasks]/value\` (the \`value\` of the \`item\` whose \`name\` is \`Tasks\`; quote the path in YAML). A name without
@@ -34,11 +34,11 @@ export function configurationReference(): string {
 function transformsText(): string {
   const rows = TRANSFORM_NAMES.map((name) => `| \`${name}\` | ${TRANSFORMS[name].about} |`);
   const about =
-    'Every text is trimmed, its line ends become `\\n`, and characters that XML can not carry are removed and noted.';
-  return ['## Transforms', '', about, '', '| name | from what to what |', '|---|---|', ...rows, ''].join('\n');
+    'Every text is trimmed, its line ends become `\\n`, and characters that XML cannot carry are removed and recorded.';
+  return ['## Transforms', '', about, '', '| name | effect |', '|---|---|', ...rows, ''].join('\n');
 }
 
-/** A group of settings and all groups in it, the outer ones first. */
+/** A group of settings and all groups inside it, outer groups first. */
 function sectionsOf(section: Section, prefix: string): readonly Section[] {
   const inner = Object.entries(propertiesOf(section.schema)).flatMap(([name, schema]) => {
     const path = `${prefix}${name}`;
@@ -50,7 +50,7 @@ function sectionsOf(section: Section, prefix: string): readonly Section[] {
   return [section, ...inner];
 }
 
-/** The groups of settings that a setting may hold: itself, those under names of the user's own, or one of a union. */
+/** The groups that a setting may hold: itself, groups under user-chosen names, or members of a union. */
 function groupsIn(schema: JsonSchema): readonly { readonly suffix: string; readonly group: JsonSchema }[] {
   if (Object.keys(propertiesOf(schema)).length > 0) return [{ suffix: '', group: schema }];
   if (isSchema(schema.additionalProperties)) {
@@ -96,7 +96,7 @@ function kindOf(schema: JsonSchema): string {
 
 function unionOf(kinds: readonly string[]): string {
   const [first = '', ...others] = new Set(kinds);
-  return [first, ...others.map((kind) => (kind === `list of ${first}` ? 'a list of such' : kind))].join(', or ');
+  return [first, ...others.map((kind) => (kind === `list of ${first}` ? 'a list of these' : kind))].join(', or ');
 }
 
 function defaultOf({ default: standard }: JsonSchema): string {

@@ -1,11 +1,11 @@
-// The kinds of single values that settings have, each with a message that says how it should look.
+// The schemas of single values, each with a message about the expected form.
 import { z } from 'zod';
 import { MalformedPathError, parseRecordPath } from '../../posting/record-path.ts';
 import { FIELD_NAME } from '../../posting/site-rules.ts';
 import { compileSource } from '../../posting/value-source.ts';
 import { parseSize, SIZE_PATTERN } from './sizes.ts';
 
-/** The name of a feed or site. It stands in commands, queue names and database rows. */
+/** The name of a feed or site. It appears in commands, queue names and database rows. */
 export const nameSchema = z
   .string()
   .regex(
@@ -21,10 +21,10 @@ export const fieldNameSchema = z
 export const percentSchema = z.number().min(0).max(100);
 export const countSchema = z.int().min(0).max(1_000_000_000);
 export const positiveSchema = z.int().min(1).max(1_000_000_000);
-/** Some timers take no more than 2^31 - 1 milliseconds, about 24 days. */
+/** Some timers accept at most 2^31 - 1 milliseconds, about 24 days. */
 export const secondsSchema = z.number().positive().max(2_000_000);
 
-/** Bytes as a number, or with a unit. Gives bytes. */
+/** A number of bytes, or a size with a unit. Outputs bytes. */
 export const sizeSchema = z
   .union([positiveSchema, z.string().regex(SIZE_PATTERN, 'must be bytes, or a number with a unit: 500MB, 5 MiB')])
   .transform((size) => (typeof size === 'number' ? size : (parseSize(size) ?? 0)));
@@ -41,7 +41,7 @@ export const templateSchema = z
 /** One path, or several. */
 export const pathsSchema = z.union([pathSchema, z.array(pathSchema).min(1)]).transform((paths) => [paths].flat());
 
-/** Reports the malformed path that parsing a text throws. */
+/** Reports a malformed path as an issue. */
 function parses(parse: (text: string) => unknown) {
   return (text: string, context: { addIssue(message: string): void }): void => {
     try {

@@ -1,4 +1,4 @@
-// The settings of one site.
+// The schema of one site's settings.
 import { z } from 'zod';
 import { STATE_GROUPS } from '../../posting/us-states.ts';
 import { countSchema, fieldNameSchema, percentSchema, positiveSchema, secondsSchema } from './scalars.ts';
@@ -18,7 +18,7 @@ const tokenSchema = z
   .string()
   .regex(
     /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
-    `must be exactly \${NAME}, the name of an environment variable: a token written here would be in every copy of this file; or use token_file`,
+    `must be exactly \${NAME}, the name of an environment variable: a token written here would end up in every copy of this file; or use token_file`,
   );
 
 const stateFieldSchema = z.strictObject({
@@ -26,7 +26,7 @@ const stateFieldSchema = z.strictObject({
   values: z
     .enum(['name', 'abbreviation'])
     .default('name')
-    .describe('What the site takes: `name` (Massachusetts) or `abbreviation` (MA).'),
+    .describe('What the site accepts: `name` (Massachusetts) or `abbreviation` (MA).'),
   allow: z
     .array(z.enum(STATE_GROUPS))
     .min(1)
@@ -34,7 +34,7 @@ const stateFieldSchema = z.strictObject({
     // The site's own list is not published (site-interface.md, section 2), so this is a choice: feeds write D.C. as a state
     // and sites list it among them; a territory that a site does not know costs a rejected request for every posting.
     .describe(
-      'What counts as a state: `states` (the 50), `dc`, `territories`. Sites mostly list D.C. with the states; territories are let in only on demand.',
+      'What counts as a state: `states` (the 50), `dc`, `territories`. Most sites list D.C. with the states; add `territories` if yours accepts them.',
     ),
 });
 
@@ -45,13 +45,13 @@ const limitsSchema = z.strictObject({
     .max(100_000)
     .default(10)
     .describe(
-      'Requests a second, over all workers together. After a site asks to wait (429), jobmirror sends at a lower rate for a while; `status` shows it. Reading the list to resolve doubts counts towards this rate in the process that reads.',
+      'Requests a second, over all workers together. After a site asks to wait (429), jobmirror sends at a lower rate for a while; `status` shows it. Reading the list to resolve doubts counts towards the rate of the process that reads it.',
     ),
   concurrency: z.int().min(1).max(256).default(4).describe('Requests at the same time, in each worker.'),
   timeout_seconds: secondsSchema
     .max(600)
     .default(30)
-    .describe('From opening the connection to the last byte of the answer.'),
+    .describe('From opening the connection to the last byte of the response.'),
 });
 
 const retrySchema = z.strictObject({
@@ -60,11 +60,11 @@ const retrySchema = z.strictObject({
     .min(1)
     .max(100)
     .default(8)
-    .describe('How often a request is tried before the change goes to review.'),
+    .describe('How many times a request is tried before the change goes to review.'),
   first_delay_seconds: secondsSchema
     .default(2)
-    .describe('Before the second try; doubles from try to try, with some chance in it.'),
-  max_delay_seconds: secondsSchema.default(300).describe('Longest wait between two tries.'),
+    .describe('Delay before the second try; doubles with each try, with some jitter.'),
+  max_delay_seconds: secondsSchema.default(300).describe('Longest delay between two tries.'),
 });
 
 const listChecksSchema = z.int().min(1).max(100);
@@ -73,18 +73,18 @@ const doubtsSchema = z.strictObject({
   resolve_after_seconds: secondsSchema
     .optional()
     .describe(
-      'How long a create whose outcome is unknown waits before the site is asked. By default twice `timeout_seconds`, at least 15.',
+      'How long a create whose outcome is unknown waits before the site is searched for its job. By default twice `timeout_seconds`, at least 15.',
     ),
   list_checks: listChecksSchema
     .optional()
-    .describe("How often the site's list is read before it counts as proven that a job is not there. By default 2."),
-  looks: listChecksSchema.optional().describe('The former name of `list_checks`, still understood.'),
+    .describe("How many times the site's list is read without the job before it counts as not created. By default 2."),
+  looks: listChecksSchema.optional().describe('The former name of `list_checks`, still accepted.'),
   settle_after_seconds: secondsSchema
     .optional()
-    .describe('The former name of `resolve_after_seconds`, still understood.'),
+    .describe('The former name of `resolve_after_seconds`, still accepted.'),
   escalate_after_minutes: positiveSchema
     .default(60)
-    .describe('From this age on a doubt stands out in `status` and `review`.'),
+    .describe('A doubt of this age is escalated in `status` and `review`.'),
 });
 
 const canarySchema = z.strictObject({
@@ -93,13 +93,13 @@ const canarySchema = z.strictObject({
     .describe(
       'After this many requests of a pull, jobmirror checks how many failed; requests that the site asked to send later do not count. The check ends after twice as many requests, or after `concurrency` × 4 more if that comes later. 0: never.',
     ),
-  percent: percentSchema.default(50).describe('If more of them fail, the site is paused.'),
+  percent: percentSchema.default(50).describe('The site is paused if more than this share of them fails.'),
 });
 
 export const siteSchema = z
   .strictObject({
     base_url: baseUrlSchema.describe(
-      'Address of the site; a path in it is put before every path of the interface. Once the site has jobs, jobmirror uses another address (another port is one too) only after `resume SITE --moved`.',
+      'Address of the site; its path, if any, is prefixed to every path of the interface. Once the site has jobs, jobmirror uses another address (another port is one too) only after `resume SITE --moved`.',
     ),
     token: tokenSchema
       .optional()
@@ -111,31 +111,28 @@ export const siteSchema = z
       .describe('Instead of `token`: a file that holds it, relative to this file.'),
     state_field: stateFieldSchema
       .prefault({})
-      .describe('The field that carries the U.S. state, without which the site takes no job.'),
-    required: z
-      .array(fieldNameSchema)
-      .default(['title'])
-      .describe('Fields without which the site takes no job, besides the state.'),
+      .describe('The field that carries the U.S. state, which the site requires.'),
+    required: z.array(fieldNameSchema).default(['title']).describe('Fields that the site requires besides the state.'),
     max_lengths: z
       .record(fieldNameSchema, positiveSchema)
       .default({})
-      .describe('Field: characters at most. A longer one is rejected before it is sent.'),
+      .describe('Field: maximum number of characters. A posting with a longer text is rejected before it is sent.'),
     reference_field: fieldNameSchema
       .optional()
-      .describe('A field that the site stores and returns, by which a job in doubt is found again.'),
+      .describe('A field that the site stores and returns, used to find a job in doubt.'),
     list_path: z
       .string()
       .regex(/^\/(?!\/)[^?#\\]*(\?[^#\\]*)?$/, 'must be a path on the site that begins with one /, such as /jobs.xml')
       .optional()
       .describe('A list action of the site, to find jobs in doubt: `/jobs.xml`.'),
-    limits: limitsSchema.prefault({}).describe('How much the site is asked at once.'),
-    retry: retrySchema.prefault({}).describe('What happens when the site can not be reached or is not able to answer.'),
+    limits: limitsSchema.prefault({}).describe('Limits on requests to the site.'),
+    retry: retrySchema.prefault({}).describe('What happens when the site cannot be reached or cannot respond.'),
     doubts: doubtsSchema.prefault({}).describe('What happens to creates whose outcome is unknown.'),
     canary: canarySchema.prefault({}).describe('When a pull stops because the site refuses too much.'),
     on_missing: z
       .enum(['create', 'leave'])
       .default('create')
-      .describe('When a job to update is gone from the site: `create` it anew, or `leave` it gone.'),
+      .describe('When a job to update is gone from the site: `create` it again, or `leave` it gone.'),
   })
   .refine((site) => (site.token === undefined) !== (site.token_file === undefined), {
     error: `needs exactly one of token: \${NAME} and token_file: PATH`,

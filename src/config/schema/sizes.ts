@@ -1,4 +1,4 @@
-// Turns sizes such as `500MB` or `5 MiB` into bytes.
+// Parses sizes such as `500MB` or `5 MiB`.
 
 const UNITS: Readonly<Record<string, number>> = {
   B: 1,
@@ -15,7 +15,7 @@ const UNITS: Readonly<Record<string, number>> = {
 
 export const SIZE_PATTERN = /^(\d+(?:\.\d+)?) ?([kKMGT]?i?B)$/;
 
-/** Bytes of a size; `undefined` if it is none. */
+/** A size in bytes; `undefined` if the text is not a size. */
 export function parseSize(text: string): number | undefined {
   const [, amount = '', unit = ''] = SIZE_PATTERN.exec(text) ?? [];
   const bytes = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined;

@@ -1,15 +1,15 @@
-// Faults of the answer's body, and answers that are not the interface's at all: HTML pages and redirects.
+// Faults in response bodies, and responses that do not come from the interface: HTML pages and redirects.
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault } from './fault-row.ts';
 
-/** The same answer with another body; its length is set anew. */
+/** The same response with another body and its length. */
 function withBody(answer: Response, body: string | ReadableStream<Uint8Array>): Response {
   const headers = new Headers(answer.headers);
   headers.delete('content-length');
   return new Response(body, { status: answer.status === 204 ? 200 : answer.status, headers });
 }
 
-/** A stream of pieces, made when they are asked for. */
+/** A stream that produces its chunks on demand. */
 const streamOf = (pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> => {
   const iterator = pieces[Symbol.asyncIterator]();
   return new ReadableStream({
@@ -49,7 +49,7 @@ async function* hugeJob(bytes: number): AsyncGenerator<Uint8Array> {
 
 export const huge = fault(
   'huge',
-  'processes the request and answers with a job that has a title of so many bytes',
+  'processes the request and answers with a job whose title has this many bytes',
   { bytes: 100_000_000 },
   async (step, { bytes }) => withBody(await step.process(), streamOf(hugeJob(bytes))),
 );
@@ -66,7 +66,7 @@ async function* slowly(body: Uint8Array, ms: number, closing: AbortSignal): Asyn
 
 export const slow = fault(
   'slow',
-  'processes the request and takes so long to send the body, piece by piece',
+  'processes the request and takes this long to send the body, piece by piece',
   { ms: 10_000 },
   async (step, { ms }) => {
     const answer = await step.process();
@@ -80,7 +80,7 @@ const PAGE =
 
 export const html = fault(
   'html',
-  'answers with an HTML page; made: the request is processed all the same',
+  'answers with an HTML page; made: the request is processed anyway',
   { status: 502, made: false },
   async (step, { status, made }) => {
     if (made) await step.process();

@@ -1,4 +1,4 @@
-// Faults of the connection: what a client sees when network, load balancer or site fail below HTTP.
+// Connection faults: what a client sees when the network, a load balancer or the site fails below HTTP.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FaultStep, fault, gone, sentAlready } from './fault-row.ts';
 
@@ -14,7 +14,7 @@ export const latency = fault('latency', 'waits before the request is processed',
 
 export const refuse = fault(
   'refuse',
-  'refuses connections: at once, or once the request that it strikes is answered; ms 0: until switched off',
+  'refuses connections: at once, or after the affected request is answered; ms 0: until switched off',
   { ms: 0 },
   async (step, { ms }) => {
     const answer = await step.process();
@@ -29,7 +29,7 @@ export const resetBefore = fault('reset-before', 'resets the connection; nothing
 
 export const resetDuring = fault(
   'reset-during',
-  'resets the connection once the request is read, and processes it all the same',
+  'resets the connection once the request is read, and processes it anyway',
   {},
   async (step) => {
     await step.receive();
@@ -76,7 +76,7 @@ export const timeoutMade = fault('timeout-made', 'processes the request and neve
 
 export const timeoutLate = fault(
   'timeout-late',
-  'never answers, and processes the request so long after the client gave up',
+  'never answers, and processes the request this long after the client gave up',
   { ms: 100 },
   async (step, { ms }) => {
     await step.receive();

@@ -1,29 +1,29 @@
-// What a fault can be told: each parameter with its meaning, what it accepts and how it is read from text.
+// The parameters of faults: meaning, accepted values and parsing.
 import { type Operation, operations } from '../interface/operation.ts';
 
-/** When a fault strikes. Without any of these: every request. */
+/** Conditions for a fault to strike. Without any: every request. */
 export interface FaultCondition {
-  /** Only these operations. */
+  /** Strikes only these operations. */
   readonly on?: readonly Operation[];
-  /** The first so many requests that it could strike go unharmed. */
+  /** Spares this many requests first. */
   readonly after?: number;
-  /** Strikes so many times at most. */
+  /** Strikes at most this many times. */
   readonly count?: number;
-  /** Probability, 0 to 1, that it strikes a request; drawn from a seeded generator. */
+  /** The probability, 0 to 1, of striking a request; drawn from a seeded generator. */
   readonly rate?: number;
 }
 
-/** What the faults can be told besides; each takes only some of these. */
+/** The other parameters; each fault accepts only some of them. */
 export interface FaultParameters {
   readonly ms: number;
-  /** Whether the site does what it was asked all the same. */
+  /** Whether the site processes the request anyway. */
   readonly made: boolean;
   readonly retryAfter: 'none' | 'seconds' | 'date';
-  /** The waiting time that Retry-After names. */
+  /** The delay in Retry-After. */
   readonly seconds: number;
   readonly bytes: number;
   readonly status: number;
-  /** Origin of another host. */
+  /** The origin of another host. */
   readonly to: string;
 }
 
@@ -53,7 +53,7 @@ const oneOf = <Value>(description: string, values: Readonly<Record<string, Value
 
 const DAY_MS = 86_400_000;
 
-/** Every parameter, described, by its name in code; `retryAfter` is written `retry-after` on the command line. */
+/** Every parameter by its name in code; `retryAfter` is `retry-after` on the command line. */
 export const parameterTable: Readonly<Record<ParameterName, Parameter>> = {
   on: {
     description: 'only these operations',
@@ -63,13 +63,13 @@ export const parameterTable: Readonly<Record<ParameterName, Parameter>> = {
       return names.every((name) => operations.some((operation) => operation === name)) ? names : undefined;
     },
   },
-  after: numberWithin('the first so many requests go unharmed', 0, 1e9),
-  count: numberWithin('strikes so many times at most', 1, 1e9),
-  rate: numberWithin('probability that it strikes a request', 0, 1, false),
+  after: numberWithin('spares this many requests first', 0, 1e9),
+  count: numberWithin('strikes at most this many times', 1, 1e9),
+  rate: numberWithin('probability of striking a request', 0, 1, false),
   ms: numberWithin('time in milliseconds', 0, DAY_MS),
-  made: oneOf('whether the site does what it was asked all the same', { yes: true, no: false }),
+  made: oneOf('whether the site processes the request anyway', { yes: true, no: false }),
   retryAfter: oneOf('form of the Retry-After header', { none: 'none', seconds: 'seconds', date: 'date' }),
-  seconds: numberWithin('waiting time that Retry-After names', 0, DAY_MS / 1000),
+  seconds: numberWithin('delay in the Retry-After header', 0, DAY_MS / 1000),
   bytes: numberWithin('length of the body', 1, 1e10),
   status: numberWithin('status of the answer', 200, 599),
   to: {
@@ -79,5 +79,5 @@ export const parameterTable: Readonly<Record<ParameterName, Parameter>> = {
   },
 };
 
-/** The parameters that every fault takes. */
+/** The parameters that every fault accepts. */
 export const conditionNames: readonly (keyof FaultCondition)[] = ['on', 'after', 'count', 'rate'];

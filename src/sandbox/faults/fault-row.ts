@@ -1,32 +1,32 @@
-// The form of a row in the table of faults: what a fault is called, what it can be told, and what it does to a request.
+// A row in the table of faults: name, parameters, and effect on a request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { FaultParameters } from './fault-parameters.ts';
 
-/** One request, as a fault meets it. */
+/** One request, as a fault sees it. */
 export interface FaultStep {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  /** Aborted when the sandbox closes: no wait may outlast it. */
+  /** Aborted when the sandbox closes, which ends every wait. */
   readonly closing: AbortSignal;
-  /** Reads the request to its end, so that it can still be processed once the client has gone. */
+  /** Reads the whole request, which can then be processed even after the client is gone. */
   receive(): Promise<void>;
-  /** Lets the request go on: to the faults behind this one, then to the site. */
+  /** Passes the request on to the later faults, then to the site. */
   process(): Promise<Response>;
-  /** Stops listening, for so many milliseconds; 0: until the faults are set anew. */
+  /** Stops listening for `ms` milliseconds; 0: until the faults are replaced. */
   refuseConnections(ms: number): void;
 }
 
 export interface FaultRow<Name extends string = string> {
   readonly name: Name;
   readonly description: string;
-  /** The parameters that it takes, with their defaults. */
+  /** The accepted parameters with their defaults. */
   readonly defaults: Partial<FaultParameters>;
-  /** The answer that it gives back is sent, unless it is {@link sentAlready}. */
+  /** The returned response is sent, unless it is {@link sentAlready}. */
   strike(step: FaultStep, parameters: Partial<FaultParameters>): Promise<Response>;
 }
 
-/** Makes a row whose `strike` sees just the parameters that have a default. */
+/** Makes a row whose `strike` receives only the parameters that have a default. */
 export const fault = <const Name extends string, Key extends keyof FaultParameters = never>(
   name: Name,
   description: string,
@@ -39,10 +39,10 @@ export const fault = <const Name extends string, Key extends keyof FaultParamete
   strike: (step, given) => strike(step, { ...defaults, ...given }),
 });
 
-/** Tells the server that the fault has dealt with the connection itself; the server knows it only as this very object. */
+/** Tells the server that the fault handled the connection itself. The server recognises it by object identity. */
 export const sentAlready: Response = RESPONSE_ALREADY_SENT;
 
-/** Resolves when the client has gone, or the answer is out. */
+/** Resolves when the client is gone or the response is sent. */
 export const gone = (outgoing: ServerResponse): Promise<void> =>
   outgoing.closed || outgoing.destroyed
     ? Promise.resolve()

@@ -1,5 +1,5 @@
-// All faults, in the order in which they take a request: the first that strikes stands outermost, and what it lets
-// through goes to the next. Delays come first, so that they can be had together with any other fault.
+// All faults, in the order in which they apply to a request: the first one that strikes is outermost and may pass the
+// request on to the next. Delays come first, so they combine with any other fault.
 import { dashed, spell } from '../spelling.ts';
 import * as body from './body-faults.ts';
 import * as connection from './connection-faults.ts';
@@ -35,21 +35,21 @@ export const faultTable = [
 
 export type FaultName = (typeof faultTable)[number]['name'];
 
-/** A parameter of a fault as data. */
+/** The description of a fault parameter. */
 export interface ParameterDescription {
   /** As written on the command line, such as `retry-after`. */
   readonly name: string;
   readonly description: string;
   readonly accepts: string;
-  /** Absent for a condition: without it, every request is struck. */
+  /** Absent for conditions, which do not apply by default. */
   readonly default?: string;
 }
 
-/** A fault as data, so that the command line can make its help from it. */
+/** The description of a fault, for the command line help. */
 export interface FaultDescription {
   readonly name: FaultName;
   readonly description: string;
-  /** What this fault takes besides the conditions. */
+  /** The parameters besides the conditions. */
   readonly parameters: readonly ParameterDescription[];
 }
 
@@ -59,7 +59,7 @@ const describe = (name: ParameterName): ParameterDescription => ({
   accepts: parameterTable[name].accepts,
 });
 
-/** Every fault, described. */
+/** The descriptions of all faults. */
 export const faultDescriptions: readonly FaultDescription[] = faultTable.map((row) => ({
   name: row.name,
   description: row.description,
@@ -69,5 +69,5 @@ export const faultDescriptions: readonly FaultDescription[] = faultTable.map((ro
   })),
 }));
 
-/** The conditions that any fault takes. */
+/** The conditions that every fault accepts. */
 export const conditionDescriptions: readonly ParameterDescription[] = conditionNames.map(describe);

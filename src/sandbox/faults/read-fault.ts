@@ -1,17 +1,17 @@
-// Turns the text of `--fault` into a fault: `timeout-made`, `429=retry-after:date,seconds:5`, `latency=ms:300,rate:0.1,on:create+update`.
+// Parses `--fault`: `timeout-made`, `429=retry-after:date,seconds:5`, `latency=ms:300,rate:0.1,on:create+update`.
 import { dashed } from '../spelling.ts';
 import { conditionNames, type FaultCondition, type FaultParameters, parameterTable } from './fault-parameters.ts';
 import { type FaultName, faultTable } from './fault-table.ts';
 
-/** A fault that is switched on: which, what it is told, and when it strikes. */
+/** A configured fault: its name, parameters and conditions. */
 export interface Fault extends FaultCondition, Partial<FaultParameters> {
   readonly name: FaultName;
 }
 
 /**
- * Reads one fault.
+ * Parses one fault.
  * @param text `NAME` or `NAME=parameter:value,parameter:value`
- * @throws Error that says which names or values there are
+ * @throws Error that lists the valid names or values
  */
 export function readFault(text: string): Fault {
   const [, name = text, list] = /^([^=]*)=(.*)$/s.exec(text) ?? [];

@@ -1,4 +1,4 @@
-// Faults that HTTP has a status for: errors of the site, of what stands before it, and refusals.
+// Faults with an HTTP status: errors of the site or of a proxy in front of it, and refusals.
 import { failureXml } from '../xml/error-xml.ts';
 import type { FaultParameters } from './fault-parameters.ts';
 import { fault } from './fault-row.ts';
@@ -11,21 +11,16 @@ const answer = (status: number, message: string, headers: Record<string, string>
 
 function retryHeader({ retryAfter, seconds }: Pick<FaultParameters, 'retryAfter' | 'seconds'>): Record<string, string> {
   if (retryAfter === 'none') return {};
-  // A date has whole seconds (RFC 9110, 5.6.7): rounded up, so that a client who waits for it is never early.
+  // A date has whole seconds (RFC 9110, 5.6.7). Round up: a client that waits for it must not be early.
   const date = new Date(Math.ceil(Date.now() / 1000 + seconds) * 1000);
   return { 'retry-after': retryAfter === 'date' ? date.toUTCString() : String(seconds) };
 }
 
 const failing = <const Name extends string>(name: Name, description: string, message: string) =>
-  fault(
-    name,
-    `${description}; made: the request is processed all the same`,
-    { made: false },
-    async (step, { made }) => {
-      if (made) await step.process();
-      return answer(Number(name), message);
-    },
-  );
+  fault(name, `${description}; made: the request is processed anyway`, { made: false }, async (step, { made }) => {
+    if (made) await step.process();
+    return answer(Number(name), message);
+  });
 
 const refusing = <const Name extends string>(name: Name, description: string, message: string, headers = {}) =>
   fault(name, description, {}, async () => answer(Number(name), message, headers));
@@ -55,8 +50,4 @@ export const status401 = refusing(
   { 'www-authenticate': 'Basic realm="Jobs"' },
 );
 export const status403 = refusing('403', 'not allowed', 'You are not allowed to do this.');
-export const status404 = refusing(
-  '404',
-  'not there, as after somebody deleted the job by hand',
-  'There is no such job.',
-);
+export const status404 = refusing('404', 'not found, as if somebody deleted the job by hand', 'There is no such job.');

@@ -1,24 +1,24 @@
-// Turns the faults that are switched on into what happens to one request.
+// Applies the active faults to each request.
 import type { Operation } from '../interface/operation.ts';
 import type { FaultStep } from './fault-row.ts';
 import { type FaultName, faultTable } from './fault-table.ts';
 import type { Fault } from './read-fault.ts';
 
-/** What one request brings along: a step without the way on. */
+/** One request, before it is passed through the faults. */
 export type FaultedRequest = Omit<FaultStep, 'process'> & {
   readonly operation: Operation | undefined;
-  /** Told the name of each fault that strikes. */
+  /** Receives the name of each fault that strikes. */
   struck(name: FaultName): void;
 };
 
 export interface Switchboard {
-  /** Replaces all faults; counts and random numbers start anew. */
+  /** Replaces all faults; restarts counts and random numbers. */
   set(faults: readonly Fault[]): void;
-  /** Sends a request through the faults, in the order of the table, and then to the site. */
+  /** Passes a request through the faults, in table order, and then to the site. */
   run(request: FaultedRequest, site: () => Promise<Response>): Promise<Response>;
 }
 
-/** Random numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Random numbers from 0 to 1, reproducible from the seed (mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,7 +29,7 @@ function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Whether a fault strikes the request that comes now; counts what it has seen. */
+/** Returns whether a fault strikes the next request; keeps its counts. */
 function striker(fault: Fault, random: () => number): (operation: Operation | undefined) => boolean {
   let seen = 0;
   let struck = 0;
@@ -50,8 +50,8 @@ interface ActiveFault {
 }
 
 /**
- * Makes a switchboard without faults.
- * @param seed of the random numbers; each fault has its own row of them, so that one does not disturb another
+ * Creates a switchboard without faults.
+ * @param seed of the random numbers; each fault has its own sequence, independent of the others
  */
 export function createSwitchboard(seed: number): Switchboard {
   let active: readonly ActiveFault[] = [];

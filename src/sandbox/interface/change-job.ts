@@ -1,4 +1,4 @@
-// Turns create, update and delete requests into changes of stored jobs (site-interface.md, section 4).
+// Handles create, update and delete requests (site-interface.md, section 4).
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import { checkJob, type JobError } from '../job-rules.ts';
@@ -26,7 +26,7 @@ export async function createJob(c: Context<SiteEnv>, site: JobSite): Promise<Res
   return xmlAnswer(jobXml(job, settings), 201, { location: locationOf(c, job.id, settings) });
 }
 
-/** PUT `/jobs/<id>.xml`: 200; sets the given fields and no others. */
+/** PUT `/jobs/<id>.xml`: 200; sets only the given fields. */
 export async function updateJob(c: Context<SiteEnv>, site: JobSite, id: string): Promise<Response> {
   const settings = site.settings();
   const account = c.get('account');
@@ -42,11 +42,11 @@ export async function updateJob(c: Context<SiteEnv>, site: JobSite, id: string):
   if (changed.kind === 'missing') return notThere();
   if (changed.kind === 'foreign') return notYours();
   if (settings.updateBody === 'job') return xmlAnswer(jobXml(changed.job, settings));
-  // Rule 5 leaves the body open. A blank one is what older versions of Rails send for "no content".
+  // Rule 5 leaves the body open. Older versions of Rails send a blank one for "no content".
   return new Response(settings.updateBody === 'blank' ? ' ' : '', { headers: { 'content-type': 'application/xml' } });
 }
 
-/** DELETE `/jobs/<id>.xml`: 200 or 204 (rule 3), if the account is allowed to (rule 4). */
+/** DELETE `/jobs/<id>.xml`: 200 or 204 (rule 3), if the account may delete it (rule 4). */
 export async function deleteJob(c: Context<SiteEnv>, site: JobSite, id: string): Promise<Response> {
   const account = c.get('account');
   if (!account) return unauthorized();
@@ -56,7 +56,7 @@ export async function deleteJob(c: Context<SiteEnv>, site: JobSite, id: string):
   return new Response(null, { status: site.settings().deleteStatus });
 }
 
-/** The fields of the body, or the answer that says why there are none. */
+/** The fields of the body, or an error response. */
 async function fieldsOf(c: Context<SiteEnv>, site: JobSite): Promise<JobFields | Response> {
   const [, type = '', charset] = /^([^;]*)(?:;.*charset="?([\w-]+))?/i.exec(c.req.header('content-type') ?? '') ?? [];
   if (type.trim().toLowerCase() !== 'application/xml') {
@@ -86,7 +86,7 @@ function locationOf(c: Context<SiteEnv>, id: string, settings: SandboxSettings):
   return form === 'absolute' ? new URL(path, c.req.url).href : path;
 }
 
-/** Where the id of a new job comes from. */
+/** How the ID of a new job is formed. */
 export function planId(fields: JobFields, settings: Pick<SandboxSettings, 'idForm' | 'idReuse'>): IdPlan {
   if (settings.idForm === 'uuid') return { prefix: randomUUID(), numbered: false, reused: false };
   if (settings.idForm === 'number') return { prefix: '', numbered: true, reused: settings.idReuse };

@@ -1,4 +1,4 @@
-// Sends each request of the interface through the faults that are switched on.
+// Passes each request of the interface through the active faults.
 import type { MiddlewareHandler } from 'hono';
 import type { JobSite, SiteEnv } from '../job-site.ts';
 import { readBody } from './request-body.ts';
@@ -24,7 +24,7 @@ export const throughFaults =
       },
     );
     if (answer === c.res) return;
-    // Assigning over an answer merges its headers into the new one; a fault's answer must stay as it is.
+    // Assigning a response over another merges the headers; a fault's response must stay unchanged.
     c.res = undefined;
     c.res = answer;
   };

@@ -1,4 +1,4 @@
-// Turns a query into one page of a list of jobs, in the paging style of the settings (site-interface.md, section 4, rule 6).
+// Lists jobs page by page, in the configured paging style (site-interface.md, section 4, rule 6).
 import type { Context } from 'hono';
 import type { JobSite, SiteEnv } from '../job-site.ts';
 import type { SandboxSettings } from '../settings.ts';
@@ -7,7 +7,7 @@ import { jobXml } from '../xml/job-xml.ts';
 import { element } from '../xml/write-xml.ts';
 import { xmlAnswer } from './answers.ts';
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 export interface PageRequest {
   readonly offset: number;
   readonly limit: number;
@@ -15,13 +15,13 @@ export interface PageRequest {
 
 const EVERYTHING = 2 ** 31 - 1;
 
-/** A whole number from the query, `least` if there is none or it makes no sense. */
+/** A whole number from the query; `least` if absent or invalid. */
 function queryNumber(c: Context<SiteEnv>, name: string, least: number): number {
   const text = c.req.query(name) ?? '';
   return /^\d{1,9}$/.test(text) ? Math.max(least, Number(text)) : least;
 }
 
-/** The part of a list that this request asks for. A client may ask for smaller pages, never for larger ones. */
+/** Reads the requested part of a list. Clients may request smaller pages, but not larger ones. */
 export function pageRequest(c: Context<SiteEnv>, settings: Pick<SandboxSettings, 'paging' | 'pageSize'>): PageRequest {
   if (settings.paging === 'none') return { offset: 0, limit: EVERYTHING };
   if (settings.paging === 'cached') return { offset: 0, limit: settings.pageSize };

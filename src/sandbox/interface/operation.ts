@@ -1,4 +1,4 @@
-// Turns a method and a path into the operation of site-interface.md, section 4, that they ask for.
+// Maps a method and path to an operation of site-interface.md, section 4.
 
 /** The operations of the interface, in the order of its table. */
 export const operations = ['show', 'create', 'update', 'delete', 'list'] as const;
@@ -7,9 +7,9 @@ export type Operation = (typeof operations)[number];
 const oneJob = /^\/jobs\/[^/]+$/;
 
 /**
- * The operation that a request asks for.
+ * The operation of a request.
  * @param path without the extension `.xml`
- * @returns `undefined`: none, such as a PATCH
+ * @returns `undefined` for anything else, such as a PATCH
  */
 export function operationOf(method: string, path: string): Operation | undefined {
   if (method === 'GET' || method === 'HEAD') return oneJob.test(path) ? 'show' : 'list';

@@ -1,4 +1,4 @@
-// Turns each request of the interface into an entry of the request log, once its answer is out or its client has gone.
+// Records each request of the interface in the request log, once its response is sent or its client is gone.
 import type { MiddlewareHandler } from 'hono';
 import { gone } from '../faults/fault-row.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';

@@ -1,9 +1,9 @@
-// Turns the body of a request into bytes, up to the site's limit. It can be asked for twice: by a fault and by the site.
+// Reads request bodies up to the site's size limit. Both a fault and the site may request the same body.
 import type { Context } from 'hono';
 import type { JobSite, SiteEnv } from '../job-site.ts';
 import { MAX_BODY } from '../request-log.ts';
 
-/** The whole body, read once. */
+/** The whole body; it is read only once. */
 export function readBody(c: Context<SiteEnv>, site: JobSite): Promise<Uint8Array | 'too-large'> {
   const known = c.get('body');
   if (known) return known;

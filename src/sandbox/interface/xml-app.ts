@@ -1,5 +1,5 @@
-// Turns requests whose path ends in `.xml` into answers of the XML interface (site-interface.md).
-// On its way a request passes: the request log, the faults, the credentials, the resource.
+// The XML interface: handles requests whose path ends in `.xml` (site-interface.md).
+// A request passes the request log, the faults, authentication and the resource, in this order.
 import { Hono } from 'hono';
 import { identify } from '../credentials.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
@@ -12,10 +12,10 @@ import { throughFaults } from './faulted.ts';
 import { listJobs } from './list-jobs.ts';
 import { recorded } from './recorded.ts';
 
-/** Whether a path asks for the XML form of a page. */
+/** Whether a path requests the XML form of a page. */
 export const asksForXml = (path: string): boolean => path.endsWith('.xml');
 
-/** The path of the page whose XML form is asked for: `/jobs/7.xml` is `/jobs/7`, and `/.xml` is `/`. */
+/** The path without its extension: `/jobs/7.xml` → `/jobs/7`, `/.xml` → `/`. */
 const pagePath = (request: Request): string => new URL(request.url).pathname.slice(0, -'.xml'.length);
 
 const UNSAFE = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
@@ -25,7 +25,7 @@ export function createXmlApp(site: JobSite): Hono<SiteEnv> {
   app.use(recorded(site));
   app.use(throughFaults(site));
   app.use(async (c, next) => {
-    // A cookie is sent along with requests that other sites cause, so it opens reads only.
+    // Browsers send cookies with cross-site requests too, so a cookie only authorises reads.
     const identity = await identify(c, site, !UNSAFE.has(c.req.method));
     if (identity.kind === 'wrong') return unauthorized();
     if (identity.kind === 'account') {
@@ -65,7 +65,7 @@ export function createXmlApp(site: JobSite): Hono<SiteEnv> {
   return app;
 }
 
-/** The home page: how many jobs there are, and the newest of them. */
+/** The home page: the number of jobs, and the newest ones. */
 async function showHome(site: JobSite): Promise<Response> {
   const { jobs, total } = await site.jobs.list({}, 0, 5);
   return xmlAnswer(

@@ -1,10 +1,10 @@
--- Accounts, their sessions, and the jobs that they post.
+-- Accounts, their sessions, and their jobs.
 
 create table sandbox.account (
   id            integer generated always as identity primary key,
   email         text not null unique check (email = lower(email)),
   password_hash text not null,
-  -- Stored readable, because "My Account" shows it (site-interface.md, section 5, rule 4).
+  -- Stored as plain text, because "My Account" shows it (site-interface.md, section 5, rule 4).
   token         text not null unique,
   created_at    timestamptz not null default now()
 );
@@ -22,7 +22,7 @@ create table sandbox.job (
   id         text not null unique,
   -- No foreign key: accounts are never deleted, and each insert would lock the poster's one row in account.
   owner_id   integer not null,
-  -- Postal abbreviation of the state that the fields name, whatever way the settings have it written.
+  -- Postal abbreviation of the state in the fields, whatever notation the settings use.
   state      text not null,
   fields     jsonb not null,
   created_at timestamptz not null default clock_timestamp(),

@@ -1,4 +1,4 @@
-// Answers the pages of an account: register, log in and out, "My Account" (site-interface.md, section 5, rules 4 and 5).
+// The routes of the account pages: register, log in and out, "My Account" (site-interface.md, section 5, rules 4 and 5).
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
@@ -42,7 +42,7 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     const [email, password, next] = [entered('email').trim(), entered('password'), entered('next')];
     const wellFormed = emailAddress.test(email) && email.length <= MAX_EMAIL;
     const errors = {
-      email: wellFormed ? undefined : 'Write an e-mail address, such as ann@example.com.',
+      email: wellFormed ? undefined : 'Enter an e-mail address, such as ann@example.com.',
       password: passwordError(password),
     };
     const account = errors.email || errors.password ? undefined : await site.accounts.register(email, password);
@@ -73,7 +73,7 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
       const errors = { password: 'There is no account with this address and password.' };
       return show(c, <LoginPage visit={plainVisit(c)} email={email} next={next} errors={errors} />, 422);
     }
-    site.signIns.noteRight(address, email);
+    site.signIns.recordSuccess(address, email);
     await beginSession(c, account.id);
     return c.redirect(localPath(next), 303);
   });
@@ -104,7 +104,7 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
     const address = addressOf(c);
     const waitSeconds = site.signIns.begin(address, account.email);
     const right = waitSeconds === 0 && (await site.accounts.logIn(account.email, entered('current')));
-    if (right) site.signIns.noteRight(address, account.email);
+    if (right) site.signIns.recordSuccess(address, account.email);
     const wrong = waitSeconds > 0 ? tooManyAttempts(waitSeconds) : 'This is not your password.';
     const errors = {
       current: right ? undefined : wrong,
@@ -114,7 +114,7 @@ export function addAccountRoutes(app: Hono<SiteEnv>, site: JobSite): void {
       return show(c, <AccountPage visit={plainVisit(c)} email={account.email} errors={errors} />, 422);
     }
     await site.accounts.changePassword(account.id, entered('password'));
-    // All sessions have ended with the old password; this browser goes on with a new one.
+    // The change ended all sessions; this browser continues with a new one.
     await beginSession(c, account.id);
     return c.redirect('/account?changed=password', 303);
   });

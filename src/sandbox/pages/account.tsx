@@ -1,14 +1,14 @@
-// Turns an account into its pages: register, log in, "My Account" with the token and the password.
+// The account pages: register, log in, "My Account" with the token and the password.
 import { Field } from './form-field.tsx';
 import { Layout, type Visit } from './layout.tsx';
 
-/** Least number of characters of a password. */
+/** The minimum password length in characters. */
 export const MIN_PASSWORD = 8;
 
 interface EntryProps {
   readonly visit: Visit;
   readonly email: string;
-  /** Where to go afterwards. */
+  /** The page to go to afterwards. */
   readonly next: string;
   readonly errors: { readonly email?: string; readonly password?: string };
 }
@@ -70,7 +70,7 @@ export const LoginPage = ({ visit, email, next, errors }: EntryProps) => (
 interface AccountProps {
   readonly visit: Visit;
   readonly email: string;
-  /** Present once the person asked to see it. */
+  /** Present once the user has asked to see it. */
   readonly token?: string;
   readonly errors: { readonly current?: string; readonly password?: string };
   readonly changed?: boolean;

@@ -1,4 +1,4 @@
-// Answers the pages that show the board: home, lists, states, requests.
+// The routes of the board pages: home, lists, states, requests.
 import type { Context, Hono } from 'hono';
 import { pageRequest } from '../interface/list-jobs.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
@@ -14,7 +14,7 @@ const NEWEST_SHOWN = 5;
 const REQUESTS_SHOWN = 200;
 
 export function addBoardRoutes(app: Hono<SiteEnv>, site: JobSite): void {
-  /** What a list page shows; pages for people are always numbered, whatever style the interface has. */
+  /** The content of a list page. Pages for people are always numbered, whatever paging style the interface uses. */
   const listFor = async (c: Context<SiteEnv>, filter: JobFilter) => {
     const { offset, limit } = pageRequest(c, { paging: 'page', pageSize: site.settings().pageSize });
     const { jobs, total } = await site.jobs.list(filter, offset, limit);
@@ -70,7 +70,7 @@ export function addBoardRoutes(app: Hono<SiteEnv>, site: JobSite): void {
       return show(
         c,
         <MessagePage title="There is no such state" visit={plainVisit(c)}>
-          The <a href="/states">list of states</a> has those in which there are jobs.
+          The <a href="/states">list of states</a> shows all states with jobs.
         </MessagePage>,
         404,
       );

@@ -1,4 +1,4 @@
-// Turns one field of a form into its label, its input and what was wrong with it, tied together for screen readers.
+// A form field: label, input and error message, linked for screen readers.
 import type { Child } from 'hono/jsx';
 
 interface FieldProps {

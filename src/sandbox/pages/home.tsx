@@ -1,4 +1,4 @@
-// Turns the newest jobs and the states into the page that a newcomer sees first.
+// The home page and the list of states.
 import type { Job } from '../store/jobs.ts';
 import { stateByAbbreviation } from '../us-states.ts';
 import { Jobs, Search } from './job-list.tsx';
@@ -10,7 +10,7 @@ interface HomeProps {
   readonly newest: readonly Job[];
   readonly total: number;
   readonly states: readonly { readonly state: string; readonly count: number }[];
-  /** Where this site is, for the example. */
+  /** The origin of this site, for the example. */
   readonly origin: string;
   readonly stateField: string;
   readonly exampleState: string;
@@ -84,7 +84,7 @@ export const HomePage = ({ visit, newest, total, states, origin, stateField, exa
   </Layout>
 );
 
-/** States with their numbers of jobs. */
+/** States with their job counts. */
 export const StateCounts = ({ states }: { states: HomeProps['states'] }) => (
   <ul class="counts">
     {states.map(({ state, count }) => {
@@ -99,7 +99,7 @@ export const StateCounts = ({ states }: { states: HomeProps['states'] }) => (
   </ul>
 );
 
-/** All states in which there are jobs. */
+/** All states with jobs. */
 export const StatesPage = ({ visit, states }: Pick<HomeProps, 'visit' | 'states'>) => (
   <Layout title="Jobs by state" here="/states" visit={visit}>
     <div class="title-line">

@@ -1,4 +1,4 @@
-// Turns a job, or nothing yet, into the form in which a person writes it.
+// The form to post or edit a job.
 import { errorSentence, type JobError } from '../job-rules.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { JobFields } from '../store/jobs.ts';
@@ -9,14 +9,14 @@ import { Layout, type Visit } from './layout.tsx';
 interface JobFormProps {
   readonly visit: Visit;
   readonly title: string;
-  /** Where the form goes to. */
+  /** The URL that the form is sent to. */
   readonly action: string;
   readonly fields: JobFields;
   readonly errors: readonly JobError[];
   readonly settings: SandboxSettings;
 }
 
-/** The fields that the form has: what the site reads out of it. */
+/** The fields of the form, which are all that the site reads from it. */
 export const formFields = (settings: Pick<SandboxSettings, 'stateField'>): readonly string[] => [
   'title',
   'number',

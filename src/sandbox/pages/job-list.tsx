@@ -1,4 +1,4 @@
-// Turns a page of jobs into a list to read, with a pager below it.
+// A list of jobs with a pager.
 import type { Child } from 'hono/jsx';
 import type { Job } from '../store/jobs.ts';
 import { stateByAbbreviation } from '../us-states.ts';
@@ -24,7 +24,7 @@ export const Jobs = ({ jobs }: { jobs: readonly Job[] }) => (
   </ul>
 );
 
-/** Where the reader stands in a list, and the way to the pages around it. */
+/** The current page of a list, with links to its neighbours. */
 export interface PageOfList {
   readonly path: string;
   readonly search?: string;
@@ -59,7 +59,7 @@ const Pager = ({ list }: { list: PageOfList }) => {
   );
 };
 
-/** The field to search with, also on the home page. */
+/** The search field, also used on the home page. */
 export const Search = ({ value = '' }: { value?: string }) => (
   <search>
     <form class="search" action="/jobs">
@@ -77,7 +77,7 @@ interface JobListProps {
   readonly jobs: readonly Job[];
   readonly total: number;
   readonly list: PageOfList;
-  /** What to say where there are no jobs. */
+  /** Shown if there are no jobs. */
   readonly empty: Child;
   readonly searchable?: boolean;
 }

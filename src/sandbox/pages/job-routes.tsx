@@ -1,4 +1,4 @@
-// Answers the pages of one job: to read it, and for its owner to write, change and delete it.
+// The routes of one job: to read it, and for its owner to post, edit and delete it.
 import type { Context, Hono } from 'hono';
 import { planId } from '../interface/change-job.ts';
 import { checkJob, type JobError } from '../job-rules.ts';
@@ -25,14 +25,14 @@ export function addJobRoutes(app: Hono<SiteEnv>, site: JobSite): void {
       errors.length > 0 ? 422 : 200,
     );
 
-  /** The fields of the form. On a new job, those left blank are left out; on an old one they are blanked. */
+  /** The fields of the form. Blank fields are omitted from a new job, and emptied in an existing one. */
   const formJob = async (c: Context<SiteEnv>, whole: boolean): Promise<JobFields> => {
     const entered = await formOf(c);
     const all = formFields(site.settings()).map((name): [string, string] => [name, entered(name)]);
     return Object.fromEntries(all.filter(([, value]) => !whole || value !== ''));
   };
 
-  /** The job that the account owns, or the page that says why it can't be changed. */
+  /** The account's own job, or a page that says why it can't be changed. */
   const owned = async (c: Context<SiteEnv>): Promise<{ account: Account; job: Job } | Response> => {
     const id = c.req.param('id') ?? '';
     const account = c.get('account');
@@ -91,7 +91,7 @@ const noSuchJob = (c: Context<SiteEnv>) =>
   show(
     c,
     <MessagePage title="There is no such job" visit={plainVisit(c)}>
-      It may have been deleted. The <a href="/jobs">list of jobs</a> has all that there are.
+      It may have been deleted. The <a href="/jobs">list of jobs</a> shows all of them.
     </MessagePage>,
     404,
   );

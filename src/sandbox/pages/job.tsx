@@ -1,4 +1,4 @@
-// Turns one job into a page to read, with its owner's tools beside it.
+// The page of one job, with tools for its owner.
 import type { Job } from '../store/jobs.ts';
 import { stateByAbbreviation } from '../us-states.ts';
 import { knownFields, orderedFields } from '../xml/job-xml.ts';
@@ -6,7 +6,7 @@ import { Layout, type Visit } from './layout.tsx';
 import { plainText } from './plain-text.ts';
 import { Moment, placeOf } from './wording.tsx';
 
-/** These have their own place on the page. */
+/** Fields with their own place on the page. */
 const placed = new Set<string>(['title', 'description', 'location-city', 'category-name', 'number']);
 
 const label = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');

@@ -1,11 +1,11 @@
-// Turns a page's content into a whole HTML document: head, navigation, footer.
+// The HTML document around every page: head, navigation, footer.
 import type { Child } from 'hono/jsx';
 import type { Account } from '../store/accounts.ts';
 
-/** What every page knows about the request that it answers. */
+/** What every page knows about its request. */
 export interface Visit {
   readonly account: Account | undefined;
-  /** Path and query of this page in its XML form; absent where it has none. */
+  /** Path and query of the XML form of this page; absent if it has none. */
   readonly xmlPath?: string;
 }
 
@@ -15,7 +15,7 @@ const NavigationLink = ({ href, here, children }: { href: string; here: string; 
   </a>
 );
 
-/** The frame of every page. `here` is the navigation entry that it belongs to. */
+/** The frame of every page. `here` is the current navigation entry. */
 export const Layout = ({
   title,
   here = '',
@@ -105,7 +105,7 @@ export const Layout = ({
   </html>
 );
 
-/** A page that has only something to say, such as that there is nothing here. */
+/** A page with just a message. */
 export const MessagePage = ({ title, visit, children }: { title: string; visit: Visit; children: Child }) => (
   <Layout title={title} visit={visit}>
     <h1>{title}</h1>

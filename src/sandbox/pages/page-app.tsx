@@ -1,4 +1,4 @@
-// Turns requests of browsers into the pages of the site. They work without scripts, and none is ever sent.
+// The pages of the site, for browsers. They contain no scripts.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Hono } from 'hono';
@@ -44,7 +44,7 @@ export async function createPageApp(site: JobSite): Promise<Hono<SiteEnv>> {
     return show(
       c,
       <MessagePage title="This token is not valid" visit={plainVisit(c)}>
-        Your present one stands under <a href="/account">My Account</a>.
+        Your current token is under <a href="/account">My Account</a>.
       </MessagePage>,
       401,
     );

@@ -1,5 +1,5 @@
-// Turns a description that may hold HTML into text to read: tags gone, paragraphs and list items on lines of their own.
-// What comes out is shown as text; nothing of a feed's HTML ever reaches a browser as HTML.
+// Converts a description that may contain HTML to plain text, with paragraphs and list items on separate lines.
+// The result is shown as text: HTML from a feed never reaches a browser as HTML.
 
 const block = /<\/?(?:p|div|br|h[1-6]|ul|ol|tr|table|section|article)\b[^>]*>/gi;
 const item = /<li\b[^>]*>/gi;

@@ -1,4 +1,4 @@
-// Turns the request log into a table: what programs asked of the XML interface, and what they were told.
+// The request log as a table: requests to the XML interface and their responses.
 import type { RequestRecord } from '../request-log.ts';
 import { Layout, type Visit } from './layout.tsx';
 import { Moment, quantity } from './wording.tsx';
@@ -57,7 +57,7 @@ export const RequestsPage = ({ visit, requests, total }: RequestsProps) => (
         </table>
       </div>
     ) : (
-      <p class="empty">No program has asked for anything yet. Reload this page once one has.</p>
+      <p class="empty">No program has sent a request yet. Reload this page once one has.</p>
     )}
   </Layout>
 );

@@ -1,4 +1,4 @@
-// Turns a request for a page into what every page route needs: who is asking, the XML form of the page, form fields.
+// What every page route needs from a request: the account, the page's XML form, form fields.
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { HTTPException } from 'hono/http-exception';
@@ -6,7 +6,7 @@ import type { HtmlEscapedString } from 'hono/utils/html';
 import type { SiteEnv } from '../job-site.ts';
 import type { Visit } from './layout.tsx';
 
-/** A page, rendered. */
+/** A rendered page. */
 export type Page = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 /** A visit to a page that has an XML form. */
@@ -18,7 +18,7 @@ export function visitOf(c: Context<SiteEnv>): Visit {
 /** A visit to a page for browsers only, such as a form. */
 export const plainVisit = (c: Context<SiteEnv>): Visit => ({ account: c.get('account') });
 
-/** The answer that shows a page. */
+/** The response with a page. */
 export const show = (
   c: Context<SiteEnv>,
   page: Page,
@@ -28,13 +28,13 @@ export const show = (
 const notForXml = /[^\t\n\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 /**
- * The text fields of a form that was sent; line ends as XML has them, without characters that XML can't carry.
- * Files and repeated fields are passed over.
- * @throws HTTPException 400 if the body is not the form that its content type names
+ * The text fields of a submitted form, with XML line ends and without characters that XML can't carry.
+ * Ignores files and repeated fields.
+ * @throws HTTPException 400 if the body does not match its content type
  */
 export async function formOf(c: Context<SiteEnv>): Promise<(name: string) => string> {
   const form = await c.req.parseBody().catch((error: unknown) => {
-    // What cannot be parsed is a TypeError (Fetch, `formData()`); a body above the limit is another error, answered with 413.
+    // An unparsable body throws a TypeError (Fetch, `formData()`); an oversized one throws another error, hence a 413.
     if (error instanceof TypeError) throw new HTTPException(400, { message: 'This is not a form.', cause: error });
     throw error;
   });
@@ -44,7 +44,7 @@ export async function formOf(c: Context<SiteEnv>): Promise<(name: string) => str
   };
 }
 
-/** Where to go after logging in: a path of this site, never an address elsewhere, as a browser would read it. */
+/** The page to go to after logging in: always a path of this site, parsed as a browser would. */
 export function localPath(path: string): string {
   const base = 'http://sandbox.invalid';
   if (!path.startsWith('/') || !URL.canParse(path, base)) return '/account';
@@ -53,6 +53,6 @@ export function localPath(path: string): string {
   return origin === base && !pathname.startsWith('//') ? `${pathname}${search}${hash}` : '/account';
 }
 
-/** The way to the log-in page, and back here afterwards. */
+/** Redirects to the log-in page, and from there back to `next`. */
 export const toLogin = (c: Context<SiteEnv>, next: string): Response =>
   c.redirect(`/login?${new URLSearchParams({ next })}`, 303);

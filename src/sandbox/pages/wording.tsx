@@ -1,4 +1,4 @@
-// Turns numbers, times and places into the words in which the pages show them.
+// Formats numbers, times and places for the pages.
 import type { Job } from '../store/jobs.ts';
 import type { State } from '../us-states.ts';
 

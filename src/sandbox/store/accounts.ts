@@ -1,8 +1,8 @@
-// Turns e-mail addresses, passwords and tokens into accounts.
+// Stores accounts, and finds them by e-mail address, password or token.
 import type { Pool } from 'pg';
 import { hashPassword, newSecret, verifyPassword } from '../passwords.ts';
 
-/** Who acts: every request has the rights of the account that owns its token (site-interface.md, section 5, rule 7). */
+/** Every request has the rights of the account that owns its token (site-interface.md, section 5, rule 7). */
 export interface Account {
   readonly id: number;
   readonly email: string;
@@ -11,9 +11,9 @@ export interface Account {
 export interface AccountStore {
   /** `undefined`: the address is taken. */
   register(email: string, password: string): Promise<Account | undefined>;
-  /** `undefined`: no such account, or not its password. */
+  /** `undefined`: no such account, or a wrong password. */
   logIn(email: string, password: string): Promise<Account | undefined>;
-  /** The account that owns the token now; a token that was changed is unknown from the moment the change is stored. */
+  /** The account that owns the token. An old token is unknown as soon as its change is stored. */
   byToken(token: string): Promise<Account | undefined>;
   byId(id: number): Promise<Account | undefined>;
   byEmail(email: string): Promise<Account | undefined>;
@@ -21,18 +21,18 @@ export interface AccountStore {
   tokenOf(id: number): Promise<string>;
   /** Sets the password, and with it a new token (site-interface.md, section 5, rule 5); ends the account's sessions. */
   changePassword(id: number, password: string): Promise<string>;
-  /** Gives the account this token instead of its own, for set-ups that must know it beforehand. */
+  /** Gives the account this token instead of its own, for set-ups that must know it in advance. */
   setToken(id: number, token: string): Promise<void>;
 }
 
-/** More tokens than this are not remembered; they are looked up again. */
+/** The cache is emptied when it holds this many tokens. */
 const MAX_REMEMBERED_TOKENS = 1_000;
 
 const tidy = (email: string): string => email.trim().toLowerCase();
 
 export function openAccounts(pool: Pool): AccountStore {
   const remembered = new Map<string, Account>();
-  // A look-up that began before a token changed must not bring the old one back: it carries the number it began with.
+  // A look-up that began before a token change must not cache the old token: it compares this number before and after.
   let changes = 0;
   const forget = (): void => {
     changes += 1;

@@ -1,4 +1,4 @@
-// Turns a connection string into a pool whose schema `sandbox` is up to date.
+// Opens a database pool and migrates the schema `sandbox`.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Pool } from 'pg';
@@ -6,7 +6,7 @@ import { packageRoot } from '../../config/package-root.ts';
 import type { SandboxLog } from '../log.ts';
 
 const migrationsFolder = join(packageRoot, 'src', 'sandbox', 'migrations');
-/** Two sandboxes that start on one database at once must not both migrate it. The number is arbitrary. */
+/** Prevents two sandboxes from migrating one database at the same time. The number is arbitrary. */
 const MIGRATION_LOCK = 7_262_663;
 
 /**

@@ -1,4 +1,4 @@
-// Turns the stored jobs into what tests and measurements look at: everything there is, and what is there twice.
+// Inspects the stored jobs for tests and measurements: all jobs, and duplicates.
 import type { Pool } from 'pg';
 import type { JobFields } from './jobs.ts';
 
@@ -22,9 +22,9 @@ export interface Inspection {
   /** All jobs, oldest first. */
   jobs(): Promise<readonly InspectedJob[]>;
   count(): Promise<number>;
-  /** What is there more than once by this field; jobs without it are not looked at. */
+  /** Duplicates by this field; jobs without it are ignored. */
   duplicates(field?: string): Promise<readonly Duplicate[]>;
-  /** Deletes a job as somebody on the website might. Whether it was there. */
+  /** Deletes a job, as somebody on the website might. Returns whether it existed. */
   removeJob(id: string): Promise<boolean>;
 }
 

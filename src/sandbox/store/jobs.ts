@@ -1,4 +1,4 @@
-// Turns fields into stored jobs, and stored jobs into pages of a list.
+// Stores jobs and lists them page by page.
 import type { Pool } from 'pg';
 
 /** Field name → text; names are folded to `-`. */
@@ -15,7 +15,7 @@ export interface Job {
   readonly updatedAt: Date;
 }
 
-/** Which jobs a list shows. */
+/** Selects the jobs of a list. */
 export interface JobFilter {
   readonly state?: string;
   readonly ownerId?: number;
@@ -26,13 +26,13 @@ export interface JobFilter {
 /** One page of a list, newest jobs first. */
 export interface JobPage {
   readonly jobs: readonly Job[];
-  /** Of the whole list. */
+  /** The number of jobs in the whole list. */
   readonly total: number;
 }
 
 /**
- * Where an id comes from: `prefix` alone, or with the number of the job behind it; `reused`: the lowest number that no job
- * has, rather than a new one.
+ * How an ID is formed: `prefix` alone or followed by the job's number; `reused`: the lowest unused number instead of a new
+ * one.
  */
 export interface IdPlan {
   readonly prefix: string;
@@ -40,7 +40,7 @@ export interface IdPlan {
   readonly reused: boolean;
 }
 
-/** What became of a change to one job, which only its owner may change. */
+/** The result of changing a job, which only its owner may do. */
 export type Changed =
   | { readonly kind: 'changed'; readonly job: Job }
   | { readonly kind: 'missing' }
@@ -53,7 +53,7 @@ export interface JobStore {
   update(ownerId: number, id: string, fields: JobFields, state: string | undefined): Promise<Changed>;
   delete(ownerId: number, id: string): Promise<Changed>;
   list(filter: JobFilter, offset: number, limit: number): Promise<JobPage>;
-  /** Jobs per state, most first. */
+  /** Job counts per state, largest first. */
   countByState(): Promise<readonly { readonly state: string; readonly count: number }[]>;
 }
 
@@ -86,14 +86,13 @@ export function openJobs(pool: Pool): JobStore {
     });
     return rows[0] && toJob(rows[0]);
   };
-  // The statement that changes a job names its owner, so that no check can be overtaken; only when it met nothing is
-  // it worth asking why.
+  // The changing statement itself checks the owner, which avoids a race. Only if it changed nothing do we ask why.
   const changed = async (id: string, row: JobRow | undefined): Promise<Changed> => {
     if (row) return { kind: 'changed', job: toJob(row) };
     return { kind: (await find(id)) ? 'foreign' : 'missing' };
   };
 
-  /** Of two at the same time, one is refused by the unique index and looks again. */
+  /** Of two concurrent creates, the unique index refuses one, which tries again. */
   async function createWithFreeId(ownerId: number, state: string, fields: JobFields): Promise<Job> {
     for (;;) {
       const { rows } = await pool.query<JobRow>({

@@ -1,4 +1,4 @@
-// Turns the secret of a browser's cookie into the account that logged in with it. Only a hash of the secret is stored.
+// Stores log-in sessions and finds their accounts. Only a hash of the cookie's secret is stored.
 import { createHash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { newSecret } from '../passwords.ts';
@@ -8,7 +8,7 @@ import type { Account } from './accounts.ts';
 export const SESSION_SECONDS = 14 * 24 * 60 * 60;
 
 export interface SessionStore {
-  /** A new session; the secret goes into the cookie. */
+  /** Starts a session; returns the secret for the cookie. */
   begin(accountId: number): Promise<string>;
   find(secret: string): Promise<Account | undefined>;
   end(secret: string): Promise<void>;

@@ -1,4 +1,4 @@
-// Turns the reasons against a job into the document that the settings ask for (site-interface.md, section 7, rules 1 to 3).
+// Formats validation errors as configured (site-interface.md, section 7, rules 1 to 3).
 import { errorSentence, type JobError } from '../job-rules.ts';
 import type { SandboxSettings } from '../settings.ts';
 import { spellField } from './job-xml.ts';
@@ -10,7 +10,7 @@ export interface ErrorBody {
   readonly text: string;
 }
 
-/** A field that the client made up may have a name that no element can have. */
+/** A client may invent a field whose name is not a valid element name. */
 const elementName = /^[A-Za-z][A-Za-z0-9.-]*$/;
 
 type Write = (errors: readonly JobError[], spelt: (error: JobError) => string) => Xml;
@@ -43,7 +43,7 @@ const shapes: Readonly<Record<Exclude<SandboxSettings['errorShape'], 'plain-text
     ),
 };
 
-/** The validation errors in the shape of the settings. */
+/** The validation errors in the configured shape. */
 export function validationErrorBody(
   errors: readonly JobError[],
   settings: Pick<SandboxSettings, 'errorShape' | 'separator' | 'idInBody'>,

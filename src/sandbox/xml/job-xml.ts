@@ -1,4 +1,4 @@
-// Turns stored jobs into the XML that the interface shows: one job, a list of them, the states with their counts.
+// The XML of one job, of a list of jobs, and of the states with their counts.
 import type { SandboxSettings } from '../settings.ts';
 import type { Job, JobFields } from '../store/jobs.ts';
 import { stateByAbbreviation } from '../us-states.ts';
@@ -6,7 +6,7 @@ import { element, type Xml } from './write-xml.ts';
 
 type Spelling = Pick<SandboxSettings, 'separator' | 'idInBody'>;
 
-/** The fields that every job has a place for, in the order in which they are shown; any others follow by name. */
+/** The known fields in display order; others follow, sorted by name. */
 export const knownFields = [
   'number',
   'title',
@@ -20,13 +20,13 @@ export const knownFields = [
 
 const rank = new Map<string, number>(knownFields.map((name, index) => [name, index]));
 
-/** The fields of a job in the order in which they are shown. */
+/** The fields of a job in display order. */
 export const orderedFields = (fields: JobFields): readonly [string, string][] =>
   Object.entries(fields).sort(
     ([a], [b]) => (rank.get(a) ?? rank.size) - (rank.get(b) ?? rank.size) || (a < b ? -1 : 1),
   );
 
-/** A field's name as the settings have it spelt. */
+/** A field's name in the configured spelling. */
 export const spellField = (name: string, settings: Spelling): string =>
   settings.separator === '_' ? name.replaceAll('-', '_') : name;
 
@@ -41,7 +41,7 @@ export function jobXml(job: Job, settings: Spelling): Xml {
   ]);
 }
 
-/** The states in which there are jobs. */
+/** The states with jobs. */
 export const statesXml = (counts: readonly { readonly state: string; readonly count: number }[]): Xml =>
   element(
     'states',

@@ -1,8 +1,8 @@
-// Turns the text of an XML document into a tree of elements, or says where it is not well-formed.
-// Written by hand and strict: the job site must refuse what a conforming parser refuses, whichever library the
-// worker uses to write XML. A document type is refused altogether, and with it every entity but the five built-in ones.
+// Parses an XML document into a tree of elements, or reports where it is not well-formed.
+// Hand-written and strict: the job site must refuse whatever a conforming parser refuses, independently of the worker's XML
+// library. Document types are not accepted, and so neither are entities other than the five predefined ones.
 
-/** One element. `text` is its character data, references resolved, without that of its children. */
+/** One element. `text` is its own character data with references resolved, without that of its children. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
@@ -10,7 +10,7 @@ export interface XmlElement {
   readonly text: string;
 }
 
-/** The text is not a well-formed document; the message says why and in which line. */
+/** The document is not well-formed; the message says why and on which line. */
 export class NotWellFormed extends Error {}
 
 interface OpenElement extends XmlElement {
@@ -102,7 +102,7 @@ export function parseXml(source: string): XmlElement {
     for (let found = match(attribute); found; found = match(attribute)) {
       const [, name = '', double, single] = found;
       if (attributes.has(name)) fail(`attribute '${name}' twice`);
-      // Line ends and tabs count as spaces there, unless they are written as references (XML 1.0, 3.3.3).
+      // In attributes, line ends and tabs become spaces unless written as references (XML 1.0, 3.3.3).
       attributes.set(name, resolve((double ?? single ?? '').replace(/[\t\n]/g, ' ')));
     }
     const element: OpenElement = { name: start[1], attributes, children: [], text: '' };

@@ -1,20 +1,20 @@
-// Turns the body of a create or an update into fields (site-interface.md, section 2: root `job`, one element per field).
+// Parses the body of a create or an update into fields (site-interface.md, section 2: root `job`, one element per field).
 import type { JobError } from '../job-rules.ts';
 import type { JobFields } from '../store/jobs.ts';
 import { NotWellFormed, parseXml, type XmlElement } from './parse-xml.ts';
 
-/** What a body is. `message` is for the person who wrote the client. */
+/** The result of parsing. `message` is for the client's developer. */
 export type ReadJob =
   | { readonly kind: 'job'; readonly fields: JobFields }
   | { readonly kind: 'invalid'; readonly errors: readonly JobError[] }
   | { readonly kind: 'unreadable'; readonly message: string };
 
-/** The site sets these itself; what a client says about them is passed over. */
+/** Fields that the site sets itself; values from a client are ignored. */
 const ownFields = new Set(['id', 'created-at', 'updated-at']);
 const fieldName = /^[A-Za-z][A-Za-z0-9.-]{0,99}$/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads a body. Names lose their prefix, and `_` is folded to `-`. */
+/** Parses a body. Removes name prefixes, and folds `_` to `-`. */
 export function readJob(body: Uint8Array): ReadJob {
   const root = readRoot(body);
   if (typeof root === 'string') return { kind: 'unreadable', message: root };

@@ -1,7 +1,6 @@
-// Turns names and text into the text of an XML document. Names come from the code or were checked when they were
-// stored; text is escaped here and nowhere else.
+// Writes XML documents. Names come from the code or were checked when they were stored; all escaping of text happens here.
 
-/** A piece of finished XML, so that text can't be taken for it by mistake. */
+/** Finished XML. A separate type prevents unescaped text from being used as XML. */
 export interface Xml {
   readonly xml: string;
 }
@@ -16,7 +15,7 @@ const escapes: Readonly<Record<string, string>> = {
 const escapeXml = (text: string): string => text.replace(/[&<>"\r]/g, (character) => escapes[character] ?? character);
 const escapeAttribute = (text: string): string => escapeXml(text).replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
 
-/** One element with text, or with child elements, each on its line. */
+/** One element with text, or with child elements on separate lines. */
 export function element(
   name: string,
   content: string | readonly Xml[],

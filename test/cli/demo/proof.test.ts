@@ -1,4 +1,4 @@
-// The demo's proof finds every way in which a site can differ from the feed, over HTTP against a sandbox.
+// The demo's proof finds every kind of difference between site and feed, over HTTP against a sandbox.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ExpectedSite, expectSite, type ReadVersion } from '../../../src/cli/demo/feed-version.ts';
 import { type Evidence, listJobs, type Proof, proveSite } from '../../../src/cli/demo/proof.ts';
@@ -58,7 +58,7 @@ const entry = (key: string, kind: EntryKind): ReviewEntry => ({
 const before: ExpectedSite = expectSite(
   version([read('posting', job('a', 'Nurse')), read('posting', job('b', 'Cook')), read('posting', job('z', 'Gone'))]),
 );
-/** `a` is repeated, `b` has become invalid, `c` is new, `n` never was valid, `z` is gone. */
+/** `a` is repeated, `b` has become invalid, `c` is new, `n` was never valid, `z` is gone. */
 const now = version(
   [
     read('posting', job('a', 'Nurse, nights')),
@@ -70,7 +70,7 @@ const now = version(
 );
 const review = [entry('b', 'rejected'), entry('n', 'rejected'), entry('a', 'duplicate')];
 
-/** Makes the site as it should be but for `jobs`, and looks. */
+/** Sets up the expected site, except for `jobs`, and runs the proof. */
 async function prove(jobs: readonly Fields[], differing: Partial<Evidence> = {}): Promise<Proof> {
   const gone = await site.create(job('z', 'Gone'));
   const listed = await listJobs(client, signal);
@@ -82,12 +82,12 @@ async function prove(jobs: readonly Fields[], differing: Partial<Evidence> = {})
 
 const rightJobs = [job('a', 'Nurse, nights'), job('b', 'Cook'), job('c', 'Clerk')];
 
-it('finds nothing on a site that is as the feed says, and counts what it looked at', async () => {
+it('finds no difference on a correct site, and counts what it checked', async () => {
   expect(await prove(rightJobs)).toEqual({
     differences: [],
     proven: [
       "2 valid postings are live, each as one job with exactly the posting's fields",
-      'a stands twice in the feed, and the first of the two is live',
+      'a appears twice in the feed, and the first of the two is live',
       '2 invalid postings are in review; b was live before and stays as it was',
       '1 postings left the feed, and the site answers 404 for their jobs',
       'the site has 3 jobs: these 3 and no other',
@@ -116,10 +116,10 @@ describe('it finds', () => {
       'b: title is "Cook, days" on the site, and "Cook" in the feed',
     ],
     [
-      'a job that nobody asked for',
+      'a job without a posting',
       [a, b, c, job('x', 'X')],
       {},
-      'the site has a job that no posting asked for: number "x"',
+      'the site has a job that belongs to no posting: number "x"',
     ],
     [
       'an invalid posting that is not in review',
@@ -131,10 +131,10 @@ describe('it finds', () => {
       'a duplicate that is not in review',
       rightJobs,
       { review: review.slice(0, 2) },
-      'a stands twice, and is not in review',
+      'a appears twice, and is not in review',
     ],
     [
-      'too much in review',
+      'a review entry too many',
       rightJobs,
       { review: [...review, entry('c', 'failed')] },
       '1 entries of the review have no reason in the feed',
@@ -156,7 +156,7 @@ describe('it finds', () => {
     const [id] = listed.get('z') ?? [];
     expect((await proveSite(client, evidence, signal)).differences).toEqual([
       `z left the feed, and job ${id} is live`,
-      'the site has a job that no posting asked for: number "z"',
+      'the site has a job that belongs to no posting: number "z"',
     ]);
   });
 });
