@@ -1,4 +1,4 @@
-// Writes feeds of realistic postings: turns a number of records and a seed into the same bytes every time.
+// Writes feeds of realistic postings. The same number of records and the same seed give the same bytes.
 import { createWriteStream, existsSync, renameSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,7 +9,7 @@ import { type PostingKey, postingKey } from '../src/posting/identifiers.ts';
 export interface FeedShape {
   readonly records: number;
   readonly seed: number;
-  /** How many of 10,000 records say something else than in the feed with 0 here. */
+  /** How many of 10,000 records differ from the feed that has 0 here. */
   readonly changedPer10k: number;
 }
 
@@ -23,11 +23,11 @@ const OPENING = '<?xml version="1.0" encoding="utf-8"?>\n<source>\n<publisher>Ex
 const CLOSING = '</source>\n';
 const PIECE_RECORDS = 256;
 
-/** Gives the records one after the other; the same shape gives the same records. */
+/** Yields the records in order; the same shape gives the same records. */
 export function* feedRecords(shape: FeedShape): Generator<FeedRecord> {
   const write = recordWriter(shape.seed);
   for (let index = 0; index < shape.records; index++) {
-    // Spread over the feed, and none twice: Knuth's multiplier is odd and no multiple of 5.
+    // Spreads the changed records over the feed without repeats: Knuth's multiplier is odd and no multiple of 5.
     const changed = (index * 2_654_435_761) % 10_000 < shape.changedPer10k;
     yield write(index, changed);
   }
@@ -45,7 +45,7 @@ function* feedPieces(shape: FeedShape): Generator<Buffer> {
   yield Buffer.from(piece + CLOSING);
 }
 
-/** Writes a feed to `path`, gzipped where it ends in `.gz`. A file that is there already is taken for the same. */
+/** Writes a feed to `path`, gzipped if the path ends in `.gz`. An existing file is kept: it is assumed to be the same feed. */
 export async function writeFeed(path: string, shape: FeedShape): Promise<void> {
   if (existsSync(path)) return;
   const half = `${path}.half`;
@@ -72,7 +72,7 @@ const WORDS =
     /\s+/,
   );
 
-/** Sentences are made once and put together anew for each record, so that a million records take seconds. */
+/** Makes the sentences once and recombines them for each record: a million records take seconds. */
 function recordWriter(seed: number): (index: number, changed: boolean) => FeedRecord {
   const random = randomNumbers(seed);
   const sentences = Array.from({ length: SENTENCES }, () => {
@@ -107,7 +107,7 @@ function recordWriter(seed: number): (index: number, changed: boolean) => FeedRe
   };
 }
 
-/** A small generator of numbers below a bound (mulberry32), the same for the same seed. */
+/** A small random number generator (mulberry32): numbers below a bound, the same for the same seed. */
 function randomNumbers(seed: number): (bound: number) => number {
   let state = seed >>> 0;
   return (bound) => {

@@ -1,4 +1,4 @@
-// Sets up an installation to measure: a Postgres server, databases with as many mappings as wanted, configurations.
+// Sets up an installation to measure: databases with any number of mappings or changes, and their configurations.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load-config.ts';
@@ -19,20 +19,20 @@ export interface Installation {
 }
 
 export interface InstallationOptions {
-  /** File that the feed `acme` is read from. */
+  /** The file with the feed `acme`. */
   readonly source: string;
   readonly siteUrl?: string;
   /** `database`, or a Redis URL. */
   readonly queue?: string;
   readonly concurrency?: number;
   readonly requestsPerSecond?: number;
-  /** Further YAML lines of the site, indented as they stand there. */
+  /** Further YAML lines of the site, with their indentation. */
   readonly siteLines?: string;
 }
 
 let numbered = 0;
 
-/** Makes an empty database and the configuration of a feed `acme` and a site `board`. */
+/** Creates an empty database, and a configuration with a feed `acme` and a site `board`. */
 export async function openInstallation(
   server: EmbeddedServer,
   folder: string,
@@ -76,7 +76,7 @@ ${options.siteLines ?? ''}feeds:
 `;
 }
 
-/** What a measured process is given besides its configuration. */
+/** Environment of a measured process. */
 export const BENCH_ENV = { BENCH_TOKEN: 'a-token-for-measuring' };
 
 const ROWS_AT_ONCE = 10_000;
@@ -89,7 +89,7 @@ const MAPPING_COLUMNS = {
   content_hash: 'bytea',
 } as const;
 
-/** Fills the mapping as if the feed of this shape had been mirrored in full. */
+/** Fills the mapping table as if the feed of this shape had been mirrored completely. */
 export async function mapFeed(installation: Installation, shape: FeedShape): Promise<void> {
   const config = await loadConfig({ path: installation.configPath, env: BENCH_ENV, cwd: process.cwd() });
   const [setup] = feedSetups(config, []);
@@ -114,7 +114,7 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
   await session.end();
 }
 
-/** Fills the mapping with rows of no feed, made by the server itself: for the index alone. */
+/** Fills the mapping table with rows that the server generates, without a feed: for measuring the index alone. */
 export async function mapSynthetic({ db }: Installation, rows: number): Promise<void> {
   await db.query(
     `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash)

@@ -1,4 +1,4 @@
-// Loads the index of a feed alone, as a process of its own: what a million mappings take in time and memory.
+// Loads only the index of a feed, in its own process, to measure the time and memory of its mappings.
 import type { FeedName } from '../src/posting/identifiers.ts';
 import { loadRecordIndex } from '../src/store/mapping/index-loader.ts';
 import { openDatabase } from '../src/store/postgres/database.ts';

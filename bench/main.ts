@@ -1,4 +1,4 @@
-// `npm run bench`: measures the parts that are named, or all, and prints what came out beside the goals.
+// `npm run bench`: measures the named parts, or all of them, and prints the results beside the goals.
 import { mkdirSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -31,14 +31,14 @@ const count = (text: string): number => {
 };
 
 const program = new Command('bench')
-  .description(`Measures jobmirror. Parts: ${Object.keys(PARTS).join(', ')}; all if none is named.`)
+  .description(`Measures jobmirror. Parts: ${Object.keys(PARTS).join(', ')}; all by default.`)
   .argument('[part...]')
   .option('--records <n>', 'postings of the large feeds', count, 1_000_000)
   .option('--changes <n>', 'changes sent through the whole chain', count, 20_000)
-  .option('--concurrency <n>', 'requests at a time', count, 64)
+  .option('--concurrency <n>', 'requests in flight', count, 64)
   .option('--feeds <n>', 'small feeds that are pulled every minute', count, 1_000)
-  .option('--minutes <n>', 'for how long', count, 3)
-  .option('--runs <n>', 'runs of each contestant, of which the fastest counts', count, 5)
+  .option('--minutes <n>', 'minutes of such pulls that are measured', count, 3)
+  .option('--runs <n>', 'runs of each contestant; the fastest counts', count, 5)
   .option('--folder <path>', 'where feeds and database are kept', join(tmpdir(), 'jobmirror-bench'))
   .option('--json', 'print the results as JSON')
   .parse();
@@ -55,8 +55,7 @@ const options = program.opts<{
 }>();
 const names = program.args.length === 0 ? Object.keys(PARTS) : program.args;
 const unknown = names.filter((name) => !Object.hasOwn(PARTS, name));
-if (unknown.length > 0)
-  program.error(`there is no part ${unknown.join(', ')}; parts: ${Object.keys(PARTS).join(', ')}`);
+if (unknown.length > 0) program.error(`unknown part ${unknown.join(', ')}; parts: ${Object.keys(PARTS).join(', ')}`);
 
 const folder = resolve(options.folder);
 mkdirSync(folder, { recursive: true });
@@ -101,7 +100,7 @@ function printTables(measured: readonly Measured[], goals: readonly Verdict[]): 
   console.log('');
   printTable(
     ['measure', 'goal', 'found', ''],
-    goals.map(({ measure, goal, found, reached }) => [measure, goal, found, reached ? 'met' : 'MISSED']),
+    goals.map(({ measure, goal, found, reached }) => [measure, goal, found, reached ? 'reached' : 'MISSED']),
   );
 }
 

@@ -1,4 +1,4 @@
-// A job site that does the least that the interface asks for: answers at once, keeps nothing. Prints its address.
+// The smallest job site that the interface allows: responds at once and stores nothing. Prints its address.
 import { createServer } from 'node:http';
 
 let jobs = 0;

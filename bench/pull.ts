@@ -1,4 +1,4 @@
-// One pull of one feed, as a process of its own: the real path from the source to the committed backlog, nothing sent.
+// One pull of one feed in its own process: the real path from the source to the committed backlog. Sends nothing.
 import { pullFeed } from '../jobs/pull-feed.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { openAppFor } from '../src/runtime/app.ts';
@@ -8,7 +8,7 @@ const [path, feed] = process.argv.slice(2) as [string, string];
 const config = await loadConfig({ path, env: process.env, cwd: process.cwd() });
 const app = await openAppFor(config, { quiet: true });
 const [setup] = feedSetups(config, [feed]);
-if (setup === undefined) throw new Error(`there is no feed ${feed}`);
+if (setup === undefined) throw new Error(`no feed ${feed} is configured`);
 const startedAt = performance.now();
 let bytes = 0;
 const end = await pullFeed(setup, {
@@ -20,7 +20,8 @@ const end = await pullFeed(setup, {
   },
 });
 const seconds = (performance.now() - startedAt) / 1000;
-if (end.kind !== 'committed' || !end.complete) throw new Error(`the pull ended otherwise: ${JSON.stringify(end)}`);
+if (end.kind !== 'committed' || !end.complete)
+  throw new Error(`the pull was not committed completely: ${JSON.stringify(end)}`);
 const [row] = await app.db.query(
   'select seen, unchanged, (select count(*) from change where feed = $2) as pending from pull where id = $1',
   [end.pull, feed],

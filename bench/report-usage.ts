@@ -1,4 +1,4 @@
-// Loaded into a measured process by --import: writes down at its end what the process used.
+// Loaded into a measured process by --import: records the CPU time and memory of the process when it ends.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const file = process.env.BENCH_USAGE_FILE;
@@ -9,7 +9,7 @@ if (file !== undefined) {
   });
 }
 
-/** On Linux, `maxRSS` begins with that of the process that started this one; the high-water mark in /proc does not. */
+/** Reads /proc on Linux, because `maxRSS` there starts with the value of the parent process. */
 function peakBytes(): number {
   if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;

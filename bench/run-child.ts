@@ -1,27 +1,27 @@
-// Runs one contestant as a process of its own: turns a script and its arguments into what it said and what it used.
+// Runs one contestant in its own process and returns its output, CPU time and peak memory.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What a process used, from its start to its end. */
+/** Resources of a process, from its start to its end. */
 export interface Usage {
   readonly wallSeconds: number;
-  /** User and system time of all its threads. */
+  /** User and system time of all threads. */
   readonly cpuSeconds: number;
   readonly peakBytes: number;
 }
 
 export interface ChildResult extends Usage {
   readonly status: number;
-  /** The last line of standard output that is a JSON object; an empty object if there is none. */
-  readonly said: Readonly<Record<string, unknown>>;
+  /** The last line of standard output, if it is a JSON object; otherwise an empty object. */
+  readonly reported: Readonly<Record<string, unknown>>;
 }
 
 const USAGE_HOOK = join(import.meta.dirname, 'report-usage.js');
 
-/** Runs a compiled script of this project with Node. A status other than `expected` throws. */
+/** Runs a compiled script of this project with Node. Throws if its exit status is not 0. */
 export function runNode(
   script: string,
   args: readonly string[],
@@ -30,7 +30,7 @@ export function runNode(
   return run(process.execPath, [...(options.flags ?? []), '--import', USAGE_HOOK, script, ...args], options);
 }
 
-/** Runs any program that writes its own usage to the file that `BENCH_USAGE_FILE` names. */
+/** Runs a program that writes its resource usage to the file named by `BENCH_USAGE_FILE`. */
 export async function run(
   program: string,
   args: readonly string[],
@@ -60,6 +60,6 @@ export async function run(
   const used = JSON.parse(readFileSync(usageFile, 'utf8')) as { cpuSeconds: number; peakBytes: number };
   rmSync(usageFile);
   const lastLine = output.trim().split('\n').at(-1) ?? '';
-  const said = lastLine.startsWith('{') ? (JSON.parse(lastLine) as Record<string, unknown>) : {};
-  return { wallSeconds, ...used, status, said };
+  const reported = lastLine.startsWith('{') ? (JSON.parse(lastLine) as Record<string, unknown>) : {};
+  return { wallSeconds, ...used, status, reported };
 }

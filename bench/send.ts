@@ -1,4 +1,4 @@
-// Sends what waits in a backlog through the whole chain, as a process of its own, until everything is settled.
+// Sends a backlog through the whole chain in its own process, until every outcome is recorded.
 
 import { loadConfig } from '../src/config/load-config.ts';
 import type { FeedName } from '../src/posting/identifiers.ts';

@@ -1,4 +1,4 @@
-// A source of many small feeds: each path is one, with as many postings as the argument says. Prints its address.
+// Serves many small feeds, one per path; the argument is the number of postings of each. Prints its address.
 import { createServer } from 'node:http';
 import { feedRecords } from './feed-writer.ts';
 

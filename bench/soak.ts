@@ -1,4 +1,4 @@
-// Simulates lives of an installation, plain ones and ones in which features cross, from ever new seeds for so many minutes:
+// Simulates lives of an installation, plain ones and ones that combine features, with new seeds each time, for some minutes:
 // npm run soak -- --minutes 60.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packageRoot } from '../src/config/package-root.ts';
 
-/** Lives of each kind that one run of the tests plays. */
+/** Simulated lives of each kind per run of the tests. */
 const AT_ONCE = 12;
 const KINDS = ['test/laws/simulation.test.ts', 'test/laws/crossing.test.ts'];
 

@@ -1,4 +1,4 @@
-// What every part works with: a folder, a server, feeds that are written once, and contestants that are run several times.
+// Shared by all parts: folder, server, feeds that are written once, and contestants that run several times.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EmbeddedServer } from '../src/embedded-postgres/server.ts';
@@ -11,15 +11,15 @@ export interface Workbench {
   readonly server: EmbeddedServer;
   /** Postings of the large feeds. */
   readonly records: number;
-  /** Changes that are sent through the whole chain. */
+  /** Changes sent through the whole chain. */
   readonly changes: number;
   readonly concurrency: number;
-  /** Small feeds that are pulled every minute, and for how many minutes. */
+  /** Number of small feeds that are pulled every minute, and the minutes to measure. */
   readonly feeds: number;
   readonly minutes: number;
-  /** Times that each contestant runs; the fastest run counts. */
+  /** How often each contestant runs; the fastest run counts. */
   readonly runs: number;
-  /** Says what is under way. */
+  /** Reports progress. */
   readonly say: (text: string) => void;
 }
 
@@ -29,7 +29,7 @@ export interface Measured {
   readonly what: string;
   /** Postings read or changes sent. */
   readonly count: number;
-  /** Of the work itself, without the start of the process, where the contestant tells it apart. */
+  /** The work itself, without the start of the process if the contestant reports it separately. */
   readonly seconds: number;
   readonly megabytes?: number;
   readonly cpuSeconds: number;
@@ -37,7 +37,7 @@ export interface Measured {
   readonly indexMegabytes?: number;
 }
 
-/** A measure of the project's goals, with what came out. */
+/** A goal of the project, with the measured figure. */
 export interface Verdict {
   readonly measure: string;
   readonly goal: string;
@@ -50,7 +50,7 @@ export interface PartResult {
   readonly verdicts: readonly Verdict[];
 }
 
-/** A part of the benchmark: measures, and compares with its goals. */
+/** A part of the benchmark: measures, and compares the results with the goals. */
 export type Part = (bench: Workbench) => Promise<PartResult>;
 
 const scripts = import.meta.dirname;
@@ -58,34 +58,34 @@ const scripts = import.meta.dirname;
 /** Path of a compiled script of the benchmark. */
 export const scriptOf = (name: string): string => join(scripts, `${name}.js`);
 
-/** The file of a feed, written if it is not there yet; `.gz` gives it gzipped. */
+/** Path of a feed's file, which is written if it does not exist yet; `xml.gz` gzips it. */
 export async function feedFile(bench: Workbench, shape: FeedShape, ending: 'xml' | 'xml.gz' = 'xml'): Promise<string> {
   const path = join(bench.folder, `feed-${shape.records}-${shape.seed}-${shape.changedPer10k}.${ending}`);
-  bench.say(`writing ${path}, if it is not there`);
+  bench.say(`writing ${path} unless it exists`);
   await writeFeed(path, shape);
   return path;
 }
 
 export const bytesOf = (path: string): number => statSync(path).size;
 
-/** A script that is run to be compared with others, or by itself. */
+/** A script to measure, alone or compared with others. */
 export interface Contestant {
   readonly script: string;
   readonly args: readonly string[];
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Puts things back to where they were, before each run. */
+  /** Restores the initial state before each run. */
   readonly before?: () => Promise<void>;
-  /** At most; the bench's number of runs by default. */
+  /** Maximum number of runs; by default that of the workbench. */
   readonly runs?: number;
 }
 
-/** A run, with the seconds that the script tells of itself, or else those of the clock. */
+/** A run with the seconds that the script reports, or else the wall-clock time. */
 export type TimedRun = ChildResult & { readonly seconds: number };
 
 /**
- * Runs contestants several times and gives the fastest run of each. They take turns, so that a slow minute of the machine
- * meets all of them: what is to be compared closely is run by one call.
+ * Runs contestants several times and returns the fastest run of each. The runs alternate, so a slow minute of the machine
+ * affects all contestants equally: use one call for everything that is compared closely.
  */
 export async function fastestOfEach<Name extends string>(
   bench: Workbench,
@@ -100,12 +100,12 @@ export async function fastestOfEach<Name extends string>(
     }
   }
   for (const name of Object.keys(contestants) as Name[]) {
-    if (best[name] === undefined) throw new Error(`${contestants[name].script} was not run, or told no time`);
+    if (best[name] === undefined) throw new Error(`${contestants[name].script} was not run, or reported no time`);
   }
   return best as Record<Name, TimedRun>;
 }
 
-/** Runs one contestant several times and gives its fastest run. */
+/** Runs one contestant several times and returns its fastest run. */
 export async function fastest(bench: Workbench, contestant: Contestant): Promise<TimedRun> {
   return (await fastestOfEach(bench, { contestant })).contestant;
 }
@@ -115,10 +115,13 @@ async function timeOnce(bench: Workbench, contestant: Contestant, run: number): 
   bench.say(`${script} ${args.join(' ')} (run ${run + 1})`);
   await contestant.before?.();
   const result = await runNode(script, args, { env: { ...BENCH_ENV, ...env }, flags, cwd: bench.folder });
-  return { ...result, seconds: typeof result.said.seconds === 'number' ? result.said.seconds : result.wallSeconds };
+  return {
+    ...result,
+    seconds: typeof result.reported.seconds === 'number' ? result.reported.seconds : result.wallSeconds,
+  };
 }
 
-/** The line of a contestant's result. */
+/** The result line of a contestant. */
 export const lineOf = (part: string, what: string, count: number, result: TimedRun, bytes?: number): Measured => ({
   part,
   what,
@@ -129,7 +132,7 @@ export const lineOf = (part: string, what: string, count: number, result: TimedR
   peakMegabytes: result.peakBytes / 1e6,
 });
 
-/** Whether a figure reaches its goal, in words. */
+/** Compares a figure with its goal. */
 export function judge(
   measure: string,
   found: number,

@@ -1,4 +1,4 @@
-// Measures changes per second through the whole chain into a minimal site, on both queues, beside a bare loop of requests.
+// Measures changes per second through the whole chain into a minimal site, on both queues, beside a bare request loop.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,8 +20,8 @@ const PART = 'chain';
 
 export const chain: Part = async (bench) => {
   const site = spawn(process.execPath, [scriptOf('minimal-site')], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [said] = (await once(site.stdout, 'data')) as [Buffer];
-  const siteUrl = said.toString().trim();
+  const [reported] = (await once(site.stdout, 'data')) as [Buffer];
+  const siteUrl = reported.toString().trim();
   try {
     const rows: Measured[] = [];
     const verdicts: Verdict[] = [];
@@ -57,7 +57,7 @@ async function sendAll(bench: Workbench, siteUrl: string, queue: string, what: s
   const installation = await openInstallation(bench.server, bench.folder, { source, siteUrl, queue, concurrency });
   await fastest(bench, { script: scriptOf('pull'), args: [installation.configPath, 'acme'], runs: 1 });
   const result = await fastest(bench, { script: scriptOf('send'), args: [installation.configPath], runs: 1 });
-  if (result.said.mapped !== changes) throw new Error(`${result.said.mapped} of ${changes} were mirrored`);
+  if (result.reported.mapped !== changes) throw new Error(`${result.reported.mapped} of ${changes} were mirrored`);
   await installation.close();
   return lineOf(PART, what, changes, result);
 }

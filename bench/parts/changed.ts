@@ -1,8 +1,8 @@
-// Measures pulls that find something: one record in a hundred changed, and the first pull of all.
+// Measures pulls that find changes: one record in a hundred changed, and the first pull of a feed.
 import { mapFeed, openInstallation } from '../installation.ts';
 import { bytesOf, fastest, fastestOfEach, feedFile, judge, lineOf, type Part, scriptOf } from '../workbench.ts';
 
-/** A pull with 1 % changed, until the backlog is committed, beside one with nothing changed. */
+/** A pull with 1 % changed, until the backlog is committed, compared with a pull without changes. */
 export const onePercent: Part = async (bench) => {
   const before = { records: bench.records, seed: 1, changedPer10k: 0 };
   const after = { ...before, changedPer10k: 100 };
@@ -14,7 +14,7 @@ export const onePercent: Part = async (bench) => {
   bench.say('filling the mappings');
   await mapFeed(unchanged, before);
   await mapFeed(changed, before);
-  // What the run before has left to the server is not counted to the next one.
+  // Work that the previous run left to the server must not count for the next run.
   const resolve = async () => {
     await unchanged.db.query('checkpoint');
   };

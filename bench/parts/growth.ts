@@ -1,4 +1,4 @@
-// Measures how time and memory grow: pulls of a tenth and of all postings, and the index of ten times as many mappings.
+// Measures how time and memory grow: pulls of a tenth and of all postings, and an index of ten times as many mappings.
 import { type Installation, mapFeed, mapSynthetic, openInstallation } from '../installation.ts';
 import {
   bytesOf,
@@ -78,7 +78,7 @@ async function indexes(bench: Workbench, ...[few, many]: readonly [number, numbe
   await more.close();
   const line = (rows: number, result: TimedRun): Measured => ({
     ...lineOf(PART, `index of ${rows} mappings`, rows, result),
-    indexMegabytes: Number(result.said.indexBytes) / 1e6,
+    indexMegabytes: Number(result.reported.indexBytes) / 1e6,
   });
   return [line(few, timed.fewer), line(many, timed.more)];
 }

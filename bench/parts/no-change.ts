@@ -1,4 +1,4 @@
-// Measures a pull in which nothing changed, plain and gzipped, beside other ways to go through the same file.
+// Measures a pull without changes, plain and gzipped, beside other ways to read the same file.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/config/package-root.ts';
@@ -19,7 +19,7 @@ import {
 } from '../workbench.ts';
 
 const PART = 'no-change';
-/** A string of V8 holds 512 MiB at most, and the tree of a larger file no longer fits into memory. */
+/** V8 strings are limited to 512 MiB, and the tree of a larger file does not fit into memory. */
 const MOST_RECORDS_WHOLE = 100_000;
 
 export const noChange: Part = async (bench) => {
@@ -85,6 +85,6 @@ async function iterparse(bench: Workbench, path: string, bytes: number): Promise
   const script = join(packageRoot, 'bench', 'peers', 'iterparse.py');
   const result = await run('python3', [script, path]);
   return [
-    lineOf(PART, "Python's iterparse", bench.records, { ...result, seconds: Number(result.said.seconds) }, bytes),
+    lineOf(PART, "Python's iterparse", bench.records, { ...result, seconds: Number(result.reported.seconds) }, bytes),
   ];
 }

@@ -1,4 +1,4 @@
-// Measures how soon work goes on after a worker was killed and after Redis was emptied, and until doubts are settled.
+// Measures how soon sending resumes after a worker was killed or Redis was emptied, and how long doubts take to resolve.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,12 +10,12 @@ import { BENCH_ENV, type Installation, openInstallation } from '../installation.
 import { runNode } from '../run-child.ts';
 import { feedFile, judge, type Part, scriptOf, type Verdict, type Workbench } from '../workbench.ts';
 
-/** Some five seconds of work at this rate, with some twenty requests under way at any moment. */
+/** Some five seconds of work at this rate, with about twenty requests in flight at any moment. */
 const POSTINGS = 500;
 const REQUESTS_PER_SECOND = 100;
 const LATENCY_MS = 200;
 const ANSWERED_BEFORE = 100;
-/** Everything else is as it is by default, so that a doubt is looked for 60 s after its request. */
+/** Everything else has its default, so doubts are first checked 60 s after their request. */
 const SITE_LINES = '    reference_field: number\n    list_path: /jobs.xml\n';
 
 const CHECK_EVERY_MS = 50;
@@ -38,18 +38,18 @@ export const recovery: Part = async (bench) => {
   return { rows: [], verdicts };
 };
 
-/** Two workers share a backlog; one of them is killed with requests under way. */
+/** Two workers share a backlog; one of them is killed with requests in flight. */
 async function replaceWorker(bench: Workbench, queue: string, what: string): Promise<Verdict[]> {
   return inTheMiddle(bench, queue, 2, async ({ installation: { db }, workers: [victim] }) => {
     victim?.kill('SIGKILL');
     const killedAt = performance.now();
-    // What it had under way is in doubt or was taken up again; everything else is sent.
+    // Its requests in flight are in doubt or were claimed again; everything else is sent.
     const rest = await until(killedAt, () => isEmpty(db, `where state <> 'in_doubt'`));
     const doubts = await count(db, '');
     const resolved = await until(killedAt, () => isEmpty(db, ''));
     return [
       judge(`worker killed, until another has sent the rest (${what})`, rest, 'at most', 15, 's'),
-      judge(`until its ${doubts} creates in doubt are settled (${what})`, resolved, 'at most', 300, 's'),
+      judge(`until its ${doubts} creates in doubt are resolved (${what})`, resolved, 'at most', 300, 's'),
     ];
   });
 }
@@ -70,7 +70,7 @@ interface Middle {
   readonly workers: readonly ChildProcess[];
 }
 
-/** Gets `workers` processes into the middle of a backlog, does `then`, and checks that each posting became one job. */
+/** Lets `workers` processes send part of a backlog, calls `then`, and checks that each posting became one job. */
 async function inTheMiddle<T>(
   bench: Workbench,
   queue: string,
@@ -133,10 +133,10 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Seconds from `since` until it holds. */
+/** Seconds from `since` until `holds` returns true. */
 async function until(since: number, holds: () => Promise<boolean>): Promise<number> {
   while (!(await holds())) {
-    if (performance.now() - since > LONGEST_MS) throw new Error(`not within ${LONGEST_MS / 1000} s`);
+    if (performance.now() - since > LONGEST_MS) throw new Error(`still not reached after ${LONGEST_MS / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
   }
   return (performance.now() - since) / 1000;

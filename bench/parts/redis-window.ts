@@ -1,4 +1,4 @@
-// Measures what Redis holds while a large backlog waits: the bounded window of queue jobs, never the backlog itself.
+// Measures the memory of Redis while a large backlog waits: it holds a bounded window of queue jobs, never the backlog.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
@@ -11,7 +11,7 @@ import { redisForTests } from '../../test/support/redis.ts';
 import { BENCH_ENV, fillBacklog, openInstallation } from '../installation.ts';
 import { judge, type Part, scriptOf } from '../workbench.ts';
 
-/** The window is at its largest from 50 requests a second on; at this rate the backlog hardly shrinks meanwhile. */
+/** The window has its full size from 50 requests a second on; at this rate the backlog hardly shrinks during the test. */
 const REQUESTS_PER_SECOND = 100;
 const WATCHED_MS = 10_000;
 
@@ -19,11 +19,11 @@ export const redisWindow: Part = async (bench) => {
   const redis = redisForTests();
   if (!redis.available) return { rows: [], verdicts: [] };
   const site = spawn(process.execPath, [scriptOf('minimal-site')], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [said] = (await once(site.stdout, 'data')) as [Buffer];
+  const [reported] = (await once(site.stdout, 'data')) as [Buffer];
   const server = await redis.start();
   const installation = await openInstallation(bench.server, bench.folder, {
     source: 'unused.xml',
-    siteUrl: said.toString().trim(),
+    siteUrl: reported.toString().trim(),
     queue: server.url,
     requestsPerSecond: REQUESTS_PER_SECOND,
   });

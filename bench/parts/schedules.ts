@@ -1,4 +1,4 @@
-// Measures many small feeds that are pulled every minute, all at the same second: how late pulls begin, and what they take.
+// Measures many small feeds that are pulled in the same second of every minute: how late pulls begin, and what they cost.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const PART = 'schedules';
 const POSTINGS = 3;
 const CORES = 2;
 const MINUTE_MS = 60_000;
-/** Of a process's times in /proc, a second. */
+/** Clock ticks a second in the process times of /proc. */
 const TICKS = 100;
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
 
@@ -32,7 +32,7 @@ export const schedules: Part = async (bench) => {
   try {
     bench.say(`the first pull of ${bench.feeds} feeds`);
     await untilMirrored(db, bench.feeds);
-    // The first minute of which all is measured.
+    // Wait for the first minute that is measured in full.
     await delay(MINUTE_MS - (Date.now() % MINUTE_MS) - 1_000);
     bench.say(`${bench.minutes} minutes`);
     const postmaster = await postmasterOf(db);
@@ -41,7 +41,7 @@ export const schedules: Part = async (bench) => {
     const seconds = (Date.now() - before.at) / 1000;
     const node = cpuSecondsOf(start.pid) - before.node;
     const server = serverCpuSeconds(postmaster) - before.server;
-    // A pull of the last second may be under way.
+    // A pull of the last second may still be running.
     await delay(5_000);
     const found = await readPulls(db, before.at, seconds);
     const row = {
@@ -57,7 +57,7 @@ export const schedules: Part = async (bench) => {
       verdicts: [
         judge('scheduled pulls, the latest start', found.latest, 'at most', 10, 's'),
         judge('scheduled pulls, the latest end', found.ended, 'at most', 60, 's'),
-        judge('scheduled pulls that were left out', bench.feeds * bench.minutes - found.pulls, 'at most', 0, ''),
+        judge('scheduled pulls that were skipped', bench.feeds * bench.minutes - found.pulls, 'at most', 0, ''),
         judge('scheduled pulls, CPU of two cores', (100 * (node + server)) / (CORES * seconds), 'at most', 50, '%'),
       ],
     };
@@ -91,7 +91,7 @@ async function untilMirrored(db: Database, feeds: number): Promise<void> {
   }
 }
 
-/** The scheduled pulls of a time, by when they began after the minute that they were due at. */
+/** Scheduled pulls that began in a period: their number, the latest start and the latest end after the due minute. */
 async function readPulls(db: Database, fromMs: number, seconds: number) {
   const [row] = await db.query<{ pulls: number; latest: number; ended: number }>(
     `select count(*) as pulls,
@@ -121,14 +121,14 @@ async function postmasterOf(db: Database): Promise<number> {
   return Number(statOf(row?.pid ?? 0)[1]);
 }
 
-/** Of the server's processes, those that have ended among them. */
+/** CPU time of all processes of the server, including those that have ended. */
 function serverCpuSeconds(postmaster: number): number {
   let seconds = cpuSecondsOf(postmaster, true);
   for (const name of readdirSync('/proc')) {
     try {
       if (/^\d+$/.test(name) && Number(statOf(Number(name))[1]) === postmaster) seconds += cpuSecondsOf(Number(name));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return seconds;

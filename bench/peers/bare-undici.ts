@@ -1,4 +1,4 @@
-// The floor of sending: the same documents to the same site with the same concurrency, with no books kept.
+// The lower bound of sending: the same documents to the same site with the same concurrency, recording nothing.
 import { Pool } from 'undici';
 import { encodeSiteJob } from '../../src/site/xml/encode.ts';
 

@@ -1,4 +1,4 @@
-// What a plain import script does: reads the whole file, parses it with fast-xml-parser, and goes over the postings.
+// A plain import script: reads the whole file, parses it with fast-xml-parser, and counts the postings.
 import { readFileSync } from 'node:fs';
 import { XMLParser } from 'fast-xml-parser';
 

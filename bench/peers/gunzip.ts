@@ -1,4 +1,4 @@
-// The floor of a compressed pull: Node's own gunzip over a file, with nothing done to what comes out.
+// The lower bound of a compressed pull: Node's own gunzip over a file, discarding the output.
 import { createReadStream } from 'node:fs';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

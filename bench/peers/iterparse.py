@@ -1,4 +1,4 @@
-# Python's streaming parser over a file: each record as a tree, its key read, then forgotten.
+# Python's streaming parser over a file: builds a tree for each record, reads its key, and frees it.
 import json
 import os
 import resource
@@ -19,7 +19,7 @@ print(json.dumps({"seconds": time.perf_counter() - started, "records": keys}))
 used = resource.getrusage(resource.RUSAGE_SELF)
 peak = used.ru_maxrss * 1024
 if sys.platform == "linux":
-    # ru_maxrss begins with that of the process that started this one.
+    # ru_maxrss starts with the value of the parent process.
     with open("/proc/self/status") as status:
         peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
 with open(os.environ["BENCH_USAGE_FILE"], "w") as file:

@@ -1,4 +1,4 @@
-// The floor of any pull: reads a file to its end and does nothing with it.
+// The lower bound of any pull: reads a file to its end and does nothing with it.
 import { open } from 'node:fs/promises';
 
 const file = await open(process.argv[2] as string);

@@ -1,4 +1,4 @@
-// A streaming parser's part of a pull: saxes over a file, its events counted and nothing kept.
+// The parsing part of a pull with saxes: reads a file, counts the records, keeps nothing.
 import { createReadStream } from 'node:fs';
 import { SaxesParser } from 'saxes';
 

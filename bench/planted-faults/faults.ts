@@ -1,6 +1,6 @@
-// The list of planted faults: small changes of what keeps the laws, each of which a test must notice.
+// The planted faults: small changes to code that upholds the laws, each of which a test must catch.
 
-/** One fault: in `file`, `find` becomes `put` wherever it stands; one of `tests` must fail then. */
+/** One fault: `put` replaces every `find` in `file`; then one of `tests` must fail. */
 export interface PlantedFault {
   readonly file: string;
   readonly find: string;
@@ -66,7 +66,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [mirror],
     named: 'deletes',
   },
-  // Postings whose records can't be read.
+  // Unreadable records.
   {
     file: 'src/store/change/protect-unreadable.ts',
     find: "'delete from missing x using protected p where x.key = p.key'",
@@ -153,7 +153,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: "async abandon(): Promise<void> {\n    await this.session.query('rollback').catch(() => undefined);",
     tests: ['test/store/pull-transaction.test.ts'],
   },
-  // Accounts, and what an older pull may do.
+  // Accounting, and the limits of an older pull.
   {
     file: 'src/plan/accounting.ts',
     find: 'if (sum === total) return',
@@ -178,7 +178,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: 'if (false)',
     tests: ['test/scenarios/reports.test.ts'],
   },
-  // A record hash stands for one key, under one way of reading records.
+  // A record hash belongs to one key and one way of reading records.
   {
     file: 'src/posting/hash.ts',
     find: ' ^ (interpretation[byte] as number)',
@@ -204,7 +204,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: 'state?.validators',
     tests: ['test/scenarios/changed-source.test.ts'],
   },
-  // What is read ahead.
+  // Postings read in advance.
   {
     file: 'src/pull/record-planner.ts',
     find: 'this.#pullTx.nothingKnown && this.#edits.none',
@@ -229,7 +229,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: "return true ? '' :",
     tests: ['test/feed/written-reading.test.ts', 'test/jobs/pull-feed.test.ts'],
   },
-  // What is written.
+  // What is stored.
   {
     file: 'src/posting/clean-texts.ts',
     find: `if (json.includes('\\t'))`,
@@ -310,7 +310,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: "is(facts, 404) && { kind: 'gone' }",
     tests: [outcome],
   },
-  // What becomes of a change.
+  // The life cycle of a change.
   {
     file: 'src/apply/outcome-policy.ts',
     find: "if (operation === 'create') return inDoubt(outcome.message);",
@@ -361,7 +361,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [uncertainWrites],
     named: 'live job',
   },
-  // The address of a site, and the last moment of a request.
+  // The address of a site, and the deadline of a request.
   { file: 'src/store/change/claim.ts', find: 'coalesce(s.address = here.address, true)', put: 'true', tests: [moved] },
   {
     file: 'src/apply/maintain-backlog.ts',
@@ -376,7 +376,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: '',
     tests: ['test/site/faults.test.ts'],
   },
-  // The create protocol and its doubts.
+  // The create protocol and doubts.
   {
     file: 'src/store/change/recover-abandoned.ts',
     find: "state = case when c.attempt_operation = 'create' then 'in_doubt'",
@@ -389,14 +389,14 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: 'and c.attempt_token = a.token and c.revision = a.revision',
     put: 'and c.attempt_token = a.token',
     tests: [doubts],
-    named: 'a newer wish',
+    named: 'a newer change',
   },
   {
     file: 'src/store/change/doubt.ts',
     find: 'coalesce(c.sent_revision, c.revision) as revision',
     put: 'c.revision as revision',
     tests: [doubts],
-    named: 'a newer wish',
+    named: 'a newer change',
   },
   {
     file: 'src/store/change/doubt.ts',
@@ -448,7 +448,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: '!worthAgain(error)',
     put: 'true',
     tests: ['test/laws/own-faults.test.ts'],
-    named: 'stopped at once',
+    named: 'stopped immediately',
   },
   {
     file: 'src/store/locks/feed-locks.ts',
@@ -462,9 +462,9 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: 'coalesce(c.sent_fields, c.fields)',
     put: 'coalesce(c.fields, c.sent_fields)',
     tests: [doubts],
-    named: 'a newer wish waits',
+    named: 'a newer change waits',
   },
-  // Statements of a settlement that travel together.
+  // Statements that record outcomes, sent together.
   {
     file: 'src/store/postgres/database.ts',
     find: 'if (over) throw',
@@ -485,7 +485,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: 'rows.length > replaced.length',
     tests: ['test/laws/overtaken.test.ts', doubts],
   },
-  // Places: what is in work, and what the site gets at a time.
+  // Slots: changes in flight, and requests that the site gets at a time.
   {
     file: 'jobs/apply-change.ts',
     find: 'if (wentWell(exchange.outcome)) releaseSlot();',
@@ -499,7 +499,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: '',
     tests: ['test/scenarios/requests-at-a-time.test.ts'],
   },
-  // Queue jobs: batches, what is handed over, and what waits already.
+  // Queue jobs: batches, the dispatcher, and postings that are queued already.
   {
     file: 'src/queue/running-worker.ts',
     find: '.then(() => Promise.all(inFlight))',
@@ -561,6 +561,6 @@ export const plantedFaults: readonly PlantedFault[] = [
     find: 'Math.max(2 * requests, requests + 4 * options.concurrency)',
     put: '2 * requests + 0 * options.concurrency',
     tests: ['test/scenarios/trouble.test.ts'],
-    named: 'many requests at a time',
+    named: 'many requests in flight',
   },
 ];

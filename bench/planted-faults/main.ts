@@ -1,4 +1,4 @@
-// Plants one fault after another in a copy of the project, runs the tests that should notice, and names those that did not.
+// Plants one fault after another in a copy of the project, runs the tests that should catch it, and reports the faults that survive.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { type PlantedFault, plantedFaults } from './faults.ts';
 
 const COPIED = ['src', 'jobs', 'test', 'config', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 
-/** Exit status of a run of the tests of `project`, and the end of what it printed. */
+/** Runs tests of `project`; returns the exit status and the end of the output. */
 async function runTests(
   project: string,
   { tests, named }: Pick<PlantedFault, 'tests' | 'named'>,
@@ -32,11 +32,11 @@ async function runTests(
   return { status, output };
 }
 
-/** Plants the fault and gives how to take it out again. Throws where its text does not stand there any more. */
+/** Plants the fault and returns a function that removes it. Throws if the file no longer contains the text. */
 function plant(project: string, { file, find, put }: PlantedFault): () => void {
   const path = join(project, file);
   const before = readFileSync(path, 'utf8');
-  if (!before.includes(find)) throw new Error(`${file} does not hold any more: ${find}`);
+  if (!before.includes(find)) throw new Error(`${file} no longer contains: ${find}`);
   writeFileSync(
     path,
     before.replaceAll(find, () => put),
@@ -47,7 +47,7 @@ function plant(project: string, { file, find, put }: PlantedFault): () => void {
 const only = process.argv[2];
 const chosen = plantedFaults.filter(({ file, find }) => only === undefined || `${file} ${find}`.includes(only));
 const folder = mkdtempSync(join(tmpdir(), 'jobmirror-planted-'));
-// The server's own user must be able to enter.
+// The unprivileged user of the database server must be able to enter the folder.
 chmodSync(folder, 0o711);
 const project = join(folder, 'project');
 const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
@@ -65,7 +65,7 @@ try {
   }
   const all = { tests: [...new Set(chosen.flatMap(({ tests }) => tests))] };
   const { status, output } = await runTests(project, all, server.url('postgres'));
-  if (status !== 0) throw new Error(`without any fault the tests fail as well, so nothing is shown:\n${output}`);
+  if (status !== 0) throw new Error(`the tests also fail without any fault, so the result proves nothing:\n${output}`);
 } finally {
   await server.leave();
   rmSync(folder, { recursive: true, force: true });

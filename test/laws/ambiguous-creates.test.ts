@@ -1,4 +1,4 @@
-// Creates of which the site, or the way to it, tells no clear outcome: after healing, one job a posting (laws 1 and 2).
+// Creates with ambiguous outcomes, caused by the site or the network: once the faults are over, one job per posting (laws 1 and 2).
 import { describe, expect } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import { countOf } from '../support/extent.ts';
@@ -7,13 +7,13 @@ import { heal } from './heal.ts';
 import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
-/** Gives up soon, but looks late enough for what is made after that, on a slow machine too. */
+/** A short timeout, and a check of the list that is late enough to see jobs made after it, even on a slow machine. */
 const SHORT_RETRY = {
   limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
   doubts: '{ resolve_after_seconds: 2 }',
 };
 
-/** What strikes three of six creates. */
+/** Faults that hit three of six creates. */
 const FAULTS: readonly Omit<Fault, 'on' | 'after' | 'count'>[] = [
   { name: 'refuse', ms: 300 },
   { name: 'reset-before' },
@@ -52,7 +52,7 @@ const FAULTS: readonly Omit<Fault, 'on' | 'after' | 'count'>[] = [
 const describeFault = ({ name, ...rest }: Omit<Fault, 'on'>): string =>
   [name, ...Object.entries(rest).map(([key, value]) => `${key} ${value}`)].join(', ');
 
-describe('creates that meet', { concurrent: true }, () => {
+describe('creates that hit', { concurrent: true }, () => {
   it.for(FAULTS.map((fault) => ({ fault, title: describeFault(fault) })))(
     '$title',
     { timeout: 900_000 },
@@ -86,7 +86,7 @@ describe('creates that meet', { concurrent: true }, () => {
       `select count(distinct key) as n from failure where operation = 'create'`,
     );
     expect(doubtful?.n).toBeGreaterThan(count / 4);
-    // A sync waits for doubts only so long; many of them take several readings of a long list.
+    // A sync waits for doubts for a limited time; many doubts take several readings of a long list.
     while ((await heal(installation)).in_doubt > 0);
     await checkLaws(installation, list);
   });

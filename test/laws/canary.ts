@@ -1,13 +1,13 @@
-// Finds a secret in whatever form it travels: plain, Base64 and URL-encoded, alone or inside a longer text.
+// Finds a secret in every form that it may take: plain, Base64 and URL-encoded, alone or inside a longer text.
 
-/** One find, for people: which form stood where, and what stood around it. */
+/** One find, for people: the form, the place and the surrounding text. */
 export interface Find {
   readonly where: string;
   readonly form: string;
   readonly around: string;
 }
 
-/** Looks for a secret in bytes. The forms are spelt out here once more, so that what removes secrets is not its own judge. */
+/** Searches bytes for a secret. The forms are listed here again, so that the code that removes secrets does not check itself. */
 export function canarySearch(secret: string): (where: string, content: string | Buffer) => Find[] {
   const forms = formsOf(secret);
   return (where, content) => {
@@ -33,8 +33,8 @@ function formsOf(secret: string): { name: string; text: string }[] {
     ['Base64 of Basic credentials', Buffer.from(`${secret}:X`).toString('base64')],
     ['hexadecimal', Buffer.from(secret).toString('hex')],
   ] as const;
-  // In the Base64 of a longer text the secret lies in the groups of three in one of three ways; the characters at its
-  // ends hold bits of its neighbours, too.
+  // In the Base64 of a longer text the secret can start at one of three offsets in a group of three bytes; the characters
+  // at its ends also hold bits of its neighbours.
   const inner = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)])
       .toString('base64')

@@ -1,4 +1,4 @@
-// The key of a feed changes, and what was noted under the old one is still there: discarded, imported, of an older version.
+// The key of a feed changes while records under the old key still exist: discarded, imported, from an older version.
 import { describe, expect } from 'vitest';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { discardEntries } from '../../src/store/change/act-in-review.ts';
@@ -12,7 +12,7 @@ const ACME = 'acme' as FeedName;
 const OLD = { format: 'indeed' };
 const NEW = { format: 'indeed', key: 'other' };
 
-/** A feed whose records have a second key, but for those of `without`. */
+/** A feed whose records have a second key, except those in `without`. */
 function feedOf(list: readonly TestPosting[], without: readonly string[] = []): string {
   return list.reduce((xml, { key }) => {
     const reference = `<referencenumber><![CDATA[${key}]]>`;
@@ -33,7 +33,7 @@ const ownJobs = async ({ sandbox, owner }: Installation): Promise<number> =>
   (await sandbox.inspect.jobs()).filter((siteJob) => siteJob.owner === owner).length;
 
 describe('a changed key', { concurrent: true }, () => {
-  it('takes no old job for a new one where a record without the new key was discarded', async ({ open }) => {
+  it('mistakes no old job for a new one after a record without the new key was discarded', async ({ open }) => {
     const installation = await open();
     const list = postings(30);
     const xml = feedOf(list, ['p7']);
@@ -44,12 +44,12 @@ describe('a changed key', { concurrent: true }, () => {
     await db.transaction((tx) => discardEntries(tx, { ids: [], feeds: [ACME] }, 'a person'));
     expect(await syncFeed(installation, xml)).toMatchObject({ status: 'review', unchanged: 29, gone: 30, held: 30 });
     await approve(installation);
-    // Approved deletes are sent at once, and may count towards the pull before.
+    // Approved deletes are sent at once, and may count for the previous pull.
     expect(await syncFeed(installation, xml)).toMatchObject({ held: 0, pending_deletes: 0, created: 0 });
     expect(await ownJobs(installation)).toBe(29);
   });
 
-  it('that is changed back after an incomplete pull leaves the old jobs as they were', async ({ open }) => {
+  it('reverted after an incomplete pull leaves the old jobs as they were', async ({ open }) => {
     const installation = await open();
     const list = postings(10);
     const xml = feedOf(list);
@@ -63,7 +63,7 @@ describe('a changed key', { concurrent: true }, () => {
     await checkLaws(installation, list);
   });
 
-  it('that is changed back before anything was sent sends nothing', async ({ open }) => {
+  it('reverted before anything was sent sends nothing', async ({ open }) => {
     const installation = await open();
     const list = postings(10);
     const xml = feedOf(list);
@@ -78,8 +78,8 @@ describe('a changed key', { concurrent: true }, () => {
   });
 });
 
-describe('record hashes of an older version, of the bytes alone', { concurrent: true }, () => {
-  it('are noted anew by the next pull, which sends nothing', async ({ open }) => {
+describe('record hashes of an older version, made from the bytes alone', { concurrent: true }, () => {
+  it('are replaced by the next pull, which sends nothing', async ({ open }) => {
     const installation = await open();
     const list = postings(10);
     await syncFeed(installation, feedXml(list));

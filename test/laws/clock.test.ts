@@ -1,4 +1,4 @@
-// A process whose clock jumps by a day in the middle, forward or back: what has to be timed goes by other clocks.
+// A process whose clock jumps by a day during a run, forward or back: timing must not depend on that clock.
 import { describe, expect } from 'vitest';
 import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
 import { postings } from '../support/indeed-feed.ts';
@@ -16,7 +16,7 @@ const CASES = QUEUES.flatMap((queue) => [
 
 describe('a clock that jumps by a day', { concurrent: true }, () => {
   it.for(CASES)(
-    '$jump in the middle, with the queue in $queue $note',
+    '$jump during a run, with the queue in $queue $note',
     { timeout: 900_000 },
     async (each, { open, skip }) => {
       const { queue, available, shiftMs } = each;
@@ -29,7 +29,7 @@ describe('a clock that jumps by a day', { concurrent: true }, () => {
         CLOCK_SHIFT_MS: String(shiftMs),
       };
       const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync'], env));
-      // From here on also with doubts and retries, whose times are counted.
+      // From here on with doubts and retries too, which depend on time.
       await installation.sandbox.setFaults([
         { name: '500', made: true, on: ['create'], count: 3 },
         { name: '429', on: ['create'], after: 5, count: 3 },

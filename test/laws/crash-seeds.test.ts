@@ -1,5 +1,5 @@
-// Kills a process at every named step, with other feeds and at another time for each seed: CRASH_SEEDS=200 plays as many,
-// FIRST_SEED on; SEED=123 plays one again.
+// Kills a process at every named step, with different feeds and at a different time for each seed. CRASH_SEEDS=200 plays
+// 200 seeds, starting at FIRST_SEED; SEED=123 replays one.
 import { afterAll, describe, expect } from 'vitest';
 import { approveChanges } from '../../src/store/change/act-in-review.ts';
 import type { Step } from '../../src/telemetry/fault-hook.ts';
@@ -21,8 +21,8 @@ const seeds = given === undefined ? Array.from({ length: count }, (_, at) => fir
 const kills = new Map<Step, number>(STEPS.map((step) => [step, 0]));
 
 afterAll(() => {
-  const told = [...kills].map(([step, times]) => `${step} ${times}`).join(', ');
-  process.stdout.write(`${seeds.length} seeds; killed at ${told}\n`);
+  const counts = [...kills].map(([step, times]) => `${step} ${times}`).join(', ');
+  process.stdout.write(`${seeds.length} seeds; killed at ${counts}\n`);
 });
 
 describe.runIf(runsEverything)(`a process killed at every step${onlyInAllNote}`, { concurrent: true }, () => {
@@ -32,7 +32,7 @@ describe.runIf(runsEverything)(`a process killed at every step${onlyInAllNote}`,
     const feed = simulateFeed(random, 8 + random.number(10));
     await installation.writeFeed(feed.clean());
     await installation.sync();
-    // Whoever is killed is the only one that sends.
+    // Only the process that is killed sends.
     await installation.stopEngine();
     for (const step of random.some(STEPS, STEPS.length)) await crashAt(step, seed, installation, feed, random);
   });
@@ -46,7 +46,7 @@ async function crashAt(
   random: Random,
 ): Promise<void> {
   const moved = feed.change();
-  // One is made in any case, so that the step is reached.
+  // One create in any case, so that the step is reached.
   feed.renew([`made for ${step}`]);
   await installation.writeFeed(feed.clean());
   const doubtful = step.startsWith('doubt-');
@@ -63,7 +63,7 @@ async function crashAt(
   const { signal, output } = await installation.spawn(['sync'], env).ended;
   const again = `SEED=${seed} npx vitest run test/laws/crash-seeds.test.ts: ${moved}, killed at ${step}, time ${nth}`;
   if (signal === 'SIGKILL') kills.set(step, (kills.get(step) ?? 0) + 1);
-  // With one change only there is no second time; and a sync on a busy machine does not wait for doubts for ever.
+  // A single change passes each step only once, and a sync on a busy machine does not wait for doubts forever.
   if (nth === 1 && !doubtful) expect(signal, `${again}\n${output}`).toBe('SIGKILL');
   try {
     await recordAll(installation);
@@ -75,7 +75,7 @@ async function crashAt(
 }
 
 /**
- * Heals, approves what the guard holds, and resolves as a person does what resembles another posting's job, until
+ * Ends the faults, approves held deletes, and resolves jobs that resemble another posting's as a person would, until
  * everything is mirrored.
  */
 async function recordAll(installation: Installation): Promise<void> {

@@ -1,4 +1,4 @@
-// Kills a process at every named step of pull and apply, and shows that the next one leaves everything as it should be.
+// Kills a process at every named step of pull and apply, and checks that the next process sets everything right.
 import { describe, expect } from 'vitest';
 import type { Queryable } from '../../src/store/postgres/database.ts';
 import type { Step } from '../../src/telemetry/fault-hook.ts';
@@ -31,7 +31,7 @@ const POINTS: readonly { readonly step: Step; readonly nth: number; readonly wha
   ]),
 ];
 
-/** Opens an installation that has mirrored `BEFORE` and finds `AFTER` in its feed. */
+/** Opens an installation that has mirrored `BEFORE` and whose feed now contains `AFTER`. */
 async function openMirrored(open: Open, queue: string): Promise<Installation> {
   const installation = await open({
     queue,
@@ -39,7 +39,7 @@ async function openMirrored(open: Open, queue: string): Promise<Installation> {
   });
   await installation.writeFeed(feedXml(BEFORE));
   await installation.sync();
-  // The child is the only one that sends.
+  // Only the child sends.
   await installation.stopEngine();
   await installation.writeFeed(feedXml(AFTER));
   return installation;
@@ -47,7 +47,7 @@ async function openMirrored(open: Open, queue: string): Promise<Installation> {
 
 const queueAt = (queue: string): number => QUEUES.findIndex((each) => each.queue === queue);
 
-// Side by side, as most of the time goes by waiting until the dead worker's queue job is given to another one.
+// Concurrent, because most of the time is spent waiting until the dead worker's queue job is redelivered.
 describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: true }, ({ queue, available }) => {
   it.skipIf(!available).for(POINTS)('at $step of $what', { timeout: 900_000 }, async (point, { open, skip }) => {
     skip(leavesOut(POINTS.indexOf(point), queueAt(queue), QUEUES.length), ONLY_IN_ALL);
@@ -62,7 +62,7 @@ describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: tru
 });
 
 describe.each(QUEUES)(
-  'killed while it settles doubts, with the queue in $queue $note',
+  'killed while it resolves doubts, with the queue in $queue $note',
   { concurrent: true },
   ({ queue, available }) => {
     const DOUBTFUL = [
@@ -89,7 +89,7 @@ describe.each(QUEUES)(
   },
 );
 
-/** Leaves the database as an empty one: it knows nothing of the site, which has the jobs of the feed all the same. */
+/** Empties the database: it knows none of the feed's jobs, although the site has them. */
 async function forgetAll(db: Queryable): Promise<void> {
   for (const table of ['mapping', 'document', 'change']) await db.query(`delete from ${table}`);
   await db.query('update feed_state set site_checked_at = null, etag = null, last_modified = null');
@@ -118,7 +118,7 @@ describe.each(QUEUES)(
       const { signal, output } = await installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: step }).ended;
       expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
       const report = await heal(installation);
-      // Each posting's job is there already: none is made again, and each waits for a person.
+      // Each posting's job exists already: none is created again, and each waits for a person.
       expect(report).toMatchObject({ created: 0, in_doubt: BEFORE.length });
       const jobs = await installation.sandbox.inspect.jobs();
       expect(jobs.filter(({ owner }) => owner === installation.owner)).toHaveLength(BEFORE.length);

@@ -1,9 +1,9 @@
-// The feed of a crossing life: postings with two identifiers, in one of two shapes, whole or with what feeds suffer from.
+// The feed of a crossing life: postings with two identifiers, in one of two shapes, intact or with typical damage.
 
 import type { Setup } from './crossing-setup.ts';
 import type { Random } from './random.ts';
 
-/** One posting; `number` is what both of its identifiers are made of, and its web address, which no site changes. */
+/** One posting. Both identifiers derive from `number`, and so does its web address, which no site changes. */
 export interface CrossingPosting {
   readonly number: number;
   readonly title: string;
@@ -15,7 +15,7 @@ export interface CrossingPosting {
 
 export const addressOfPosting = (number: number): string => `https://jobs.example.com/s${number}`;
 
-/** How a document is spoiled. `whole`: nothing is wrong with it, so it proves what is gone. */
+/** How a document is damaged. `whole`: not at all, so it proves which postings are gone. */
 export const DAMAGES = [
   'whole',
   'whole',
@@ -35,7 +35,7 @@ const TEXTS = ['<p>Work  here</p>', 'Café\r\nof the house', 'By day'];
 export interface CrossingFeed {
   readonly postings: readonly CrossingPosting[];
   change(): string;
-  /** Gives content that they never had to the postings with these numbers, and brings them back where they are gone. */
+  /** Gives new content to the postings with these numbers, and brings back those that are gone. */
   renew(numbers: Iterable<number>): void;
   /** Makes all postings valid. */
   repair(): void;
@@ -99,7 +99,7 @@ const recordXml = ({ number, title, city, text, invalid }: CrossingPosting): str
 <city>${city}</city><state>${invalid ? 'Jalisco' : 'MA'}</state><url>${addressOfPosting(number)}</url>
 <description><![CDATA[${text}]]></description></job>`;
 
-/** The document in the shape that the setup reads. */
+/** The document in the shape that the setup expects. */
 export function crossingXml(
   postings: readonly CrossingPosting[],
   { records, key }: Setup,

@@ -1,14 +1,14 @@
-// The configuration of a crossing life: what an operator may change about a feed between two runs, as the file that says so.
+// The configuration of a crossing life: everything that an operator may change about a feed between two runs, and its file.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Installation } from './installation.ts';
 import type { Random } from './random.ts';
 
-/** All that changes. Identifiers of a posting: `referencenumber` and, by another numbering, `requisition`. */
+/** The settings that change. A posting has two identifiers: `referencenumber` and, numbered differently, `requisition`. */
 export interface Setup {
   readonly feed: 'acme' | 'globex';
   readonly key: 'referencenumber' | 'requisition';
-  /** The preset, or the same written out; `records` says where its records are. */
+  /** The preset, or the same format inline; `records` is its records path. */
   readonly format: 'preset' | 'inline';
   readonly records: 'source/job' | 'source/list/job';
   readonly title: 'title' | 'title and city';
@@ -44,7 +44,7 @@ const CHANGES: Changes = {
   guard: ['{ percent: 20, count: 5', '{ percent: 100, count: 100', '{ percent: 5, count: 1'],
 };
 
-/** Another value of one setting. The preset reads the records of any root, but not those of a list in it. */
+/** Changes one setting. The preset reads the records of any root, but not those of a list inside it. */
 export function changeSetup(setup: Setup, random: Random): { readonly setup: Setup; readonly note: string } {
   const name = random.pick(Object.keys(CHANGES) as (keyof Setup)[]);
   const value = random.pick(CHANGES[name].filter((other) => other !== setup[name]));
@@ -58,7 +58,7 @@ export function changeSetup(setup: Setup, random: Random): { readonly setup: Set
   return { setup: fitting, note: `${name} becomes ${value}` };
 }
 
-/** A field of each job that tells by which key its posting was known when it was made. */
+/** A field of each job that names the key by which its posting was known when the job was made. */
 export const categoryOf = (key: Setup['key']): string => `by ${key}`;
 
 const FIELDS = `number: referencenumber

@@ -1,4 +1,4 @@
-// Lives in which features cross, from seeds: SEED=123 plays one again, SEEDS=300 plays more of them, from FIRST_SEED on.
+// Seeded lives that combine features: SEED=123 replays one, SEEDS=300 plays 300 of them, starting at FIRST_SEED.
 import { describe } from 'vitest';
 import { countOf } from '../support/extent.ts';
 import { cross } from './crossing.ts';

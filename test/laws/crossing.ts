@@ -1,5 +1,5 @@
-// One life in which features cross: the configuration, the feed's names, the token, the site and its reviewers change
-// between and during runs. What must never happen is checked after each step, all laws at the end.
+// One life that combines features: the configuration, the feed's name, the token and the site change and reviewers act,
+// between and during runs. Laws 1, 3 and 4 are checked after each step, all laws at the end.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -38,18 +38,18 @@ interface Life {
   readonly random: Random;
   readonly feed: CrossingFeed;
   setup: Setup;
-  /** The configuration before the last change, still used by processes that nobody has restarted. */
+  /** The configuration before the last change, still used by processes that were not restarted. */
   former: Setup;
   password: number;
   settings: Partial<SandboxSettings>;
-  /** Postings whose delete a whole document has allowed, as `category address`, since the site was last known to agree. */
+  /** Postings that a whole document allowed to delete since the site last agreed with the feed, as `category address`. */
   readonly mayBeGone: Set<string>;
-  /** Numbers of postings whose jobs were removed on the site, or whose entries a person dealt with. */
+  /** Numbers of postings whose jobs were removed on the site, or whose entries a person handled. */
   readonly touched: Set<number>;
   readonly story: string[];
 }
 
-/** Lives it through. Throws what was found broken, with the seed and the story. */
+/** Plays the life. Throws the broken law with the seed and the history. */
 export async function cross(seed: number, installation: Installation, queue = 'database'): Promise<void> {
   const random = randomOf(seed);
   const life: Life = {
@@ -76,7 +76,9 @@ export async function cross(seed: number, installation: Installation, queue = 'd
     await end(life);
   } catch (cause) {
     const again = `SEED=${seed} npx vitest run test/laws/crossing.test.ts`;
-    throw new Error(`seed ${seed} broke a law; again with: ${again}\n${life.story.join('\n')}\n${cause}`, { cause });
+    throw new Error(`seed ${seed} broke a law; replay it with: ${again}\n${life.story.join('\n')}\n${cause}`, {
+      cause,
+    });
   }
 }
 
@@ -101,7 +103,7 @@ async function live(life: Life): Promise<void> {
   if (random.chance(45)) await review(life);
 }
 
-// What changes ---------------------------------------------------------------------------------------------------------
+// Changes --------------------------------------------------------------------------------------------------------------
 
 async function configure(life: Life): Promise<void> {
   const { installation, queue, setup } = life;
@@ -124,7 +126,7 @@ async function changeConfiguration(life: Life): Promise<void> {
   await configure(life);
   if (!renamed) return;
   if (life.random.chance(50)) {
-    // Under a name that nobody has told the database of, nothing may be created.
+    // Nothing may be created under a name that the database does not know yet.
     await writeFeed(life, 'whole');
     const creates = await countCreates(life, () => sync(life));
     const { db } = await life.installation.app();
@@ -142,14 +144,14 @@ async function countCreates({ installation }: Life, work: () => Promise<unknown>
   return installation.sandbox.requests.recent().filter(({ method }) => method === 'POST').length;
 }
 
-/** As a person does: the command says to try again while changes are being sent. */
+/** Renames as a person would: the command asks to try again while changes are being sent. */
 async function rename({ installation, former, setup, story }: Life): Promise<void> {
   for (let attempt = 0; attempt < 30; attempt++) {
     await installation.stopEngine();
     const { status, output } = await installation.spawn(['feeds', 'rename', former.feed, setup.feed]).ended;
     if (status === 0) return;
     story.push(`  rename: ${output.trim()}`);
-    // Nothing of the former feed was ever recorded, so nothing has to be renamed.
+    // The former feed was never recorded, so there is nothing to rename.
     if (/records no feed|knows no feed|no feed/.test(output)) return;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
@@ -200,7 +202,7 @@ async function writeFeed(life: Life, damage: Damage): Promise<void> {
   const xml = crossingXml(feed.postings, setup, damage, random);
   for (const file of ['feed.xml', 'other.xml']) await writeFile(join(installation.folder, file), xml);
   if (damage !== 'whole') return;
-  // It proves that whatever else is live is gone: absent postings, and those known by another key.
+  // It proves that all other live postings are gone: absent ones, and those known by another key.
   const expected = new Set(feed.postings.map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`));
   for (const job of await ownJobs(life)) if (!expected.has(identityOf(job))) life.mayBeGone.add(identityOf(job));
 }
@@ -219,7 +221,7 @@ async function setFaults({ installation, random, story }: Life): Promise<void> {
     story.push(`  faults: ${faults.map(({ name, on }) => `${name} on ${on?.join('+')}`).join(', ')}`);
 }
 
-// What runs ------------------------------------------------------------------------------------------------------------
+// Processes ------------------------------------------------------------------------------------------------------------
 
 async function sync(life: Life): Promise<PullReport> {
   const report = await life.installation.sync(life.setup.feed);
@@ -246,7 +248,7 @@ async function killInTheMiddle({ installation, random, story }: Life): Promise<v
   await installation.spawn(['sync'], env).ended;
 }
 
-/** A process that still has the configuration from before the last change, its token included. */
+/** A process that still has the former configuration, including its token. */
 async function startBeside(life: Life): Promise<Running> {
   const { installation, former, queue, password, random, story } = life;
   const tokens = [password, (password + PASSWORDS.length - 1) % PASSWORDS.length];
@@ -255,7 +257,7 @@ async function startBeside(life: Life): Promise<Running> {
   const old = random.chance(30) && tokens[0] !== tokens[1];
   await writeFile(join(installation.folder, tokenFile), old ? 'a token of earlier days' : token, { mode: 0o600 });
   await writeSetup(installation, former, queue, tokenFile, 'former.yaml');
-  story.push(`  beside: a worker with the former configuration${old ? ' and an old token' : ''}`);
+  story.push(`  in parallel: a worker with the former configuration${old ? ' and an old token' : ''}`);
   const running = installation.spawn(['work', '--config', join(installation.folder, 'former.yaml')]);
   await running.started;
   return running;
@@ -266,7 +268,7 @@ async function stopBeside({ random }: Life, { child, ended }: Running): Promise<
   await ended;
 }
 
-// What people do -------------------------------------------------------------------------------------------------------
+// People ---------------------------------------------------------------------------------------------------------------
 
 async function review(life: Life): Promise<void> {
   const { installation, random, setup, story } = life;
@@ -309,7 +311,7 @@ async function resolveDoubtsNow({ installation, setup, story }: Life): Promise<v
   story.push(...(await resolveAsPeopleDo(installation, setup.feed, isJobOf)).story);
 }
 
-// What is checked ------------------------------------------------------------------------------------------------------
+// Checks ---------------------------------------------------------------------------------------------------------------
 
 const ownJobs = async ({ installation: { sandbox, owner } }: Life): Promise<readonly InspectedJob[]> =>
   (await sandbox.inspect.jobs()).filter((job) => job.owner === owner);
@@ -325,8 +327,8 @@ function touch(life: Life, job: InspectedJob): void {
 }
 
 /**
- * Laws 1 and 4, at any time: no posting has two jobs, and nobody else's job was touched. Law 2: what is uncertain is never
- * left without a change that makes it certain again.
+ * Laws 1 and 4, at any time: no posting has two jobs, and nobody else's job was touched. Law 2: every uncertain posting has
+ * a change that makes it certain again.
  */
 async function checkAlways(life: Life): Promise<void> {
   const { sandbox, owner, foreign } = life.installation;
@@ -345,7 +347,7 @@ async function checkAlways(life: Life): Promise<void> {
   expect(left, 'uncertain postings without a change').toEqual([]);
 }
 
-/** Law 3: only what a whole document has shown to be gone is ever deleted. */
+/** Law 3: only postings that a whole document has shown to be gone are deleted. */
 async function checkDeletes(life: Life, before: readonly InspectedJob[]): Promise<void> {
   const { sandbox } = life.installation;
   await sandbox.requests.idle();
@@ -358,15 +360,15 @@ async function checkDeletes(life: Life, before: readonly InspectedJob[]): Promis
   }
 }
 
-// How it ends ----------------------------------------------------------------------------------------------------------
+// The end --------------------------------------------------------------------------------------------------------------
 
 async function end(life: Life): Promise<void> {
-  // A site whose jobs are left gone would never have them again.
+  // With `leave`, the site would never get back the jobs that are gone.
   life.setup = { ...life.setup, onMissing: 'create' };
   await configure(life);
   const { installation, feed, setup, story } = life;
   const { sandbox } = installation;
-  story.push('the end: all faults are over, and people deal with all that is left');
+  story.push('the end: all faults are over, and people handle every open entry');
   await sandbox.setFaults([]);
   sandbox.setSettings({
     storedValues: 'exact',
@@ -379,8 +381,8 @@ async function end(life: Life): Promise<void> {
   await installation.stopEngine();
   await sandbox.requests.idle();
   const { db } = await installation.app();
-  const rested = await db.query<{ key: string }>(`select key from change where state = 'discarded'`);
-  for (const number of numbersIn(rested.map(({ key }) => key))) life.touched.add(number);
+  const discarded = await db.query<{ key: string }>(`select key from change where state = 'discarded'`);
+  for (const number of numbersIn(discarded.map(({ key }) => key))) life.touched.add(number);
   feed.repair();
   const present = new Set(feed.postings.map(({ number }) => number));
   feed.renew([...life.touched].filter((number) => number >= 0 && present.has(number)));
@@ -420,7 +422,7 @@ async function editedStates({ installation, setup }: Life): Promise<ReadonlyMap<
   return new Map(current.map(({ key, value }) => [numbersIn([key])[0] ?? -1, { 'location-state': value }]));
 }
 
-/** All that a person would do at the end of a bad week. */
+/** Everything that a person would do at the end of a bad week. */
 async function deal(life: Life): Promise<void> {
   const { installation, setup } = life;
   const { db } = await installation.app();
@@ -432,7 +434,7 @@ async function deal(life: Life): Promise<void> {
   await resolveDoubtsNow(life);
 }
 
-/** What the site stores of a posting may have been changed by it: what is the same under all of that is compared. */
+/** The site may change the values that it stores, so values are compared in a form that survives these changes. */
 function comparable(fields: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const names = ['number', 'title', 'description', 'location-city', 'location-state'];
   return Object.fromEntries(

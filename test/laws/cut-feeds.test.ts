@@ -1,4 +1,4 @@
-// Feeds that end too early, cut at every kind of place on every way: none of them proves that a posting is gone (law 3).
+// Feeds that end too early, cut at every kind of place in every kind of transfer: none proves that a posting is gone (law 3).
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it as plainIt } from 'vitest';
@@ -14,7 +14,7 @@ import { randomOf } from './random.ts';
 
 const WAYS: readonly (Framing | 'file')[] = ['Content-Length', 'chunked', 'close-delimited', 'file'];
 
-/** Every way, packing and place; but nobody can see that what ends without a word has lost what follows its root. */
+/** Every way, packing and place, except a cut after the root that nobody can detect: plain data without an announced end. */
 const CASES = WAYS.flatMap((way) =>
   PACKINGS.flatMap((packing) => placesOf(packing).map((place) => ({ way, packing, place }))),
 ).filter(
@@ -46,9 +46,9 @@ describe('feeds cut', () => {
       const location = each.way === 'file' ? join(installation.folder, 'feed.xml') : `${server.origin}/feed.xml`;
       const source = { ...setup.source, location };
       const pulled = await pullFeed({ ...setup, source }, { db, log, signal: new AbortController().signal });
-      const said = `${each.way}, ${each.packing}, in ${each.place}, after ${current.cut} of ${current.body.length} bytes`;
-      expect(pulled.kind === 'failed' || (pulled.kind === 'committed' && !pulled.complete), said).toBe(true);
-      expect(await db.query(`select key from change where desired = 'absent'`), said).toEqual([]);
+      const about = `${each.way}, ${each.packing}, in ${each.place}, after ${current.cut} of ${current.body.length} bytes`;
+      expect(pulled.kind === 'failed' || (pulled.kind === 'committed' && !pulled.complete), about).toBe(true);
+      expect(await db.query(`select key from change where desired = 'absent'`), about).toEqual([]);
     }
     expect(cuts).toBe(wantedCount);
 
@@ -60,9 +60,9 @@ describe('feeds cut', () => {
   });
 });
 
-describe('what cuts them', () => {
+describe('the cutter', () => {
   plainIt.for(PACKINGS.flatMap((packing) => placesOf(packing).map((place) => ({ packing, place }))))(
-    'leaves out something of a whole feed: $packing, $place',
+    'removes part of a whole feed: $packing, $place',
     ({ packing, place }) => {
       const { body, cut } = cutFeed(packing, place, randomOf(7));
       const xml = (packing === 'plain' ? body : gunzipSync(body)).toString();

@@ -1,4 +1,4 @@
-// Cuts feeds of random content at a place of each kind, packed in each way: what a broken transfer leaves of them.
+// Cuts feeds of random content at each kind of place, in each packing, as a broken transfer would.
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import type { Random } from './random.ts';
@@ -6,13 +6,13 @@ import type { Random } from './random.ts';
 export const PACKINGS = ['plain', 'gzip', 'two gzip members'] as const;
 export type Packing = (typeof PACKINGS)[number];
 
-/** Bytes of a whole feed as they travel, and how many of them arrive. */
+/** The bytes of a whole feed as transferred, and the number of bytes that arrive. */
 export interface CutFeed {
   readonly body: Buffer;
   readonly cut: number;
 }
 
-/** Where a feed is cut: inside of what the pattern finds, between its first and its last byte. */
+/** Where a feed is cut: inside a match of the pattern, between its first and its last byte. */
 const PLACES_IN_XML: Readonly<Record<string, RegExp>> = {
   'the declaration': /<\?xml[^>]*\?>/g,
   'a name': /<[a-z]{3,}/g,
@@ -29,13 +29,13 @@ const PLACES_IN_XML: Readonly<Record<string, RegExp>> = {
   'the end tag of the root': /<\/source>/g,
 };
 
-/** The last of all; a plain feed whose end nobody announced is whole there. */
+/** The last place; a plain feed without an announced end counts as whole there. */
 export const AFTER_ROOT = 'after the root';
 
 const PLACES_IN_GZIP = ['the header', 'the trailer'] as const;
 const PLACES_BETWEEN_MEMBERS = ['between the members', 'the first header', 'the first trailer'] as const;
 
-/** All kinds of places of a packing. */
+/** All kinds of places for a packing. */
 export function placesOf(packing: Packing): readonly string[] {
   return [
     'the first byte',
@@ -46,7 +46,7 @@ export function placesOf(packing: Packing): readonly string[] {
   ];
 }
 
-/** Another feed each time: fewer postings than `p1` to `p12`, in another order, some changed, one that is new. */
+/** A different feed each time: fewer postings than `p1` to `p12`, in another order, some changed, one new. */
 export function cutFeed(packing: Packing, place: string, random: Random): CutFeed {
   const xml = randomXml(random);
   const { body, members } = pack(xml, packing, undefined, random);
@@ -87,9 +87,9 @@ function randomXml(random: Random): Buffer {
   return Buffer.from(`${xml}<!-- the end -->\n`);
 }
 
-/** How many bytes of the XML arrive. */
+/** Number of bytes of the XML that arrive. */
 function offsetIn(xml: Buffer, place: string, random: Random): number {
-  // One character a byte, so that places in the text are places in the bytes.
+  // One character per byte, so that offsets in the text are offsets in the bytes.
   const text = xml.toString('latin1');
   const rootEnd = text.lastIndexOf('</source>') + '</source>'.length;
   if (place === AFTER_ROOT) return rootEnd + random.number(xml.length - rootEnd);
@@ -104,10 +104,10 @@ interface Member {
   readonly end: number;
 }
 
-/** RFC 1952, 2.3: deflate, no flags, no time, no operating system. */
+/** RFC 1952, 2.3: deflate, no flags, no time, unknown operating system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
-/** Packs, and cuts so that exactly `offset` bytes can be unpacked. */
+/** Compresses, and cuts so that exactly `offset` bytes can be decompressed. */
 function pack(
   xml: Buffer,
   packing: Packing,

@@ -1,4 +1,4 @@
-// Every state that a Postgres server goes through in a failover or a restart, under a sync: answered creates are recorded.
+// A sync during every state that a Postgres server goes through in a failover or a restart: answered creates are recorded.
 import { describe, expect } from 'vitest';
 import { postings } from '../support/indeed-feed.ts';
 import { runSql } from '../support/sql.ts';
@@ -12,11 +12,11 @@ const FEED = postings(60);
 
 interface State {
   readonly state: string;
-  /** Brings the server into the state; resolves when it is out of it again. */
+  /** Puts the server into the state; resolves when the state is over. */
   readonly pass: (server: PrivateServer) => Promise<unknown>;
 }
 
-/** The state lasts while the server itself counts the time, long enough for each request in flight to be answered in it. */
+/** Duration of the state, measured by the server itself; long enough for every request in flight to be answered in it. */
 const lasting = async (server: PrivateServer): Promise<void> => {
   const url = new URL(server.url);
   url.searchParams.set('options', '-c statement_timeout=0');
@@ -61,14 +61,14 @@ const answeredCreates = ({ sandbox }: Installation): number =>
 
 describe.each(STATES)('a server that is $state', ({ pass }) => {
   it.for(QUEUES)(
-    'only takes time, with the queue in $queue $note',
+    'only causes a delay, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
       if (!available) skip();
       const server = await openPrivateServer();
       onTestFinished(() => server.close());
-      // Without a list action nothing but the record of its answer can tell what became of a create.
-      // The sandbox shares this process: what it answers late is no doubt.
+      // Without a list action, only the recorded response can tell the outcome of a create.
+      // The sandbox shares this process: a late response must not become a doubt.
       const site = {
         list_path: undefined,
         limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 30 }',
@@ -93,7 +93,7 @@ describe.each(STATES)('a server that is $state', ({ pass }) => {
 });
 
 describe('a server that stays read-only', () => {
-  it('is read from, and what would write says so in one line', { timeout: 900_000 }, async ({
+  it('can be read, and commands that write report it in one line', { timeout: 900_000 }, async ({
     open,
     onTestFinished,
   }) => {

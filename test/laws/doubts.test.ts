@@ -1,4 +1,4 @@
-// Doubts: settled by the list or by a person, waited for by newer wishes, told apart where everything looks alike.
+// Doubts: resolved by the list or by a person, blocking newer changes, and distinguished even if all postings look alike.
 import { describe, expect } from 'vitest';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { type PersonsVerdict, resolveEntry } from '../../src/review/resolve-entry.ts';
@@ -13,7 +13,7 @@ import { checkLaws } from './laws.ts';
 const MADE = { name: '500', made: true, on: ['create'] } as const;
 const NOT_MADE = { name: '500', made: false, on: ['create'] } as const;
 const NO_LIST = { list_path: undefined };
-/** Postings of one content: nothing of them tells one from another. */
+/** Postings with the same content: nothing distinguishes them. */
 const ALIKE = { fields: '{ number: null, contact-web-address: null, description: null, title: category }' };
 
 async function entriesOf(installation: Installation): Promise<{ id: number; kind: string; key: string | undefined }[]> {
@@ -49,7 +49,7 @@ describe('without a list action', { concurrent: true }, () => {
     await checkLaws(installation, [posting('a')]);
   });
 
-  it('a doubt is sent again when a person says that there is no job', async ({ open }) => {
+  it('a doubt is sent again when a person says that the job is missing', async ({ open }) => {
     const installation = await open({ site: NO_LIST });
     await installation.sandbox.setFaults([{ ...NOT_MADE, count: 1 }]);
     await installation.writeFeed(feedXml([posting('a')]));
@@ -60,7 +60,7 @@ describe('without a list action', { concurrent: true }, () => {
     await checkLaws(installation, [posting('a')]);
   });
 
-  it('a newer wish waits for the doubt', async ({ open }) => {
+  it('a newer change waits for the doubt', async ({ open }) => {
     const installation = await open({ site: NO_LIST });
     await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
     await installation.writeFeed(feedXml([posting('a')]));
@@ -71,7 +71,7 @@ describe('without a list action', { concurrent: true }, () => {
     const [entry] = await entriesOf(installation);
     const job = (await installation.sandbox.inspect.jobs()).find(({ fields }) => fields.number === 'a');
     await resolve(installation, entry?.id ?? 0, { kind: 'exists', siteJobId: job?.id as never, anyway: false });
-    // It stands, and needs no further pull.
+    // The newer change is kept, and needs no further pull.
     const { db } = await installation.app();
     expect(await db.query(`select desired, operation, fields->>'title' as title from change`)).toEqual([
       { desired: 'present', operation: 'update', title: 'Head nurse' },
@@ -98,29 +98,33 @@ describe('without a list action', { concurrent: true }, () => {
   });
 });
 
-describe('a job that the site has made otherwise than it was sent', { concurrent: true }, () => {
+describe('a job that the site has stored with other values', { concurrent: true }, () => {
   it.for([
     ['another state', '{"location-state":"Ohio","location-city":"Columbus"}'],
     ['its reference in upper case', '{"number":"KEY-A"}'],
     ['its reference cut', '{"number":"key-"}'],
-  ])('with %s, is adopted once and set as the feed has it', { timeout: 900_000 }, async ([_name, made], { open }) => {
-    const installation = await open();
-    const database = installation.env.DATABASE_URL ?? '';
-    await runSql(
-      database,
-      `create function sandbox.alter_job() returns trigger language plpgsql as
+  ])(
+    'with %s, is adopted once and set to the values of the feed',
+    { timeout: 900_000 },
+    async ([_name, made], { open }) => {
+      const installation = await open();
+      const database = installation.env.DATABASE_URL ?? '';
+      await runSql(
+        database,
+        `create function sandbox.alter_job() returns trigger language plpgsql as
          $$ begin new.fields := (new.fields::jsonb || '${made}'::jsonb); return new; end $$`,
-    );
-    await runSql(
-      database,
-      'create trigger alter_job before insert on sandbox.job for each row execute function sandbox.alter_job()',
-    );
-    await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
-    await installation.writeFeed(feedXml([posting('key-a')]));
-    await installation.sync();
-    await heal(installation);
-    await checkLaws(installation, [posting('key-a')]);
-  });
+      );
+      await runSql(
+        database,
+        'create trigger alter_job before insert on sandbox.job for each row execute function sandbox.alter_job()',
+      );
+      await installation.sandbox.setFaults([{ ...MADE, count: 1 }]);
+      await installation.writeFeed(feedXml([posting('key-a')]));
+      await installation.sync();
+      await heal(installation);
+      await checkLaws(installation, [posting('key-a')]);
+    },
+  );
 });
 
 describe('postings that are all alike', { concurrent: true }, () => {
@@ -130,7 +134,7 @@ describe('postings that are all alike', { concurrent: true }, () => {
   it.for([
     ['made', { ...MADE, rate: 0.6 }],
     ['not made', { ...NOT_MADE, rate: 0.6 }],
-  ] as const)('are made once each where %s', { timeout: 900_000 }, async ([_name, fault], { open }) => {
+  ] as const)('are created once each if %s', { timeout: 900_000 }, async ([_name, fault], { open }) => {
     const installation = await open({ feed: ALIKE });
     await installation.sandbox.setFaults([fault]);
     await installation.writeFeed(feed);
@@ -145,25 +149,29 @@ describe('postings that are all alike', { concurrent: true }, () => {
 });
 
 describe('a job of the same number that may be somebody else’s', { concurrent: true }, () => {
-  // The other user's job of that number; one that was made long ago is as one of a site whose clock is wrong.
+  // The other user's job of that number; an old creation time also stands for a site whose clock is wrong.
   it.for([
     ['made just now', '0 days'],
     ['made a day ago', '1 day'],
-  ])('%s, is neither adopted nor made again without a person', { timeout: 900_000 }, async ([_name, age], { open }) => {
-    const installation = await open();
-    const database = installation.env.DATABASE_URL ?? '';
-    await runSql(database, `update sandbox.job set created_at = created_at - interval '${age}'`);
-    await installation.sandbox.setFaults([{ ...NOT_MADE, count: 1 }]);
-    const list = [posting('elsewhere-1')];
-    await installation.writeFeed(feedXml(list));
-    expect(await installation.sync()).toMatchObject({ in_doubt: 1, requests: 1 });
-    const [entry] = await entriesOf(installation);
-    await resolve(installation, entry?.id ?? 0, { kind: 'missing' });
-    await installation.sync();
-    const jobs = await installation.sandbox.inspect.jobs();
-    expect(jobs.filter(({ owner }) => owner === installation.owner)).toHaveLength(1);
-    expect(jobs.filter(({ owner }) => owner !== installation.owner)).toHaveLength(2);
-  });
+  ])(
+    '%s, is neither adopted nor created again without a person',
+    { timeout: 900_000 },
+    async ([_name, age], { open }) => {
+      const installation = await open();
+      const database = installation.env.DATABASE_URL ?? '';
+      await runSql(database, `update sandbox.job set created_at = created_at - interval '${age}'`);
+      await installation.sandbox.setFaults([{ ...NOT_MADE, count: 1 }]);
+      const list = [posting('elsewhere-1')];
+      await installation.writeFeed(feedXml(list));
+      expect(await installation.sync()).toMatchObject({ in_doubt: 1, requests: 1 });
+      const [entry] = await entriesOf(installation);
+      await resolve(installation, entry?.id ?? 0, { kind: 'missing' });
+      await installation.sync();
+      const jobs = await installation.sandbox.inspect.jobs();
+      expect(jobs.filter(({ owner }) => owner === installation.owner)).toHaveLength(1);
+      expect(jobs.filter(({ owner }) => owner !== installation.owner)).toHaveLength(2);
+    },
+  );
 });
 
 describe('a create that the site never makes', () => {

@@ -1,4 +1,4 @@
-// Feeds that lie, seen through the whole chain: nothing is deleted without proof, and not too much with it (law 3).
+// Wrong feeds through the whole chain: nothing is deleted without proof, and not too much with proof (law 3).
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -34,7 +34,7 @@ describe('a feed over HTTP', { concurrent: true }, () => {
         feed: { source: `${server.origin}/feed.xml` },
       });
       expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 12 });
-      // Fewer postings than are live: what is cut off must not be taken for gone.
+      // Fewer postings than are live: postings that are cut off must not count as gone.
       body = pack(feedXml(postings(11)));
       for (const share of [0, 0.2, 0.5, 0.8, 0.95, 1]) {
         cut = Math.min(body.length - 3, Math.floor(body.length * share));
@@ -48,7 +48,7 @@ describe('a feed over HTTP', { concurrent: true }, () => {
   );
 });
 
-/** Takes out the record that this stands in, so that the file is as long, and as well-formed, as before. */
+/** Blanks the record that contains the text; the file keeps its length and stays well-formed. */
 function blank(path: string, text: string): void {
   const xml = readFileSync(path, 'utf8');
   const start = xml.lastIndexOf('<job>', xml.indexOf(text));
@@ -62,7 +62,7 @@ describe('a feed that is rewritten while it is read', { concurrent: true }, () =
   it.for([
     ['in place, with fewer postings', (path: string, xml: string) => writeFileSync(path, xml)],
     [
-      'in place, well-formed together with what was read',
+      'in place, well-formed together with the part already read',
       (path: string) => blank(path, '<referencenumber><![CDATA[p119]]'),
     ],
     ['cut off', (path: string) => truncateSync(path, 600_000)],
@@ -90,7 +90,7 @@ describe('a feed that is rewritten while it is read', { concurrent: true }, () =
 describe('a feed that', { concurrent: true }, () => {
   it.for([
     ['is an HTML page', '<!DOCTYPE html><html><head><title>Log in</title></head><body></body></html>'],
-    ['is empty of bytes', ''],
+    ['has no bytes', ''],
     ['is white space', ' \n\n '],
     ['is JSON', '{"jobs":[]}'],
     ['has another root that is not closed', '<rss><channel>'],
@@ -106,7 +106,7 @@ describe('a feed that', { concurrent: true }, () => {
     await checkLaws(installation, postings(12));
   });
 
-  it('flaps is held, and nothing is deleted and made anew', { timeout: 900_000 }, async ({ open }) => {
+  it('flaps is held, and nothing is deleted and created again', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open();
     for (let time = 0; time < 3; time++) {
       await installation.writeFeed(feedXml(postings(20)));
@@ -139,7 +139,7 @@ describe('a feed that', { concurrent: true }, () => {
     expect(deletes(installation)).toBe(6);
   });
 
-  it('is ten times as large, and then as before, is mirrored and then held', { timeout: 900_000 }, async ({ open }) => {
+  it('grows tenfold and shrinks again is mirrored, then held', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open();
     await installation.writeFeed(feedXml(postings(12)));
     await installation.sync();
@@ -150,7 +150,9 @@ describe('a feed that', { concurrent: true }, () => {
     await checkLaws(installation, postings(12), { held: postings(120).slice(12) });
   });
 
-  it('has keys twice, or that differ in case and zeros only, has each once', { timeout: 900_000 }, async ({ open }) => {
+  it('repeats keys, or has keys that differ only in case and zeros, gets one job per key', {
+    timeout: 900_000,
+  }, async ({ open }) => {
     const installation = await open();
     const list = [posting('a'), posting('A'), posting('7'), posting('007'), posting('a')];
     await installation.writeFeed(feedXml(list));

@@ -1,4 +1,4 @@
-// A server with few connections: a process needs as many for many sites as for one, and waits where none is free.
+// A database server with few connections: a process needs no more for many sites than for one, and waits for a free one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { openPrivateServer } from './private-server.ts';
 const MAIN = join(packageRoot, 'dist/src/cli/main.js');
 const SITES = 10;
 
-/** A site below each path, which makes what it is told to. */
+/** Serves a site below each path; it creates every job that it is sent. */
 async function openSites(onTestFinished: TestContext['onTestFinished']) {
   const made: string[] = [];
   const server = createServer(async (request, response) => {
@@ -38,7 +38,7 @@ const feedXml = (count: number): string =>
       '<city>Columbus</city><state>OH</state><country>US</country><description>Work</description></job>',
   ).join('')}</source>`;
 
-/** A configuration of as many sites, each with a feed of two postings. */
+/** A configuration of many sites, each with a feed of two postings. */
 async function writeConfig(folder: string, name: string, { url, db }: { url: string; db: string }): Promise<string> {
   const numbers = Array.from({ length: SITES }, (_, at) => at + 1);
   const sites = numbers.map(
@@ -120,7 +120,9 @@ async function takeAll(url: string): Promise<pg.Client[]> {
   }
 }
 
-it('without a free connection it says so and waits for one', { timeout: 120_000 }, async ({ onTestFinished }) => {
+it('without a free connection a process says so and waits for one', { timeout: 120_000 }, async ({
+  onTestFinished,
+}) => {
   const { server, made, run, config } = await open(20, onTestFinished);
   const path = await config('one');
   const taken = await takeAll(server.url);
@@ -131,14 +133,14 @@ it('without a free connection it says so and waits for one', { timeout: 120_000 
   expect(made).toHaveLength(2 * SITES);
 });
 
-it('and ends at a signal while it waits', { timeout: 120_000 }, async ({ onTestFinished }) => {
+it('a process that waits for a connection ends at a signal', { timeout: 120_000 }, async ({ onTestFinished }) => {
   const { server, run, config } = await open(12, onTestFinished);
   const path = await config('one');
   const taken = await takeAll(server.url);
   const { child, ended, says } = run(path);
   await says(/all of its connections are taken/);
   child.kill('SIGTERM');
-  // By itself: not by the last resort, which gives the status of the signal.
+  // It ends by itself, not by the forced exit, which would give the status of the signal.
   expect(await ended).toMatchObject({ status: 1, signal: null });
   await Promise.all(taken.map((client) => client.end()));
 });

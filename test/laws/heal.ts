@@ -1,4 +1,4 @@
-// Ends all faults and gives an installation the time that it needs to come to rest by its own means.
+// Ends all faults and lets an installation recover by itself.
 
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import type { PullReport } from '../../src/runtime/pull-report.ts';
@@ -6,12 +6,12 @@ import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import type { Installation } from './installation.ts';
 
-/** Pulls that may be needed: what is left to the next run is sent by the next run. */
+/** Maximum number of pulls: each run may leave some changes to the next one. */
 const PULLS = 5;
 
 /**
- * Switches the site's faults off, resumes the site as a person would, has what failed sent again, and pulls until nothing
- * is left to send. Gives the last report.
+ * Switches the site's faults off, resumes the site as a person would, retries what failed, and pulls until nothing is left
+ * to send. Returns the last report.
  */
 export async function heal(installation: Installation): Promise<PullReport> {
   await installation.sandbox.setFaults([]);
@@ -27,7 +27,7 @@ export async function heal(installation: Installation): Promise<PullReport> {
   return report;
 }
 
-/** As `resume board --emptied` does: every job that was asked for has been deleted by hand. */
+/** Does what `resume board --emptied` does: every job that was asked for has been deleted by hand. */
 async function sayEmptied(installation: Installation): Promise<void> {
   const { db } = await installation.app();
   await trustGone(db, 'board' as SiteName);

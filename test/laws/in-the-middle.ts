@@ -1,11 +1,11 @@
-// Gets an installation into the middle of its work, where a fault does most harm.
+// Brings an installation into the middle of a run, where a fault does most harm.
 import { feedXml, type TestPosting } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 
-/** Requests that have been answered when the middle is reached. */
+/** Number of answered requests that counts as the middle. */
 const ANSWERED = 12;
 
-/** Writes the feed, begins to mirror it, slowly, by `begin`, and resolves in the middle with what that gave. */
+/** Writes the feed, lets `begin` mirror it slowly, and resolves in the middle with the result of `begin`. */
 export async function inTheMiddle<Begun>(
   installation: Installation,
   postings: readonly TestPosting[],

@@ -1,4 +1,4 @@
-// Sets up an installation to be broken: a mirror with short waits, a second user of the site, and processes of its own.
+// Sets up an installation for fault tests: a mirror with short waits, a second user of the site, and its own processes.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface InstallationOptions {
   readonly queue?: string;
   readonly databaseUrl?: string;
   readonly sandbox?: Partial<SandboxSettings>;
-  /** YAML of the site, replacing the line of the same name. */
+  /** YAML of the site; each value replaces the line of that name. */
   readonly site?: Readonly<Record<string, string | undefined>>;
   readonly feed?: Readonly<Record<string, string>>;
   readonly searched?: boolean;
@@ -22,11 +22,11 @@ export interface InstallationOptions {
 export interface Installation extends Mirror {
   /** E-mail address of the user that the mirror acts as. */
   readonly owner: string;
-  /** Jobs of another user, as they were made; nothing may ever happen to them. */
+  /** Another user's jobs as they were created; they must never change. */
   readonly foreign: readonly InspectedJob[];
   /**
-   * Starts the built `jobmirror COMMAND` (`npm run build`) as a process of its own, with these variables on top, and with
-   * the configuration of the mirror where the command names none.
+   * Starts the built `jobmirror COMMAND` (`npm run build`) as a process, with these extra variables, and with the mirror's
+   * configuration unless the command names one.
    */
   spawn(command: readonly string[], env?: Readonly<Record<string, string>>): Running;
 }
@@ -34,9 +34,9 @@ export interface Installation extends Mirror {
 /** A process of the installation. */
 export interface Running {
   readonly child: ChildProcess;
-  /** Resolves when it first says something, a worker that it works; from then on a signal stops it in an orderly way. */
+  /** Resolves at the first output, for a worker when it is working; from then on a signal stops the process cleanly. */
   readonly started: Promise<void>;
-  /** Resolves when it has ended: its status or signal, and what it printed. */
+  /** Resolves when the process has ended: its status or signal, and its output. */
   readonly ended: Promise<Ended>;
 }
 
@@ -46,7 +46,7 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Short enough that a doubt is settled within seconds, long enough for a slow machine. */
+/** Short enough to resolve a doubt within seconds, long enough for a slow machine. */
 const SHORT = {
   limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 2 }',
   doubts: '{ resolve_after_seconds: 2.5 }',

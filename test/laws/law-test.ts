@@ -1,21 +1,21 @@
-// A test that may open installations, alone or beside others at the same time; what it opened ends with it.
+// A test that may open installations, alone or concurrently with other tests; they close when the test ends.
 import { test } from 'vitest';
 import { type PrivateRedis, redisForTests } from '../support/redis.ts';
 import { type Installation, type InstallationOptions, openInstallation } from './installation.ts';
 
-/** How a test opens an installation; `queue: 'redis'` brings a server of its own along. */
+/** Opens an installation; `queue: 'redis'` also starts a Redis server for it. */
 export type Open = (options?: InstallationOptions) => Promise<Installation & { readonly redis?: PrivateRedis }>;
 
 const redis = redisForTests();
 
-/** Both queues, with whether they can be tested here. */
+/** Both queues, and whether each can be tested on this machine. */
 export const QUEUES = [
   { queue: 'database', available: true, note: '' },
   { queue: 'redis', available: redis.available, note: redis.note },
 ];
 
 export const lawTest = test.extend<{ open: Open }>({
-  // biome-ignore lint/correctness/noEmptyPattern: the form that Vitest wants of a fixture without needs.
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest requires this form for a fixture without dependencies.
   open: async ({}, use) => {
     const ends: (() => Promise<void>)[] = [];
     await use(async (options = {}) => {

@@ -1,18 +1,18 @@
-// Checks the laws (design, section 5) against what the site really has, what the books say, and one more pull.
+// Checks the laws against the jobs that the site really has, the database, and one more pull.
 import { expect } from 'vitest';
 import type { PullReport } from '../../src/runtime/pull-report.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 
-/** What is known to be not mirrored. Everything else must be. */
+/** Postings that are known not to be mirrored. All others must be. */
 export interface Exceptions {
   /** Keys that are listed in review as in doubt. */
   readonly inDoubt?: readonly string[];
-  /** Live although the feed has them no more: their deletes are held. */
+  /** Live although the feed no longer has them: their deletes are held. */
   readonly held?: readonly TestPosting[];
 }
 
-/** The fields that the site should have of a posting. */
+/** The fields that the site should have for a posting. */
 export function desiredFields(posting: TestPosting): Readonly<Record<string, string>> {
   return {
     number: posting.key,
@@ -26,8 +26,8 @@ export function desiredFields(posting: TestPosting): Readonly<Record<string, str
 }
 
 /**
- * All laws, once things are quiet: the feed as written last holds exactly `postings`. Pulls once more and wants that no
- * request leaves for the site.
+ * Checks all laws once things are quiet: the newest feed contains exactly `postings`. Pulls once more and expects that no
+ * request is sent to the site.
  */
 export async function checkLaws(
   installation: Installation,
@@ -44,7 +44,7 @@ export async function checkLaws(
   await checkSite(installation, postings, exceptions);
 }
 
-/** Laws 1, 2, 4 and 5: one job per posting with exactly its fields, none besides, and nobody else's touched. */
+/** Laws 1, 2, 4 and 5: one job per posting with exactly its fields, no other jobs, and nobody else's jobs touched. */
 async function checkSite(
   { sandbox, owner, foreign }: Installation,
   postings: readonly TestPosting[],
@@ -64,7 +64,7 @@ async function duplicatesOf(sandbox: Installation['sandbox'], owner: string): Pr
   return (await sandbox.inspect.duplicates()).filter((duplicate) => duplicate.owner === owner);
 }
 
-/** Law 2, and what later pulls rely on: the books say of each posting what the site has. */
+/** Law 2, and a precondition of later pulls: the database records for each posting what the site has. */
 async function checkDatabase(
   { app: openApp, sandbox, owner }: Installation,
   { inDoubt = [], held = [] }: Exceptions,
@@ -89,7 +89,7 @@ async function checkDatabase(
   expect(await app.db.query('select site_job_id from orphan_site_job')).toEqual([]);
 }
 
-/** Law 2, added up here once more. It speaks of complete pulls. */
+/** Law 2, added up here independently. It applies to complete pulls. */
 export function checkCounts(report: PullReport): void {
   if (!report.complete) return;
   const { unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable } = report;

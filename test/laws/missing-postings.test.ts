@@ -1,4 +1,4 @@
-// Postings that go missing at an awkward moment: while their change is sent, within their grace, under another key.
+// Postings that go missing at an awkward moment: while their change is sent, within their grace period, under another key.
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -17,13 +17,13 @@ const changeFirst = (list: ReturnType<typeof postings>) =>
   list.map((p) => (p.key === 'p1' ? { ...p, title: 'Changed' } : p));
 const withoutFirst = (list: ReturnType<typeof postings>) => list.filter((p) => p.key !== 'p1');
 
-/** With it a feed is too large to be read before its pull knows what the database has. */
+/** Padding that makes a feed too large to be read completely before its pull has loaded the mappings. */
 const LONG = 'long '.repeat(40_000);
-/** A pull that has loaded its index, and waits for the feed. */
+/** Finds a pull that has loaded its index and waits for the feed. */
 const READING = `select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'
   and (query like 'copy (select record_hash,%' or query like 'select k.key%')`;
 
-/** A feed over HTTP that stops in the middle until it is let go on. */
+/** A feed over HTTP that pauses in the middle until the test releases it. */
 async function pausingFeed(first: string) {
   let body = first;
   let hold: Promise<void> | undefined;
@@ -42,7 +42,7 @@ async function pausingFeed(first: string) {
     set(next: string) {
       body = next;
     },
-    /** Holds the next reading; `middle` resolves when it has got there. */
+    /** Pauses the next reading; `middle` resolves when it has got there. */
     holdNext() {
       let release: () => void = () => undefined;
       hold = new Promise((resolve) => {
@@ -63,7 +63,7 @@ async function pausingFeed(first: string) {
 
 describe('a posting that is gone', () => {
   it.for(['update', 'create'] as const)(
-    'is seen to be gone though its %s is settled while the feed streams',
+    'is seen to be gone although the outcome of its %s is recorded while the feed streams',
     async (kind, { open }) => {
       const list = postings(10);
       const feed = await pausingFeed(feedXml(kind === 'update' ? list : withoutFirst(list)));
@@ -92,7 +92,7 @@ describe('a posting that is gone', () => {
     },
   );
 
-  it('has nothing sent for it within its grace, and counts as missing', async ({ open }) => {
+  it('is sent nothing within its grace period, and counts as missing', async ({ open }) => {
     const installation = await open({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
     const list = postings(10);
     await installation.writeFeed(feedXml(list));
@@ -109,7 +109,7 @@ describe('a posting that is gone', () => {
   });
 
   it.for(['update', 'rejected update', 'retried update', 'changed update'] as const)(
-    'that returns within its grace begins a new one, though its %s was not accepted yet',
+    'that returns within its grace period begins a new one, although its %s was not accepted yet',
     async (kind) => {
       const stage = await openStage({ feed: { delete_guard: '{ missing_pulls: 2 }' } });
       try {
@@ -131,7 +131,7 @@ describe('a posting that is gone', () => {
     },
   );
 
-  it('within its grace is still missing though its update is settled while the feed streams', async () => {
+  it('within its grace period is still missing although the outcome of its update is recorded while the feed streams', async () => {
     const list = postings(10);
     const feed = await pausingFeed(feedXml(list));
     const options = { source: feed.url, delete_guard: '{ missing_pulls: 2 }' };
@@ -165,7 +165,7 @@ describe('a posting that is gone', () => {
     { desired: 'present', missingPulls: 1 },
     { desired: 'absent', missingPulls: 1 },
   ] as const)(
-    'counts as missing though its job is found, and shows something else, while the feed streams ($wanted, $missingPulls)',
+    'counts as missing although its job is found, with other content, while the feed streams ($desired, $missingPulls)',
     async ({ desired, missingPulls }) => {
       const list = postings(10).map((one) => ({ ...one, description: LONG }));
       const feed = await pausingFeed(feedXml(withoutFirst(list)));
@@ -204,7 +204,7 @@ describe('a posting that is gone', () => {
     },
   );
 
-  it('is told from the one that has its record under another key now', async ({ open }) => {
+  it('is not confused with the one that now has its record under another key', async ({ open }) => {
     const installation = await open();
     await installation.writeFeed(feedXml(postings(10)));
     await installation.sync();
@@ -234,7 +234,7 @@ describe('a posting that is gone', () => {
 });
 
 describe('a pull', () => {
-  it('that was killed after its commit does not run for ever', async ({ open }) => {
+  it('that was killed after its commit does not count as running forever', async ({ open }) => {
     const installation = await open();
     await installation.writeFeed(feedXml(postings(3)));
     await installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: 'pull-committed' }).ended;

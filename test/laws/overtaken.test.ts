@@ -1,4 +1,4 @@
-// A pull that loses its lock while it reads, and ends after a later one: nothing of it is kept (law 5).
+// A pull that loses its lock while it reads and ends after a later pull: nothing of it is kept (law 5).
 
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -11,12 +11,12 @@ import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
 describe('a pull that was overtaken', () => {
-  it('keeps nothing of what it read, and begins again', { timeout: 900_000 }, async ({ open, onTestFinished }) => {
+  it('discards what it read, and starts again', { timeout: 900_000 }, async ({ open, onTestFinished }) => {
     const older = feedXml([...postings(3), posting('older')]);
     const newer = [...postings(3), posting('newer')];
     const waiting: ServerResponse[] = [];
     const server = createServer((_request, response) => {
-      // The first reading gets half of its feed for now, the others get theirs whole.
+      // The first reading gets half of its feed for now, the others get all of it.
       if (waiting.length > 0) return void response.end(feedXml(newer));
       response.write(older.slice(0, older.length / 2));
       waiting.push(response);
@@ -39,7 +39,7 @@ describe('a pull that was overtaken', () => {
     );
     expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 4 });
     waiting[0]?.end(older.slice(older.length / 2));
-    // It begins again, or finds that the other one is at it.
+    // It starts again, or finds that the other pull is running.
     expect(['busy', 'committed']).toContain((await first).kind);
     expect(await db.query('select status, committed_at is null as nothing from pull where id = 1')).toEqual([
       { status: 'failed', nothing: true },

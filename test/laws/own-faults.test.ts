@@ -1,4 +1,4 @@
-// Faults of our own surroundings: two at once, Redis and Postgres that go and come back, no connection left, poison.
+// Faults of our own environment: two processes at once, restarts of Redis and Postgres, no free connection, poison.
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect } from 'vitest';
@@ -22,7 +22,7 @@ import { openPrivateServer } from './private-server.ts';
 const redis = redisForTests();
 const FEED = postings(60);
 
-/** In the middle of mirroring; `ended` when it is over, however it ended. */
+/** A mirror in the middle of a run; `ended` resolves when the run is over, however it ended. */
 async function mirroring(installation: Installation): Promise<{ readonly ended: Promise<unknown> }> {
   const begin = () => ({ ended: installation.sync().catch((error: unknown) => error) });
   return (await inTheMiddle(installation, FEED, begin)).begun;
@@ -32,16 +32,20 @@ const creates = ({ sandbox }: Installation): number =>
   sandbox.requests.recent().filter(({ method }) => method === 'POST').length;
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('two that mirror at once make each job once', { timeout: 900_000 }, async ({ open }) => {
-    const installation = await open({ queue });
-    await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
-    await installation.writeFeed(feedXml(FEED));
-    const both = [installation.spawn(['sync']), installation.spawn(['sync'])];
-    const ends = await Promise.all(both.map(({ ended }) => ended));
-    expect(ends.map(({ status, output }) => ({ status, output }))).toMatchObject([{ status: 0 }, { status: 0 }]);
-    expect(creates(installation)).toBe(FEED.length);
-    await checkLaws(installation, FEED);
-  });
+  it.skipIf(!available)(
+    'two processes that mirror at once create each job once',
+    { timeout: 900_000 },
+    async ({ open }) => {
+      const installation = await open({ queue });
+      await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
+      await installation.writeFeed(feedXml(FEED));
+      const both = [installation.spawn(['sync']), installation.spawn(['sync'])];
+      const ends = await Promise.all(both.map(({ ended }) => ended));
+      expect(ends.map(({ status, output }) => ({ status, output }))).toMatchObject([{ status: 0 }, { status: 0 }]);
+      expect(creates(installation)).toBe(FEED.length);
+      await checkLaws(installation, FEED);
+    },
+  );
 
   it.skipIf(!available)(
     'two workers with the same queue jobs send each once',
@@ -57,7 +61,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       const siteContexts = [first, second].flatMap(({ siteContexts }) => [...siteContexts.values()]);
       const unstopped = () => new AbortController().signal;
       await pullFeed(setup as FeedSetup, { ...app, signal: unstopped() });
-      // Beside the engines' own workers, which may have them, too.
+      // In addition to the engines' own workers, which may get the same queue jobs.
       await Promise.all(
         siteContexts.flatMap((siteContext) =>
           FEED.map(({ key }) =>
@@ -72,7 +76,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     },
   );
 
-  it.skipIf(!available)('no connection left in the pool only takes time', { timeout: 900_000 }, async ({ open }) => {
+  it.skipIf(!available)('an exhausted connection pool only causes a delay', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ queue });
     const { ended } = await mirroring(installation);
     const { db } = await installation.app();
@@ -85,7 +89,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 
 describe(`Redis${redis.note}`, () => {
   it.skipIf(!redis.available)(
-    'killed in the middle and started again, empty',
+    'killed in the middle and restarted empty',
     { timeout: 900_000 },
     async ({ open, onTestFinished }) => {
       const installation = await open({ queue: 'redis' });
@@ -112,7 +116,7 @@ describe(`Redis${redis.note}`, () => {
   });
 });
 
-/** An installation whose books are on a server of their own, which ends with the test. */
+/** An installation whose database is on its own server, which ends with the test. */
 async function openOnOwnServer(open: Open, queue: string, atEnd: (close: () => Promise<void>) => void) {
   const server = await openPrivateServer();
   atEnd(() => server.close());
@@ -121,7 +125,7 @@ async function openOnOwnServer(open: Open, queue: string, atEnd: (close: () => P
 
 describe('Postgres', () => {
   it.for(QUEUES)(
-    'stopped at once and started again, with the queue in $queue $note',
+    'stopped immediately and restarted, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
       skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
@@ -137,7 +141,7 @@ describe('Postgres', () => {
   );
 
   it.for(QUEUES)(
-    'stopped at once under a sync of the command line, with the queue in $queue $note',
+    'stopped immediately during a sync of the command line, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
       skip(!runsEverything && queue === 'database', ONLY_IN_ALL);
@@ -153,7 +157,7 @@ describe('Postgres', () => {
     },
   );
 
-  it('without a connection to spare only takes time', { timeout: 900_000 }, async ({ open, onTestFinished }) => {
+  it('without a free connection only causes a delay', { timeout: 900_000 }, async ({ open, onTestFinished }) => {
     const server = await openPrivateServer({ max_connections: '40' });
     onTestFinished(() => server.close());
     const installation = await open({ databaseUrl: server.url });
@@ -161,7 +165,7 @@ describe('Postgres', () => {
     const taken = await takeAllConnections(server.url);
     expect(taken.length).toBeGreaterThan(5);
     const { db } = await installation.app();
-    // As many as the pool may open are asked for at once: those beyond what it has are refused.
+    // Requests as many connections as the pool may open at once: the server refuses the new ones.
     await Promise.allSettled(Array.from({ length: 10 }, () => db.query('select pg_sleep(1)')));
     await Promise.all(taken.map((client) => client.end()));
     expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length, in_doubt: 0 });
@@ -170,7 +174,7 @@ describe('Postgres', () => {
   });
 
   it.for(QUEUES)(
-    'with a full disk only takes time, with the queue in $queue $note',
+    'with a full disk only causes a delay, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip }) => {
       skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
@@ -179,7 +183,7 @@ describe('Postgres', () => {
       const { ended } = await mirroring(installation);
       const { db } = await installation.app();
       await fillDisk(db);
-      await untilStruck(db, 5);
+      await untilRefused(db, 5);
       await freeDisk(db);
       expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length, in_doubt: 0 });
       expect(creates(installation)).toBe(FEED.length);
@@ -206,12 +210,12 @@ async function takeAllConnections(url: string): Promise<pg.Client[]> {
 
 const FILLING = ['change', 'mapping', 'document', 'request', 'failure'];
 
-/** What Postgres says when a table can't grow any more; a sequence counts it, as it is not rolled back. */
+/** Raises the error of Postgres for a full disk. A sequence counts the errors, because it is not rolled back. */
 async function fillDisk(db: Database): Promise<void> {
-  await db.query('create sequence struck');
+  await db.query('create sequence refusals');
   await db.query(
     `create function no_space() returns trigger language plpgsql as $$ begin
-       perform nextval('struck');
+       perform nextval('refusals');
        raise exception 'could not extend file: No space left on device' using errcode = '53100';
      end $$`,
   );
@@ -221,19 +225,19 @@ async function fillDisk(db: Database): Promise<void> {
     );
 }
 
-async function untilStruck(db: Database, times: number): Promise<void> {
-  const count = async () => (await db.query<{ n: number }>('select last_value as n from struck'))[0]?.n;
+async function untilRefused(db: Database, times: number): Promise<void> {
+  const count = async () => (await db.query<{ n: number }>('select last_value as n from refusals'))[0]?.n;
   await expect.poll(count, { timeout: 180_000 }).toBeGreaterThanOrEqual(times);
 }
 
-/** The triggers stay: dropping them would lock all of their tables, and those who work on them lock these in another order. */
+/** Keeps the triggers: dropping them would lock all of their tables, in another order than running transactions do. */
 async function freeDisk(db: Database): Promise<void> {
   await db.query(
     'create or replace function no_space() returns trigger language plpgsql as $$ begin return null; end $$',
   );
 }
 
-describe('a change that can not be processed', () => {
+describe('a change that cannot be processed', () => {
   it.for(QUEUES)(
     'ends in review, never in a loop, with the queue in $queue $note',
     { timeout: 900_000 },

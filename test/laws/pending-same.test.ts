@@ -1,4 +1,4 @@
-// Wishes that stay open over several pulls, while the feed's bytes move under them.
+// Changes that stay open over several pulls, while the bytes of their records change.
 import { describe, expect } from 'vitest';
 import { feedXml, posting } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
@@ -6,7 +6,7 @@ import { lawTest as it } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
 describe('an open change', () => {
-  it('stays where its record has other bytes and the same content', async ({ open }) => {
+  it('stays open if its record has other bytes and the same content', async ({ open }) => {
     const installation = await open();
     await installation.sandbox.setFaults([{ name: '403', on: ['create'] }]);
     const list = [posting('a'), posting('b')];

@@ -1,4 +1,4 @@
-// A Postgres server for one test alone, to be stopped, filled or starved.
+// A Postgres server for a single test, which may stop, fill or starve it.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,18 +10,18 @@ import { runSql } from '../support/sql.ts';
 
 export interface PrivateServer {
   readonly url: string;
-  /** Ends it at once, as a crash does; its member starts it again. Resolves when it is back. */
+  /** Ends the server at once, like a crash; its owner restarts it. Resolves when it is back. */
   crash(): Promise<void>;
-  /** Ends it as an administrator does who does not wait for clients; its member starts it again. Resolves when it is back. */
+  /** Ends the server like an administrator who does not wait for clients; its owner restarts it. Resolves when it is back. */
   restart(): Promise<void>;
-  /** Changes settings of all sessions, old and new ones; null takes a change back. The session that does so is exempt. */
+  /** Changes settings of all sessions, old and new, except the one that does so; null resets a setting. */
   set(settings: Readonly<Record<string, string | null>>): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function openPrivateServer(settings: ServerSettings = {}): Promise<PrivateServer> {
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-laws-'));
-  // As root, the server's own user has to enter it.
+  // As root, the unprivileged user of the server must be able to enter the folder.
   await chmod(folder, 0o711);
   const server = await openEmbeddedServer(folder, { settings });
   const url = server.url();
@@ -56,7 +56,7 @@ export async function openPrivateServer(settings: ServerSettings = {}): Promise<
   };
 }
 
-/** There is no event for it. */
+/** Polls, because Postgres offers no event for this. */
 async function untilGone(pid: number): Promise<void> {
   for (;;) {
     try {
@@ -68,7 +68,7 @@ async function untilGone(pid: number): Promise<void> {
   }
 }
 
-/** There is no event for it. */
+/** Polls, because Postgres offers no event for this. */
 async function untilBack(url: string): Promise<void> {
   while ((await runSql(url, 'select 1 as one').catch(() => [])).length === 0)
     await new Promise((go) => setTimeout(go, 100));

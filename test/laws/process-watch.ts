@@ -1,23 +1,24 @@
-// Looks at the system's process list all the time, as anybody on the machine may.
+// Watches the system's process list continuously, as any user of the machine can.
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Find } from './canary.ts';
 
 export interface ProcessWatch {
-  /** What was seen, once each. */
+  /** Everything that was seen, once each. */
   stop(): readonly Find[];
 }
 
 const CHECK_EVERY_MS = 50;
 
 /**
- * Searches the command lines of all processes, and the environments of all but those of `given()`, which were told.
+ * Searches the command lines of all processes, and the environments of all except those of `given()`, which were given the
+ * secret.
  */
 export function watchProcesses(
   search: (where: string, content: Buffer) => Find[],
   given: () => ReadonlySet<number>,
 ): ProcessWatch {
   const finds = new Map<string, Find>();
-  /** A process that is just being made still has the environment of the one that makes it: seen twice, it counts. */
+  /** A process that is just being forked still has its parent's environment: a find counts when it is seen twice. */
   let suspects = new Set<number>();
   const check = () => {
     const suspectsNow = new Set<number>();
@@ -42,7 +43,7 @@ export function watchProcesses(
   };
 }
 
-/** Empty where the process has ended, or is none of ours. */
+/** Empty if the process has ended or belongs to another user. */
 function readProcess(pid: number, file: 'cmdline' | 'environ'): Buffer {
   try {
     return readFileSync(`/proc/${pid}/${file}`);

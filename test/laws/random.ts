@@ -1,9 +1,9 @@
-// Random numbers that are the same for the same seed, so that a simulation that failed can be played again.
+// Random numbers from a seed, to make failed simulations repeatable.
 
 export interface Random {
   /** From 0 to `below` - 1. */
   number(below: number): number;
-  /** True in so many of a hundred cases. */
+  /** True in the given percentage of cases. */
   chance(percent: number): boolean;
   pick<T>(list: readonly T[]): T;
   /** Up to `count` different ones, in random order. */

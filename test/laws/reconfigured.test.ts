@@ -1,5 +1,5 @@
-// A feed that is read in another way from one pull to the next: each posting accounts for its own key only, whatever
-// state it was in, and with an incomplete pull in between.
+// A feed is read in another way from one pull to the next: each posting accounts for its own key only, in every state that
+// it can be in, and with an incomplete pull in between.
 import { describe, expect } from 'vitest';
 import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';
@@ -23,7 +23,7 @@ import {
   TARGET,
 } from './reconfigured.ts';
 
-/** What the site shows of one job. */
+/** The fields that the site shows for one job. */
 type Shown = readonly [number: string, title: string, state: string];
 
 async function jobsOf({ sandbox, owner }: Installation): Promise<(readonly [id: string, ...Shown])[]> {
@@ -31,7 +31,7 @@ async function jobsOf({ sandbox, owner }: Installation): Promise<(readonly [id: 
   return jobs.map(({ id, fields }) => [id, fields.number ?? '', fields.title ?? '', fields['location-state'] ?? '']);
 }
 
-/** What each key's job holds, as far as it is known. */
+/** The recorded fields of each key's job. */
 async function liveByKey(installation: Installation): Promise<Map<string, Shown>> {
   const { db } = await installation.app();
   const rows = await db.query<{ key: string; fields: Record<string, string> }>(
@@ -45,7 +45,7 @@ async function liveByKey(installation: Installation): Promise<Map<string, Shown>
   return new Map(rows.map(({ key, fields }) => [key, shown(fields)]));
 }
 
-/** What each key's job must hold in the end: what the feed says, or what it held before where the posting is invalid. */
+/** The final fields of each key's job: those of the feed, or the former ones if the posting is invalid. */
 function expectedJobs(
   list: readonly TestPosting[],
   before: Map<string, Shown>,
@@ -64,7 +64,7 @@ function expectedJobs(
     });
 }
 
-/** A record belongs to one posting: two keys never have one record hash. */
+/** A record belongs to one posting: two keys never share a record hash. */
 async function checkRecords(installation: Installation): Promise<void> {
   const { db } = await installation.app();
   const shared = await db.query(
@@ -78,7 +78,7 @@ async function checkRecords(installation: Installation): Promise<void> {
 }
 
 describe.each(CHANGES)('$name', { concurrent: true }, (change) => {
-  it.for(STATES)('comes when a posting is $name', async (state, { open, skip }) => {
+  it.for(STATES)('while a posting is $name', async (state, { open, skip }) => {
     skip(leavesOut(STATES.indexOf(state), CHANGES.indexOf(change), CHANGES.length), ONLY_IN_ALL);
     const installation = await open({ feed: BEFORE, ...state.options });
     const list = await state.begin(installation);
@@ -102,7 +102,7 @@ describe.each(CHANGES)('$name', { concurrent: true }, (change) => {
     checkCounts(report);
     await checkRecords(installation);
 
-    // The site gets a list, so that doubts resolve themselves; within their grace postings wait for another pull.
+    // The site gets a list, so doubts resolve themselves; postings within their grace period wait for another pull.
     await allowList(installation);
     checkCounts(await installation.sync());
     await approve(installation);
@@ -149,7 +149,7 @@ describe('a record that cannot be read when the key changes', () => {
     expect(mended).toMatchObject({ complete: true, unreadable: 0, created: 1, deleted: before.length, held: 0 });
     expect(list).toHaveLength(everyone.length);
 
-    // From now on every job has a key of the new kind: a record whose key is known is no other posting.
+    // From now on every job has a key of the new kind, so a record with a known key can be no other posting.
     await installation.writeFeed(documentOf(list.slice(0, -1)));
     await installation.sync();
     await discardUnreadable(installation);

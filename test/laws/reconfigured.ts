@@ -1,4 +1,4 @@
-// Changes of how a feed is read, and the states that a posting can be in when one of them comes.
+// Changes of the way a feed is read, and the states that a posting can be in at that time.
 import { readFile, writeFile } from 'node:fs/promises';
 import type { FeedName } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-entry.ts';
@@ -9,15 +9,15 @@ import type { Installation, InstallationOptions } from './installation.ts';
 const ACME = 'acme' as FeedName;
 const COUNT = 12;
 
-/** The posting that is brought into a state. */
+/** The posting that is put into a state. */
 export const TARGET = 'p1';
 
-/** All postings of the feed. The site shows each one's name as `number`, whatever its key is. */
+/** All postings of the feed. The site shows each posting's name as `number`, whatever its key is. */
 export const everyone: readonly TestPosting[] = Array.from({ length: COUNT }, (_, at) => posting(`p${at + 1}`));
 
 const numberOf = (key: string): number => Number(key.slice(1));
 
-/** One record: `next` is the name of another posting, and `half` a name of its own for every second one. */
+/** One record: `next` is the name of another posting; `half` differs from the name for every second posting. */
 function record(one: TestPosting): string {
   const n = numberOf(one.key);
   const other = `<next>p${(n % COUNT) + 1}</next><half>${n % 2 === 0 ? one.key : `other-${one.key}`}</half>`;
@@ -25,7 +25,7 @@ function record(one: TestPosting): string {
   return one === BROKEN ? xml.replace(/<!\[CDATA\[(Work & more)]]>/, '$1') : xml;
 }
 
-/** The second half of the postings stands in an element of its own, with records of the same form. */
+/** The second half of the postings is in an element of its own, with records of the same form. */
 export function documentOf(list: readonly TestPosting[]): string {
   const [inner, outer] = [list.filter((one) => isInner(one.key)), list.filter((one) => !isInner(one.key))];
   return `<?xml version="1.0"?>\n<source>\n${outer.map(record).join('\n')}\n<inner>${inner.map(record).join('\n')}</inner>\n</source>\n`;
@@ -44,10 +44,10 @@ const INLINE = (records: string, key: string, title: string) =>
   'description: description, location-city: city, location-state: { from: state, as: us_state }, ' +
   'contact-web-address: { from: url, as: url } } }';
 
-/** How the feed is read before: what the tables' changes are measured against. */
+/** The configuration before the change. */
 export const BEFORE = { format: INLINE('source/job', 'referencenumber', '{title}') };
 
-/** One change of how the feed is read. */
+/** One change of the way the feed is read. */
 export interface Change {
   readonly name: string;
   /** The YAML lines of the feed afterwards. */
@@ -112,19 +112,19 @@ export const CHANGES: readonly Change[] = [
   { ...same, name: 'an encoding', feed: { ...BEFORE, encoding: 'utf-8' } },
 ];
 
-/** A state that a posting is in when the change comes. */
+/** A state that a posting is in when the feed is reconfigured. */
 export interface State {
   readonly name: string;
   readonly options?: InstallationOptions;
-  /** Brings it about under {@link BEFORE}. Gives the postings of the feed from then on. */
+  /** Produces the state under {@link BEFORE}. Returns the postings of the feed from then on. */
   readonly begin: (installation: Installation) => Promise<readonly TestPosting[]>;
-  /** A person's edit of the target, which is invalid without it. It belongs to the key. */
+  /** A person's edit that makes the target valid. It belongs to the key. */
   readonly edited?: string;
-  /** The target can't be read, and a person discards that, once more after the change. */
+  /** The target is unreadable; a person discards its entry, and does so again after the change. */
   readonly unreadable?: true;
 }
 
-/** A description that breaks its record, behind the key. */
+/** A description that breaks its record after the key. */
 const BROKEN = posting(TARGET, { description: 'Work & more' });
 const BAD = posting(TARGET, { state: 'Jalisco' });
 const withTarget = (target: TestPosting | undefined): readonly TestPosting[] =>
@@ -139,7 +139,7 @@ async function mirror(installation: Installation, list: readonly TestPosting[]):
 const entryOfTarget = async (installation: Installation): Promise<number> => {
   const { db } = await installation.app();
   const [row] = await db.query<{ id: number }>('select id from change where key = $1', [TARGET]);
-  if (row === undefined) throw new Error('nothing is open for the target');
+  if (row === undefined) throw new Error('the target has no open change');
   return row.id;
 };
 
@@ -215,7 +215,7 @@ export const STATES: readonly State[] = [
     },
   },
   {
-    name: 'missing within its grace',
+    name: 'missing within its grace period',
     options: { feed: { ...BEFORE, delete_guard: '{ missing_pulls: 2 }' } },
     async begin(installation) {
       await mirror(installation, everyone);
@@ -224,7 +224,7 @@ export const STATES: readonly State[] = [
   },
 ];
 
-/** Replaces lines of the feed in the configuration; the program reads it when it is next used. */
+/** Replaces lines of the feed in the configuration; the next command reads it. */
 export async function reconfigure(
   installation: Installation,
   before: Readonly<Record<string, string | undefined>>,
@@ -238,7 +238,7 @@ export async function reconfigure(
   await writeFile(installation.configPath, kept.toSpliced(at, 0, ...added).join('\n'));
 }
 
-/** Gives the site its list action, if it has none: doubts resolve themselves from then on. */
+/** Configures the site's list action if it is missing: doubts resolve themselves from then on. */
 export async function allowList(installation: Installation): Promise<void> {
   await installation.stopEngine();
   const text = await readFile(installation.configPath, 'utf8');

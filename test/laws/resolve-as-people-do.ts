@@ -1,10 +1,10 @@
-// Resolves doubts as a person does: looks the site up, and says which job it is, or that there is none.
+// Resolves doubts as a person does: checks the site, and names the job or says that it is missing.
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
 import type { Installation } from './installation.ts';
 
 /**
- * Goes through the creates of a feed whose outcome is open. Gives how many were resolved, and what was said of each.
- * @param isJobOf whether a job of the site is the one of the posting with this key.
+ * Resolves the creates of a feed whose outcome is unknown. Returns their number, and the result for each.
+ * @param isJobOf whether a job of the site belongs to the posting with this key.
  */
 export async function resolveAsPeopleDo(
   installation: Installation,
@@ -24,7 +24,7 @@ export async function resolveAsPeopleDo(
     const mappings = await db.query<{ id: string; key: string }>('select site_job_id as id, key from mapping');
     const mapped = new Map(mappings.map((row) => [row.id, row.key]));
     const jobs = (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
-    // The site may have used the ID of another posting's job again: the job is then mapped, and yet this one's.
+    // The site may have reused the ID of another posting's job: then the job is mapped, but belongs to this posting.
     const alike = jobs.filter((candidate) => isJobOf(candidate, key));
     const job =
       alike.find((candidate) => candidate.id === found) ??
@@ -34,7 +34,7 @@ export async function resolveAsPeopleDo(
     const say = (more: readonly string[]) =>
       installation.spawn(['review', 'settle', String(id), ...verdict, ...more]).ended;
     let { status, output } = await say([]);
-    // Asked whether it is that one all the same, a person who has looked says yes.
+    // The command asks for confirmation; a person who has checked the site confirms.
     if (status !== 0 && output.includes('--anyway')) ({ status, output } = await say(['--anyway']));
     story.push(`  a person: ${state} ${key} ${verdict.join(' ')}: ${status} ${status === 0 ? '' : output.trim()}`);
     if (status === 0) resolved++;

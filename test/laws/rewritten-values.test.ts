@@ -1,4 +1,4 @@
-// Creates in doubt at sites that rewrite what they are sent: adopted, made once, and asked about no oftener than needed.
+// Creates in doubt at sites that rewrite values: adopted, created once, and asked about only as often as needed.
 import { describe, expect } from 'vitest';
 import { guardAddress } from '../../src/apply/guard-address.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
@@ -18,7 +18,7 @@ const LOST = { name: 'reset-after', on: ['create'] } as const;
 const own = async (installation: Installation) =>
   (await installation.sandbox.inspect.jobs()).filter(({ owner }) => owner === installation.owner);
 
-/** From now on the site puts a text before each reference. */
+/** From now on the site prefixes each reference with a text. */
 async function prefix(installation: Installation, text: string): Promise<void> {
   const database = installation.env.DATABASE_URL ?? '';
   await runSql(
@@ -47,9 +47,9 @@ async function resolveAs(installation: Installation, key: string): Promise<void>
   }
 }
 
-describe('a site that keeps values', { concurrent: true }, () => {
+describe('a site that stores values as', { concurrent: true }, () => {
   it.for(['exact', 'trimmed', 'upper-case', 'stripped', 'cut', 'composed'] as const)(
-    '%s: a create whose answer was lost is adopted',
+    '%s: a create whose response was lost is adopted',
     { timeout: 900_000 },
     async (storedValues, { open }) => {
       const installation = await open();
@@ -80,7 +80,7 @@ it('a reference that a site always prefixes is asked about once', { timeout: 900
     { kind: 'prefixed', detail: 'ACME-', seen: 1, taught: true },
   ]);
   expect(await installation.sync()).toMatchObject({ in_doubt: 0 });
-  // From now on it explains an answer, and finds the job of one that was lost.
+  // From now on the rewriting explains responses, and finds the job of a create whose response was lost.
   await installation.writeFeed(feedXml([posting('key-a'), posting('key-b')]));
   expect(await installation.sync()).toMatchObject({ in_doubt: 0, created: 1 });
   await installation.sandbox.setFaults([{ ...LOST, count: 1 }]);
@@ -91,7 +91,7 @@ it('a reference that a site always prefixes is asked about once', { timeout: 900
   expect(jobs.map(({ fields }) => fields.number).sort()).toEqual(['ACME-key-a', 'ACME-key-b', 'ACME-key-c']);
 });
 
-it('a site that begins to prefix references, and ceases to, is asked about once; its older jobs stay', {
+it('a site that starts and stops prefixing references is asked about once; its older jobs stay', {
   timeout: 900_000,
 }, async ({ open }) => {
   const installation = await open();
@@ -103,11 +103,11 @@ it('a site that begins to prefix references, and ceases to, is asked about once;
   expect(await installation.sync()).toMatchObject({ in_doubt: 1, created: 0 });
   installation.sandbox.requests.clear();
   await resolveAs(installation, 'key-a');
-  // New jobs, changed ones from before, and one whose answer is lost.
+  // New jobs, changed older jobs, and one create whose response is lost.
   const changed = [posting('old-00', { title: 'Head' }), ...many.slice(1)];
   await installation.writeFeed(feedXml([...changed, posting('key-a'), posting('key-b')]));
   expect(await installation.sync()).toMatchObject({ in_doubt: 0, created: 1, failed: 0 });
-  // One for the change, and one that sets what the adopted job shows otherwise: it may leave before the pull.
+  // One request for the change, and one that corrects the adopted job; the latter may be sent before the pull.
   expect(installation.sandbox.requests.recent().filter(({ method }) => method === 'PUT')).toHaveLength(2);
   await installation.sandbox.setFaults([{ ...LOST, count: 1 }]);
   await installation.writeFeed(feedXml([...changed, posting('key-a'), posting('key-b'), posting('key-c')]));
@@ -122,7 +122,7 @@ it('a site that begins to prefix references, and ceases to, is asked about once;
   expect(await own(installation)).toHaveLength(22);
 });
 
-it('a job that is adopted from a site that changes values takes one update, and none at each pull', {
+it('a job adopted from a site that changes values needs one update, and no further one at each pull', {
   timeout: 900_000,
 }, async ({ open }) => {
   const installation = await open();
@@ -138,7 +138,7 @@ it('a job that is adopted from a site that changes values takes one update, and 
   for (const _time of [1, 2]) expect(await installation.sync()).toMatchObject({ unchanged: 2, requests: 0 });
 });
 
-it('what was learnt of one site is not believed of another one under its name', { timeout: 900_000 }, async ({
+it('rewritings learnt from one site do not apply to another site under its name', { timeout: 900_000 }, async ({
   open,
 }) => {
   const installation = await open();
@@ -153,7 +153,7 @@ it('what was learnt of one site is not believed of another one under its name', 
   const siteContext = (await installation.engine()).siteContexts.get('board' as SiteName) as SiteContext;
   await guardAddress(siteContext);
   expect(await known()).toHaveLength(1);
-  // With its jobs, it is the same site once a person says so.
+  // A site with its jobs is the same site once a person says so.
   await setAddress(db, siteContext.site, 'elsewhere.example.com');
   expect(await known()).toHaveLength(1);
   await db.query('delete from change');

@@ -1,5 +1,5 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own ${NAME} is what is written.
-// Runs every command of an installation whose secrets are easily found again, and keeps all that is said meanwhile.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration contains literal ${NAME}.
+// Runs every command of an installation whose secrets are easy to recognise, and keeps all output and traces.
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,18 +12,18 @@ import { runSql } from '../support/sql.ts';
 import { canarySearch, type Find } from './canary.ts';
 import type { Installation, Running } from './installation.ts';
 import { watchProcesses } from './process-watch.ts';
-import { type TellingSite, TOLD_KEYS } from './telling-site.ts';
+import { ECHOED_KEYS, type TellingSite } from './telling-site.ts';
 
 /** Other processes on the machine may run the same test. */
 const mark = randomBytes(4).toString('hex');
 
-/** The token of the sites, and a header of a feed; with characters that each encoding writes in its own way. */
+/** The token of the sites, and a header of a feed, with characters that encodings write differently. */
 export const SECRETS = { BOARD_TOKEN: `c4nary/T0ken+of&the<site>%7E?${mark}~`, FEED_KEY: `c4nary+K3y/of%the&${mark}?` };
 
-/** Everything that can be searched: where it was, and what it was. */
+/** Everything to search: pairs of place and text. */
 export type Traces = (readonly [where: string, content: string | Buffer])[];
 
-/** Plays everything on an installation of its own database; `site` is a second site beside the sandbox. */
+/** Runs everything on an installation with its own database; `site` is a second site beside the sandbox. */
 export async function playEverything(
   installation: Installation,
   site: TellingSite,
@@ -47,8 +47,8 @@ export async function playEverything(
   await writeConfig(installation, site, redisUrl ?? 'database');
 
   await fail(installation, site);
-  // No list of the telling site can be read, and without one nothing would be created there.
-  for (const command of ['check', 'feeds new told', 'plan --json', 'sync --json --verbose', 'sync'])
+  // The echoing site has no readable list, so without `feeds new` nothing would be created there.
+  for (const command of ['check', 'feeds new echoed', 'plan --json', 'sync --json --verbose', 'sync'])
     await run(...command.split(' '));
 
   const started = begin(['start']);
@@ -73,7 +73,7 @@ export async function playEverything(
 }
 
 async function writeConfig({ folder, configPath, sandbox }: Installation, site: TellingSite, queue: string) {
-  // As root, the database's own user has to enter it.
+  // As root, the unprivileged user of the server must be able to enter the folder.
   await chmod(folder, 0o711);
   const common = [
     '    token: ${BOARD_TOKEN}',
@@ -92,15 +92,15 @@ async function writeConfig({ folder, configPath, sandbox }: Installation, site: 
     'listen: { port: 0 }',
     'sites:',
     ...['  board:', `    base_url: ${sandbox.url}`, ...common],
-    ...['  teller:', `    base_url: ${site.url}`, ...common],
+    ...['  echoing:', `    base_url: ${site.url}`, ...common],
     'feeds:',
     '  acme: { source: feed.xml, format: indeed, site: board, schedule: "* * * * * *" }',
-    `  told: { source: ${site.url}/feed.xml, format: indeed, site: teller, headers: { X-Key: "\${FEED_KEY}" } }`,
+    `  echoed: { source: ${site.url}/feed.xml, format: indeed, site: echoing, headers: { X-Key: "\${FEED_KEY}" } }`,
   ];
   await writeFile(configPath, `${lines.join('\n')}\n`);
 }
 
-/** Feeds and faults that leave something of every kind behind. */
+/** Feeds and faults that leave review entries and records of every kind. */
 async function fail(installation: Installation, site: TellingSite): Promise<void> {
   const { sandbox, owner } = installation;
   await sandbox.ensureUser(owner, undefined, SECRETS.BOARD_TOKEN);
@@ -113,24 +113,24 @@ async function fail(installation: Installation, site: TellingSite): Promise<void
     { name: 'redirect-host', on: ['create'], after: 5, count: 1 },
     { name: 'timeout', on: ['create'], after: 6, count: 1 },
   ]);
-  site.feed = feedXml(TOLD_KEYS.map((key) => posting(key)));
+  site.feed = feedXml(ECHOED_KEYS.map((key) => posting(key)));
 }
 
 async function reviewAll(run: (...command: string[]) => Promise<string>): Promise<void> {
   for (const command of ['status', 'status --json', 'pulls --json', 'review list', 'mappings export'])
     await run(...command.split(' '));
-  for (const key of ['located', 'identified', 'broken', 'refused']) await run('why', 'told', key);
+  for (const key of ['located', 'identified', 'broken', 'refused']) await run('why', 'echoed', key);
   const listed = await run('review', 'list', '--json');
   const entries = listed.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
   const shown = entries.filter(({ kind }, at) => entries.findIndex((entry) => entry.kind === kind) === at);
   for (const { id } of shown) await run('review', 'show', String(id), '--json');
-  await run('resume', 'teller', '--json');
-  await run('review', 'retry', 'told');
+  await run('resume', 'echoing', '--json');
+  await run('review', 'retry', 'echoed');
   for (const { id } of entries.slice(0, 1)) await run('review', 'settle', String(id), '--missing', '--no-send');
-  await run('review', 'discard', 'told', '--yes');
+  await run('review', 'discard', 'echoed', '--yes');
 }
 
-/** Mistakes that a person makes while it is set up, each of which is reported somehow. */
+/** Typical mistakes in a new configuration, each of which is reported. */
 async function mistake(installation: Installation, run: (...command: string[]) => Promise<string>): Promise<void> {
   const config = await readFile(installation.configPath, 'utf8');
   const mistakes = [
@@ -147,8 +147,8 @@ async function mistake(installation: Installation, run: (...command: string[]) =
 }
 
 /**
- * The site's own command. It keeps the tokens of its users, and shows each theirs, as any site does: so its database is
- * one of its own, which is not searched. What it says and shows to others is.
+ * The sandbox command. Like any site it stores its users' tokens and shows them to their owners, so it has its own database,
+ * which is not searched. Its output and its pages for others are.
  */
 async function playSandbox(given: Set<number>, traces: Traces): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-site-'));
@@ -178,10 +178,10 @@ async function readPages(url: string, traces: Traces): Promise<void> {
   }
 }
 
-/** Resolves with what the pattern's group found in the output. */
+/** Resolves with the text that the pattern's group matched in the output. */
 async function untilSaid({ child, ended }: Running, pattern: RegExp): Promise<string> {
   let output = '';
-  const said = new Promise<string>((resolve) => {
+  const matched = new Promise<string>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (piece: Buffer) => {
         output += piece.toString();
@@ -191,7 +191,7 @@ async function untilSaid({ child, ended }: Running, pattern: RegExp): Promise<st
     }
   });
   const early = ended.then(() => Promise.reject(new Error(`it ended without ${pattern}: ${output}`)));
-  return Promise.race([said, early]);
+  return Promise.race([matched, early]);
 }
 
 async function end({ child, ended }: Running): Promise<void> {
@@ -215,14 +215,14 @@ async function dumpDatabase(url: string): Promise<Traces> {
   return dump;
 }
 
-/** All files, those of the database and its log among them, which hold what was removed from the tables, too. */
+/** All files, including those of the database and its log, which also contain removed rows. */
 async function filesBelow(folder: string): Promise<Traces> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return Promise.all(files.map(async (path) => [`file ${path}`, await readFile(path)] as const));
 }
 
-/** Sees every command that Redis gets, also what is gone at the end. */
+/** Records every command that Redis receives, including data that is deleted later. */
 async function monitorRedis(url: string, traces: Traces): Promise<Redis> {
   const client = new Redis(url);
   await client.config('SET', 'rdbcompression', 'no');

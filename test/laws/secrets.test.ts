@@ -1,4 +1,4 @@
-// Runs everything with secrets that are easily found again, and searches all that is left, shown or said (law 7).
+// Runs every command with secrets that are easy to recognise, and searches everything stored, shown and printed (law 7).
 import { describe, expect } from 'vitest';
 import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { canarySearch } from './canary.ts';
@@ -8,7 +8,7 @@ import { startTellingSite } from './telling-site.ts';
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
   it.skipIf(!available)(
-    'token and feed key stand in no log, database, queue, page or process list',
+    'token and feed key appear in no log, database, queue, page or process list',
     { timeout: 600_000 },
     async ({ open, skip, onTestFinished }) => {
       skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
@@ -17,7 +17,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       onTestFinished(() => site.close());
       const { traces, seen } = await playEverything(installation, site, installation.redis?.url);
 
-      // Without these nothing would be shown: the secrets went out, were told back, and were taken out of what is kept.
+      // Without these the test proves nothing: the secrets were sent, echoed, and removed from everything stored.
       const all = traces.map(([, content]) => content.toString()).join('\n');
       expect(site.keys).toContain(SECRETS.FEED_KEY);
       expect(all).toContain('Title: not for [token removed]');

@@ -1,4 +1,4 @@
-// Several worker processes share one site's changes: each is sent once, within one rate, whoever comes and goes.
+// Several worker processes share one site's changes: each change is sent once, within one rate, while workers come and go.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { limiterFor } from '../../src/queue/rate-limit.ts';
@@ -8,10 +8,10 @@ import type { Installation } from './installation.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
 
-/** With one posting to a queue job, and with two. */
+/** Rates with one posting per queue job, and with two. */
 const RATES = [40, 100];
 
-/** Waits until so many requests have come to the site, and notes which workers are seen with one of them. */
+/** Waits until the site has received this many requests, and collects the workers that sent them. */
 async function watch(installation: Installation, requests: number, workers: Set<number>): Promise<void> {
   const { db } = await installation.app();
   for (
@@ -35,7 +35,7 @@ describe.each(QUEUES)('with the queue in $queue $note', { concurrent: true }, ({
       const feed = postings(10 * rate);
       const installation = await open({
         queue,
-        // The sandbox shares this process: what it answers late is no doubt, and its list is read in time.
+        // The sandbox shares this process: a late response must not become a doubt, and its list must be read in time.
         site: {
           limits: `{ requests_per_second: ${rate}, concurrency: 4, timeout_seconds: 15 }`,
           doubts: '{ resolve_after_seconds: 16 }',
@@ -60,12 +60,12 @@ describe.each(QUEUES)('with the queue in $queue $note', { concurrent: true }, ({
       await third.started;
       third.child.kill('SIGTERM');
       expect(await third.ended).toMatchObject({ status: 0 });
-      // Who asks first gets the next change, so that nobody's share is certain; but one alone did not do it all.
+      // The next change goes to the first worker that asks, so shares vary; but no worker sent everything alone.
       expect(workers.size).toBeGreaterThan(1);
 
       const times = installation.sandbox.requests.recent().map(({ at }) => at.getTime());
       const busiest = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
-      // Two windows of each may meet back to back, and a request is seen a moment after it was counted.
+      // Two windows of each worker may be adjacent, and a request is observed a moment after it was counted.
       expect(busiest).toBeLessThanOrEqual(rate + 4 * (limiterFor(rate)?.max ?? 0));
       await heal(installation);
       await checkLaws(installation, feed);

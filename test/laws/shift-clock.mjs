@@ -1,4 +1,4 @@
-// Loaded into a process before all else (`node --import`): on SIGUSR2 its clock jumps by CLOCK_SHIFT_MS.
+// Loaded into a process first (`node --import`): on SIGUSR2 its clock jumps by CLOCK_SHIFT_MS.
 const RealDate = Date;
 let shift = 0;
 process.on('SIGUSR2', () => {

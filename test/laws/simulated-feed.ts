@@ -1,17 +1,17 @@
-// A feed that changes at random: postings come, go, come back, change, change back, break rules, repeat and move about.
+// A feed that changes at random: postings appear, disappear, return, change, revert, break rules, repeat and move.
 import { feedXml, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 import type { Random } from './random.ts';
 
 export interface SimulatedFeed {
-  /** What it holds now: each posting that is valid and stands once. */
+  /** The current valid postings that appear once. */
   readonly postings: readonly TestPosting[];
-  /** Moves on to another version. Says what was done. */
+  /** Moves to another version. Returns a description of the change. */
   change(): string;
-  /** The XML of this version; often with what a feed should not have. Says what. */
+  /** The XML of this version, often with a fault, and a description of it. */
   write(): { readonly xml: string; readonly note: string };
-  /** The XML without any of that. */
+  /** The XML without faults. */
   clean(): string;
-  /** Makes sure that postings with these keys are there, each with content that it never had. */
+  /** Makes sure that postings with these keys exist, each with new content. */
   renew(keys: readonly string[]): void;
 }
 
@@ -45,7 +45,7 @@ export function simulateFeed(random: Random, size: number): SimulatedFeed {
       );
     },
     'an earlier version comes back': () => random.pick(versions),
-    'all stand in another order': () => random.some(postings, postings.length),
+    'all change their order': () => random.some(postings, postings.length),
   };
 
   return {

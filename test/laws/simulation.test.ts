@@ -1,4 +1,4 @@
-// Simulated lives from seeds: SEED=123 plays one again, SEEDS=500 plays more of them, from FIRST_SEED on.
+// Simulated lives from seeds: SEED=123 replays one, SEEDS=500 plays 500 of them, starting at FIRST_SEED.
 import { describe } from 'vitest';
 import { countOf } from '../support/extent.ts';
 import { lawTest as it } from './law-test.ts';
@@ -9,7 +9,7 @@ const first = Number(process.env.FIRST_SEED ?? 1);
 const count = countOf(process.env.SEEDS, 24, 3);
 const seeds = given === undefined ? Array.from({ length: count }, (_, at) => first + at) : [Number(given)];
 
-describe('a life of changes, faults and crashes leaves all laws whole', { concurrent: true }, () => {
+describe('a life of changes, faults and crashes keeps all laws', { concurrent: true }, () => {
   it.for(seeds)('seed %i', { timeout: 900_000 }, async (seed, { open }) => {
     await simulate(seed, await open({ site: SIMULATED_SITE }));
   });

@@ -1,5 +1,5 @@
-// One simulated life of an installation, from a seed: feed versions, faults of the site, crashes, reviewers; then healing,
-// and all laws checked against what the site really has.
+// One simulated life of an installation, from a seed: feed versions, faults of the site, crashes, reviewers. At the end the
+// faults stop, and all laws are checked against the jobs that the site really has.
 
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import type { Operation } from '../../src/sandbox/interface/operation.ts';
@@ -12,7 +12,7 @@ import { type Random, randomOf } from './random.ts';
 import { resolveAsPeopleDo } from './resolve-as-people-do.ts';
 import { type SimulatedFeed, simulateFeed } from './simulated-feed.ts';
 
-/** Waits of milliseconds where the defaults have seconds. */
+/** Waits in milliseconds instead of the default seconds. */
 export const SIMULATED_SITE = {
   limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.5 }',
   doubts: '{ resolve_after_seconds: 0.9 }',
@@ -72,13 +72,13 @@ interface Life {
   readonly installation: Installation;
   readonly random: Random;
   readonly feed: SimulatedFeed;
-  /** Keys whose jobs were deleted on the website. Nobody can know until their postings change, which they do at the end. */
+  /** Keys whose jobs were deleted on the website. This is only noticed when their postings change, which they do at the end. */
   readonly deletedByHand: Set<string>;
-  /** What was done, a line each. */
+  /** The history, a line per event. */
   readonly story: string[];
 }
 
-/** Lives it through. Throws what was found broken, with the seed and the story. */
+/** Plays the life. Throws the broken law with the seed and the history. */
 export async function simulate(seed: number, installation: Installation): Promise<void> {
   const random = randomOf(seed);
   const life: Life = {
@@ -95,7 +95,9 @@ export async function simulate(seed: number, installation: Installation): Promis
     await end(life);
   } catch (cause) {
     const again = `SEED=${seed} npx vitest run test/laws/simulation.test.ts`;
-    throw new Error(`seed ${seed} broke a law; again with: ${again}\n${life.story.join('\n')}\n${cause}`, { cause });
+    throw new Error(`seed ${seed} broke a law; replay it with: ${again}\n${life.story.join('\n')}\n${cause}`, {
+      cause,
+    });
   }
 }
 
@@ -131,7 +133,7 @@ async function pull({ installation, story }: Life): Promise<void> {
   checkCounts(report);
 }
 
-/** The process goes while requests are in flight. */
+/** The process stops while requests are in flight. */
 async function stopInTheMiddle({ installation, random }: Life): Promise<void> {
   const syncing = installation.sync().catch(() => undefined);
   let left = 1 + random.number(6);
@@ -141,7 +143,7 @@ async function stopInTheMiddle({ installation, random }: Life): Promise<void> {
   await syncing;
 }
 
-/** Another process, beside ours, dies at a step, if it gets there. */
+/** A second process dies at a step, if it gets there. */
 async function killInTheMiddle({ installation, random, story }: Life): Promise<void> {
   const step = random.pick(STEPS);
   const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(1 + random.number(3)) };
@@ -177,9 +179,9 @@ async function end({ installation, feed, deletedByHand, story }: Life): Promise<
     story.push(`healed: ${JSON.stringify(report)}`);
     if (report.status === 'mirrored') break;
     await db.transaction((tx) => approveChanges(tx, SELECTION, 'a reviewer'));
-    // Postings that share a title make jobs that resemble each other: a doubt about one of them may need a person.
-    const said = await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
-    story.push(...said.story);
+    // Postings with the same title make similar jobs: a doubt about one of them may need a person.
+    const resolved = await resolveAsPeopleDo(installation, 'acme', ({ fields }, key) => fields.number === key);
+    story.push(...resolved.story);
   }
   await checkLaws(installation, feed.postings);
 }

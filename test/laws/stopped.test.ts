@@ -1,4 +1,4 @@
-// A process that stands still beyond its lock and its deadlines, is replaced, and then goes on: nothing is done twice.
+// A process that hangs for longer than its lock and deadlines, is replaced, and then continues: nothing is done twice.
 import { once } from 'node:events';
 import { appendFile, readFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
@@ -40,7 +40,7 @@ describe('a process that is stopped', { concurrent: true }, () => {
 
 describe('a pull that is stopped', { concurrent: true }, () => {
   it.for(['pull-started', 'records-read', 'changes-merged'] as const)(
-    'at %s gives way to the next one, and keeps nothing when it goes on',
+    'at %s gives way to the next one, and discards what it read when it continues',
     { timeout: 900_000 },
     async (step, { open }) => {
       const installation = await open();
@@ -51,26 +51,26 @@ describe('a pull that is stopped', { concurrent: true }, () => {
       await untilStopped(stopped.child.pid ?? 0);
       const { db } = await installation.app();
       const hands = await handsOf(db);
-      // At its start it has none yet.
+      // When it has just started, it has no such connection yet.
       expect(hands.length).toBe(step === 'pull-started' ? 0 : 1);
 
       const newer = [...postings(2), posting('p3', { title: 'Newer' }), posting('newer')];
       await installation.writeFeed(feedXml(newer));
       expect(await installation.sync()).toMatchObject({ status: 'mirrored', created: 1, updated: 1 });
       await checkLaws(installation, newer);
-      // Its transaction would keep the database from cleaning up for as long as it stands still.
+      // Otherwise its transaction would block vacuum for as long as the process hangs.
       expect(await db.query('select state from pg_stat_activity where pid = any($1::int[])', [hands])).toEqual([]);
 
       stopped.child.kill('SIGCONT');
       const { status, output } = await stopped.ended;
-      // It has lost its lock, so it begins again, and finds what the other one has mirrored.
+      // It has lost its lock, so it starts again, and finds that the other pull has mirrored everything.
       expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('4 seen, 4 unchanged') });
       await checkLaws(installation, newer);
     },
   );
 });
 
-it('a start that is stopped in a pull does not keep another one from the next runs', { timeout: 900_000 }, async ({
+it('a start that is stopped in a pull does not keep another process from the next runs', { timeout: 900_000 }, async ({
   open,
 }) => {
   const installation = await open({ feed: { schedule: '"* * * * * *"' } });
@@ -95,7 +95,7 @@ it('a start that is stopped in a pull does not keep another one from the next ru
   await checkLaws(installation, newer);
 });
 
-/** The connections by which a pull works, besides the one that holds its lock: they are marked with a shared lock. */
+/** The connections of a pull apart from the one that holds its lock; a shared lock marks them. */
 async function handsOf(db: Queryable): Promise<number[]> {
   const rows = await db.query<{ pid: number }>(
     `select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock'
@@ -106,7 +106,7 @@ async function handsOf(db: Queryable): Promise<number[]> {
   return rows.map((row) => row.pid);
 }
 
-/** There is no event for it: the system is asked, as `ps` does. */
+/** Polls the system as `ps` does, because it offers no event for this. */
 async function untilStopped(pid: number): Promise<void> {
   for (;;) {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');

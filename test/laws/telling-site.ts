@@ -1,4 +1,4 @@
-// A job site that tells the token back in everything that it answers, as a proxy with a debug page does.
+// A job site that echoes the token in every response, like a proxy with a debug page.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,49 +6,49 @@ import { text } from 'node:stream/consumers';
 
 export interface TellingSite {
   readonly url: string;
-  /** What `/feed.xml` is answered with; it tells back the header `x-key`. */
+  /** The response to `/feed.xml`; it echoes the header `x-key`. */
   feed: string;
   /** Values of `x-key` so far. */
   readonly keys: readonly string[];
   close(): Promise<void>;
 }
 
-type Tell = (response: ServerResponse, told: string, token: string) => void;
+type Echo = (response: ServerResponse, echo: string, token: string) => void;
 
 const answer = (response: ServerResponse, status: number, headers: Record<string, string>, body: string) =>
   response.writeHead(status, { 'content-type': 'application/xml', ...headers }).end(body);
 
-/** What a create is answered with, by the posting's key. */
-const TELLS: Readonly<Record<string, Tell>> = {
-  invalid: (response, told) =>
-    answer(response, 422, {}, `<errors><error field="title">Title: not for ${told}</error></errors>`),
-  forbidden: (response, told) => answer(response, 403, {}, `<error>${told} may not</error>`),
-  located: (response, told, token) =>
+/** Responses to creates, by posting key. */
+const ECHOES: Readonly<Record<string, Echo>> = {
+  invalid: (response, echo) =>
+    answer(response, 422, {}, `<errors><error field="title">Title: not for ${echo}</error></errors>`),
+  forbidden: (response, echo) => answer(response, 403, {}, `<error>${echo} may not</error>`),
+  located: (response, echo, token) =>
     answer(
       response,
       201,
       { location: `/jobs/71?user=${encodeURIComponent(token)}` },
-      `<job><owner>${told}</owner></job>`,
+      `<job><owner>${echo}</owner></job>`,
     ),
-  identified: (response, told, token) =>
-    answer(response, 201, { location: `/jobs/${encodeURIComponent(token)}` }, `<job><title>${told}</title></job>`),
-  redirected: (response, _told, token) =>
+  identified: (response, echo, token) =>
+    answer(response, 201, { location: `/jobs/${encodeURIComponent(token)}` }, `<job><title>${echo}</title></job>`),
+  redirected: (response, _echo, token) =>
     answer(
       response,
       302,
       { location: `http://${encodeURIComponent(token)}@127.0.0.1:1/jobs.xml?t=${encodeURIComponent(token)}` },
       '',
     ),
-  broken: (response, told) =>
-    answer(response, 500, { 'content-type': 'text/html' }, `<html><body>${told}</body></html>`),
-  malformed: (response, told) => answer(response, 201, {}, `<job><${told}`),
-  lasting: (response, told) => answer(response, 503, {}, told),
-  strange: (response, told) => response.socket?.end(`HTTP/9 ${told}\r\n${told}\r\n\r\n`),
-  refused: (response, told) => answer(response, 401, { 'www-authenticate': `Basic realm="${told}"` }, told),
+  broken: (response, echo) =>
+    answer(response, 500, { 'content-type': 'text/html' }, `<html><body>${echo}</body></html>`),
+  malformed: (response, echo) => answer(response, 201, {}, `<job><${echo}`),
+  lasting: (response, echo) => answer(response, 503, {}, echo),
+  strange: (response, echo) => response.socket?.end(`HTTP/9 ${echo}\r\n${echo}\r\n\r\n`),
+  refused: (response, echo) => answer(response, 401, { 'www-authenticate': `Basic realm="${echo}"` }, echo),
 };
 
-/** Keys of the postings that it has an answer for; `refused` comes last, as it pauses the site. */
-export const TOLD_KEYS = Object.keys(TELLS);
+/** Keys of the postings with a response; `refused` is last because it pauses the site. */
+export const ECHOED_KEYS = Object.keys(ECHOES);
 
 export async function startTellingSite(): Promise<TellingSite> {
   const site = { feed: '', keys: [] as string[] };
@@ -57,15 +57,15 @@ export async function startTellingSite(): Promise<TellingSite> {
     if (path.startsWith('/feed.xml')) {
       const key = String(request.headers['x-key']);
       site.keys.push(key);
-      return void answer(response, 200, { 'x-told': key }, site.feed);
+      return void answer(response, 200, { 'x-echo': key }, site.feed);
     }
     const authorization = request.headers.authorization ?? '';
     const token = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().replace(/:X$/, '');
-    const told = [token, authorization, encodeURIComponent(token), Buffer.from(token).toString('base64')].join(' ');
+    const echo = [token, authorization, encodeURIComponent(token), Buffer.from(token).toString('base64')].join(' ');
     const body = await text(request);
     const [, key = ''] = /<number>([^<]*)</.exec(body) ?? [];
-    if (request.method === 'POST') return TELLS[key]?.(response, told, token);
-    answer(response, 500, {}, told);
+    if (request.method === 'POST') return ECHOES[key]?.(response, echo, token);
+    answer(response, 500, {}, echo);
   };
   const server = createServer((request, response) => void handle(request, response));
   server.listen(0, '127.0.0.1');

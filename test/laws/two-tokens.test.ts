@@ -1,4 +1,4 @@
-// A process with an old token beside one with the new one: each is paused by its own token's refusal alone.
+// A process with an old token beside one with the new token: only the refusal of its own token pauses each.
 import { describe, expect } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
@@ -12,7 +12,7 @@ const board = siteName('board');
 const refusals = ({ sandbox }: Installation): number =>
   sandbox.requests.recent().filter(({ status }) => status === 401).length;
 
-/** How `status` tells the site, to who has this token. */
+/** The site as `status` shows it to a holder of this token. */
 async function statusOf(installation: Installation, token: string) {
   const { output } = await installation.spawn(['status', '--json'], { BOARD_TOKEN: token }).ended;
   return output
@@ -23,12 +23,12 @@ async function statusOf(installation: Installation, token: string) {
 }
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('the one with the new token goes on', { timeout: 900_000 }, async ({ open }) => {
+  it.skipIf(!available)('the process with the new token continues', { timeout: 900_000 }, async ({ open }) => {
     const installation = await open({ queue });
     const { sandbox, owner, env } = installation;
     const feed = postings(40);
     await installation.writeFeed(feedXml(feed));
-    // In this process: it leads, and stays where it is.
+    // In this process, which is the leader and keeps running.
     const { siteContexts } = await installation.engine();
     const { token } = await sandbox.changePassword(owner, 'another password of the mirror');
     expect(await installation.sync()).toMatchObject({ status: 'pending', created: 0, pending: 40 });
@@ -37,7 +37,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 
     const { status, output } = await installation.spawn(['sync', '--json'], { BOARD_TOKEN: token }).ended;
     expect({ status, output }).toMatchObject({ status: 0, output: expect.stringContaining('"created":40') });
-    // The old one was neither resumed by it, nor did it pause the site for the new one.
+    // The old token was not resumed, and did not pause the site for the new one.
     expect(refusals(installation)).toBeLessThanOrEqual(before + 2);
     const { db } = await installation.app();
     expect((await readSiteState(db, board, siteContexts.get(board)?.tokenDigest)).tokenRefused).toBe(true);
@@ -45,7 +45,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
       state: 'sending',
       token_refused: false,
       other_refused_tokens: [{ noted_by: expect.stringContaining(String(process.pid)) }],
-      // What only the other process could send waits: that is no state in which all is well.
+      // Changes that only the other process could send are waiting, so not all is well.
       failing: ['site board is paused for a process whose token it refuses'],
     });
     expect(await statusOf(installation, env.BOARD_TOKEN ?? '')).toMatchObject({
@@ -61,7 +61,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     const second = await installation.spawn(['sync', '--json'], { BOARD_TOKEN: token }).ended;
     expect(second).toMatchObject({ status: 0, output: expect.stringContaining('"updated":40') });
     await installation.stopEngine();
-    // Nobody has the old one any more.
+    // No process holds the old token any more.
     expect(await statusOf(installation, token)).toMatchObject({ failing: [] });
     const jobs = await installation.siteJobs();
     expect(jobs.size).toBe(feed.length + installation.foreign.length);
@@ -69,7 +69,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
   });
 
   it.skipIf(!available)(
-    'a token that is accepted again resumes those who hold it',
+    'a token that is accepted again resumes the processes that hold it',
     { timeout: 900_000 },
     async ({ open }) => {
       const installation = await open({ queue });

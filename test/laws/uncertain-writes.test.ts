@@ -1,4 +1,4 @@
-// Updates and deletes whose outcome nobody knows, while the feed moves on: the site ends up with what the feed says.
+// Updates and deletes of unknown outcome while the feed changes: in the end the site matches the feed.
 import { describe, expect } from 'vitest';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
@@ -20,23 +20,23 @@ async function openMirrored(open: Open, site: Readonly<Record<string, string>> =
   return installation;
 }
 
-/** Made, and nobody told. */
+/** Faults after which the write was done, but not confirmed. */
 const MADE: readonly (readonly [string, Omit<Fault, 'on'>])[] = [
-  ['no answer', { name: 'timeout-made' }],
-  ['a reset after it was made', { name: 'reset-after' }],
+  ['no response', { name: 'timeout-made' }],
+  ['a reset after the write', { name: 'reset-after' }],
   ['an internal error', { name: '500', made: true }],
   ['a gateway that gave up', { name: '504', made: true }],
 ];
 
 const others = postings(8).filter(({ key }) => key !== 'p3');
 
-/** One pull while the fault lasts; the change stays to be sent. */
+/** One pull while the fault lasts; the change stays in the backlog. */
 async function syncUnder(installation: Installation, fault: Fault): Promise<void> {
   await installation.sandbox.setFaults([fault]);
   const app = await installation.app();
-  const struck = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
+  const faulted = installation.sandbox.requests.next(({ faults }) => faults.length > 0);
   const synced = installation.sync();
-  await struck;
+  await faulted;
   await synced;
   expect(await app.db.query('select key from change')).toEqual([{ key: 'p3' }]);
 }
@@ -44,7 +44,7 @@ async function syncUnder(installation: Installation, fault: Fault): Promise<void
 describe.each(MADE)('after %s', { concurrent: true }, (what, fault) => {
   const at = MADE.findIndex(([each]) => each === what);
 
-  it('of an update, a feed that takes the change back is mirrored', { timeout: 900_000 }, async ({ open, skip }) => {
+  it('of an update, a feed that reverts the change is mirrored', { timeout: 900_000 }, async ({ open, skip }) => {
     skip(leavesOut(at, 0, 3), ONLY_IN_ALL);
     const installation = await openMirrored(open);
     await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Other', city: 'Salem' })]));
@@ -77,14 +77,14 @@ describe.each(MADE)('after %s', { concurrent: true }, (what, fault) => {
 });
 
 describe('a request that lands late', { concurrent: true }, () => {
-  // It lands well after a newer one could have been sent, and well before the newer one may be.
+  // It lands well after a newer request could have been sent, and well before the newer one may be sent.
   const SITE = {
     limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 0.8 }',
     doubts: '{ resolve_after_seconds: 9 }',
   };
   const LATE = { name: 'timeout-late', ms: 5_000, count: 1 } as const;
 
-  it('leaves no older version: the newer one waits for it', { timeout: 900_000 }, async ({ open }) => {
+  it('leaves no older version: the newer version waits for it', { timeout: 900_000 }, async ({ open }) => {
     const installation = await openMirrored(open, SITE);
     await installation.sandbox.setFaults([{ ...LATE, on: ['update'] }]);
     await installation.writeFeed(feedXml([...others, posting('p3', { title: 'Older' })]));
@@ -111,7 +111,7 @@ describe('a request that lands late', { concurrent: true }, () => {
   });
 });
 
-describe('a site that says of a live job that it is gone', { concurrent: true }, () => {
+describe('a site that reports a live job as gone', { concurrent: true }, () => {
   it.for(['update', 'delete'] as const)(
     'at its %s is not believed',
     { timeout: 900_000 },
@@ -126,7 +126,7 @@ describe('a site that says of a live job that it is gone', { concurrent: true },
     },
   );
 
-  it('is believed where the job was deleted by hand', { timeout: 900_000 }, async ({ open }) => {
+  it('is believed if the job was deleted by hand', { timeout: 900_000 }, async ({ open }) => {
     const installation = await openMirrored(open);
     const job = (await installation.sandbox.inspect.jobs()).find(
       ({ fields, owner }) => fields.number === 'p3' && owner === installation.owner,

@@ -1,4 +1,4 @@
-// Signs, while jobmirror runs, that the site has jobs that the database does not know: creates wait for a search of the site.
+// Signs at run time that the site has jobs that the database does not know: creates wait until the site was searched.
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
@@ -16,7 +16,7 @@ const SHORT = {
   doubts: '{ resolve_after_seconds: 2.5 }',
 };
 
-/** An installation that has mirrored `p1` to `p4`, and that knows of the last two no more. */
+/** An installation that has mirrored `p1` to `p4`, but no longer knows the last two. */
 async function openBehind(site: Readonly<Record<string, string | undefined>> = {}): Promise<void> {
   mirror = await openMirror({ searched: true, site: { ...SHORT, ...site } });
   await mirror.writeFeed(feedXml(postings(4)));
@@ -35,7 +35,7 @@ async function sync(list: readonly TestPosting[]) {
   return mirror.sync();
 }
 
-/** Says so at the site, as if another database had done it. */
+/** Sends a request to the site, as if from another database. */
 async function send(method: 'PUT' | 'POST' | 'DELETE', path: string, fields = ''): Promise<void> {
   const answer = await request(`${mirror.sandbox.url}${path}`, {
     method,
@@ -55,7 +55,7 @@ const lists = (): number =>
   mirror.sandbox.requests.recent().filter(({ method, path }) => method === 'GET' && path.startsWith('/jobs.xml'))
     .length;
 
-describe('after a sign the site is searched once, and nothing that it has is made again', () => {
+describe('after a sign the site is searched once, and none of its jobs is created again', () => {
   it('a job shows the reference of another posting', async () => {
     await openBehind();
     await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
@@ -70,7 +70,7 @@ describe('after a sign the site is searched once, and nothing that it has is mad
     expect(lists()).toBe(searched);
   });
 
-  it('the list that is read for a doubt shows jobs that nothing accounts for', async () => {
+  it('the list that is read for a doubt shows jobs of no known posting', async () => {
     await openBehind();
     await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
     expect(await sync([...postings(2), posting('p5')])).toMatchObject({ in_doubt: 0 });
@@ -81,7 +81,7 @@ describe('after a sign the site is searched once, and nothing that it has is mad
   it('a create is answered with the ID of an older posting', async () => {
     await openBehind();
     const { db } = await mirror.app();
-    // The next ID that the site gives.
+    // The next ID that the site will assign.
     const last = Math.max(...(await mirror.sandbox.inspect.jobs()).map(({ id }) => Number(id)));
     await db.query(`update mapping set site_job_id = $1 where key = 'p2'`, [String(last + 1)]);
     await sync([...postings(2), posting('p5')]);
@@ -89,10 +89,10 @@ describe('after a sign the site is searched once, and nothing that it has is mad
     expect(await mirror.sandbox.inspect.count()).toBe(5);
   });
 
-  it('a job that the database takes for another posting is not made again for the one that it shows', async () => {
+  it('a job that the database maps to another posting is not created again for the posting that it shows', async () => {
     await openBehind();
     const { db } = await mirror.app();
-    // ID and all, as if the site had used it again: the database knows p1 under the job of p3.
+    // As if the site had reused the ID: the database maps p1 to the job of p3.
     await db.query(`update mapping set site_job_id = $1 where key = 'p1'`, [await idOf('p3')]);
     await db.query('update feed_state set site_checked_at = null');
     expect(await sync(postings(4))).toMatchObject({ created: 0, in_doubt: 2 });
@@ -100,7 +100,7 @@ describe('after a sign the site is searched once, and nothing that it has is mad
   });
 });
 
-it('without a list a sign is told once, and creates go on', async () => {
+it('without a list a sign is reported once, and creates continue', async () => {
   await openBehind({ list_path: undefined });
   await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
   await sync([posting('p1', { title: 'Other' }), posting('p2')]);
@@ -112,7 +112,7 @@ it('without a list a sign is told once, and creates go on', async () => {
   );
 });
 
-it('many signs do not have the site searched again and again', async () => {
+it('many signs cause a single search of the site', async () => {
   await openBehind();
   await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
   await sync([posting('p1', { title: 'Other' }), posting('p2')]);
@@ -125,7 +125,7 @@ it('many signs do not have the site searched again and again', async () => {
   expect(lists()).toBe(0);
 });
 
-it('a posting that a person said is not the found job is not asked about again', async () => {
+it('nobody is asked again about a found job that a person declared to be another posting’s', async () => {
   await openBehind();
   const { db } = await mirror.app();
   await db.query('update feed_state set site_checked_at = null');
@@ -138,7 +138,7 @@ it('a posting that a person said is not the found job is not asked about again',
 });
 
 describe('the data of an older dump in the same tables', () => {
-  /** Deletes all rows and copies the former ones into their place, as pg_restore --data-only into emptied tables does. */
+  /** Replaces all rows with the former ones, like pg_restore --data-only into emptied tables. */
   async function restore(): Promise<void> {
     const { db } = await mirror.app();
     const tables = await db.query<{ name: string }>(
@@ -173,7 +173,7 @@ describe('the data of an older dump in the same tables', () => {
   it.each([
     ['while nothing runs', true],
     ['while it runs', false],
-  ])('has the site searched, also %s', async (_name, stops) => {
+  ])('causes a search of the site, also %s', async (_name, stops) => {
     mirror = await openMirror({ searched: true });
     expect(await sync(postings(2))).toMatchObject({ created: 2 });
     await dump();

@@ -1,4 +1,4 @@
-// Creates in doubt at a site whose list comes from a cache, or moves while it is read: none is made twice, and each ends.
+// Creates in doubt at a site whose list is cached or changes while it is read: none is created twice, and each is resolved.
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { expect, vi } from 'vitest';
@@ -15,7 +15,7 @@ const MADE = { name: '500', made: true, on: ['create'], count: 2 } as const;
 const NOT_MADE = { name: '500', made: false, on: ['create'], count: 2 } as const;
 
 const it = lawTest.extend<{ behind: (open: Open, feed?: Record<string, string>) => Promise<Behind> }>({
-  // biome-ignore lint/correctness/noEmptyPattern: the form that Vitest wants of a fixture without needs.
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest requires this form for a fixture without dependencies.
   behind: async ({}, use) => {
     const proxies: CachingProxy[] = [];
     await use(async (open, feed = {}) => {
@@ -36,7 +36,7 @@ interface Behind {
   readonly proxy: CachingProxy;
 }
 
-/** Eight postings are live, then four creates are without an answer: two were made, two were not. */
+/** Eight postings are live, then four creates get no response: two were done, two were not. */
 async function leaveDoubts(installation: Installation): Promise<void> {
   await installation.writeFeed(feedXml(list.slice(0, 8)));
   expect(await installation.sync()).toMatchObject({ created: 8 });
@@ -55,7 +55,7 @@ const notes = async ({ app }: Installation): Promise<readonly string[]> => {
   return rows.map(({ note }) => note ?? '');
 };
 
-/** The jobs of the feed on the site, by their references. */
+/** The feed's jobs on the site, by their references. */
 const references = async ({ sandbox, owner }: Installation): Promise<readonly (string | undefined)[]> =>
   (await sandbox.inspect.jobs())
     .filter((job) => job.owner === owner)
@@ -64,7 +64,7 @@ const references = async ({ sandbox, owner }: Installation): Promise<readonly (s
 
 const keys = list.map(({ key }) => key).sort();
 
-/** As if the creates in doubt had been sent, and what the site made of them been made, so long ago. */
+/** Moves the creates in doubt, and the jobs that the site made from them, this far into the past. */
 async function age({ app, env }: Installation, seconds: number, key = 'p%'): Promise<void> {
   const { db } = await app();
   await runSql(
@@ -78,7 +78,7 @@ async function age({ app, env }: Installation, seconds: number, key = 'p%'): Pro
   );
 }
 
-it('a cache that ignores the query: doubts stay, and say why, until it is gone', { timeout: 180_000 }, async ({
+it('a cache that ignores the query: doubts stay, with the reason, until it is gone', { timeout: 180_000 }, async ({
   open,
 }) => {
   const installation = await open();
@@ -94,7 +94,10 @@ it('a cache that ignores the query: doubts stay, and say why, until it is gone',
   await checkLaws(installation, list);
 });
 
-it('a page of jobs comes in between two pages: none is made twice', { timeout: 180_000 }, async ({ open, behind }) => {
+it('a page of jobs is inserted between two pages: none is created twice', { timeout: 180_000 }, async ({
+  open,
+  behind,
+}) => {
   const { installation, proxy } = await behind(open);
   installation.sandbox.setSettings({ paging: 'link', pageSize: 5 });
   const { token } = await installation.sandbox.ensureUser('other@example.com', 'one more long password');
@@ -107,7 +110,7 @@ it('a page of jobs comes in between two pages: none is made twice', { timeout: 1
       await (await request(`${installation.sandbox.url}/jobs.xml`, { method: 'POST', headers, body })).body.dump();
     }
   };
-  // Between pages, again and again.
+  // Repeatedly, between pages.
   proxy.onList = (nth) => (nth % 2 === 0 && made < 200 ? makeFive() : Promise.resolve());
   await leaveDoubts(installation);
   await installation.sync();
@@ -118,12 +121,12 @@ it('a page of jobs comes in between two pages: none is made twice', { timeout: 1
   expect(await references(installation)).toEqual(keys);
 });
 
-it('a copy that is too old says nothing; one made after the create could arrive does', { timeout: 180_000 }, async ({
+it('a copy that is too old proves nothing; one made after the create could arrive does', { timeout: 180_000 }, async ({
   open,
   behind,
 }) => {
   const { installation, proxy } = await behind(open, { schedule: '"* * * * * *"' });
-  // A list in one document that says so.
+  // A list that declares to be a single document.
   installation.sandbox.setSettings({ paging: 'page', pageSize: 100 });
   proxy.age = 1_000;
   await leaveDoubts(installation);
@@ -131,7 +134,7 @@ it('a copy that is too old says nothing; one made after the create could arrive 
   expect(await notes(installation)).toEqual(Array(4).fill(expect.stringMatching(/comes from a cache, 1000 s old/)));
   expect(await references(installation)).toHaveLength(10);
 
-  // Old enough for some of them, and not for the youngest.
+  // Old enough for some of the doubts, but not for the youngest.
   proxy.clear();
   await age(installation, 3_600);
   await age(installation, -3_000, 'p9');

@@ -1,5 +1,5 @@
-// A source that still has the version that was read last, and a configuration that now asks for something else: the feed is
-// read, and what another request was told is never sent along.
+// The source still has the version that was read last, but the configuration now asks for something else: the feed is read,
+// and validators of another request are never sent.
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -19,7 +19,7 @@ interface Source {
   close(): Promise<void>;
 }
 
-/** Whatever it is asked for, its version is the same: any conditional request ends with 304. */
+/** Every path has the same version: any conditional request is answered with 304. */
 async function openSource(): Promise<Source> {
   const server = createServer((request, response) => {
     source.requests.push(request);
@@ -71,13 +71,13 @@ const addLine = (line: string) => (text: string) =>
 const CHANGES: readonly { readonly name: string; readonly change: (text: string) => string }[] = [
   { name: 'the address', change: (text) => text.replace('/feed.xml', '/other.xml') },
   { name: 'the query of the address', change: (text) => text.replace('/feed.xml', '/feed.xml?v=2') },
-  { name: 'the address, by one that leads to the same', change: (text) => text.replace('/feed.xml', '/moved.xml') },
+  { name: 'the address, to one that redirects to the same', change: (text) => text.replace('/feed.xml', '/moved.xml') },
   { name: 'a header', change: addLine('headers: { Accept: text/xml }') },
   { name: 'a header that selects the feed', change: addLine('headers: { X-Tenant: two }') },
-  { name: 'the path of records', change: (text) => text.replace('format: indeed', INLINE.replace('source/', '*/')) },
+  { name: 'the records path', change: (text) => text.replace('format: indeed', INLINE.replace('source/', '*/')) },
   { name: 'the format', change: (text) => text.replace('format: indeed', INLINE) },
   {
-    name: 'where the total stands',
+    name: 'the path of the total',
     change: (text) => text.replace('format: indeed', INLINE.replace('key:', 'total: "source/total", key:')),
   },
   { name: 'the encoding', change: addLine('encoding: windows-1252') },
@@ -102,12 +102,12 @@ it.each(CHANGES)('is read after a change of $name', async ({ change }) => {
   expect(source.requests.length).toBeGreaterThan(0);
   expect(source.requests.filter(isConditional)).toEqual([]);
 
-  // From then on the new request has validators of its own.
+  // From then on the new request has its own validators.
   await mirror.sync();
   expect(source.requests.filter(isConditional)).toHaveLength(1);
 });
 
-it('is read after a change that makes it incomplete, and after it was changed back', async () => {
+it('is read after a change that makes it incomplete, and after that change was reverted', async () => {
   source = await openSource();
   mirror = await openMirror({ feed: { source: `${source.origin}/feed.xml` } });
   await mirror.sync();
@@ -118,7 +118,7 @@ it('is read after a change that makes it incomplete, and after it was changed ba
   expect(source.requests.filter(isConditional)).toEqual([]);
 });
 
-it('is read where its address leads elsewhere than before', async () => {
+it('is read if its address redirects elsewhere than before', async () => {
   source = await openSource();
   mirror = await openMirror({ feed: { source: `${source.origin}/moved.xml` } });
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });

@@ -1,4 +1,4 @@
-// A create in doubt keeps the reason why it is in doubt, whatever comes of the looks for its job.
+// A create in doubt keeps its reason, whatever the checks for its job find.
 import { EventEmitter, once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
@@ -21,7 +21,7 @@ const SHORT = {
   doubts: '{ resolve_after_seconds: 0.6 }',
 };
 
-/** A site that fails at each create, and whose list and jobs are as `get` says. */
+/** A site that fails at each create; `get` answers for its list and jobs. */
 async function openDoubtful(get: (got: Got) => Reply | undefined, more: Fields = {}): Promise<void> {
   site = await openSite((got) => (got.method === 'POST' ? [500, {}, 'database is down'] : get(got)));
   mirror = await openMirror({ site: { base_url: site.url.href, ...SHORT, ...more } });
@@ -33,14 +33,14 @@ async function doubts() {
   return db.query(`select state, reason->>'message' as message, reason->>'note' as note from change`);
 }
 
-it('beside a list that can not be read', async () => {
+it('if the list cannot be read', async () => {
   await openDoubtful(() => [502, {}, 'no list']);
   expect(await mirror.sync()).toMatchObject({ in_doubt: 1 });
   const list = `The list at ${site.url.origin}/jobs.xml could not be read`;
   expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note: `${list}: the site answered 502` }]);
 });
 
-it('beside jobs that a person has to tell apart, until a look finds none of them', async () => {
+it('if a person must tell jobs apart, until a check finds none of them', async () => {
   const job = '<job><id>7</id><number>a</number><created-at>2020-01-01T00:00:00Z</created-at></job>';
   let listed = `<jobs>${job}</jobs>`;
   await openDoubtful((got) => [200, {}, got.url.startsWith('/jobs.xml') ? listed : job], {
@@ -52,7 +52,7 @@ it('beside jobs that a person has to tell apart, until a look finds none of them
   await expect.poll(doubts, { timeout: 10_000 }).toEqual([{ state: 'in_doubt', message: REASON, note: null }]);
 });
 
-it('where the look is called off, as at the end of a process', async () => {
+it('if the check is cancelled, as at the end of a process', async () => {
   const arrivals = new EventEmitter();
   const slow = {
     limits: '{ requests_per_second: 5000, concurrency: 4, timeout_seconds: 30 }',
@@ -75,7 +75,7 @@ it('where the look is called off, as at the end of a process', async () => {
   expect(await doubts()).toEqual([{ state: 'in_doubt', message: REASON, note: null }]);
 });
 
-it('where the list leaves out a job that the site shows, so that it proves nothing', async () => {
+it('if the list omits a job that the site shows, and so proves nothing', async () => {
   let creates = 0;
   site = await openSite((got) => {
     if (got.method !== 'POST') return [200, {}, got.url.startsWith('/jobs.xml') ? '<jobs/>' : '<job><id>7</id></job>'];

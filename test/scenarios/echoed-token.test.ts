@@ -1,4 +1,4 @@
-// A site that echoes the token in every encoding that an answer can carry: through tables, log and output, nothing of it shows.
+// A site that echoes the token in every encoding that a response can carry: it appears in no table, log line or output.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
@@ -48,7 +48,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 const xml = { 'content-type': 'application/xml' };
 const errors = (echo: string) => `<errors><error field="title">Title: not for ${echo} here</error></errors>`;
 
-/** Answers to a create; the number of the job is of that posting alone. */
+/** Responses to a create; each posting has its own job number. */
 const PLACES: Readonly<Record<string, (echo: string, siteJobId: string, key: string) => Reply>> = {
   error: (echo) => [422, xml, errors(echo)],
   page: (echo) => [403, { 'content-type': 'text/html' }, `<!DOCTYPE html><html><body><p>${echo}</p></body></html>`],
@@ -61,7 +61,7 @@ const PLACES: Readonly<Record<string, (echo: string, siteJobId: string, key: str
   ],
 };
 
-/** The token in answers of another packing or charset, or in a header. */
+/** The token in responses with another content encoding or charset, or in a header. */
 const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le');
 const escapedErrors = errors(TOKEN.replace('&', '&amp;'));
 const ANSWERS: Readonly<Record<string, Reply>> = {
@@ -79,7 +79,7 @@ const ANSWERS: Readonly<Record<string, Reply>> = {
   after: [503, { 'retry-after': TOKEN }, 'later'],
 };
 
-/** Decodes whatever a reader could decode, again and again, and searches it; another judge than what removes the token. */
+/** Repeatedly decodes everything that a reader could decode, and searches it; independent of the code that removes the token. */
 function shows(text: string): boolean {
   const desired = [TOKEN, TOKEN.toUpperCase()];
   let decoded = text;
@@ -113,12 +113,12 @@ afterEach(async () => {
   await site?.[Symbol.asyncDispose]();
 });
 
-it('the judge sees each of them', () => {
+it('the search finds each of them', () => {
   for (const [name, text] of Object.entries(TEXTS)) expect([name, shows(`before ${text} after`)]).toEqual([name, true]);
   expect(shows('canary and nothing else')).toBe(false);
 });
 
-it('shows in no table, log line or output', async () => {
+it('appears in no table, log line or output', async () => {
   const keys = [
     ...Object.keys(PLACES).flatMap((place) => Object.keys(TEXTS).map((name) => `${place}-${name}`)),
     ...Object.keys(ANSWERS).map((name) => `answer-${name}`),
@@ -142,10 +142,10 @@ it('shows in no table, log line or output', async () => {
   });
   await writeFile(join(mirror.folder, 'token'), TOKEN, { mode: 0o600 });
   await mirror.writeFeed(feedXml(keys.map((key) => posting(key))));
-  const said: string[] = [];
+  const printed: string[] = [];
   const run = async (...args: readonly string[]) => {
     const { out, errors: log } = await runProgram(mirror, ...args);
-    said.push(out, log);
+    printed.push(out, log);
     return out;
   };
   await run('sync', '--verbose');
@@ -155,14 +155,14 @@ it('shows in no table, log line or output', async () => {
   const entries = (await run('review', 'list', '--json'))
     .split('\n')
     .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
-  // Each create that was not accepted is there, so each answer was read.
+  // Every create that was not accepted is listed, so every response was read.
   const accepted = Object.keys(TEXTS).length;
   expect(entries.length).toBeGreaterThanOrEqual(keys.length - accepted - 1);
   for (const { id } of entries) await run('review', 'show', String(id), '--json');
   await run('review', 'show', String(entries[0].id));
   for (const key of ['error-slash', 'page-cdatas', 'job-decimal', 'answer-br']) await run('why', 'acme', key);
-  expect(said.join('\n')).toContain('Title: not for [token removed] here');
-  for (const text of said) expect(shows(text) ? text : '').toBe('');
+  expect(printed.join('\n')).toContain('Title: not for [token removed] here');
+  for (const text of printed) expect(shows(text) ? text : '').toBe('');
 
   const tables = await runSql<{ name: string }>(
     mirror.env.DATABASE_URL ?? '',

@@ -1,4 +1,4 @@
-// A site that expires jobs: the old ones are made anew, and the site is not mistaken for another address.
+// A site that expires jobs: expired jobs are created again, and the site is not mistaken for another address.
 import { afterEach, describe, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
@@ -12,7 +12,7 @@ const edited = (feed: readonly TestPosting[]) => feed.map((one) => ({ ...one, ti
 const isPaused = async () =>
   (await readSiteState((await mirror.app()).db, siteName('board'))).pausedSince !== undefined;
 
-/** Mirrors `count` postings, made so long ago, and has the site expire the oldest `expired` of them. */
+/** Mirrors `count` postings, dates them back, and expires the oldest `expired` of them on the site. */
 async function openExpired(count: number, expired: number, site: Record<string, string | undefined> = {}) {
   mirror = await openMirror({ site });
   const feed = postings(count);
@@ -23,7 +23,7 @@ async function openExpired(count: number, expired: number, site: Record<string, 
   await db.query(`update request set at = now() - interval '40 days'`);
   const ids = (await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort((a, b) => Number(a) - Number(b));
   for (const id of ids.slice(0, expired)) await mirror.sandbox.inspect.removeJob(id);
-  // As after a restart: nothing is known but what the database has.
+  // As after a restart: only the database remembers.
   await mirror.stopEngine();
   await mirror.writeFeed(feedXml(edited(feed)));
 }
@@ -34,20 +34,20 @@ describe('a site that has expired', () => {
     { which: 'all but the youngest', count: 40, expired: 39 },
     { which: 'all of a handful', count: 3, expired: 3 },
     { which: 'the only one', count: 1, expired: 1 },
-  ])('$which has them made anew', async ({ count, expired }) => {
+  ])('$which gets them created again', async ({ count, expired }) => {
     await openExpired(count, expired);
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: expired, updated: count - expired });
     expect(await isPaused()).toBe(false);
     expect((await mirror.siteJobs()).size).toBe(count);
   });
 
-  it('the oldest has them left, where that is configured, and is not paused for it', async () => {
+  it('the oldest gets none of them back if so configured, and is not paused', async () => {
     await openExpired(40, 39, { on_missing: 'leave' });
     expect(await mirror.sync()).toMatchObject({ status: 'review', created: 0, updated: 1, rejected: 39 });
     expect(await isPaused()).toBe(false);
   });
 
-  it('all of many is asked about, and so is a site that has no such page for anything', async () => {
+  it('all of many needs a person, and so does a site that answers 404 to everything', async () => {
     await openExpired(8, 8);
     expect((await mirror.sync()).message).toContain('--emptied');
     expect(await isPaused()).toBe(true);

@@ -1,4 +1,4 @@
-// Postings that leave the feed while their creates are in flight or in doubt, where a grace is configured: their jobs keep it.
+// Postings that leave the feed while their creates are in flight or in doubt: a configured grace period applies to their jobs.
 import { afterEach, describe, expect, it } from 'vitest';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import { adoptDoubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
@@ -14,7 +14,7 @@ const guard = (missingPulls: number) => ({
   delete_guard: `{ percent: 20, count: 5, missing_pulls: ${missingPulls} }`,
 });
 
-/** Mirrors postings to a site that fails at each create, having made the job or not, and whose list can't be read. */
+/** Mirrors postings to a site that fails at each create, with or without making the job, and whose list cannot be read. */
 async function openDoubtful(count: number, made: boolean, missingPulls: number): Promise<Mirror> {
   const mirror = await openMirror({
     feed: guard(missingPulls),
@@ -34,7 +34,7 @@ async function openDoubtful(count: number, made: boolean, missingPulls: number):
   return mirror;
 }
 
-/** From now on the site answers, and its list can be read; the next process looks at the doubts at once. */
+/** From now on the site responds and its list can be read; the next process checks the doubts at once. */
 async function letAnswer(mirror: Mirror): Promise<void> {
   await mirror.stopEngine();
   await mirror.sandbox.setFaults([]);
@@ -43,7 +43,7 @@ async function letAnswer(mirror: Mirror): Promise<void> {
 const without = (count: number, of: number) => feedXml(postings(of).slice(0, of - count));
 
 describe('a posting that is missing while its create is in doubt', () => {
-  it('keeps the job that is found, until it was missing from as many complete pulls as configured', async () => {
+  it('keeps the job that is found until the configured number of complete pulls missed it', async () => {
     const mirror = await openDoubtful(10, true, 3);
     await mirror.writeFeed(without(2, 10));
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, in_doubt: 8, deleted: 0, pending_deletes: 0 });
@@ -55,7 +55,7 @@ describe('a posting that is missing while its create is in doubt', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', gone: 0, requests: 0 });
   });
 
-  it('and returns within its grace has one job', async () => {
+  it('and returns within its grace period has one job', async () => {
     const mirror = await openDoubtful(10, true, 2);
     await mirror.writeFeed(without(2, 10));
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2 });
@@ -64,13 +64,13 @@ describe('a posting that is missing while its create is in doubt', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 10, gone: 0, in_doubt: 0 });
     expect(await mirror.sandbox.inspect.jobs()).toHaveLength(10);
     expect(await mirror.sync()).toMatchObject({ unchanged: 10, requests: 0 });
-    // Its grace begins anew.
+    // Its grace period begins again.
     await mirror.writeFeed(without(2, 10));
     expect(await mirror.sync()).toMatchObject({ gone: 2, grace: 2, deleted: 0 });
     expect(await mirror.sandbox.inspect.jobs()).toHaveLength(10);
   });
 
-  it('and was never made leaves nothing behind', async () => {
+  it('and whose job was never made leaves nothing behind', async () => {
     const mirror = await openDoubtful(10, false, 2);
     await mirror.writeFeed(without(2, 10));
     await letAnswer(mirror);
@@ -80,7 +80,7 @@ describe('a posting that is missing while its create is in doubt', () => {
     expect(await (await mirror.app()).db.query('select key from change')).toEqual([]);
   });
 
-  it('with more than the guard lets go: nothing is held within the grace, and all of them after it', async () => {
+  it('with more of them than the guard allows: nothing is held within the grace period, and all of them after it', async () => {
     const mirror = await openDoubtful(8, true, 2);
     await mirror.writeFeed(feedXml([]));
     expect(await mirror.sync()).toMatchObject({ gone: 8, grace: 8, held: 0 });
@@ -90,7 +90,7 @@ describe('a posting that is missing while its create is in doubt', () => {
   });
 });
 
-describe('the grace of a posting without a mapping', () => {
+describe('the grace period of a posting without a mapping', () => {
   const list = [...postings(9), posting('late')];
   const missing = postings(9);
   const late = postingKey('late');
@@ -125,7 +125,7 @@ describe('the grace of a posting without a mapping', () => {
       await stage.fail('late', 'in_doubt');
       return () => adopt(stage, nothingShown);
     },
-    'in doubt, and its job is found with something else': async (stage: Stage) => {
+    'in doubt, and its job is found with other content': async (stage: Stage) => {
       await stage.fail('late', 'in_doubt');
       return () => adopt(stage, differing);
     },
@@ -136,7 +136,7 @@ describe('the grace of a posting without a mapping', () => {
     await adoptDoubt(stage.app.db, doubt, siteJobId('job-late'), undefined, shown);
   }
 
-  it.each(Object.entries(ENDS))('is that of its job where its create is %s', async (_, begin) => {
+  it.each(Object.entries(ENDS))('is that of its job if its create is %s', async (_, begin) => {
     const stage = await openWith();
     const end = await begin(stage);
     expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 1 });
@@ -147,7 +147,7 @@ describe('the grace of a posting without a mapping', () => {
     expect(await deletes(stage)).toEqual([{ key: 'late' }]);
   });
 
-  it.each(Object.entries(ENDS))('ends when it returns, where its create is %s', async (_, begin) => {
+  it.each(Object.entries(ENDS))('ends when it returns if its create is %s', async (_, begin) => {
     const stage = await openWith();
     const end = await begin(stage);
     await stage.pull(missing);
@@ -160,7 +160,7 @@ describe('the grace of a posting without a mapping', () => {
     expect(await deletes(stage)).toEqual([]);
   });
 
-  it.each(Object.entries(ENDS))('ends when it returns before the outcome, where its create is %s', async (_, begin) => {
+  it.each(Object.entries(ENDS))('ends when it returns before the outcome if its create is %s', async (_, begin) => {
     const stage = await openWith();
     const end = await begin(stage);
     await stage.pull(missing);
@@ -170,7 +170,7 @@ describe('the grace of a posting without a mapping', () => {
     expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 1, grace: 1 });
   });
 
-  it('ends where its record returns and can not be read', async () => {
+  it('ends if its record returns and cannot be read', async () => {
     const stage = await openWith();
     await stage.fail('late', 'in_doubt');
     await stage.pull(missing);
@@ -191,7 +191,7 @@ describe('the grace of a posting without a mapping', () => {
     expect(await stage.change('late')).toMatchObject({ state: 'in_doubt', desired: 'absent' });
   });
 
-  it.each(['rejected', 'failed'] as const)('protects nothing where its create is %s', async (to) => {
+  it.each(['rejected', 'failed'] as const)('protects nothing if its create is %s', async (to) => {
     const stage = await openWith();
     const attempt = await stage.claim('late');
     await stage.pull(missing);
@@ -203,7 +203,7 @@ describe('the grace of a posting without a mapping', () => {
   });
 
   it.each([5, Number.POSITIVE_INFINITY])(
-    'sends nothing where its create is said not to be made (%s)',
+    'sends nothing if a person says that its job is missing (%s)',
     async (tries) => {
       const stage = await openWith();
       await stage.fail('late', 'in_doubt');

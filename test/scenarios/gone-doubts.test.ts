@@ -1,4 +1,4 @@
-// Postings that leave the feed while their creates are in doubt: the deletes of jobs that may have been made are guarded too.
+// Postings that leave the feed while their creates are in doubt: the guard also covers deletes of jobs that may have been made.
 import { afterEach, describe, expect, it } from 'vitest';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -6,7 +6,7 @@ import { type Mirror, openMirror } from '../support/mirror.ts';
 let mirror: Mirror;
 afterEach(() => mirror.close());
 
-/** Mirrors `count` postings to a site that fails at each create, having made the job or not, and whose list can't be read. */
+/** Mirrors `count` postings to a site that fails at each create, with or without making the job, and whose list cannot be read. */
 async function openDoubtful(count: number, made: boolean): Promise<void> {
   mirror = await openMirror({
     site: {
@@ -21,7 +21,7 @@ async function openDoubtful(count: number, made: boolean): Promise<void> {
   ]);
   await mirror.writeFeed(feedXml(postings(count)));
   expect(await mirror.sync()).toMatchObject({ in_doubt: count });
-  // The next process looks at the doubts at once, at a site that answers.
+  // The next process checks the doubts at once, at a site that responds.
   await mirror.stopEngine();
   await mirror.sandbox.setFaults([]);
 }
@@ -38,7 +38,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     expect((await mirror.siteJobs()).size).toBe(8);
   });
 
-  it('that lacks more of them than the guard lets go', async () => {
+  it('that lacks more of them than the guard allows: their deletes are held', async () => {
     await openDoubtful(12, true);
     await mirror.writeFeed(feedXml(postings(12).slice(0, 5)));
     expect(await mirror.sync()).toMatchObject({ status: 'review', gone: 7, held: 7, deleted: 0 });
@@ -52,7 +52,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     expect((await mirror.siteJobs()).size).toBe(10);
   });
 
-  it('little by little: together they are more than the guard lets go', async () => {
+  it('little by little: together they are more than the guard allows', async () => {
     await openDoubtful(12, true);
     await mirror.sandbox.setFaults([{ name: '502', on: ['list'] }]);
     await mirror.writeFeed(feedXml(postings(12).slice(0, 8)));
@@ -64,7 +64,7 @@ describe('postings whose creates are in doubt, gone from a complete feed', () =>
     expect((await mirror.siteJobs()).size).toBe(8);
   });
 
-  it('that is empty, whose jobs were never made: nothing is left to hold', async () => {
+  it('that is empty, and their jobs were never made: nothing is left to hold', async () => {
     await openDoubtful(8, false);
     await mirror.writeFeed(feedXml([]));
     await mirror.sync();

@@ -1,4 +1,4 @@
-// A database that knows less than the site: jobs that are there already are neither made a second time nor changed.
+// A database that knows less than the site: existing jobs are neither created a second time nor changed.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
@@ -41,11 +41,11 @@ describe('jobs whose references the site has changed', () => {
   const keys = ['WX-2026-0042-a', 'WX-2026-0043-b', 'lm_007'];
   const shown: Readonly<Record<string, (key: string) => string | undefined>> = {
     'cut to ten characters': (key) => key.slice(0, 10),
-    'the end kept': (key) => key.slice(-6),
+    'cut to the end': (key) => key.slice(-6),
     'the digits only': (key) => key.replace(/\D/g, ''),
-    'without the zeros that begin numbers': (key) => key.replace(/(?<!\d)0+(?=\d)/g, ''),
-    'with a text before': (key) => `ACME:${key}`,
-    'with a text behind': (key) => `${key}-1`,
+    'without leading zeros': (key) => key.replace(/(?<!\d)0+(?=\d)/g, ''),
+    'with a prefix': (key) => `ACME:${key}`,
+    'with a suffix': (key) => `${key}-1`,
     'left out': () => undefined,
   };
 
@@ -59,7 +59,7 @@ describe('jobs whose references the site has changed', () => {
     expect(await entries()).toHaveLength(3);
   });
 
-  it('are made where a person says that they are others, however many have the title and no reference', async () => {
+  it('are created if a person says that the found jobs are others, however many share the title and have no reference', async () => {
     await open();
     for (let made = 0; made < 3; made++) await make(undefined, 'Nurse');
     await mirror.writeFeed(feedXml([posting('p1', { title: 'Nurse' })]));
@@ -71,7 +71,7 @@ describe('jobs whose references the site has changed', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(4);
   });
 
-  it('are others where the title is another one, and where other jobs show references', async () => {
+  it('are not matched if the title differs, or if other jobs show references', async () => {
     await open();
     await make('p1', 'Another title');
     await make(undefined, 'Title of p12');
@@ -81,7 +81,7 @@ describe('jobs whose references the site has changed', () => {
 });
 
 describe('jobs with references of the feed', () => {
-  it('are neither changed nor made again until a person says what they are; all others are made', async () => {
+  it('are neither changed nor created again until a person says what they are; all others are created', async () => {
     await open();
     for (const number of ['p2', ' P3 ', 'somebody-elses']) await make(number);
     const before = await mirror.sandbox.inspect.jobs();
@@ -92,7 +92,7 @@ describe('jobs with references of the feed', () => {
       { key: 'p2', found: before[0]?.id },
       { key: 'p3', found: before[1]?.id },
     ]);
-    // A record that changes meanwhile is not sent either.
+    // Not even if the record changes meanwhile.
     await mirror.writeFeed(feedXml(postings(4).map((one) => ({ ...one, title: 'Another title' }))));
     expect(await mirror.sync()).toMatchObject({ in_doubt: 2, updated: 2 });
     expect(await mirror.sandbox.inspect.count()).toBe(5);
@@ -107,7 +107,7 @@ describe('jobs with references of the feed', () => {
     expect((await mirror.siteJobs()).get('p2')?.title).toBe('Another title');
   });
 
-  it('are found too where the posting comes with a later pull', async () => {
+  it('are also found if the posting first appears in a later pull', async () => {
     await open();
     await make('p4');
     await mirror.writeFeed(feedXml(postings(3)));
@@ -117,7 +117,7 @@ describe('jobs with references of the feed', () => {
     expect(await mirror.sandbox.inspect.count()).toBe(4);
   });
 
-  it('are found too where a rejected posting becomes ready by an edit', async () => {
+  it('are also found if an edit makes a rejected posting ready', async () => {
     await open();
     await make('p4');
     await mirror.writeFeed(feedXml([...postings(3), posting('p4', { state: 'Jalisco' })]));
@@ -130,7 +130,7 @@ describe('jobs with references of the feed', () => {
     expect(await entries()).toMatchObject([{ key: 'p4', found: expect.any(String) }]);
   });
 
-  it('are looked for once, however often and by whatever process the feed is mirrored', async () => {
+  it('are searched once, however often and by whatever process the feed is mirrored', async () => {
     await open();
     mirror.sandbox.requests.clear();
     await mirror.sync();
@@ -143,7 +143,7 @@ describe('jobs with references of the feed', () => {
     expect(lists()).toBe(first);
   });
 
-  it('are not looked for where a person says that there are none', async () => {
+  it('are not searched if a person states that the site has none', async () => {
     await open();
     mirror.sandbox.requests.clear();
     expect((await run('feeds', 'new', 'acme')).out).toContain('Feed acme is declared new');
@@ -151,7 +151,7 @@ describe('jobs with references of the feed', () => {
     expect(mirror.sandbox.requests.recent().every(({ method }) => method === 'POST')).toBe(true);
   });
 
-  it('are looked for again in a database that was restored', async () => {
+  it('are searched again in a restored database', async () => {
     await open();
     await mirror.sync();
     const { db } = await mirror.app();
@@ -165,7 +165,7 @@ describe('jobs with references of the feed', () => {
   });
 });
 
-it('nothing is created while the list can not be read, and why is said, until a person says to go on', async () => {
+it('nothing is created while the list cannot be read, with the reason, until a person says to go on', async () => {
   await open({ list_path: '/no-such-list.xml' });
   await make('p2');
   const report = await mirror.sync();
@@ -178,7 +178,7 @@ it('nothing is created while the list can not be read, and why is said, until a 
   expect(await mirror.sync()).toMatchObject({ created: 4 });
 });
 
-it('without a list the first sync explains the risk once, and goes on', async () => {
+it('without a list the first sync explains the risk once, and continues', async () => {
   await open({ list_path: undefined });
   const first = await mirror.sync();
   expect(first).toMatchObject({ status: 'mirrored', created: 4 });
@@ -186,7 +186,7 @@ it('without a list the first sync explains the risk once, and goes on', async ()
   expect(await mirror.sync()).not.toHaveProperty('message');
 });
 
-it('a mapping that was imported leaves the other postings to be looked for', async () => {
+it('after an import the other postings are still searched', async () => {
   await open();
   for (const number of ['p1', 'p2']) await make(number);
   const [one] = await mirror.sandbox.inspect.jobs();

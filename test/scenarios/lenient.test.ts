@@ -1,4 +1,4 @@
-// A lenient feed: what is repaired is mirrored and said; switching it on or off reads every record again.
+// A lenient feed: repaired records are mirrored and reported; switching `lenient` on or off parses every record again.
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
@@ -20,7 +20,7 @@ async function configure(from: string, to: string): Promise<void> {
   await writeFile(mirror.configPath, text.replace(from, to));
 }
 
-it('mirrors what it repairs, and tells', async () => {
+it('mirrors repaired records, and reports them', async () => {
   mirror = await openMirror({ feed: { lenient: 'true' } });
   await mirror.writeFeed(withTitle('R & D, 1 < 2'));
   const report = await mirror.sync();
@@ -37,13 +37,13 @@ it('mirrors what it repairs, and tells', async () => {
   expect(await mirror.sync()).toMatchObject({ updated: 1, repaired: 0 });
 });
 
-it('counts what is removed apart from what is repaired', async () => {
+it('counts removed characters and repairs separately', async () => {
   mirror = await openMirror({ feed: { lenient: 'true' } });
   await mirror.writeFeed(withTitle('R & D\u0007').replace('Nurse p2', 'BELL\u0007'));
   expect(await mirror.sync()).toMatchObject({ created: 8, cleaned: 2, repaired: 1 });
 });
 
-it('leaves unreadable what it can not repair', async () => {
+it('leaves records unreadable that it cannot repair', async () => {
   mirror = await openMirror({ feed: { lenient: 'true' } });
   await mirror.writeFeed(feedXml(list));
   await mirror.sync();
@@ -52,7 +52,7 @@ it('leaves unreadable what it can not repair', async () => {
   expect((await mirror.siteJobs()).get('p1')?.title).toBe('Nurse p1');
 });
 
-it('reads every record again when it is switched on or off', async () => {
+it('parses every record again when it is switched on or off', async () => {
   mirror = await openMirror({ feed: { lenient: 'false' } });
   await mirror.writeFeed(feedXml(list));
   await mirror.sync();
@@ -65,7 +65,7 @@ it('reads every record again when it is switched on or off', async () => {
   expect((await mirror.siteJobs()).get('p1')?.title).toBe('R & D');
 });
 
-it('counts nothing as repaired once nothing is, though the key can not be recovered', async () => {
+it('stops counting repairs when none is made, even if the key cannot be recovered', async () => {
   mirror = await openMirror({ feed: { lenient: 'true' } });
   const broken = feedXml(list)
     .replace('<referencenumber><![CDATA[p1]]>', '<referencenumber>p1&')
@@ -86,7 +86,7 @@ it('counts a record as unreadable or repaired, never as both', async () => {
   expect(await mirror.sync()).toMatchObject({ unreadable: 0, repaired: 1 });
 });
 
-it('splits a large feed in a thread, and repairs all the same', async () => {
+it('also repairs a large feed that is split in a thread', async () => {
   mirror = await openMirror({ feed: { lenient: 'true' } });
   const many = Array.from({ length: 40 }, (_, at) => ({ key: `k${at}`, description: 'x'.repeat(70_000) }));
   await mirror.writeFeed(

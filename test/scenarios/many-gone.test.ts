@@ -1,4 +1,4 @@
-// A complete pull in which far more postings are gone than are handled at once: all of them are found, held and counted.
+// A complete pull that misses far more postings than one batch holds: all of them are found, held and counted.
 import { afterEach, expect, it } from 'vitest';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -12,7 +12,7 @@ it.each([
   { desired: 'nothing', missingPulls: 1 },
   { desired: 'an update', missingPulls: 1 },
   { desired: 'an update', missingPulls: 2 },
-])('with $wished open for them, due after $missingPulls', { timeout: 180_000 }, async ({ desired, missingPulls }) => {
+])('with $desired open for them, due after $missingPulls', { timeout: 180_000 }, async ({ desired, missingPulls }) => {
   mirror = await openMirror({ feed: { delete_guard: `{ missing_pulls: ${missingPulls} }` } });
   await mirror.writeFeed(feedXml(postings(3)));
   await mirror.sync();

@@ -1,4 +1,4 @@
-// The whole way of a feed into the site, on both queues: creates, minimal updates, deletes, guard, review, quiet pulls.
+// The whole path of a feed into the site, on both queues: creates, minimal updates, deletes, guard, review, quiet pulls.
 import { afterEach, describe, expect, it } from 'vitest';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
@@ -61,7 +61,7 @@ describe('deletes', () => {
     expect((await mirror.siteJobs()).size).toBe(4);
   });
 
-  it('never follow from a feed that was cut', async () => {
+  it('never follow from a truncated feed', async () => {
     mirror = await openMirror();
     const whole = feedXml(postings(4));
     await mirror.writeFeed(whole);
@@ -71,7 +71,7 @@ describe('deletes', () => {
     expect((await mirror.siteJobs()).size).toBe(4);
   });
 
-  it('come back from being held when the posting comes back', async () => {
+  it('are no longer held when the posting comes back', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(10)));
     await mirror.sync();
@@ -98,7 +98,7 @@ describe('deletes', () => {
 });
 
 describe('postings that break a rule', () => {
-  it('wait in review while all others are mirrored, and mend themselves', async () => {
+  it('wait in review while all others are mirrored, and leave it when the source fixes them', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml([posting('a'), posting('b', { state: 'Jalisco' }), posting('c')]));
     expect(await mirror.sync()).toMatchObject({ status: 'review', created: 2, rejected: 1, requests: 2 });
@@ -119,7 +119,7 @@ describe('postings that break a rule', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 2, requests: 0 });
   });
 
-  it('are kept with the answer of the site where the site finds them', async () => {
+  it('are recorded with the response of the site if the site rejects them', async () => {
     mirror = await openMirror({
       sandbox: { states: 'states' },
       site: { state_field: '{ name: location-state, values: name }' },
@@ -134,26 +134,26 @@ describe('postings that break a rule', () => {
 });
 
 describe('keys', () => {
-  it('stand once: identical records collapse, of conflicting ones the first counts', async () => {
+  it('count once: identical records collapse, and the first of conflicting records wins', async () => {
     mirror = await openMirror();
     const list = [posting('a'), posting('a'), posting('b'), posting('b', { title: 'Other' })];
     await mirror.writeFeed(feedXml(list));
     expect(await mirror.sync()).toMatchObject({ seen: 4, created: 2, duplicates: 2, review: 1 });
     expect(await mirror.sync()).toMatchObject({ seen: 4, unchanged: 2, duplicates: 2, review: 1, requests: 0 });
     expect((await mirror.siteJobs()).get('b')).toMatchObject({ title: 'Nurse b' });
-    // The one that was second stands first now: it is the posting.
+    // The former second record is first now, so it is the posting.
     await mirror.writeFeed(feedXml([posting('a'), posting('b', { title: 'Other' }), posting('b')]));
     expect(await mirror.sync()).toMatchObject({ seen: 3, updated: 1, unchanged: 1, duplicates: 1 });
     expect((await mirror.siteJobs()).get('b')).toMatchObject({ title: 'Other' });
   });
 
-  it('differ by case and by leading zeros', async () => {
+  it('are different if only case or leading zeros differ', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml([posting('7'), posting('007'), posting('a'), posting('A')]));
     expect(await mirror.sync()).toMatchObject({ created: 4, duplicates: 0 });
   });
 
-  it('without one a record is one review entry, and proves nothing gone', async () => {
+  it('missing in a record cause one review entry, and no delete', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(3)));
     await mirror.sync();

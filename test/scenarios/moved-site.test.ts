@@ -1,4 +1,4 @@
-// base_url that leads to another place under the same name: nothing is sent there until a person says what it is.
+// A base_url that leads to another address under the same site name: nothing is sent there until a person confirms it.
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ afterEach(() => mirror?.close());
 const state = async () => readSiteState((await mirror.app()).db, board);
 const changed = postings(4).map((one) => ({ ...one, title: 'Changed' }));
 
-/** The same sandbox under another name is another address. */
+/** The same sandbox under another host name: another address. */
 async function moveTo(host: string): Promise<void> {
   await mirror.stopEngine();
   const text = await readFile(mirror.configPath, 'utf8');
@@ -34,7 +34,7 @@ async function openMirrored(): Promise<void> {
   await mirror.writeFeed(feedXml([...changed, posting('new')]));
 }
 
-it('is noted before anything is sent, and another one is taken for as long as nothing was made', async () => {
+it('is recorded before anything is sent, and may change as long as no job was made', async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(1)));
   await mirror.sandbox.setFaults([{ name: '404' }]);
@@ -48,7 +48,7 @@ it('is noted before anything is sent, and another one is taken for as long as no
   expect((await state()).address).toBe(`localhost:${mirror.sandbox.port}`);
 });
 
-it('is searched at another address, whatever was said of the one before', async () => {
+it('is searched at another address, whatever was decided for the former one', async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml([posting('p1')]));
   await mirror.sandbox.setFaults([{ name: '404' }]);
@@ -71,7 +71,7 @@ it('is searched at another address, whatever was said of the one before', async 
 });
 
 describe('a site that has jobs', () => {
-  it('is paused, with the numbers and the command that goes on, and gets nothing', async () => {
+  it('is paused, with the numbers and the command to resume, and gets no request', async () => {
     await openMirrored();
     const before = mirror.sandbox.requests.total();
     await moveTo('localhost');
@@ -88,7 +88,7 @@ describe('a site that has jobs', () => {
     expect(mirror.sandbox.requests.total()).toBe(before);
   });
 
-  it('is not called mirrored where nothing is to be sent either', async () => {
+  it('is not reported as mirrored, even if nothing needs to be sent', async () => {
     await openMirrored();
     await mirror.sync();
     await moveTo('localhost');
@@ -98,7 +98,7 @@ describe('a site that has jobs', () => {
     expect(report.message).not.toContain('once that is fixed');
   });
 
-  it('that was paused for another reason is not resumed by an answer of the other place', async () => {
+  it('that was paused for another reason is not resumed by a response from the other address', async () => {
     await openMirrored();
     await mirror.sandbox.setFaults([{ name: '401' }]);
     await mirror.sync();
@@ -108,7 +108,7 @@ describe('a site that has jobs', () => {
     expect((await state()).pauseCause).toContain('base_url leads to');
   });
 
-  it('is sent to again once a person says that it is the same', async () => {
+  it('gets requests again once a person confirms that it is the same', async () => {
     await openMirrored();
     await moveTo('localhost');
     await mirror.sync();
@@ -120,7 +120,7 @@ describe('a site that has jobs', () => {
     expect((await mirror.siteJobs()).size).toBe(5);
   });
 
-  it('goes on by itself where base_url is set back', async () => {
+  it('continues by itself if base_url is set back', async () => {
     await openMirrored();
     await moveTo('localhost');
     await mirror.sync();
@@ -129,7 +129,7 @@ describe('a site that has jobs', () => {
     expect((await mirror.siteJobs()).size).toBe(5);
   });
 
-  it('is not sent to by a process that was configured for another place while it ran', async () => {
+  it('gets no request from a process that still runs with another address', async () => {
     await openMirrored();
     const siteContext = (await mirror.engine()).siteContexts.get(board);
     const { db } = await mirror.app();
@@ -149,7 +149,7 @@ describe('a site that has jobs', () => {
 });
 
 describe('another port of this machine', () => {
-  /** Another sandbox, with a job of somebody else at each ID that the mirror knows. */
+  /** Another sandbox, with somebody else's job at each ID that the mirror knows. */
   async function openOther(): Promise<Sandbox> {
     const database = await createTestDatabase();
     const other = await startSandbox({ databaseUrl: database.url });
@@ -196,7 +196,7 @@ describe('another port of this machine', () => {
     expect(await other.inspect.jobs()).toEqual(before);
   });
 
-  it('is another site too while nothing but a create in doubt may be at the first one', async () => {
+  it('is another site even if the first one may only have the job of a create in doubt', async () => {
     mirror = await openMirror({ site: { list_path: undefined } });
     await mirror.writeFeed(feedXml(postings(1)));
     await mirror.sandbox.setFaults([{ name: 'reset-after' }]);
@@ -209,7 +209,7 @@ describe('another port of this machine', () => {
   });
 });
 
-it('a site that has no job yet may move', async () => {
+it('a site without jobs may move', async () => {
   await openMirrored();
   const { db } = await mirror.app();
   await db.query('delete from mapping');

@@ -1,4 +1,4 @@
-// What a pull notes of records: characters that it removed, and problems beyond those that get an entry of their own.
+// What a pull records about records: removed characters, and problems beyond the limit of review entries.
 import { afterEach, expect, it } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { describeReport } from '../../src/runtime/pull-report.ts';
@@ -10,9 +10,9 @@ const acme = feedName('acme');
 let mirror: Mirror;
 afterEach(() => mirror?.close());
 
-const noted = async (key: string) => notesOf((await mirror.app()).db, acme, postingKey(key));
+const readNotes = async (key: string) => notesOf((await mirror.app()).db, acme, postingKey(key));
 
-it('characters that XML can not carry are noted until the feed has them no more', async () => {
+it('characters that XML cannot carry are reported until the feed no longer has them', async () => {
   mirror = await openMirror();
   const odd = feedXml([...postings(2), posting('odd', { title: 'Nurse BELL' })]).replace('BELL', '\u0007\u0008');
   await mirror.writeFeed(odd);
@@ -23,13 +23,13 @@ it('characters that XML can not carry are noted until the feed has them no more'
   );
   expect((await mirror.siteJobs()).get('odd')?.title).toBe('Nurse');
   const notes = [{ field: 'title', message: "removed 2 characters that XML can't carry" }];
-  expect(await noted('odd')).toMatchObject(notes);
-  expect(await noted('p1')).toEqual([]);
+  expect(await readNotes('odd')).toMatchObject(notes);
+  expect(await readNotes('p1')).toEqual([]);
 
-  // Not read again, still so.
+  // The record is not parsed again, and is still reported.
   await mirror.writeFeed(`${odd}\n`);
   await mirror.sync();
-  expect(await noted('odd')).toMatchObject(notes);
+  expect(await readNotes('odd')).toMatchObject(notes);
   expect(await countNoted((await mirror.app()).db, acme)).toEqual({ count: 1, example: 'odd' });
 
   await mirror.writeFeed(feedXml([...postings(2), posting('odd', { title: 'Nurse' })]));
@@ -45,10 +45,10 @@ it('the notes of a posting that is gone are gone too', async () => {
   expect(await mirror.sync()).toMatchObject({ status: 'mirrored', deleted: 1, cleaned: 0 });
   await mirror.writeFeed(feedXml(postings(3)));
   await mirror.sync();
-  expect(await noted('odd')).toEqual([]);
+  expect(await readNotes('odd')).toEqual([]);
 });
 
-it('problems beyond those with an entry are said, and those with an entry stay', async () => {
+it('problems beyond the limit are reported, and those with an entry keep it', async () => {
   mirror = await openMirror();
   const twice = Array.from({ length: 5_010 }, (_, at) => posting('p1', { title: `Another ${at}` }));
   await mirror.writeFeed(feedXml([...postings(1), ...twice]));
@@ -59,7 +59,7 @@ it('problems beyond those with an entry are said, and those with an entry stay',
   const before = await entries();
   expect(before.at(-1)?.problems[0]?.message).toMatch(/more than 5000 records can't be used/);
 
-  // In another order: others are beyond the limit now, and those noted before are not mended by that.
+  // In another order other problems exceed the limit, and the recorded ones do not count as fixed.
   await mirror.writeFeed(feedXml([...postings(1), ...twice.reverse()]));
   await mirror.sync();
   expect((await entries()).map(({ id }) => id)).toEqual(expect.arrayContaining(before.map(({ id }) => id)));

@@ -1,4 +1,4 @@
-// Sites that say no in words of their own under 2xx: nothing of that is taken for done, and nothing is sent over and over.
+// Sites that refuse in their own words under 2xx: no such request counts as done, and none is sent over and over.
 import type { OutgoingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
@@ -12,7 +12,7 @@ afterEach(async () => {
   await site?.[Symbol.asyncDispose]();
 });
 
-/** A mirror of a site that makes jobs 1, 2, … unless `answer` says something else. */
+/** A mirror of a site that makes jobs 1, 2, … unless `answer` responds otherwise. */
 async function openOdd(answer: (got: Got) => Reply | undefined): Promise<Mirror> {
   let made = 0;
   const opened = await openSite((got) => {
@@ -41,8 +41,8 @@ describe('a create', () => {
   it.each([
     ['a SOAP fault', 200, soapFault],
     ['a job that holds errors and no ID', 201, '<job><title/><errors><error>State is invalid</error></errors></job>'],
-    ['a result that is none', 200, '<result><status>error</status><message>State is invalid</message></result>'],
-  ])('answered with %s is rejected with its words, and not sent again', async (_name, status, body) => {
+    ['an error status', 200, '<result><status>error</status><message>State is invalid</message></result>'],
+  ])('answered with %s is rejected with the site’s message, and not sent again', async (_name, status, body) => {
     const open = await openOdd(({ method }) => (method === 'POST' ? [status, {}, body] : undefined));
     await open.writeFeed(feedXml([posting('a')]));
     expect(await open.sync()).toMatchObject({ status: 'review', rejected: 1, in_doubt: 0 });
@@ -52,7 +52,7 @@ describe('a create', () => {
   });
 });
 
-describe('a create whose answer contradicts it', () => {
+describe('a create whose response contradicts it', () => {
   it.each([
     ['another title', { location: '/jobs/7' }, '<job><id>7</id><title>Another one</title></job>', 'title'],
     ['another reference', { location: '/jobs/7' }, '<job><title>Nurse a</title><number>z</number></job>', 'number "z"'],
@@ -60,7 +60,7 @@ describe('a create whose answer contradicts it', () => {
     ['two IDs in its body', {}, '<job><id>8</id><title>Nurse a</title><id>9</id></job>', 'two jobs, 8 and 9'],
     ['an ID and another attribute', {}, '<job id="9"><id>8</id></job>', 'two jobs, 8 and 9'],
     ['two Locations', { location: ['/jobs/7', '/jobs/8'] }, '', 'two Location headers'],
-  ])('with %s is in doubt, says why, and maps no job', async (_name, headers, body, told) => {
+  ])('with %s is in doubt, with the reason, and maps no job', async (_name, headers, body, reason) => {
     const opened = await openSite((_got, response) => {
       response.writeHead(201, headers as OutgoingHttpHeaders).end(body);
       return undefined;
@@ -69,19 +69,16 @@ describe('a create whose answer contradicts it', () => {
     mirror = await openMirror({ site: { base_url: opened.url.href, list_path: undefined } });
     await mirror.writeFeed(feedXml([posting('a')]));
     expect(await mirror.sync()).toMatchObject({ status: 'review', in_doubt: 1, created: 0 });
-    expect(await review(mirror)).toEqual([{ key: 'a', state: 'in_doubt', message: expect.stringContaining(told) }]);
+    expect(await review(mirror)).toEqual([{ key: 'a', state: 'in_doubt', message: expect.stringContaining(reason) }]);
     expect(await (await mirror.app()).db.query('select from mapping')).toEqual([]);
   });
 });
 
 describe('an update', () => {
   it.each([
-    [
-      'a result that is none',
-      '<validation-result valid="false"><message>State is invalid</message></validation-result>',
-    ],
+    ['valid="false"', '<validation-result valid="false"><message>State is invalid</message></validation-result>'],
     ['a word of failure', '<answer><text>The job could not be saved</text></answer>'],
-  ])('answered with 200 and %s is not taken for done', async (_name, body) => {
+  ])('answered with 200 and %s does not count as done', async (_name, body) => {
     const open = await openOdd(({ method }) => (method === 'PUT' ? [200, {}, body] : undefined));
     await open.writeFeed(feedXml([posting('a'), posting('b')]));
     await open.sync();
@@ -101,7 +98,7 @@ describe('an update', () => {
     },
   );
 
-  it('refused by a word of the answer alone may have been done: a feed that takes it back is sent', async () => {
+  it('refused only by a word in the response may have been done: a feed that reverts it is sent', async () => {
     let words = '<answer>Saved, but the mail failed</answer>';
     const open = await openOdd(({ method }) => (method === 'PUT' ? [200, {}, words] : undefined));
     await open.writeFeed(feedXml([posting('a'), posting('b')]));
@@ -116,7 +113,7 @@ describe('an update', () => {
   });
 });
 
-it('a delete answered with 200 and a word of failure is not taken for done', async () => {
+it('a delete answered with 200 and a word of failure does not count as done', async () => {
   const open = await openOdd(({ method }) =>
     method === 'DELETE' ? [200, {}, '<r>You must not delete it</r>'] : undefined,
   );

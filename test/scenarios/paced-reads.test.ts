@@ -1,4 +1,4 @@
-// What is read to settle doubts, and what is deleted as surplus, keeps to the site's rate, too.
+// Reads that resolve doubts, and deletes of orphan site jobs, obey the site's rate limit too.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openSite, type ScriptedSite } from '../site/scripted-site.ts';
@@ -7,7 +7,7 @@ import { type Mirror, openMirror } from '../support/mirror.ts';
 
 let mirror: Mirror;
 let site: ScriptedSite;
-/** When requests left, by method. When they arrive says less: the first one may be held up on its way. */
+/** Times at which requests were sent, by method. Arrival times prove less: the first request may be delayed on its way. */
 let leftAt: { readonly method: string; readonly at: number }[] = [];
 const noteRequest = (message: unknown): void => {
   const { request } = message as { request: { method: string } };
@@ -23,7 +23,7 @@ afterEach(async () => {
   await site[Symbol.asyncDispose]();
 });
 
-/** 20 a second: a turn each 50 ms, one of them ahead; a clock and timers of whole milliseconds may be a little early. */
+/** 20 a second: a slot every 50 ms, and one in advance. Clock and timers have whole milliseconds and may be a little early. */
 const LIMITS = '{ requests_per_second: 20, concurrency: 4, timeout_seconds: 0.5 }';
 const leastMs = (loopTurns: number) => (loopTurns - 2) * 50 - 10;
 const timesOf = (method: string) => leftAt.filter((request) => request.method === method).map(({ at }) => at);
@@ -48,7 +48,7 @@ it('the pages of a list', async () => {
   expect(msOfTwelve('GET')).toBeGreaterThan(leastMs(12));
 });
 
-it('surplus jobs', async () => {
+it('orphan site jobs', async () => {
   site = await openSite(() => [204]);
   mirror = await openMirror({ site: { base_url: site.url.href, limits: LIMITS, list_path: undefined } });
   const { db } = await mirror.app();

@@ -1,4 +1,4 @@
-// Mirrors an employer's real feed, and its earlier version, as they lie beside the repository (issue 2, "Real input").
+// Mirrors an employer's real feed and its earlier version, if they are available beside the repository.
 import { readFile } from 'node:fs/promises';
 import { SaxesParser } from 'saxes';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ const SENTENCE = /^[^<]*/;
 let mirror: Mirror;
 afterEach(() => mirror?.close());
 
-/** The records of an Indeed feed, read by another parser: child element → text. */
+/** The records of an Indeed feed, read with another parser: child element → text. */
 function recordsOf(xml: string): Record<string, string>[] {
   const records: Record<string, string>[] = [];
   const path: string[] = [];
@@ -32,7 +32,7 @@ function recordsOf(xml: string): Record<string, string>[] {
   return records;
 }
 
-/** What the site should have of a record, but for the state, whose spelling is the mapping's matter. */
+/** The fields that the site should have for a record, except the state, whose spelling the mapping decides. */
 function expectedFields(record: Record<string, string>): Record<string, string> {
   const fields: Record<string, string> = {};
   const sources = {
@@ -93,7 +93,7 @@ describe.skipIf(!hasSharedFeeds)(`a real feed${sharedFeedsNote}`, () => {
     for (const key of before.keys()) expect(after.has(key)).toBe(true);
   });
 
-  it('that changes a lot is held, and goes through after approval', async () => {
+  it('that changes a lot has its deletes held, and sends them after approval', async () => {
     mirror = await openMirror();
     const first = await readFile(sharedFeed('indeed/staffing-2026-03-04.xml'), 'utf8');
     await mirror.writeFeed(first.replace(SENTENCE, ''));

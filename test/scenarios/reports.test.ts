@@ -1,4 +1,4 @@
-// What a report says where a pull does not run alone, is not complete, or leaves something in doubt: every count has its place.
+// Reports of pulls that overlap, are incomplete, or leave doubts: every record is counted once.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
@@ -9,7 +9,7 @@ import { type Mirror, openMirror } from '../support/mirror.ts';
 let mirror: Mirror;
 afterEach(() => mirror?.close());
 
-/** Where the records of a report are said to be, together. */
+/** The sum of a report's counts of records. */
 const placed = (report: PullReport): number =>
   report.unchanged +
   report.created +
@@ -21,11 +21,11 @@ const placed = (report: PullReport): number =>
   report.duplicates +
   report.unreadable;
 
-/** The feed up to the first bytes of this posting. */
+/** The feed, cut off in the first bytes of this posting. */
 const cutAt = (key: string, whole: string): string => whole.slice(0, whole.indexOf(`<![CDATA[${key}]]>`));
 
 describe('a pull that a later one takes over', () => {
-  it('has all its records counted, and names the pull that counts what was left', async () => {
+  it('counts all its records, and names the pull that counts the rest', async () => {
     mirror = await openMirror();
     await mirror.sandbox.setFaults([{ name: 'latency', ms: 200 }]);
     await mirror.writeFeed(feedXml(postings(60)));
@@ -46,7 +46,7 @@ describe('a pull that a later one takes over', () => {
     ]);
   });
 
-  it('says nothing of it where nothing was left', async () => {
+  it('does not mention it if nothing was left', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(3)));
     const { db, log, config } = await mirror.app();
@@ -71,12 +71,12 @@ describe('a pull that is not complete', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'review', rejected: 1 });
     await mirror.writeFeed(cutAt('b', whole));
     expect(await mirror.sync()).toMatchObject({ status: 'incomplete', seen: 1, unchanged: 1, rejected: 0, review: 1 });
-    // The whole feed again: what was not seen for once counts as before.
+    // The whole feed again: postings that were not seen once count as before.
     await mirror.writeFeed(whole);
     expect(await mirror.sync()).toMatchObject({ status: 'review', seen: 2, unchanged: 1, rejected: 1 });
   });
 
-  it('counts nothing as its own that is sent for an earlier one', async () => {
+  it('does not count changes that are sent for an earlier pull', async () => {
     mirror = await openMirror();
     await mirror.sandbox.setFaults([{ name: '401' }]);
     const whole = feedXml(postings(3));
@@ -92,7 +92,7 @@ describe('a pull that is not complete', () => {
   });
 });
 
-it('a doubt whose posting is gone waits for review, and for nothing else', async () => {
+it('a doubt whose posting is gone only waits for review', async () => {
   mirror = await openMirror({ site: { list_path: undefined } });
   await mirror.sandbox.setFaults([{ name: '500', made: true, on: ['create'], count: 1 }]);
   await mirror.writeFeed(feedXml([posting('a'), posting('b')]));

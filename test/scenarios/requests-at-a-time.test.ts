@@ -1,4 +1,4 @@
-// What the site gets at a time: never more than configured, and nothing new once the process is told to stop.
+// The requests in flight to a site: never more than configured, and no new one once the process is told to stop.
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const LIMITS = '{ requests_per_second: 5000, concurrency: 2, timeout_seconds: 20 }';
 
-/** A site that answers only when `answer` says so; what waits for an answer stands in `open`. */
+/** A site that responds only when `answer` is called; `open` holds the requests that wait for a response. */
 async function openSlowSite(): Promise<{ open: ServerResponse[]; answer: () => void }> {
   const open: ServerResponse[] = [];
   let made = 0;
@@ -36,7 +36,7 @@ async function openSlowSite(): Promise<{ open: ServerResponse[]; answer: () => v
   };
 }
 
-it('is as much as configured, though the next changes are ready while outcomes are noted', async () => {
+it('are as many as configured, although the next changes are ready while outcomes are recorded', async () => {
   const { open, answer } = await openSlowSite();
   mirror = await openMirror({ site: { base_url: site.url.href, limits: LIMITS } });
   await mirror.writeFeed(feedXml(postings(30)));
@@ -51,7 +51,7 @@ it('is as much as configured, though the next changes are ready while outcomes a
   expect(Math.max(...seen)).toBe(2);
 });
 
-it('is nothing new once the process stops: what has no place is left to the next one', async () => {
+it('get no new one once the process stops: changes without a slot are left to the next process', async () => {
   const { open, answer } = await openSlowSite();
   mirror = await openMirror({ site: { base_url: site.url.href, limits: LIMITS } });
   await mirror.writeFeed(feedXml(postings(10)));
@@ -62,7 +62,7 @@ it('is nothing new once the process stops: what has no place is left to the next
   const engine = await mirror.engine();
   const queue = await openSiteQueue(engine.backend, siteName('board'));
   engine.wake();
-  // A batch of eight: two are with the site, the others wait for a place.
+  // A batch of eight: two are in flight, the others wait for a slot.
   await expect.poll(async () => (await queue.counts()).active, { timeout: 10_000 }).toBe(1);
   await expect.poll(() => open.length, { timeout: 10_000 }).toBe(2);
   await queue.close();

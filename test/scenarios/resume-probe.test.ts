@@ -1,4 +1,4 @@
-// What a paused site has to show before it is sent to again by itself.
+// What a paused site must show before sending resumes by itself.
 import { afterEach, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState } from '../../src/store/site/site-state.ts';
@@ -19,7 +19,7 @@ const isPaused = async () => {
   return (await readSiteState(db, siteName('board'))).pausedSince !== undefined;
 };
 
-it('a page in place of its list does not resume it, the list does', async () => {
+it('an HTML page instead of its list does not resume it, the list does', async () => {
   mirror = await openMirror();
   await mirror.writeFeed(feedXml(postings(3)));
   await mirror.sandbox.setFaults([{ name: '401' }]);
@@ -33,7 +33,7 @@ it('a page in place of its list does not resume it, the list does', async () => 
   expect(await mirror.sync()).toMatchObject({ created: 3, pending: 0 });
 });
 
-it('a site that has nothing to read is resumed, though it has a page for what it has not', async () => {
+it('a site with nothing to read is resumed, even if it answers 404 with an HTML page', async () => {
   let refuses = true;
   let made = 0;
   const opened = await openSite(({ method }) => {

@@ -1,4 +1,4 @@
-// Old rows go whichever way jobmirror is run: `sync` from cron as well as `start` and `work`.
+// Old rows are removed however jobmirror is run: by `sync` from cron as well as by `start` and `work`.
 import { appendFile } from 'node:fs/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import { startProgram } from '../cli/program.ts';
@@ -26,7 +26,7 @@ const oldRows = async () => {
   return (await db.query(`select from request where key like 'old %'`)).length;
 };
 
-it('with sync, once an hour, and without another word', async () => {
+it('with sync, once an hour, without a message', async () => {
   await open();
   expect(await runProgram(mirror, 'sync')).toMatchObject({ status: 0, errors: '' });
   expect(await oldRows()).toBe(0);

@@ -1,4 +1,4 @@
-// Sites that answer a create with the job ID of another posting: what is the new one's is never changed or deleted for the older.
+// Sites that answer a create with the job ID of another posting: the new posting's job is never changed or deleted for the older.
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, posting } from '../support/indeed-feed.ts';
@@ -15,7 +15,7 @@ const jobXml = (id: string, fields: string): string => `<job><id>${id}</id>${fie
 const fieldsOf = (body: string): string => /<job>([\s\S]*)<\/job>/.exec(body)?.[1] ?? '';
 const numberOf = (body: string): string => /<number>([^<]*)</.exec(body)?.[1] ?? '';
 
-/** A site that keeps jobs by the ID that `idOf` gives to a posting; `bodies`: whether its answers show the job. */
+/** A site that stores jobs under the ID that `idOf` gives a posting; `bodies`: whether its responses show the job. */
 async function openReusing(idOf: (number: string) => string, bodies: boolean) {
   const jobs = new Map<string, string>();
   const answer = (got: Got): Reply => {
@@ -43,10 +43,10 @@ const mapped = async (open: Mirror) =>
   (await open.app()).db.query('select key, site_job_id as id from mapping order by key');
 
 describe.each([
-  ['shows the new job in its answer', true],
-  ['shows it only when it is asked', false],
-])('a site that uses the ID of an expired job again and %s', (_name, bodies) => {
-  it('the older posting is not deleted in the place of the newer, and the sums hold', async () => {
+  ['shows the new job in its response', true],
+  ['shows it only on request', false],
+])('a site that reuses the ID of an expired job and %s', (_name, bodies) => {
+  it('the newer posting is not deleted in place of the older, and the sums hold', async () => {
     const {
       jobs,
       mirror: open,
@@ -77,24 +77,27 @@ describe.each([
 it.each([
   ['deleted', [posting('lost')]],
   ['changed', [posting('old', { title: 'Changed' }), posting('lost')]],
-])('a job that only a lost answer would have named is not %s for the posting that had its ID', async (_what, feed) => {
-  const {
-    jobs,
-    mirror: open,
-    site: reusing,
-  } = await openReusing((key) => (key === 'lost' ? 'id-old' : `id-${key}`), true);
-  await open.writeFeed(feedXml([posting('old')]));
-  await open.sync();
-  jobs.delete('id-old');
-  await open.writeFeed(feedXml([posting('old'), posting('lost')]));
-  expect(await open.sync()).toMatchObject({ in_doubt: 1 });
-  await open.writeFeed(feedXml(feed));
-  await open.sync();
-  expect(reusing.got.filter(({ method }) => method === 'DELETE' || method === 'PUT')).toEqual([]);
-  expect(jobs.get('id-old')).toContain('<number>lost</number>');
-});
+])(
+  'a job that only a lost response would have named is not %s for the posting that had its ID',
+  async (_what, feed) => {
+    const {
+      jobs,
+      mirror: open,
+      site: reusing,
+    } = await openReusing((key) => (key === 'lost' ? 'id-old' : `id-${key}`), true);
+    await open.writeFeed(feedXml([posting('old')]));
+    await open.sync();
+    jobs.delete('id-old');
+    await open.writeFeed(feedXml([posting('old'), posting('lost')]));
+    expect(await open.sync()).toMatchObject({ in_doubt: 1 });
+    await open.writeFeed(feedXml(feed));
+    await open.sync();
+    expect(reusing.got.filter(({ method }) => method === 'DELETE' || method === 'PUT')).toEqual([]);
+    expect(jobs.get('id-old')).toContain('<number>lost</number>');
+  },
+);
 
-it('a site that holds two postings for one job does not pass it to and fro', async () => {
+it('a job that a site uses for two postings does not alternate between them', async () => {
   const { mirror: open, site: merging } = await openReusing(() => 'id-one', true);
   await open.writeFeed(feedXml([posting('a')]));
   await open.sync();
@@ -116,7 +119,7 @@ it('an orphan site job whose ID a create was answered with is not deleted', asyn
   expect(await db.query('select site_job_id from orphan_site_job')).toEqual([]);
 });
 
-it('an update whose answer shows the reference of another posting ends in review, and the job is left alone', async () => {
+it('an update whose response shows the reference of another posting ends in review, and the job is left alone', async () => {
   const opened = await openSite((got) => {
     const key = numberOf(got.body) || 'a';
     if (got.method === 'POST') return [201, { location: `/jobs/id-${key}` }, ''];
@@ -135,7 +138,7 @@ it('an update whose answer shows the reference of another posting ends in review
   expect(opened.got.slice(sent)).toEqual([]);
 });
 
-it('a mapped job that the list shows as that of a create in doubt is not the older posting’s any more', async () => {
+it('a mapped job that the list shows as the job of a create in doubt no longer belongs to the older posting', async () => {
   const jobs = new Map<string, string>();
   const opened = await openSite((got, response) => {
     const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];

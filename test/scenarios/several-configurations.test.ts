@@ -1,4 +1,4 @@
-// Processes with different configurations on one database: none takes another one's schedules away, or keeps its changes back.
+// Processes with different configurations on one database: none removes another's schedules or holds back its changes.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, vi } from 'vitest';
@@ -6,7 +6,7 @@ import type { Installation } from '../laws/installation.ts';
 import { lawTest as it, QUEUES } from '../laws/law-test.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 
-/** Writes a configuration beside that of `acme`, with the feed `name` in its place. Gives its path. */
+/** Writes another configuration, with the feed `name` instead of `acme`. Returns its path. */
 async function configure(installation: Installation, name: string, lines: readonly string[] = []): Promise<string> {
   const text = await readFile(installation.configPath, 'utf8');
   const path = join(installation.folder, `${name}.yaml`);
@@ -20,32 +20,36 @@ const start = (installation: Installation, path: string) =>
   installation.spawn(['start', '--config', path], { NO_COLOR: '1' });
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
-  it.skipIf(!available)('two that schedule different feeds both pull', { timeout: 180_000 }, async ({ open }) => {
-    const installation = await open({ queue });
-    const everySecond = ['schedule: "* * * * * *"'];
-    const [one, two] = [
-      await configure(installation, 'one', everySecond),
-      await configure(installation, 'two', everySecond),
-    ];
-    const { db } = await installation.app();
-    const pullsOf = async (feed: string) =>
-      (
-        await db.query<{ n: number }>('select count(*) as n from pull where feed = $1 and committed_at is not null', [
-          feed,
-        ])
-      )[0]?.n ?? 0;
-    const pulled = (feed: string, times: number) =>
-      vi.waitUntil(async () => (await pullsOf(feed)) >= times, { timeout: 20_000, interval: 100 });
-    start(installation, one);
-    await pulled('one', 1);
-    start(installation, two);
-    await pulled('two', 1);
-    await pulled('one', (await pullsOf('one')) + 3);
-    await pulled('two', (await pullsOf('two')) + 3);
-  });
+  it.skipIf(!available)(
+    'two processes that schedule different feeds both pull',
+    { timeout: 180_000 },
+    async ({ open }) => {
+      const installation = await open({ queue });
+      const everySecond = ['schedule: "* * * * * *"'];
+      const [one, two] = [
+        await configure(installation, 'one', everySecond),
+        await configure(installation, 'two', everySecond),
+      ];
+      const { db } = await installation.app();
+      const pullsOf = async (feed: string) =>
+        (
+          await db.query<{ n: number }>('select count(*) as n from pull where feed = $1 and committed_at is not null', [
+            feed,
+          ])
+        )[0]?.n ?? 0;
+      const pulled = (feed: string, times: number) =>
+        vi.waitUntil(async () => (await pullsOf(feed)) >= times, { timeout: 20_000, interval: 100 });
+      start(installation, one);
+      await pulled('one', 1);
+      start(installation, two);
+      await pulled('two', 1);
+      await pulled('one', (await pullsOf('one')) + 3);
+      await pulled('two', (await pullsOf('two')) + 3);
+    },
+  );
 
   it.skipIf(!available)(
-    'a feed that the process that leads does not know is sent',
+    'changes of a feed that the leader does not know are sent',
     { timeout: 180_000 },
     async ({ open }) => {
       const installation = await open({ queue });
@@ -62,7 +66,7 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
   );
 });
 
-it('says so, in the log and in the status', { timeout: 180_000 }, async ({ open }) => {
+it('the difference is reported in the log and in the status', { timeout: 180_000 }, async ({ open }) => {
   const installation = await open();
   const [one, two] = [await configure(installation, 'one'), await configure(installation, 'two')];
   const first = start(installation, one);
@@ -76,7 +80,7 @@ it('says so, in the log and in the status', { timeout: 180_000 }, async ({ open 
   expect((await second.ended).output).toMatch(/different configurations.*feed two is missing from start \(process \d+/);
 });
 
-it('a stored schedule that can not be read keeps no other feed from being pulled, and is said', {
+it('a stored schedule that cannot be read stops no other feed, and is reported', {
   timeout: 60_000,
 }, async ({ open }) => {
   const installation = await open();

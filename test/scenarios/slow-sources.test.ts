@@ -1,4 +1,4 @@
-// Sources that do not answer, or send a byte now and then, hold up nobody else: neither pulls nor connections to the database.
+// Sources that do not respond, or send a byte now and then, hold up neither other pulls nor connections to the database.
 import { once } from 'node:events';
 import { appendFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -8,7 +8,7 @@ import { lawTest as it } from '../laws/law-test.ts';
 import { feedXml, postings } from '../support/indeed-feed.ts';
 
 const SLOW = 24;
-/** Too much for a small feed, so that it is read while it streams. */
+/** More than a small feed may have, so it is read while it streams. */
 const LARGE = feedXml(postings(1_000));
 
 let server: Server | undefined;
@@ -17,7 +17,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Says nothing, sends the head alone, sends the beginning of a small feed, or that of a large one. */
+/** Sends nothing, only the headers, the beginning of a small feed, or that of a large one. */
 async function slowSource(): Promise<{ readonly url: string; readonly asked: ReadonlySet<string> }> {
   const asked = new Set<string>();
   server = createServer((request, response) => {
@@ -33,9 +33,7 @@ async function slowSource(): Promise<{ readonly url: string; readonly asked: Rea
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-it('a small feed is pulled each second beside sources that do not come to an end', { timeout: 180_000 }, async ({
-  open,
-}) => {
+it('a small feed is pulled each second beside sources that never end', { timeout: 180_000 }, async ({ open }) => {
   const installation = await open({ feed: { schedule: '"* * * * * *"' } });
   const { url, asked } = await slowSource();
   const slow = Array.from({ length: SLOW }, (_, at) =>
@@ -60,7 +58,7 @@ it('a small feed is pulled each second beside sources that do not come to an end
   await until(() => asked.size === SLOW);
   const before = await committed();
   await until(async () => (await committed()) >= before + 3);
-  // Only those that have sent too much to be kept in memory are with the database.
+  // Only the feeds that are too large for memory hold a database connection.
   const [streaming] = await db.query<{ n: number }>(
     `select count(*) as n from pg_stat_activity
      where datname = current_database() and state = 'idle in transaction' and state_change < now() - interval '1 second'`,

@@ -1,4 +1,4 @@
-// A site that takes fewer requests than configured: it is mirrored at its own rate, and throttling is no failure of postings.
+// A site that accepts fewer requests than configured: it is mirrored at its own rate, and throttling fails no posting.
 import { afterEach, describe, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { startEngine } from '../../src/runtime/engine.ts';
@@ -20,7 +20,7 @@ afterEach(async () => {
 const CONFIGURED = 40;
 const LIMITS = `{ requests_per_second: ${CONFIGURED}, concurrency: 4, timeout_seconds: 5 }`;
 
-/** Takes one request in `everyMs`, refuses the posting `p2`, and answers everything else as `throttled` says. */
+/** Accepts one request per `everyMs`, rejects the posting `p2`, and answers everything else with `throttled`. */
 async function openThrottling(
   everyMs: number,
   throttled: (refusals: number) => readonly [number, Record<string, string>?],
@@ -52,7 +52,9 @@ const state = async () => readSiteState((await mirror.app()).db, siteName('board
 const learnt = async () => (await state()).learntRate;
 
 describe('a site that asks to wait', () => {
-  it('with 429 is mirrored at the rate that it takes, one real rejection or not', { timeout: 180_000 }, async () => {
+  it('with 429 is mirrored at the rate that it accepts, even with one real rejection', {
+    timeout: 180_000,
+  }, async () => {
     await openThrottling(100, () => [429, { 'retry-after': '1' }]);
     await mirror.writeFeed(feedXml(postings(60)));
     expect(await mirror.sync()).toMatchObject({ status: 'review', created: 59, rejected: 1, failed: 0, pending: 0 });
@@ -70,13 +72,13 @@ describe('a site that asks to wait', () => {
     await Promise.all(others.map((engine) => engine.stop(5_000)));
   });
 
-  it('without saying how long, again and again, has no change fail', { timeout: 180_000 }, async () => {
+  it('repeatedly, without saying how long, makes no change fail', { timeout: 180_000 }, async () => {
     await openThrottling(100, (times) => (times % 2 === 0 ? [429] : [503, { 'retry-after': '0' }]));
     await mirror.writeFeed(feedXml(postings(30)));
     expect(await mirror.sync()).toMatchObject({ created: 29, rejected: 1, failed: 0, pending: 0, in_doubt: 0 });
   });
 
-  it('is not slowed down twice by requests that were under way together', async () => {
+  it('is not slowed down twice by requests that were in flight together', async () => {
     await openThrottling(100, () => [429]);
     const { db } = await mirror.app();
     const board = siteName('board');
@@ -95,7 +97,7 @@ describe('a site that asks to wait', () => {
     expect(await throttled(0, 2)).toBe(1);
   });
 
-  it('is sent to at the configured rate again, step by step, where it does not ask any more', async () => {
+  it('gets the configured rate back, step by step, once it stops asking', async () => {
     await openThrottling(100, () => [429]);
     const { db } = await mirror.app();
     const board = siteName('board');

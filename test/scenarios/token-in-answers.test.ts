@@ -1,4 +1,4 @@
-// A token that occurs in IDs, addresses and values of a site's answers: read as the site sent it, kept without it.
+// A token that occurs in IDs, addresses and values of a site's responses: values are read as sent, and stored without it.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Got, openSite, type Reply, type ScriptedSite } from '../site/scripted-site.ts';
 import { feedXml, posting, type TestPosting } from '../support/indeed-feed.ts';
@@ -20,9 +20,9 @@ interface Play {
   readonly token: string;
   /** The ID of the nth job. */
   readonly idOf?: (nth: number) => string;
-  /** Answers in place of the site, which has done what was asked for by then. */
+  /** Responds instead of the site, which has already done the request. */
   readonly answer?: (got: Got, id: string) => Reply | undefined;
-  /** What the site makes of a value before it stores it. */
+  /** How the site changes a value before it stores it. */
   readonly store?: (name: string, value: string) => string;
   readonly searched?: boolean;
   readonly siteLines?: Readonly<Record<string, string | undefined>>;
@@ -36,7 +36,7 @@ function readFields(xml: string): [string, string][] {
   return [...body.matchAll(/<([\w-]+)>([^<]*)<\/\1>/g)].map(([, name = '', value = '']) => [name, asText(value)]);
 }
 
-/** A site with shows, a list, creates, updates and deletes, which says the token in each `Location`. */
+/** A site with show, list, create, update and delete, which puts the token into each `Location`. */
 async function openStage(play: Play): Promise<Jobs> {
   const { token, idOf = String, store = (_name, value) => value } = play;
   const jobs: Jobs = new Map();
@@ -85,8 +85,8 @@ describe.each([
   ['job', (nth: number) => `job-${nth}-job`],
   ['10002', (nth: number) => `${10000 + nth}`],
   ['nurse', (nth: number) => `${nth}-nurse-nurse`],
-])('the short token %s, which stands in IDs and Location', (token, idOf) => {
-  it('leaves creates, updates and deletes to the right jobs', async () => {
+])('the short token %s, which occurs in IDs and Location', (token, idOf) => {
+  it('sends creates, updates and deletes to the right jobs', async () => {
     const jobs = await openStage({ token, idOf });
     await feed(posting('a'), posting('b'), posting('c'));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 3 });
@@ -102,7 +102,7 @@ describe.each([
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
   });
 
-  it('leaves a doubt to the job that the list shows', async () => {
+  it('resolves a doubt with the job that the list shows', async () => {
     const doubtful = new Set(['b']);
     const jobs = await openStage({
       token,
@@ -132,9 +132,9 @@ describe('a long token that is a word of the feed as well', () => {
   const lost = (got: Got): Reply | undefined =>
     got.method === 'POST' ? [500, {}, '<error>database</error>'] : undefined;
 
-  it('is compared as the site shows it: a doubt without a reference takes over its own job', async () => {
+  it('is compared as the site shows it: a doubt without a reference adopts its own job', async () => {
     const jobs = await openStage({ token, answer: lost, siteLines: { reference_field: undefined } });
-    // The site says when it made a job: without a reference it must.
+    // The site shows creation times, which are needed without a reference.
     const original = jobs.set.bind(jobs);
     jobs.set = (id, fields) => original(id, new Map([...fields, ['created-at', new Date().toISOString()]]));
     await feed(wordy('a'), wordy('b'));
@@ -148,7 +148,7 @@ describe('a long token that is a word of the feed as well', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', requests: 0 });
   });
 
-  it('in its reference does not make a second job of one that is in doubt', async () => {
+  it('in its reference causes no second job for a create in doubt', async () => {
     const jobs = await openStage({ token, answer: lost });
     await feed(wordy(`${token}/1`), wordy(`${token}/2`));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', in_doubt: 0 });
@@ -157,7 +157,7 @@ describe('a long token that is a word of the feed as well', () => {
     expect(requests('PUT')).toEqual([]);
   });
 
-  it('in its reference does not hide a job that was there before', async () => {
+  it('in its reference does not hide an existing job', async () => {
     const jobs = await openStage({ token, searched: true });
     for (const nth of ['1', '2'])
       jobs.set(
@@ -177,7 +177,7 @@ describe('a long token that is a word of the feed as well', () => {
     expect(jobs.size).toBe(3);
   });
 
-  it('is learnt as shown exactly, and no update follows a create', async () => {
+  it('counts as shown exactly, and no update follows a create', async () => {
     const jobs = await openStage({ token });
     await feed(wordy('a'), wordy('b'));
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 2 });
@@ -187,7 +187,7 @@ describe('a long token that is a word of the feed as well', () => {
     expect(jobs.size).toBe(2);
   });
 
-  it('that a site puts into the job of a doubt is not kept, and set right once', async () => {
+  it('that a site puts into the job of a doubt is not stored, and is corrected once', async () => {
     const store = (name: string, value: string) => (name === 'location-city' ? `${value} ${token}` : value);
     let isLost = true;
     const jobs = await openStage({ token, store, answer: (got) => (isLost ? lost(got) : undefined) });

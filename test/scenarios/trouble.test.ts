@@ -1,4 +1,4 @@
-// What a whole site being wrong does: pauses with a cause, resumes, and never loses what it has.
+// Problems of a whole site: it is paused with a cause, resumed, and loses nothing.
 import { afterEach, describe, expect, it } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { readSiteState, resumeSite, trustGone } from '../../src/store/site/site-state.ts';
@@ -12,7 +12,7 @@ afterEach(() => mirror?.close());
 const changedTitles = (count: number) => postings(count).map((p) => ({ ...p, title: `Changed ${p.key}` }));
 
 describe('a site that refuses', () => {
-  it('the token pauses within the requests in flight, and resumes when the token is right again', async () => {
+  it('the token is paused within the requests in flight, and resumed when the token is right again', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(40)));
     await mirror.sandbox.setFaults([{ name: '401' }]);
@@ -25,7 +25,7 @@ describe('a site that refuses', () => {
     expect(await mirror.sync()).toMatchObject({ status: 'mirrored', created: 40, pending: 0 });
   });
 
-  it('most of the first postings pauses, and only a person resumes it', async () => {
+  it('most of the first postings is paused, and only a person resumes it', async () => {
     mirror = await openMirror({ site: { canary: '{ requests: 10, percent: 50 }' } });
     await mirror.writeFeed(feedXml(postings(100)));
     await mirror.sandbox.setFaults([{ name: '403' }]);
@@ -43,18 +43,18 @@ describe('a site that refuses', () => {
     const reopened = await mirror.app();
     await resumeSite(reopened.db, board);
     const resumed = await mirror.sync();
-    // What was sent between the resume and the pull counts as unchanged.
+    // Changes that were sent between resume and pull count as unchanged.
     expect(resumed.created + resumed.unchanged).toBe(100 - report.failed);
   });
 });
 
-describe('a site that refuses all, with many requests at a time', () => {
+describe('a site that refuses everything, with many requests in flight', () => {
   const limits = '{ requests_per_second: 5000, concurrency: 64, timeout_seconds: 5 }';
 
-  it('is paused though more than twice the first postings were sent before anybody could look', async () => {
+  it('is paused although more than twice the first postings were sent before the check', async () => {
     mirror = await openMirror({ site: { limits, canary: '{ requests: 10, percent: 50 }' } });
     await mirror.writeFeed(feedXml(postings(600)));
-    // Their answers come together.
+    // All responses arrive at the same time.
     await mirror.sandbox.setFaults([{ name: 'latency', ms: 500 }, { name: '403' }]);
     const report = await mirror.sync();
     expect(report).toMatchObject({ status: 'pending', created: 0 });
@@ -62,7 +62,7 @@ describe('a site that refuses all, with many requests at a time', () => {
     expect((await readSiteState((await mirror.app()).db, board)).pauseCause).toContain('first');
   });
 
-  it('is not paused where nobody is to look', async () => {
+  it('is not paused if the check is switched off', async () => {
     mirror = await openMirror({ site: { limits, canary: '{ requests: 0 }' } });
     await mirror.writeFeed(feedXml(postings(100)));
     await mirror.sandbox.setFaults([{ name: '403' }]);
@@ -71,7 +71,7 @@ describe('a site that refuses all, with many requests at a time', () => {
 });
 
 describe('a site that says "no such job"', () => {
-  it('of one job has it made anew', async () => {
+  it('for one job gets it created again', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(5)));
     await mirror.sync();
@@ -82,7 +82,7 @@ describe('a site that says "no such job"', () => {
     expect((await mirror.siteJobs()).size).toBe(5);
   });
 
-  it('of every job is not believed: its address may be wrong', async () => {
+  it('for every job is not believed: its address may be wrong', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(8)));
     await mirror.sync();
@@ -98,7 +98,7 @@ describe('a site that says "no such job"', () => {
     expect((await mirror.sandbox.inspect.jobs()).map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort());
   });
 
-  it('of every job is believed once a person says that the site was emptied', async () => {
+  it('for every job is believed once a person says that the site was emptied', async () => {
     mirror = await openMirror();
     await mirror.writeFeed(feedXml(postings(3)));
     await mirror.sync();
