@@ -2,9 +2,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { openEmbeddedServer } from '../../../src/embedded-postgres/server.ts';
-import { newDataFolder, postmasterPid, withoutSync } from '../../embedded-postgres/data-folder.ts';
-import { runSql } from '../../support/sql.ts';
+import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { runSql } from '../support/sql.ts';
+import { newDataFolder, postmasterPid, withoutSync } from './data-folder.ts';
 
 // Each test starts several servers one after another, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
