@@ -36,8 +36,8 @@ const noteHash = (pullTx: PullTransaction) =>
   pullTx.refreshMappings([{ key: postingKey('p1'), recordHash: Buffer.alloc(16, 2) }]);
 
 it.each([
-  ['looks postings up and then adds changes', lookUp, addChanges],
-  ['looks postings up and then refreshes a hash', lookUp, noteHash],
+  ['reads postings and then adds changes', lookUp, addChanges],
+  ['reads postings and then refreshes a hash', lookUp, noteHash],
   ['is about to add changes', async () => undefined, addChanges],
   ['is about to refresh a hash', async () => undefined, noteHash],
 ])('leaves nothing behind when it is abandoned while the planner %s', async (_what, before, after) => {

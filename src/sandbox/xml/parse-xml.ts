@@ -97,7 +97,7 @@ export function parseXml(source: string): XmlElement {
     }
     const start = match(startTag);
     if (!start?.[1])
-      return fail(text.startsWith('<!DOCTYPE', at) ? 'a document type, which is not accepted,' : 'a stray "<"');
+      return fail(text.startsWith('<!DOCTYPE', at) ? 'a document type, which is not accepted,' : 'an unescaped "<"');
     const attributes = new Map<string, string>();
     for (let found = match(attribute); found; found = match(attribute)) {
       const [, name = '', double, single] = found;
