@@ -118,7 +118,7 @@ it('a create in doubt is shown as unknown', async () => {
   await run('sync');
   const [entry] = (await run('review', 'list', '--json')).json();
   const { out } = await run('review', 'show', String(entry?.id));
-  expect(out).toContain('whether the site has a job for it is not known');
+  expect(out).toContain('it is not known whether the site has a job for it');
   expect(out).not.toContain('has no job');
   expect((await run('why', 'acme', 'a')).out).toContain('Whether posting a of feed acme is on the site is not known.');
 });
