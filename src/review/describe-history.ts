@@ -78,7 +78,7 @@ function tellChange(change: OpenChangeRow, words: TimeWords, write: WriteCommand
   const since = `since ${words.at(change.since)}, for ${words.span(change.ageMs)}`;
   const why = [change.reason?.message ?? [], change.reason?.note ?? []]
     .flat()
-    .map((text, at) => `${at === 0 ? ':' : ';'} ${text}`)
+    .map((text, at) => `${at === 0 ? ':' : ';'} ${text.replace(/\.$/, '')}`)
     .join('');
   return [`${stateSentence(change, words)} (entry ${change.id}, ${since})${why}.`, ...actionLines(change, write)];
 }

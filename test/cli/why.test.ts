@@ -38,10 +38,10 @@ it.each([
     key: 'failed',
     says: [
       'is not on the site',
-      'failed for good',
+      /failed for good .*: You are not allowed to do this\.$/m,
       /review retry \d+/,
       'create failed:',
-      'Changed while reading: title: 1 character that XML',
+      "Changed while reading: title: removed 1 character that XML can't carry",
     ],
   },
   { key: 'nothing', says: ['No posting nothing is recorded for feed', 'none with this key'] },
