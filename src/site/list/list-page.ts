@@ -88,13 +88,13 @@ export function openListPage(base: URL): ListPageReading {
 }
 
 function readHints(root: XmlElement, headers: PagingHeaders): PageHints {
-  const valueOf = readPaging(root);
+  const readValue = readPaging(root);
   return {
-    next: readLinkHeader(headers.link) ?? readNextLink(root) ?? valueOf(nextNames),
-    page: readCount(valueOf(pageNames)),
-    totalPages: readCount(valueOf(totalPagesNames) ?? headers.totalPages),
-    total: readCount(valueOf(totalNames) ?? headers.total),
-    offset: readCount(valueOf(offsetNames)),
+    next: readLinkHeader(headers.link) ?? readNextLink(root) ?? readValue(nextNames),
+    page: readCount(readValue(pageNames)),
+    totalPages: readCount(readValue(totalPagesNames) ?? headers.totalPages),
+    total: readCount(readValue(totalNames) ?? headers.total),
+    offset: readCount(readValue(offsetNames)),
   };
 }
 
