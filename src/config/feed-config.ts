@@ -45,6 +45,7 @@ function makeSource({ feed, format, env, folder }: FeedParts): FeedSource {
   return {
     location: feed.source === '-' || /^https?:\/\//i.test(feed.source) ? feed.source : resolve(folder, feed.source),
     headers: Object.fromEntries(headers),
+    format: 'xml',
     recordPath: format.records,
     encoding: feed.encoding ?? format.encoding,
     lenient: feed.lenient,

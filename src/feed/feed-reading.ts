@@ -1,5 +1,6 @@
 // Types of reading a feed: the source, the sink that receives its records, and the result.
 import type { RecordBatch } from './batch/record-batch.ts';
+import type { FormatName } from './format/formats.ts';
 
 /** Where the bytes of a feed come from, and their limits. */
 export interface FeedSource {
@@ -7,6 +8,7 @@ export interface FeedSource {
   readonly location: string;
   /** Extra request headers, such as an authorization; their values are secret. */
   readonly headers: Readonly<Record<string, { reveal(): string }>>;
+  readonly format: FormatName;
   /** Path of the record elements from the root: `source/job`; `*` matches any one name. Prefixes are ignored. */
   readonly recordPath: string;
   /** Overrides the character encoding from BOM, HTTP header and XML declaration. */

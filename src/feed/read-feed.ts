@@ -6,7 +6,7 @@ import { toUtf8 } from './decode/charset.ts';
 import { decompress } from './decode/gunzip.ts';
 import { type Pace, startPace } from './decode/pace.ts';
 import type { FeedLimits, FeedReading, FeedSource, RecordSink, Validators } from './feed-reading.ts';
-import type { SplitEnd } from './format/xml/xml-splitter.ts';
+import type { SplitEnd } from './format/format.ts';
 import { openFile } from './source/file.ts';
 import { type GatheredBody, gatheredBody, type Wait } from './source/gathered-body.ts';
 import { openHttp } from './source/http.ts';
@@ -154,6 +154,7 @@ async function readBody(
   pace: Pace,
 ): Promise<Extract<FeedReading, { kind: 'read' | 'failed' }>> {
   const options = {
+    format: source.format,
     recordPath: source.recordPath,
     totalPaths: source.totalPaths,
     maxRecordBytes: source.limits.maxRecordBytes,

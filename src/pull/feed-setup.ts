@@ -1,6 +1,7 @@
 // What pulling one feed needs: its setup and the context of the process.
 import type { Logger } from 'pino';
 import type { FeedSource } from '../feed/feed-reading.ts';
+import type { FormatName } from '../feed/format/formats.ts';
 import type { FeedProgress } from '../feed/read-feed.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
@@ -10,6 +11,7 @@ import type { Database } from '../store/postgres/database.ts';
 
 /** How the records of a feed are read. */
 export interface RecordRules {
+  readonly format: FormatName;
   readonly mapping: MappingSpec;
   /** Compiled from the mapping. */
   readonly reader: PostingReader;

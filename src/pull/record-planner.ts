@@ -3,9 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import { readingIn } from '../feed/batch/written-reading.ts';
 import type { RecordSink } from '../feed/feed-reading.ts';
-import { parseRecord } from '../feed/format/xml/parse-record.ts';
-import { faultOf, shapeOf } from '../feed/format/xml/record-marks.ts';
-import { compileKeyRecovery, type RecoverKey } from '../feed/format/xml/recover-key.ts';
+import type { FeedFormat, RecoverKey } from '../feed/format/format.ts';
+import { formatOf } from '../feed/format/formats.ts';
+import { faultOf, shapeOf } from '../feed/format/record-marks.ts';
 import type { DesiredChange } from '../plan/desired-change.ts';
 import { planPosting } from '../plan/plan-posting.ts';
 import type { PullLedger, SeenRecord } from '../plan/pull-ledger.ts';
@@ -49,6 +49,7 @@ type Readable = ReadPosting<KeptFields>;
 /** Plans the records of one pull. The next batch fills while the previous one is parsed and written. */
 export class RecordPlanner implements RecordSink {
   readonly ledger: PullLedger;
+  readonly #format: FeedFormat;
   readonly #mapping: MappingSpec;
   readonly #reader: PostingReader;
   readonly #interpretation: Buffer;
@@ -77,11 +78,12 @@ export class RecordPlanner implements RecordSink {
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(
-    { mapping, reader, interpretation, lenient = false }: RecordRules,
+    { format, mapping, reader, interpretation, lenient = false }: RecordRules,
     pullTx: PullTransaction,
     ledger: PullLedger,
     edits: Edits,
   ) {
+    this.#format = formatOf(format);
     this.#mapping = mapping;
     this.#reader = reader;
     this.#interpretation = interpretation;
@@ -89,7 +91,7 @@ export class RecordPlanner implements RecordSink {
     this.#pullTx = pullTx;
     this.ledger = ledger;
     this.#edits = edits;
-    this.#recoverKey = compileKeyRecovery(mapping.key);
+    this.#recoverKey = this.#format.compileKeyRecovery(mapping.key);
   }
 
   static async open(
@@ -202,7 +204,7 @@ export class RecordPlanner implements RecordSink {
 
   #read(record: Waiting): Readable | undefined {
     if (record.reading !== undefined) return readingIn(record.reading);
-    const parsed = parseRecord(record.bytes, this.#lenient);
+    const parsed = this.#format.parseRecord(record.bytes, { lenient: this.#lenient });
     const result = parsed.kind === 'tree' ? this.#reader.read(parsed.tree) : parsed;
     if (result.kind === 'unreadable') {
       // If the record could be parsed, it really has no usable key, so there is nothing to recover.

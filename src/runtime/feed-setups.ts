@@ -62,6 +62,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       source: feed.source,
       mapping: feed.mapping,
       reader,
+      format: feed.source.format,
       interpretation: interpretationOf({ ...feed.source, fingerprint: reader.fingerprint }),
       guard: feed.guard,
       lenient: feed.source.lenient,

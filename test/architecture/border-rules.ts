@@ -31,6 +31,9 @@ const ALSO: readonly { readonly from: RegExp; readonly to: RegExp }[] = [
   { from: /^src\/sandbox\//, to: /^src\/embedded-postgres\// },
 ];
 
+/** The inside of one format. */
+const FORMATS = /^src\/feed\/format\/[^/]+\//;
+
 /** Packages that only some folders may import. */
 const ONLY_IN: readonly { readonly packages: readonly string[]; readonly folders: readonly string[] }[] = [
   {
@@ -69,6 +72,9 @@ function importsAcross(file: SourceFile): string[] {
     if (/^(?:src|jobs)\//.test(name)) {
       const target = folderOf(name);
       const isAllowed = target === folder || allowed.includes(target);
+      if (FORMATS.test(name) && !file.path.startsWith('src/feed/format/')) {
+        return [`${file.path}: a format is found by its name in src/feed/format/formats.ts; ${name} is its own`];
+      }
       const isException = ALSO.some(({ from, to }) => from.test(file.path) && to.test(name));
       return isAllowed || isException ? [] : [`${file.path}: ${folder} may not import ${name}`];
     }

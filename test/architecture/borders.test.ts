@@ -19,6 +19,7 @@ const crossing = (...files: readonly (readonly [path: string, text: string])[]):
 describe('detected', () => {
   it.each([
     ['a default import', 'src/plan/a.ts', "import b from '../store/b.ts';", 'src/plan may not import src/store/b.ts'],
+    ['a format', 'src/pull/a.ts', "import { b } from '../feed/format/xml/b.ts';", 'a format is found by its name'],
     ['a type', 'src/feed/a.ts', "import type { B } from '../site/b.ts';", 'src/feed may not import src/site/b.ts'],
     ['over lines', 'src/feed/a.ts', "import {\n  b,\n  c,\n} from '../queue/b.ts';", 'may not import src/queue/b.ts'],
     ['for its effect', 'src/site/a.ts', "import '../feed/b.ts';", 'src/site may not import src/feed/b.ts'],

@@ -2,7 +2,8 @@
 import { expect } from 'vitest';
 import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { FeedLimits, FeedReading, FeedSource, RecordSink } from '../../src/feed/feed-reading.ts';
-import { type SplitOptions, type SplitSink, XmlSplitter } from '../../src/feed/format/xml/xml-splitter.ts';
+import type { SplitOptions, SplitSink } from '../../src/feed/format/format.ts';
+import { XmlSplitter } from '../../src/feed/format/xml/xml-splitter.ts';
 import { type ReadingContext, readFeed } from '../../src/feed/read-feed.ts';
 import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
 
@@ -80,6 +81,7 @@ type SourceSettings = Partial<Omit<FeedSource, 'limits'>> & { location: string; 
 /** A source with generous limits. */
 export const sourceOf = (source: SourceSettings): FeedSource => ({
   headers: {},
+  format: 'xml' as const,
   recordPath: 'source/job',
   totalPaths: [],
   allowPrivateRedirects: false,

@@ -334,6 +334,7 @@ describe('reading time', () => {
       {
         location: server.origin,
         headers: {},
+        format: 'xml' as const,
         recordPath: 'source/job',
         totalPaths: [],
         allowPrivateRedirects: false,

@@ -257,6 +257,7 @@ it('throws what the sink throws', async () => {
   const source = {
     location: write(utf8),
     headers: {},
+    format: 'xml' as const,
     recordPath: 'source/job',
     totalPaths: [],
     allowPrivateRedirects: false,

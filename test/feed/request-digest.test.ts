@@ -8,6 +8,7 @@ const secret = (value: string) => ({ reveal: () => value });
 const source: FeedSource = {
   location: 'https://ats.example.com/feed.xml?key=k3y-of-the-address',
   headers: { Accept: secret('application/xml'), 'X-Tenant': secret('one') },
+  format: 'xml' as const,
   recordPath: 'source/job',
   totalPaths: ['source/total'],
   limits: generousLimits,

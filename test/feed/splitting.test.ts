@@ -3,16 +3,20 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
-import type { Splitting } from '../../src/feed/batch/splitting.ts';
+import type { Splitting, SplittingOptions } from '../../src/feed/batch/splitting.ts';
 import { startSplitting } from '../../src/feed/batch/start-splitting.ts';
 import { readingIn } from '../../src/feed/batch/written-reading.ts';
 import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
-import type { SplitOptions } from '../../src/feed/format/xml/xml-splitter.ts';
 import { compileReader } from '../../src/posting/reader.ts';
 import { sampleSpec } from '../posting/sample-spec.ts';
 import { collect, cutInto } from './collect.ts';
 
-const OPTIONS: SplitOptions = { recordPath: 'source/job', totalPaths: ['source/total'], maxRecordBytes: 300_000 };
+const OPTIONS: SplittingOptions = {
+  format: 'xml',
+  recordPath: 'source/job',
+  totalPaths: ['source/total'],
+  maxRecordBytes: 300_000,
+};
 const HERE = Number.POSITIVE_INFINITY;
 
 /** Splits a document in chunks of these sizes. Every chunk is overwritten after use, as a source may do. */

@@ -1,6 +1,6 @@
 // The splitter: which bytes form a record, whatever it contains, and what is reported about an incomplete document.
 import { describe, expect, it } from 'vitest';
-import type { SplitOptions } from '../../src/feed/format/xml/xml-splitter.ts';
+import type { SplitOptions } from '../../src/feed/format/format.ts';
 import { split } from './collect.ts';
 
 const inSource = (...inner: string[]) => `<source>${inner.join('\n')}</source>`;

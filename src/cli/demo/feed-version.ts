@@ -1,5 +1,5 @@
 // Reads one version of the feed without a database, and works out what a site that mirrors it should and should not have.
-import { parseRecord } from '../../feed/format/xml/parse-record.ts';
+import { formatOf } from '../../feed/format/formats.ts';
 import { readFeed } from '../../feed/read-feed.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import type { Fields, ReadResult } from '../../posting/posting.ts';
@@ -16,6 +16,7 @@ export interface ReadVersion {
 export async function readVersion({ source, reader }: FeedSetup, signal: AbortSignal): Promise<ReadVersion> {
   const results = new Map<PostingKey, Exclude<ReadResult, { kind: 'unreadable' }>>();
   const repeated = new Set<PostingKey>();
+  const { parseRecord } = formatOf(source.format);
   const take = (bytes: Buffer): void => {
     const parsed = parseRecord(bytes);
     const result = parsed.kind === 'tree' ? reader.read(parsed.tree) : parsed;

@@ -1,17 +1,18 @@
 // Splits a feed in this thread.
 import type { RecordSink } from '../feed-reading.ts';
-import { type SplitEnd, type SplitOptions, XmlSplitter } from '../format/xml/xml-splitter.ts';
+import type { SplitEnd, Splitter } from '../format/format.ts';
+import { formatOf } from '../format/formats.ts';
 import { RecordBatch } from './record-batch.ts';
-import type { Splitting } from './splitting.ts';
+import type { Splitting, SplittingOptions } from './splitting.ts';
 
 export class SplittingHere implements Splitting {
   readonly #sink: RecordSink;
   readonly #batch = RecordBatch.empty();
-  readonly #splitter: XmlSplitter;
+  readonly #splitter: Splitter;
 
-  constructor(options: SplitOptions, sink: RecordSink) {
+  constructor(options: SplittingOptions, sink: RecordSink) {
     this.#sink = sink;
-    this.#splitter = new XmlSplitter(options, this.#batch);
+    this.#splitter = formatOf(options.format).createSplitter(options, this.#batch);
   }
 
   get records(): number {

@@ -2,9 +2,9 @@
 import { Worker } from 'node:worker_threads';
 import type { MappingSpec } from '../../posting/mapping.ts';
 import type { RecordSink } from '../feed-reading.ts';
-import type { SplitEnd, SplitOptions } from '../format/xml/xml-splitter.ts';
+import type { SplitEnd } from '../format/format.ts';
 import { CHUNK_BYTES, memoriesOf, RecordBatch } from './record-batch.ts';
-import type { Splitting } from './splitting.ts';
+import type { Splitting, SplittingOptions } from './splitting.ts';
 import type { SplitBatch, SplittingWorkerData, ToSplitter } from './splitting-thread.ts';
 
 /** Maximum batches in flight: enough to keep the worker thread busy while this one plans. */
@@ -37,7 +37,7 @@ export class SplittingInThread implements Splitting {
   #wake: () => void = () => undefined;
 
   /** @param prefetchMapping the mapping with which the thread also parses records if it has time. */
-  constructor(options: SplitOptions, sink: RecordSink, prefetchMapping?: MappingSpec) {
+  constructor(options: SplittingOptions, sink: RecordSink, prefetchMapping?: MappingSpec) {
     this.#sink = sink;
     this.#thread = new Worker(SCRIPT, {
       name: 'splitting',

@@ -4,13 +4,14 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { MappingSpec } from '../../posting/mapping.ts';
 import type { ReadPosting } from '../../posting/posting.ts';
 import { compileReader } from '../../posting/reader.ts';
-import { parseRecord } from '../format/xml/parse-record.ts';
-import { type SplitEnd, type SplitOptions, XmlSplitter } from '../format/xml/xml-splitter.ts';
+import type { SplitEnd } from '../format/format.ts';
+import { formatOf } from '../format/formats.ts';
 import { memoriesOf, type PackedBatch, RecordBatch } from './record-batch.ts';
+import type { SplittingOptions } from './splitting.ts';
 
 /** The thread's start parameters. */
 export interface SplittingWorkerData {
-  readonly options: SplitOptions;
+  readonly options: SplittingOptions;
   /** The mapping with which to parse records ahead; `undefined`: do not. */
   readonly prefetchMapping: MappingSpec | undefined;
 }
@@ -40,7 +41,8 @@ let batch: RecordBatch;
 let splitBytes = 0;
 const { options, prefetchMapping } = workerData as SplittingWorkerData;
 const reader = prefetchMapping === undefined ? undefined : compileReader(prefetchMapping);
-const splitter = new XmlSplitter(options, {
+const format = formatOf(options.format);
+const splitter = format.createSplitter(options, {
   record: (buffer, start, end) => batch.record(buffer, start, end),
   oversized: (head, length) => batch.oversized(head, length),
 });
@@ -71,7 +73,7 @@ function hasTime(): boolean {
 
 /** Leaves unreadable records to the planning thread, which reports the reason. */
 function read(record: Buffer): ReadPosting | undefined {
-  const parsed = parseRecord(record);
+  const parsed = format.parseRecord(record);
   const result = parsed.kind === 'tree' ? reader?.read(parsed.tree) : undefined;
   return result?.kind === 'unreadable' ? undefined : result;
 }

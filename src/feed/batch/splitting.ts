@@ -1,5 +1,11 @@
 // The interface for splitting a feed, whichever thread does the work.
-import type { SplitEnd } from '../format/xml/xml-splitter.ts';
+import type { SplitEnd, SplitOptions } from '../format/format.ts';
+import type { FormatName } from '../format/formats.ts';
+
+/** How the documents of a feed are split. Plain data, which a worker thread receives. */
+export interface SplittingOptions extends SplitOptions {
+  readonly format: FormatName;
+}
 
 /** Receives the bytes of one feed. */
 export interface Splitting {

@@ -3,9 +3,9 @@
 import { availableParallelism } from 'node:os';
 import type { MappingSpec } from '../../posting/mapping.ts';
 import type { RecordSink } from '../feed-reading.ts';
-import type { SplitEnd, SplitOptions } from '../format/xml/xml-splitter.ts';
+import type { SplitEnd } from '../format/format.ts';
 import { GrowingBytes } from './growing-bytes.ts';
-import type { Splitting } from './splitting.ts';
+import type { Splitting, SplittingOptions } from './splitting.ts';
 import { SplittingHere } from './splitting-here.ts';
 import { SplittingInThread } from './splitting-in-thread.ts';
 
@@ -22,7 +22,7 @@ export interface SplittingThreadOptions {
 
 /** Starts splitting a feed. Throws for an invalid path. */
 export function startSplitting(
-  options: SplitOptions,
+  options: SplittingOptions,
   sink: RecordSink,
   thread: SplittingThreadOptions = {},
 ): Splitting {
@@ -38,14 +38,19 @@ export function startSplitting(
  * from its first byte, so all records come from one splitter and none comes twice.
  */
 class SplittingBySize implements Splitting {
-  readonly #options: SplitOptions;
+  readonly #options: SplittingOptions;
   readonly #sink: RecordSink;
   readonly #threadsFrom: number;
   readonly #prefetchMapping: MappingSpec | undefined;
   #here: { readonly splitting: SplittingHere; readonly bytes: GrowingBytes } | undefined;
   #current: Splitting;
 
-  constructor(options: SplitOptions, sink: RecordSink, threadsFrom: number, prefetchMapping: MappingSpec | undefined) {
+  constructor(
+    options: SplittingOptions,
+    sink: RecordSink,
+    threadsFrom: number,
+    prefetchMapping: MappingSpec | undefined,
+  ) {
     this.#options = options;
     this.#sink = sink;
     this.#threadsFrom = threadsFrom;

@@ -1,6 +1,7 @@
 // Parses the bytes of one record into a tree of plain text, or reports why it can't be read.
 import { isUtf8 } from 'node:buffer';
-import type { Problem, RecordTree } from '../../../posting/posting.ts';
+import type { RecordTree } from '../../../posting/posting.ts';
+import type { ParsedRecord } from '../format.ts';
 import { decodeEntities } from './entities.ts';
 import { repairRecord } from './repair-record.ts';
 import {
@@ -15,11 +16,6 @@ import {
   START_TAG,
   TAG_END,
 } from './xml-tags.ts';
-
-export type ParsedRecord =
-  /** `repairs`: what had to be repaired before parsing, for people; usually absent. */
-  | { readonly kind: 'tree'; readonly tree: RecordTree; readonly repairs?: readonly string[] }
-  | { readonly kind: 'unreadable'; readonly problems: Problem[] };
 
 /** An open element: its text so far, and its attributes and children, if any. */
 interface OpenElement {

@@ -1,13 +1,10 @@
 // Recovers the key of an unreadable record if the damage leaves no doubt about it.
 import { isUtf8 } from 'node:buffer';
-import type { PostingKey } from '../../../posting/identifiers.ts';
 import type { KeyRule } from '../../../posting/mapping.ts';
 import { compileKey } from '../../../posting/posting-key.ts';
 import { parseRecordPath, type RecordPath, textsAt } from '../../../posting/record-path.ts';
+import type { RecoverKey } from '../format.ts';
 import { BROKEN, readTolerantly } from './tolerant-tree.ts';
-
-/** Returns the key that the intact record would have; `undefined` if that is not certain. */
-export type RecoverKey = (record: Buffer) => PostingKey | undefined;
 
 /** Compiles the recovery for a key rule. Throws `MalformedPathError`. */
 export function compileKeyRecovery(rule: KeyRule): RecoverKey {

@@ -1,6 +1,7 @@
 // Splits the UTF-8 bytes of an XML document, in chunks of any size, into its records, without parsing them.
 
 import { Utf8Check } from '../../decode/utf8-check.ts';
+import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
 import { ChunkJoiner } from './chunk-joiner.ts';
 import {
   CDATA,
@@ -38,41 +39,12 @@ const UNDECODABLE_OUTSIDE =
   'bytes outside the records are not valid in the encoding of the feed and may have been part of a record; ' +
   'if the feed is really in another encoding, such as Windows-1252, configure encoding: windows-1252';
 
-export interface SplitOptions {
-  /** Path of the record elements, such as `source/job`. */
-  readonly recordPath: string;
-  readonly totalPaths: readonly string[];
-  /** Larger records are not kept in memory, but handed over as oversized. */
-  readonly maxRecordBytes: number;
-}
-
-/** Receives each record when it ends. Calls are synchronous and in document order. */
-export interface SplitSink {
-  /** One record's UTF-8 bytes are `buffer[start..end)`; valid only during the call, so copy what you keep. */
-  record(buffer: Buffer, start: number, end: number): void;
-  /** A record above the limit: its first bytes (at most 2,048, a copy) and its full length. */
-  oversized(head: Buffer, length: number): void;
-}
-
-/** The result of splitting a document. */
-export interface SplitEnd {
-  /** Records handed over, including oversized ones. */
-  readonly records: number;
-  readonly oversizedRecords: number;
-  /** Why the document is not a feed, or is refused. */
-  readonly refusal?: string;
-  /** Every reason why the document is incomplete. */
-  readonly shortfalls: readonly string[];
-  /** The declared number of records. */
-  readonly declaredTotal?: number;
-}
-
 /**
  * A record without an end tag seems to contain the ones after it. This is detected at its parent's end tag, the size
  * limit or the end of the document, if records are nested there. Everything since its start is then split again *flat*:
  * the next start tag of a record ends the previous record. The document is incomplete, but no record is lost.
  */
-export class XmlSplitter {
+export class XmlSplitter implements Splitter {
   /** Records handed over so far. */
   records = 0;
   oversizedRecords = 0;

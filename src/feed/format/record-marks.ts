@@ -1,7 +1,7 @@
 // Marks that identify an unreadable record although its bytes differ from pull to pull.
 
-import { recordHash } from '../../../posting/hash.ts';
-import type { Problem } from '../../../posting/posting.ts';
+import { recordHash } from '../../posting/hash.ts';
+import type { Problem } from '../../posting/posting.ts';
 
 /** Only this much of a large record is examined. */
 const EXAMINED_BYTES = 65_536;

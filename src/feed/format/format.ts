@@ -1,0 +1,68 @@
+// What a feed format provides: splitting a document into records without parsing them, and parsing one record.
+import type { PostingKey } from '../../posting/identifiers.ts';
+import type { KeyRule } from '../../posting/mapping.ts';
+import type { Problem, RecordTree } from '../../posting/posting.ts';
+
+/** A format of feeds. Its name is passed between threads; its functions are found by the name (`formatOf`). */
+export interface FeedFormat {
+  /** Creates a splitter for one document. Throws `MalformedPathError` for an invalid path. */
+  createSplitter(options: SplitOptions, sink: SplitSink): Splitter;
+  /** Parses the UTF-8 bytes of one record. Never throws because of the record. */
+  parseRecord(bytes: Buffer, context?: ParseContext): ParsedRecord;
+  /** Compiles how the key of a record that cannot be parsed is recovered. Throws `MalformedPathError`. */
+  compileKeyRecovery(rule: KeyRule): RecoverKey;
+}
+
+export interface ParseContext {
+  /** Repair common faults of a record that cannot be parsed otherwise. */
+  readonly lenient?: boolean;
+}
+
+export type ParsedRecord =
+  /** `repairs`: what had to be repaired before parsing, for people; usually absent. */
+  | { readonly kind: 'tree'; readonly tree: RecordTree; readonly repairs?: readonly string[] }
+  | { readonly kind: 'unreadable'; readonly problems: Problem[] };
+
+/** Returns the key that the intact record would have; `undefined` if that is not certain. */
+export type RecoverKey = (record: Buffer) => PostingKey | undefined;
+
+export interface SplitOptions {
+  /** Path of the records, such as `source/job`. */
+  readonly recordPath: string;
+  /** Paths that declare the number of records, if any. */
+  readonly totalPaths: readonly string[];
+  /** Larger records are not kept in memory, but handed over as oversized. */
+  readonly maxRecordBytes: number;
+}
+
+/** Receives each record when it ends. Calls are synchronous and in document order. */
+export interface SplitSink {
+  /** One record's UTF-8 bytes are `buffer[start..end)`; valid only during the call, so copy what you keep. */
+  record(buffer: Buffer, start: number, end: number): void;
+  /** A record above the limit: its first bytes (at most 2,048, a copy) and its full length. */
+  oversized(head: Buffer, length: number): void;
+}
+
+/** Splits the UTF-8 bytes of one document, in chunks of any size. */
+export interface Splitter {
+  /** Records handed over so far. */
+  readonly records: number;
+  /** Why the document is not a feed, or is refused; reading may stop. */
+  readonly refusal: string | undefined;
+  /** Takes the next bytes, which stay unchanged until the next call. */
+  push(chunk: Buffer): void;
+  finish(): SplitEnd;
+}
+
+/** The result of splitting a document. */
+export interface SplitEnd {
+  /** Records handed over, including oversized ones. */
+  readonly records: number;
+  readonly oversizedRecords: number;
+  /** Why the document is not a feed, or is refused. */
+  readonly refusal?: string;
+  /** Every reason why the document is incomplete. */
+  readonly shortfalls: readonly string[];
+  /** The declared number of records. */
+  readonly declaredTotal?: number;
+}
