@@ -3,17 +3,18 @@ import type { Condition } from '../../review/assess-health.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
 import { countWorkers } from '../../store/locks/worker-lease.ts';
 import { listSiteStates } from '../../store/site/site-state.ts';
-import { type HealthServer, startHealthServer } from '../../telemetry/health.ts';
 import type { App } from '../app.ts';
 import { UserError } from '../exit-status.ts';
 import { isLate } from '../late-schedules.ts';
 import { assessRunning } from '../read-health.ts';
 import { tokenDigests } from '../token-digests.ts';
+import { healthRoutes } from './health-routes.ts';
+import { type HttpServer, startHttpServer } from './http-server.ts';
 
 /** How many late feeds and failures are listed; a thousand would help nobody. */
 const MOST_NAMED = 20;
 
-export async function startHealth(app: App): Promise<HealthServer> {
+export async function startHealth(app: App): Promise<HttpServer> {
   const { config, db } = app;
   const { host, port } = config.listen;
   const runningSince = new Date();
@@ -41,7 +42,7 @@ export async function startHealth(app: App): Promise<HealthServer> {
     return { ok: true };
   };
   try {
-    return await startHealthServer({ host, port, check, ready });
+    return await startHttpServer({ host, port, routes: healthRoutes({ check, ready }) });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reason = code === 'EADDRINUSE' ? 'another process uses it' : message;

@@ -1,15 +1,16 @@
 // GET /healthz over real HTTP: its responses, timeouts and shutdown.
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Health, type HealthServer, startHealthServer } from '../../src/telemetry/health.ts';
+import { type Health, healthRoutes } from '../../../src/runtime/http/health-routes.ts';
+import { type HttpServer, startHttpServer } from '../../../src/runtime/http/http-server.ts';
 
-let server: HealthServer | undefined;
+let server: HttpServer | undefined;
 afterEach(async () => {
   await server?.close();
   server = undefined;
 });
 
 async function start(check: () => Promise<Health>, checkTimeoutMs?: number): Promise<string> {
-  server = await startHealthServer({ host: '127.0.0.1', port: 0, check, checkTimeoutMs });
+  server = await startHttpServer({ host: '127.0.0.1', port: 0, routes: healthRoutes({ check, checkTimeoutMs }) });
   return server.url;
 }
 
@@ -77,7 +78,8 @@ describe('everything else', () => {
 
 it('reports a port in use', async () => {
   const url = new URL(await start(async () => ({ ok: true })));
-  const second = startHealthServer({ host: url.hostname, port: Number(url.port), check: async () => ({ ok: true }) });
+  const routes = healthRoutes({ check: async () => ({ ok: true }) });
+  const second = startHttpServer({ host: url.hostname, port: Number(url.port), routes });
   await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
