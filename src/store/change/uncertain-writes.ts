@@ -8,6 +8,13 @@ const NOTE = `on conflict (feed, key) do update set revision = excluded.revision
   fields = array(select unnest(uncertain_write.fields) union select unnest(excluded.fields)),
   until = greatest(uncertain_write.until, excluded.until)`;
 
+/**
+ * The claim of a posting may end while a request to its former job is in flight: nothing of the posting is uncertain then. The
+ * posting that has the job now is marked when it takes the job.
+ */
+const ownsJob = (change: string): string =>
+  `exists (select from mapping m where m.feed = ${change}.feed and m.key = ${change}.key)`;
+
 /** Records attempts without a certain outcome, which must still own their changes. Creates become doubts instead. */
 export async function recordUncertainWrites(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const open = outcomes.flatMap(({ attempt, result }) => {
@@ -26,6 +33,7 @@ export async function recordUncertainWrites(tx: Queryable, outcomes: readonly At
      from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::jsonb[], $6::float8[])
        a(feed, key, token, revision, names, seconds)
      join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
+     where ${ownsJob('c')}
      ${NOTE}`,
     [
       open.map(({ attempt }) => attempt.feed),
@@ -48,7 +56,7 @@ export const insertUncertainOrphans = (orphans: string, seconds: string): string
      array(select json_object_keys(d.fields) union select json_object_keys(coalesce(o.sent_fields, o.fields))),
      o.attempt_started + make_interval(secs => ${seconds})
    from ${orphans} o left join document d on d.feed = o.feed and d.key = o.key
-   where o.attempt_operation <> 'create'
+   where o.attempt_operation <> 'create' and ${ownsJob('o')}
    ${NOTE}`;
 
 /** A later request was accepted: the fields of these postings are certain again. */

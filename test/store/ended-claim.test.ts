@@ -1,0 +1,50 @@
+// A site uses the ID of a job again while a request to the older posting's job is in flight: nothing stays uncertain for that posting.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { siteJobId, siteName } from '../../src/posting/identifiers.ts';
+import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
+import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
+import { openStage, type Stage } from '../review/stage.ts';
+import { posting, postings } from '../support/indeed-feed.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage.close());
+
+const uncertain = () =>
+  stage.app.db.query('select key, fields is not null as uncertain from uncertain_write order by key');
+
+/** Posting p1 is live and being updated when the create of p2 is answered with the ID of p1's job. */
+async function reuseWhileUpdating() {
+  await stage.pull(postings(1));
+  await stage.acceptAll();
+  await stage.pull([posting('p1', { title: 'Newer' }), posting('p2')]);
+  const update = await stage.claim('p1');
+  const create = await stage.claim('p2');
+  const evidence = { shown: create.result?.fields, referenceField: 'number', asked: true, mayLandMs: 60_000 };
+  await outcomeRecorder(stage.app.db)({
+    attempt: create,
+    result: { kind: 'created', siteJobId: siteJobId('job-p1'), url: undefined, evidence },
+    record: undefined,
+  });
+  expect(await stage.app.db.query('select key from mapping')).toEqual([{ key: 'p2' }]);
+  return update;
+}
+
+it('if the outcome of that request is unknown', async () => {
+  const attempt = await reuseWhileUpdating();
+  const reason = { kind: 'unknown', message: 'time-out', problems: [] };
+  const back = { to: 'ready', delayMs: 0, counted: true, mayLandMs: 60_000, reason } as const;
+  await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+  expect(await uncertain()).toEqual([{ key: 'p2', uncertain: true }]);
+  expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'present' });
+});
+
+it('if its worker dies', async () => {
+  await reuseWhileUpdating();
+  const limits = { deadlineMs: 0, mayLandMs: 60_000, mostTries: 10 };
+  expect(await recoverAbandoned(stage.app.db, siteName('board'), limits)).toBe(1);
+  expect(await uncertain()).toEqual([{ key: 'p2', uncertain: true }]);
+  expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'present' });
+});
