@@ -11,7 +11,7 @@ import { type Deadline, deadlineIn } from '../src/site/http/deadline.ts';
 import type { Attempt, PostingRef } from '../src/store/change/attempt.ts';
 import type { ExchangeRecord, Recorded, Result } from '../src/store/change/attempt-outcome.ts';
 import { learntRewrites } from '../src/store/site/value-rewrites.ts';
-import { crossStep } from '../src/telemetry/fault-hook.ts';
+import { crossStep } from '../src/telemetry/steps.ts';
 
 /**
  * Applies the change of one posting, once. Level-triggered: a repeated, late or superfluous call finds nothing to do.

@@ -18,7 +18,7 @@ import { withRetry } from '../src/store/postgres/with-retry.ts';
 import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
 import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull/pull-row.ts';
 import { type PullSubject, PullTransaction } from '../src/store/pull/pull-transaction.ts';
-import { crossStep } from '../src/telemetry/fault-hook.ts';
+import { crossStep } from '../src/telemetry/steps.ts';
 
 /** A feed of a few hundred postings; up to this size it is buffered in memory before planning starts. */
 const SMALL_FEED_BYTES = 256 * 1024;

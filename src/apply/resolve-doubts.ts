@@ -29,7 +29,7 @@ import {
 } from '../store/change/doubt.ts';
 import { recentlyAccepted } from '../store/mapping/mapping-sample.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
-import { crossStep } from '../telemetry/fault-hook.ts';
+import { crossStep } from '../telemetry/steps.ts';
 import { CandidateStore, type Candidates, MAX_CANDIDATES } from './doubt-candidates.ts';
 import { foundJobs } from './found-jobs.ts';
 import type { SiteContext } from './site-context.ts';

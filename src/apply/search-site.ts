@@ -12,7 +12,7 @@ import {
   noteFailedSearch,
   noteSearch,
 } from '../store/site/site-search.ts';
-import { crossStep } from '../telemetry/fault-hook.ts';
+import { crossStep } from '../telemetry/steps.ts';
 import { foundJobs } from './found-jobs.ts';
 import type { SiteContext } from './site-context.ts';
 import { updateSiteHealth } from './update-site-health.ts';

@@ -40,7 +40,7 @@ import {
   unreadableEntries,
 } from '../store/pull/record-problems.ts';
 import { holdFound } from '../store/site/site-search.ts';
-import { crossStep } from '../telemetry/fault-hook.ts';
+import { crossStep } from '../telemetry/steps.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { MAX_PROBLEMS, type RecordPlanner } from './record-planner.ts';
 

@@ -2,7 +2,7 @@
 // 200 seeds, starting at FIRST_SEED; SEED=123 replays one.
 import { afterAll, describe, expect } from 'vitest';
 import { approveChanges } from '../../src/store/change/act-in-review.ts';
-import type { Step } from '../../src/telemetry/fault-hook.ts';
+import type { Step } from '../../src/telemetry/steps.ts';
 import { onlyInAllNote, runsEverything } from '../support/extent.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
@@ -59,7 +59,7 @@ async function crashAt(
         : [],
   );
   const nth = step === 'intent-committed' ? 1 + random.number(2) : 1;
-  const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(nth) };
+  const env = { FAULT_AT: step, FAULT_NTH: String(nth) };
   const { signal, output } = await installation.spawn(['sync'], env).ended;
   const again = `SEED=${seed} npx vitest run test/laws/crash-seeds.test.ts: ${moved}, killed at ${step}, time ${nth}`;
   if (signal === 'SIGKILL') kills.set(step, (kills.get(step) ?? 0) + 1);

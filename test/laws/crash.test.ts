@@ -1,7 +1,7 @@
 // Kills a process at every named step of pull and apply, and checks that the next process sets everything right.
 import { describe, expect } from 'vitest';
 import type { Queryable } from '../../src/store/postgres/database.ts';
-import type { Step } from '../../src/telemetry/fault-hook.ts';
+import type { Step } from '../../src/telemetry/steps.ts';
 import { leavesOut, ONLY_IN_ALL } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
@@ -53,7 +53,7 @@ describe.each(QUEUES)('killed with the queue in $queue $note', { concurrent: tru
     skip(leavesOut(POINTS.indexOf(point), queueAt(queue), QUEUES.length), ONLY_IN_ALL);
     const { step, nth } = point;
     const installation = await openMirrored(open, queue);
-    const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(nth) };
+    const env = { FAULT_AT: step, FAULT_NTH: String(nth) };
     const { signal, output } = await installation.spawn(['sync'], env).ended;
     expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
     await heal(installation);
@@ -79,7 +79,7 @@ describe.each(QUEUES)(
         const { step, made } = doubtful;
         const installation = await openMirrored(open, queue);
         await installation.sandbox.setFaults([{ name: '500', made, on: ['create'], count: 3 }]);
-        const { signal, output } = await installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: step }).ended;
+        const { signal, output } = await installation.spawn(['sync'], { FAULT_AT: step }).ended;
         expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
         let report = await heal(installation);
         for (let pull = 0; report.in_doubt > 0 && pull < 5; pull++) report = await heal(installation);
@@ -115,7 +115,7 @@ describe.each(QUEUES)(
       await forgetAll(db);
       await installation.stopEngine();
       await installation.writeFeed(feedXml(BEFORE));
-      const { signal, output } = await installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: step }).ended;
+      const { signal, output } = await installation.spawn(['sync'], { FAULT_AT: step }).ended;
       expect({ signal, output }).toMatchObject({ signal: 'SIGKILL' });
       const report = await heal(installation);
       // Each posting's job exists already: none is created again, and each waits for a person.

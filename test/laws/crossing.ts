@@ -244,7 +244,7 @@ async function stopInTheMiddle(life: Life): Promise<void> {
 async function killInTheMiddle({ installation, random, story }: Life): Promise<void> {
   const step = random.pick(STEPS);
   story.push(`  killed at ${step}`);
-  const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(1 + random.number(3)) };
+  const env = { FAULT_AT: step, FAULT_NTH: String(1 + random.number(3)) };
   await installation.spawn(['sync'], env).ended;
 }
 

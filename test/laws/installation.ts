@@ -26,7 +26,7 @@ export interface Installation extends Mirror {
   readonly foreign: readonly InspectedJob[];
   /**
    * Starts the built `jobmirror COMMAND` (`npm run build`) as a process, with these extra variables, and with the mirror's
-   * configuration unless the command names one.
+   * configuration unless the command names one. `FAULT_AT` kills or stops it (`test/support/entry-with-faults.mjs`).
    */
   spawn(command: readonly string[], env?: Readonly<Record<string, string>>): Running;
 }
@@ -53,7 +53,7 @@ const SHORT = {
   retry: '{ attempts: 5, first_delay_seconds: 0.05, max_delay_seconds: 0.2 }',
 } as const;
 
-const MAIN = join(packageRoot, 'dist/src/cli/main.js');
+const ENTRY = join(packageRoot, 'test/support/entry-with-faults.mjs');
 const OWNER = 'mirror@example.com';
 
 export async function openInstallation(options: InstallationOptions = {}): Promise<Installation> {
@@ -66,7 +66,7 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
     foreign,
     spawn(command, env = {}) {
       const config = command.includes('--config') ? [] : ['--config', mirror.configPath];
-      const child = spawn(process.execPath, [MAIN, ...command, ...config], {
+      const child = spawn(process.execPath, [ENTRY, ...command, ...config], {
         env: { PATH: process.env.PATH, HOME: mirror.folder, ...mirror.env, ...env },
         cwd: mirror.folder,
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -237,7 +237,7 @@ describe('a pull', () => {
   it('that was killed after its commit does not count as running forever', async ({ open }) => {
     const installation = await open();
     await installation.writeFeed(feedXml(postings(3)));
-    await installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: 'pull-committed' }).ended;
+    await installation.spawn(['sync'], { FAULT_AT: 'pull-committed' }).ended;
     await installation.sync();
     const app = await installation.app();
     expect(await app.db.query('select status from pull order by id')).toEqual([

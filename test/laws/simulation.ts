@@ -4,7 +4,7 @@
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import type { Operation } from '../../src/sandbox/interface/operation.ts';
 import { approveChanges, discardEntries, retryChanges } from '../../src/store/change/act-in-review.ts';
-import type { Step } from '../../src/telemetry/fault-hook.ts';
+import type { Step } from '../../src/telemetry/steps.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { checkCounts, checkLaws } from './laws.ts';
@@ -146,8 +146,8 @@ async function stopInTheMiddle({ installation, random }: Life): Promise<void> {
 /** A second process dies at a step, if it gets there. */
 async function killInTheMiddle({ installation, random, story }: Life): Promise<void> {
   const step = random.pick(STEPS);
-  const env = { JOBMIRROR_FAULT_AT: step, JOBMIRROR_FAULT_NTH: String(1 + random.number(3)) };
-  story.push(`  at ${step}, time ${env.JOBMIRROR_FAULT_NTH}`);
+  const env = { FAULT_AT: step, FAULT_NTH: String(1 + random.number(3)) };
+  story.push(`  at ${step}, time ${env.FAULT_NTH}`);
   await installation.spawn(['sync'], env).ended;
 }
 

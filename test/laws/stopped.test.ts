@@ -21,7 +21,7 @@ describe('a process that is stopped', { concurrent: true }, () => {
       const installation = await open({ queue });
       const older = postings(3);
       await installation.writeFeed(feedXml(older));
-      const stopped = installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: `${step}:stop` });
+      const stopped = installation.spawn(['sync'], { FAULT_AT: `${step}:stop` });
       await untilStopped(stopped.child.pid ?? 0);
 
       const newer = [...postings(2), posting('p3', { title: 'Newer' }), posting('p4')];
@@ -47,7 +47,7 @@ describe('a pull that is stopped', { concurrent: true }, () => {
       await installation.writeFeed(feedXml(postings(3)));
       await installation.sync();
       await installation.writeFeed(feedXml([...postings(2), posting('p3', { title: 'Older' }), posting('older')]));
-      const stopped = installation.spawn(['sync'], { JOBMIRROR_FAULT_AT: `${step}:stop` });
+      const stopped = installation.spawn(['sync'], { FAULT_AT: `${step}:stop` });
       await untilStopped(stopped.child.pid ?? 0);
       const { db } = await installation.app();
       const hands = await handsOf(db);
@@ -76,7 +76,7 @@ it('a start that is stopped in a pull does not keep another process from the nex
   const installation = await open({ feed: { schedule: '"* * * * * *"' } });
   await appendFile(installation.configPath, 'listen: { port: 0 }\n');
   await installation.writeFeed(feedXml(postings(3)));
-  const stopped = installation.spawn(['start'], { JOBMIRROR_FAULT_AT: 'pull-started:stop' });
+  const stopped = installation.spawn(['start'], { FAULT_AT: 'pull-started:stop' });
   await untilStopped(stopped.child.pid ?? 0);
   const other = installation.spawn(['start']);
   const { sandbox } = installation;

@@ -1,6 +1,6 @@
 // The package that npm makes: only what is needed to run, and all of it.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -42,6 +42,13 @@ it('holds neither sources, tests nor source maps', () => {
   expect(needless).toEqual([]);
   expect(packed).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/feeds.md']));
 });
+
+it('publishes its steps, but nothing in it listens to them or dies at one', async () => {
+  const files = packed.filter((path) => path.endsWith('.js'));
+  const texts = await Promise.all(files.map((path) => readFile(join(folder, 'package', path), 'utf8')));
+  expect(files.filter((_, at) => texts[at]?.includes('diagnostics_channel'))).toEqual(['dist/src/telemetry/steps.js']);
+  expect(files.filter((_, at) => /\bsubscribe\(|FAULT_AT|SIGSTOP/.test(texts[at] ?? ''))).toEqual([]);
+}, 30_000);
 
 it('runs the demo from any folder: the schema, presets, pages and feeds are there', async () => {
   const { stdout } = await installed(['demo', '--once']);

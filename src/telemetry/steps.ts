@@ -1,0 +1,23 @@
+// Publishes the named steps of pulls and changes on a diagnostics channel. Nothing that ships subscribes; tests do, to kill
+// the process at a step.
+import { channel } from 'node:diagnostics_channel';
+
+/** The steps at which a process may die. At each, another process must be able to continue from the database. */
+export type Step =
+  | 'pull-started'
+  | 'records-read'
+  | 'changes-merged'
+  | 'pull-committed'
+  | 'intent-committed'
+  | 'answer-received'
+  | 'outcome-committed'
+  | 'site-page-kept'
+  | 'site-read'
+  | 'site-searched'
+  | 'doubt-listed'
+  | 'doubt-resolved';
+
+const steps = channel('jobmirror:step');
+
+/** Publishes that this step is reached, which costs nothing without subscribers. They run before it returns. */
+export const crossStep = (step: Step): void => steps.publish(step);
