@@ -142,7 +142,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/splitting.test.ts'],
   },
   {
-    file: 'src/pull/record-planner.ts',
+    file: 'src/pull/waiting-records.ts',
     find: '[written, filled, planned]',
     put: '[filled, written, planned]',
     tests: ['test/jobs/pull-feed.test.ts'],
@@ -212,7 +212,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/jobs/pull-feed.test.ts'],
   },
   {
-    file: 'src/pull/record-planner.ts',
+    file: 'src/pull/waiting-records.ts',
     find: 'this.#keep(reading, 0, reading.length)',
     put: 'reading',
     tests: ['test/jobs/pull-feed.test.ts'],

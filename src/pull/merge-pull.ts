@@ -42,7 +42,8 @@ import {
 import { holdFound } from '../store/site/site-search.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import type { FeedSetup } from './feed-setup.ts';
-import { MAX_PROBLEMS, type RecordPlanner } from './record-planner.ts';
+import type { RecordPlanner } from './record-planner.ts';
+import { MAX_PROBLEMS } from './unusable-records.ts';
 
 type Read = Extract<FeedReading, { kind: 'read' }>;
 
@@ -62,7 +63,7 @@ export async function mergePull(
   );
   await refuseOvertaken(session, subject.feed, subject.pull);
   crossStep('changes-merged');
-  const problems = recordPlanner.problems();
+  const problems = recordPlanner.unusable.problems();
   await noteRecordProblems(session, subject.feed, subject.pull, problems.recorded);
   // An incomplete reading clears no entries, so the number it adds is limited here.
   let room = whole ? MAX_PROBLEMS : MAX_PROBLEMS - unreadable.entries;
@@ -166,7 +167,7 @@ async function recogniseUnreadable(
   recordPlanner: RecordPlanner,
   rekeyed: boolean,
 ): Promise<Unreadable> {
-  const { records, leftOut } = recordPlanner.unreadable();
+  const { records, leftOut } = recordPlanner.unusable.unreadable();
   const entries = records.length === 0 ? [] : await unreadableEntries(session, subject.feed);
   const marks = records.map(({ key, recordHash, shape, fault }) => ({
     key,

@@ -99,7 +99,7 @@ async function planInto(spool: string, setup: FeedSetup, context: PullContext): 
       return { kind: 'failed', message: 'the source answered "not modified" to an unconditional request' };
     await recordPlanner.finish();
     const { findings, holdReason } = await prepareMerge(setup, pullTx, recordPlanner, reading);
-    const { records } = recordPlanner.unreadable();
+    const { records } = recordPlanner.unusable.unreadable();
     // Replace the entries within the rolled-back transaction, so only the records of this reading are counted.
     await clearRecordProblems(pullTx.session, feed, { unreadable: [], others: [] });
     await noteUnreadable(

@@ -1,0 +1,77 @@
+// Plans a group of postings: counts each, compares it with what is known of its key, and writes what follows.
+import type { DesiredChange } from '../plan/desired-change.ts';
+import { planPosting } from '../plan/plan-posting.ts';
+import type { PullLedger } from '../plan/pull-ledger.ts';
+import { keyHash } from '../posting/hash.ts';
+import type { PostingKey } from '../posting/identifiers.ts';
+import type { KeptFields, ReadPosting } from '../posting/posting.ts';
+import type { PullTransaction, Refresh } from '../store/pull/pull-transaction.ts';
+import type { UnusableRecords } from './unusable-records.ts';
+import type { WaitingRecord } from './waiting-records.ts';
+
+/** A record that was read into a posting. */
+export interface RecordPosting {
+  readonly record: WaitingRecord;
+  readonly read: ReadPosting<KeptFields>;
+}
+
+/** What becomes of a group of postings. */
+interface Group {
+  readonly newChanges: DesiredChange[];
+  readonly superseding: DesiredChange[];
+  readonly refreshed: Refresh[];
+  readonly pendingSame: Refresh[];
+  /** Keys of new changes whose postings were missing before. */
+  readonly returned: PostingKey[];
+}
+
+/** Plans the postings and writes the changes to the pull's transaction. */
+export async function planPostings(
+  postings: readonly RecordPosting[],
+  pullTx: PullTransaction,
+  ledger: PullLedger,
+  unusable: UnusableRecords,
+): Promise<void> {
+  if (postings.length === 0) return;
+  const known = await pullTx.lookUp(postings.map(({ read }) => read.posting.key));
+  const group: Group = { newChanges: [], superseding: [], refreshed: [], pendingSame: [], returned: [] };
+  for (const [at, { record, read }] of postings.entries()) {
+    const { posting } = read;
+    const entry = known[at] ?? { mapping: undefined, open: undefined };
+    const sighting = ledger.seePosting(record, keyHash(posting.key), posting.contentHash, entry);
+    if (sighting.kind === 'conflicting' || sighting.kind === 'first_of_conflicting')
+      unusable.noteDuplicate(record.bytes, posting.key);
+    if (sighting.kind === 'identical' || sighting.kind === 'conflicting') continue;
+    const planned = planPosting(read, record.hash, entry);
+    const refresh = { key: posting.key, recordHash: record.hash };
+    switch (planned.kind) {
+      case 'unchanged':
+        ledger.unchanged++;
+        if (planned.refresh) group.refreshed.push(refresh);
+        break;
+      case 'pending_same':
+        ledger.pendingSame++;
+        group.pendingSame.push(refresh);
+        break;
+      case 'new':
+        group.newChanges.push(planned.desired);
+        if (entry.mapping !== undefined && entry.mapping.missingPulls > 0) group.returned.push(posting.key);
+        break;
+      case 'superseding':
+        group.superseding.push(planned.desired);
+        break;
+      default:
+        planned satisfies never;
+    }
+  }
+  await pullTx.addNotes(postings.map(({ read }) => read.posting));
+  await write(group, pullTx);
+}
+
+async function write(group: Group, pullTx: PullTransaction): Promise<void> {
+  await pullTx.addNew(group.newChanges);
+  await pullTx.addSuperseding(group.superseding);
+  await pullTx.refreshMappings(group.refreshed);
+  await pullTx.addPendingSame(group.pendingSame);
+  await pullTx.endGrace(group.returned);
+}

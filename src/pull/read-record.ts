@@ -1,0 +1,59 @@
+// Turns one record into its posting, as the reviewers' edits want it, or says why the record is unreadable.
+import { readingIn } from '../feed/batch/written-reading.ts';
+import { formatOf } from '../feed/format/formats.ts';
+import type { PostingKey } from '../posting/identifiers.ts';
+import type { KeptFields, Problem, ReadPosting } from '../posting/posting.ts';
+import type { Edits } from '../store/review/override.ts';
+import type { RecordRules } from './feed-setup.ts';
+import type { WaitingRecord } from './waiting-records.ts';
+
+/** A record without a posting. */
+export interface Unreadable {
+  readonly kind: 'unreadable';
+  readonly problems: readonly Problem[];
+  /** The key, recovered from the bytes if that is certain. */
+  readonly key: PostingKey | undefined;
+}
+
+export interface RecordReader {
+  read(record: Pick<WaitingRecord, 'bytes' | 'reading'>): ReadPosting<KeptFields> | Unreadable;
+  /** The key of a record of which there are only the first bytes, if that is certain. */
+  recoverKey(head: Buffer): PostingKey | undefined;
+}
+
+/** Compiles how the records of a feed are parsed and edited. Throws `MalformedPathError` for an invalid key path. */
+export function compileRecordReader(rules: RecordRules, edits: Edits): RecordReader {
+  const { mapping, reader, lenient = false } = rules;
+  const format = formatOf(rules.format);
+  const recoverKey = format.compileKeyRecovery(mapping.key);
+
+  const parse = (bytes: Buffer): ReadPosting | Unreadable => {
+    const parsed = format.parseRecord(bytes, { lenient });
+    if (parsed.kind === 'unreadable') return { ...parsed, key: recoverKey(bytes) };
+    const read = reader.read(parsed.tree);
+    // The record could be parsed, so it really has no usable key, and there is nothing to recover.
+    if (read.kind === 'unreadable') return { ...read, key: undefined };
+    return parsed.repairs === undefined ? read : withRepairs(read, parsed.repairs);
+  };
+
+  const edit = (read: ReadPosting): ReadPosting => {
+    const fields = edits.for(read.posting);
+    return fields === undefined ? read : reader.withFields(read.posting, fields);
+  };
+
+  return {
+    read({ bytes, reading }) {
+      // Records are parsed ahead only if no posting has been edited.
+      if (reading !== undefined) return readingIn(reading);
+      const read = parse(bytes);
+      return read.kind === 'unreadable' ? read : edit(read);
+    },
+    recoverKey,
+  };
+}
+
+function withRepairs(read: ReadPosting, repairs: readonly string[]): ReadPosting {
+  const message = `the record is not well-formed XML, and was repaired: ${repairs.join(', ')}`;
+  const notes = [...read.posting.notes, { message, repaired: true as const }];
+  return { ...read, posting: { ...read.posting, notes } };
+}

@@ -1,0 +1,71 @@
+// Keeps copies of the records that have to be parsed, in memory that is reused from batch to batch.
+import type { RecordBatch } from '../feed/batch/record-batch.ts';
+import type { SeenRecord } from '../plan/pull-ledger.ts';
+import { EXCERPT_BYTES } from './unusable-records.ts';
+
+/** A batch of records to parse is full at either limit; the bytes limit memory. */
+const BATCH_RECORDS = 128;
+const BATCH_BYTES = 1 << 20;
+/** A batch can exceed its bytes by the records that end in one more chunk, or by their readings and excerpts. */
+const BATCH_MEMORY = 2 * BATCH_BYTES;
+
+/** A record that has to be parsed and planned. */
+export interface WaitingRecord extends SeenRecord {
+  /** The record's bytes; only an excerpt if it was parsed ahead. */
+  readonly bytes: Buffer;
+  /** For `readingIn`, if the record was parsed ahead. */
+  readonly reading: Buffer | undefined;
+}
+
+/** Collects records until a batch is taken. The copies of a batch stay valid until the batch after the next is taken. */
+export class WaitingRecords {
+  #records: WaitingRecord[] = [];
+  #bytes = 0;
+  /**
+   * Three buffers in rotation: the first holds the waiting records, the second the batch being planned, and the third
+   * the batch before it, whose last records may still be in use by the database.
+   */
+  #memories: [Buffer, Buffer, Buffer] = [batchMemory(), batchMemory(), batchMemory()];
+
+  get isFull(): boolean {
+    return this.#records.length >= BATCH_RECORDS || this.#bytes >= BATCH_BYTES;
+  }
+
+  /** Copies the parts of a record that planning needs, because the record batch is reused at once. */
+  add({ hash, ordinal }: SeenRecord, batch: RecordBatch, record: number): void {
+    const [start, end] = [batch.startOf(record), batch.endOf(record)];
+    const reading = batch.readingOf(record);
+    if (reading === undefined) {
+      this.#records.push({ hash, ordinal, bytes: this.#keep(batch.bytes, start, end), reading });
+      return;
+    }
+    this.#records.push({
+      hash,
+      ordinal,
+      bytes: this.#keep(batch.bytes, start, Math.min(end, start + EXCERPT_BYTES)),
+      reading: this.#keep(reading, 0, reading.length),
+    });
+  }
+
+  /** Takes the records that are waiting; more may be added at once. */
+  takeBatch(): readonly WaitingRecord[] {
+    const batch = this.#records;
+    this.#records = [];
+    this.#bytes = 0;
+    const [filled, planned, written] = this.#memories;
+    this.#memories = [written, filled, planned];
+    return batch;
+  }
+
+  /** Bytes that do not fit in the batch's memory get their own. */
+  #keep(buffer: Buffer, start: number, end: number): Buffer {
+    const from = this.#bytes;
+    this.#bytes += end - start;
+    const [memory] = this.#memories;
+    if (this.#bytes > memory.length) return Buffer.from(buffer.subarray(start, end));
+    buffer.copy(memory, from, start, end);
+    return memory.subarray(from, this.#bytes);
+  }
+}
+
+const batchMemory = (): Buffer => Buffer.allocUnsafeSlow(BATCH_MEMORY);
