@@ -98,8 +98,7 @@ async function readAndMerge(
   const { db, signal } = context;
   const { feed, site, source } = setup;
   if (refusal !== undefined) return fail(db, pull, refusal, 0);
-  const validators = state?.validators?.request === requestDigest(source, setup) ? state.validators : undefined;
-  const opened = await openFeed(source, { validators, signal });
+  const opened = await openFeed(source, { version: state?.version, request: requestDigest(source, setup), signal });
   if (opened.kind === 'failed') return briefly(signal, () => fail(db, pull, opened.message, opened.bytes));
   const subject = { pull, feed, site };
   if (opened.kind === 'not_modified') {

@@ -191,18 +191,18 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: "JSON.stringify(['', recordPath, encoding",
     tests: ['test/laws/changed-key.test.ts'],
   },
-  // Validators belong to the request and to the address that sent them.
+  // The version of a source belongs to the request and to the address that sent it.
   {
-    file: 'src/feed/source/http.ts',
-    find: 'validators?.address === addressDigest(url) ? validators : {}',
-    put: 'validators ?? {}',
+    file: 'src/feed/source/http-version.ts',
+    find: 'asked?.address === addressDigest(url)',
+    put: 'true',
     tests: ['test/feed/http-source.test.ts'],
   },
   {
-    file: 'jobs/pull-feed.ts',
-    find: 'state?.validators?.request === requestDigest(source, setup) ? state.validators : undefined',
-    put: 'state?.validators',
-    tests: ['test/scenarios/changed-source.test.ts'],
+    file: 'src/feed/source/request-digest.ts',
+    find: '? bound.slice(request.length + 1) : undefined',
+    put: "? bound.slice(request.length + 1) : bound?.slice(bound.indexOf(' ') + 1)",
+    tests: ['test/feed/http-source.test.ts', 'test/scenarios/changed-source.test.ts'],
   },
   // Postings read in advance.
   {

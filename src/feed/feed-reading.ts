@@ -38,14 +38,6 @@ export interface FeedLimits {
   readonly maxRedirects: number;
 }
 
-/** Validators of an HTTP source, as received. */
-export interface Validators {
-  readonly etag?: string;
-  readonly lastModified?: string;
-  /** Digest of the address that sent them; they are sent only to that address. */
-  readonly address?: string;
-}
-
 /** Receives records in feed order while the feed streams. */
 export interface RecordSink {
   /** The batch is reused after the call: copy what you keep. */
@@ -64,7 +56,11 @@ export type FeedReading =
       readonly bytes: number;
       /** Why the feed is not proven complete, for people; empty: complete. */
       readonly shortfalls: readonly string[];
-      readonly validators: Validators;
+      /**
+       * What the next reading passes on to read nothing if the source is unchanged; `undefined` if this one is incomplete,
+       * was opened without a request digest, or the source has no versions.
+       */
+      readonly version: string | undefined;
       /** The total that the feed declared, if any. */
       readonly declaredTotal?: number;
     }

@@ -5,12 +5,13 @@ import { startSplitting } from './batch/start-splitting.ts';
 import { toUtf8 } from './decode/charset.ts';
 import { decompress } from './decode/gunzip.ts';
 import { type Pace, startPace } from './decode/pace.ts';
-import type { FeedLimits, FeedReading, FeedSource, RecordSink, Validators } from './feed-reading.ts';
+import type { FeedLimits, FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
 import type { SplitEnd } from './format/format.ts';
 import { openFile } from './source/file.ts';
 import { type GatheredBody, gatheredBody, type Wait } from './source/gathered-body.ts';
 import { openHttp } from './source/http.ts';
 import { type Network, systemNetwork } from './source/redirect-guard.ts';
+import { boundVersion, versionBoundTo } from './source/request-digest.ts';
 import { BrokenOff, type OpenedSource, type SourceBody } from './source/source-body.ts';
 import { openStdin } from './source/stdin.ts';
 
@@ -25,8 +26,10 @@ export interface FeedProgress {
 }
 
 export interface OpeningContext {
-  /** From the last complete reading: an HTTP source that still has this version is not read again. */
-  readonly validators?: Validators;
+  /** From the last complete reading: if the source still has this version, it is not read again. */
+  readonly version?: string;
+  /** Digest of what is asked for and how it is read (`requestDigest`). Versions are bound to it; without it there are none. */
+  readonly request?: string;
   /** Aborting it ends the reading; `readFeed` throws its reason. */
   readonly signal: AbortSignal;
   /** The input for the location `-`; by default that of the process. */
@@ -102,6 +105,7 @@ export async function openFeed(
   if (opened.kind === 'not_modified') return opened;
   const { body } = opened;
   const gathered = gatheredBody(pace.watch(body.chunks));
+  const reading = { signal: context.signal, request: context.request };
   return {
     kind: 'opened',
     async gather(limit) {
@@ -112,7 +116,7 @@ export async function openFeed(
       if (whole) pace.stop();
       return whole;
     },
-    read: (sink, splitting) => readBody(body, gathered, source, sink, { ...splitting, signal: context.signal }, pace),
+    read: (sink, splitting) => readBody(body, gathered, source, sink, { ...splitting, ...reading }, pace),
     close() {
       gathered.close();
       pace.stop();
@@ -133,7 +137,7 @@ async function open(source: FeedSource, context: OpeningContext, pace: Pace): Pr
   }
   try {
     const conditions = {
-      validators: context.validators,
+      version: versionBoundTo(context.request, context.version),
       signal: pace.signal,
       network: context.network ?? systemNetwork,
     };
@@ -150,7 +154,7 @@ async function readBody(
   gathered: GatheredBody,
   source: FeedSource,
   sink: RecordSink,
-  context: SplittingContext & Pick<OpeningContext, 'signal'>,
+  context: SplittingContext & Pick<OpeningContext, 'signal' | 'request'>,
   pace: Pace,
 ): Promise<Extract<FeedReading, { kind: 'read' | 'failed' }>> {
   const options = {
@@ -187,7 +191,7 @@ async function readBody(
     }
     const end = await splitting.finish();
     report();
-    return conclude(end, broken, size.bytes, body.validators);
+    return conclude(end, broken, size.bytes, boundVersion(body.version, context.request));
   } finally {
     await splitting.close();
   }
@@ -226,19 +230,19 @@ function conclude(
   end: SplitEnd,
   broken: string | undefined,
   bytes: number,
-  validators: Validators,
+  version: string | undefined,
 ): Extract<FeedReading, { kind: 'read' | 'failed' }> {
   const { records, declaredTotal } = end;
   const refusals = [broken, end.refusal].filter((reason) => reason !== undefined);
   if (records === 0 && refusals[0] !== undefined) return { kind: 'failed', message: refusals[0], bytes };
   const shortfalls = [...refusals, ...end.shortfalls];
-  // Validators of an incomplete reading would make the next one "not modified".
+  // The version of an incomplete reading would make the next one "not modified".
   return {
     kind: 'read',
     records,
     bytes,
     shortfalls,
-    validators: shortfalls.length > 0 ? {} : validators,
+    version: shortfalls.length > 0 ? undefined : version,
     declaredTotal,
   };
 }

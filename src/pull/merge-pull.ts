@@ -1,7 +1,6 @@
 // Ends a pull after reading: checks completeness, finds gone postings, applies the delete guard and commits the
 // backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
-import { requestDigest } from '../feed/source/request-digest.ts';
 import { type GuardVerdict, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
 import type { Reason } from '../plan/desired-change.ts';
 import { matchUnreadable, type UnreadableEntry } from '../plan/match-unreadable.ts';
@@ -74,13 +73,9 @@ export async function mergePull(
     await clearRecordProblems(session, subject.feed, { unreadable: records, others: problems.recorded });
   }
   await pullTx.notes.merge(setup.lenient === true);
-  // A later 304 must mean "as in the last complete pull, with no grace period to count down".
-  const { etag, lastModified, address } = reading.validators;
-  const validators =
-    findings.complete && findings.grace === 0
-      ? { etag, lastModified, address, request: requestDigest(setup.source, setup) }
-      : undefined;
-  await commitPull(pullTx, findings, { validators, holdReason, keyRule });
+  // A later "not modified" must mean "as in the last complete pull, with no grace period to count down".
+  const version = findings.complete && findings.grace === 0 ? reading.version : undefined;
+  await commitPull(pullTx, findings, { version, holdReason, keyRule });
   return { complete: findings.complete };
 }
 

@@ -4,7 +4,6 @@
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { FeedReading, RecordSink } from '../feed/feed-reading.ts';
 import type { OpenedFeed } from '../feed/read-feed.ts';
-import { requestDigest } from '../feed/source/request-digest.ts';
 import { interpretedHash } from '../posting/hash.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
@@ -34,10 +33,8 @@ export async function pullUnchanged(
   };
   const reading = await opened.read(sink, {});
   if (!usable || !provesAll(reading, setup)) return false;
-  const { bytes, validators } = reading;
-  const { etag, lastModified, address } = validators;
-  const request = requestDigest(setup.source, setup);
-  return commitUnchanged(db, subject, { hashes, bytes, validators: { etag, lastModified, address, request } });
+  const { bytes, version } = reading;
+  return commitUnchanged(db, subject, { hashes, bytes, version });
 }
 
 /** Collects the record hashes. Returns false if a record is oversized or a hash appears twice. */

@@ -1,8 +1,9 @@
 // Reading over HTTP: requests, accepted responses, redirects, and time limits.
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { versionOf } from '../../src/feed/source/http-version.ts';
 import type { Network } from '../../src/feed/source/redirect-guard.ts';
-import { addressDigest } from '../../src/feed/source/request-digest.ts';
+import { boundVersion } from '../../src/feed/source/request-digest.ts';
 import { read } from './collect.ts';
 import { headOf, type RawServer, respond, serveRaw } from './raw-server.ts';
 
@@ -24,25 +25,29 @@ afterEach(async () => {
 const secret = (value: string) => ({ reveal: () => value });
 
 describe('conditional requests', () => {
-  it('return validators only for a complete reading', async () => {
+  const request = '0123456789abcdef';
+  const bound = (address: string, headers: { etag?: string; 'last-modified'?: string }) =>
+    boundVersion(versionOf(new URL(address), headers), request);
+
+  it('return a version only for a complete reading', async () => {
     const server = await serve((socket, path) =>
       respond(socket, 'Content-Length', feed, path === '/whole' ? 99 : feed.length - 1, [
         'ETag: "a"',
         'Last-Modified: Tue, 03 Mar 2026 10:00:00 GMT',
       ]),
     );
-    const whole = await read({ location: `${server.origin}/whole` });
-    expect(whole.reading).toMatchObject({ validators: { etag: '"a"', lastModified: 'Tue, 03 Mar 2026 10:00:00 GMT' } });
-    const cut = await read({ location: `${server.origin}/cut` });
+    const whole = await read({ location: `${server.origin}/whole` }, { request });
+    const headers = { etag: '"a"', 'last-modified': 'Tue, 03 Mar 2026 10:00:00 GMT' };
+    expect(whole.reading).toMatchObject({ version: bound(`${server.origin}/whole`, headers) });
+    const cut = await read({ location: `${server.origin}/cut` }, { request });
     expect(cut.reading).toMatchObject({ kind: 'read', records: 1 });
-    expect(cut.reading).toHaveProperty('validators', {});
+    expect(cut.reading).toHaveProperty('version', undefined);
   });
 
   it('send them back and end with 304', async () => {
     const server = await serveStatus('304 Not Modified');
-    const address = addressDigest(new URL(server.origin));
-    const validators = { etag: 'W/"a"', lastModified: 'Tue, 03 Mar 2026 10:00:00 GMT', address };
-    expect((await read({ location: server.origin }, { validators })).reading).toEqual({ kind: 'not_modified' });
+    const version = bound(server.origin, { etag: 'W/"a"', 'last-modified': 'Tue, 03 Mar 2026 10:00:00 GMT' });
+    expect((await read({ location: server.origin }, { version, request })).reading).toEqual({ kind: 'not_modified' });
     expect(server.requests[0]).toMatch(/if-none-match: W\/"a"/i);
     expect(server.requests[0]).toMatch(/if-modified-since: Tue, 03/i);
   });
@@ -53,12 +58,12 @@ describe('conditional requests', () => {
       if (path === '/feed.xml') return void socket.end(headOf('HTTP/1.1 302 Found', `Location: ${target}`));
       return respond(socket, 'Content-Length', feed, feed.length, ['ETag: "1"']);
     });
-    const first = await read({ location: `${server.origin}/feed.xml` });
-    const validators = first.reading.kind === 'read' ? first.reading.validators : {};
-    expect(validators).toMatchObject({ etag: '"1"' });
+    const first = await read({ location: `${server.origin}/feed.xml` }, { request });
+    const version = first.reading.kind === 'read' ? first.reading.version : undefined;
+    expect(version).toBe(bound(`${server.origin}/monday.xml`, { etag: '"1"' }));
     const conditional = async (location: string) => {
       const before = server.requests.length;
-      await read({ location: `${server.origin}${location}` }, { validators });
+      await read({ location: `${server.origin}${location}` }, { version, request });
       return server.requests.slice(before).map((head) => [head.split(' ')[1], /if-none-match/i.test(head)]);
     };
     expect(await conditional('/feed.xml')).toEqual([
@@ -79,17 +84,28 @@ describe('conditional requests', () => {
     expect(server.requests[0]?.match(/^accept: .*/gim)).toEqual(['accept: application/vnd.jobs+xml']);
   });
 
-  it.each([[undefined], [{}], [{ etag: '"a"' }]])(
-    'refuse a 304 to an unconditional request (%o)',
-    async (validators) => {
-      const server = await serveStatus('304 Not Modified');
-      const { reading } = await read({ location: server.origin }, { validators });
-      expect(reading).toMatchObject({
-        kind: 'failed',
-        message: expect.stringMatching(/304 Not Modified to an unconditional/),
-      });
-    },
-  );
+  it('send nothing of a version that belongs to another request, or to none', async () => {
+    const server = await serveFeed(['ETag: "1"']);
+    const version = bound(server.origin, { etag: '"1"' });
+    for (const other of [{ version, request: 'fedcba9876543210' }, { version }, { version: `${request} 1`, request }]) {
+      expect((await read({ location: server.origin }, other)).reading).toMatchObject({ kind: 'read', records: 1 });
+    }
+    expect(server.requests).toHaveLength(3);
+    expect(server.requests.join()).not.toMatch(/if-none-match/i);
+  });
+
+  it.each([
+    [undefined],
+    [bound('https://elsewhere.example/', {})],
+    [bound('https://elsewhere.example/', { etag: '"a"' })],
+  ])('refuse a 304 to an unconditional request (%s)', async (version) => {
+    const server = await serveStatus('304 Not Modified');
+    const { reading } = await read({ location: server.origin }, { version, request });
+    expect(reading).toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/304 Not Modified to an unconditional/),
+    });
+  });
 });
 
 describe('responses that are not a feed', () => {

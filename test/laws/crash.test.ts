@@ -92,7 +92,7 @@ describe.each(QUEUES)(
 /** Empties the database: it knows none of the feed's jobs, although the site has them. */
 async function forgetAll(db: Queryable): Promise<void> {
   for (const table of ['mapping', 'document', 'change']) await db.query(`delete from ${table}`);
-  await db.query('update feed_state set site_checked_at = null, etag = null, last_modified = null');
+  await db.query('update feed_state set site_checked_at = null, source_version = null');
 }
 
 describe.each(QUEUES)(

@@ -139,11 +139,9 @@ describe('an unreadable record', () => {
     await stage.pull(withNobody(feedXml(postings(2))));
     await onFeed('discard');
     await stage.pull(withNobody(feedXml(postings(2))));
-    await stage.app.db.query(`update feed_state set etag = '"1"', last_modified = 'then'`);
+    await stage.app.db.query(`update feed_state set source_version = 'one'`);
     await onFeed('reopen');
-    expect(await stage.app.db.query('select etag, last_modified from feed_state')).toEqual([
-      { etag: null, last_modified: null },
-    ]);
+    expect(await stage.app.db.query('select source_version from feed_state')).toEqual([{ source_version: null }]);
     expect(await stage.pull(withNobody(feedXml(postings(1))))).toMatchObject({ complete: false });
   });
 

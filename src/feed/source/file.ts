@@ -26,7 +26,7 @@ export async function openFile(path: string, signal: AbortSignal): Promise<Opene
   };
   if (signal.aborted) close();
   else signal.addEventListener('abort', close, { once: true });
-  return { kind: 'body', body: { chunks: readChunks(file, before, reading), validators: {}, totalBytes } };
+  return { kind: 'body', body: { chunks: readChunks(file, before, reading), totalBytes } };
 }
 
 interface Identity {

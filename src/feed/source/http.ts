@@ -1,9 +1,9 @@
 // Opens an http or https URL as a source: safe redirects, conditional requests, and proof that the body is whole.
 import { type ClientRequestArgs, type IncomingMessage, request as requestHttp, STATUS_CODES } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { FeedSource, Validators } from '../feed-reading.ts';
+import type { FeedSource } from '../feed-reading.ts';
+import { askedVersion, conditionalHeaders, type HttpVersion, versionOf } from './http-version.ts';
 import { guardLookup, hostAddress, type Network } from './redirect-guard.ts';
-import { addressDigest } from './request-digest.ts';
 import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
 
 type HttpSource = Pick<FeedSource, 'location' | 'headers' | 'allowPrivateRedirects'> & {
@@ -11,8 +11,8 @@ type HttpSource = Pick<FeedSource, 'location' | 'headers' | 'allowPrivateRedirec
 };
 
 export interface HttpConditions {
-  /** From the previous reading: if the address that sent them still has that version, nothing is read. */
-  readonly validators?: Validators;
+  /** From the previous reading: if the address that sent it still has that version, nothing is read. */
+  readonly version?: string;
   /** Aborting it ends the request with its reason. */
   readonly signal: AbortSignal;
   readonly network: Network;
@@ -30,10 +30,10 @@ export async function openHttp(source: HttpSource, conditions: HttpConditions): 
   let startedPublic = true;
   for (let redirects = 0; ; redirects++) {
     const mustBePublic = redirects > 0 && startedPublic && !source.allowPrivateRedirects;
-    const validators = validatorsFor(url, conditions);
+    const asked = askedVersion(conditions.version, url);
     let exchange: Exchange;
     try {
-      exchange = await send(url, { ...ACCEPTED, ...secrets, ...conditional(validators) }, mustBePublic, conditions);
+      exchange = await send(url, { ...ACCEPTED, ...secrets, ...conditionalHeaders(asked) }, mustBePublic, conditions);
     } catch (error) {
       conditions.signal.throwIfAborted();
       return failed(`${shown(url)} can't be reached: ${reasonOf(error)}`);
@@ -42,7 +42,7 @@ export async function openHttp(source: HttpSource, conditions: HttpConditions): 
     const connectedTo = response.socket.remoteAddress;
     if (redirects === 0) startedPublic = connectedTo === undefined || !conditions.network.isPrivate(connectedTo);
     const status = response.statusCode ?? 0;
-    if (!REDIRECTS.has(status)) return checkResponse(url, exchange, validators, conditions.signal);
+    if (!REDIRECTS.has(status)) return checkResponse(url, exchange, asked, conditions.signal);
 
     response.destroy();
     const { location } = response.headers;
@@ -84,18 +84,6 @@ function secretHeaders(source: HttpSource, url: URL): Headers {
 /** Default headers; configured ones take precedence. */
 const ACCEPTED: Headers = { accept: 'application/xml, text/xml, */*;q=0.5', 'accept-encoding': 'gzip' };
 
-/** Validators distinguish versions of one resource (RFC 9110, 8.8), and a redirect may lead to another resource. */
-function validatorsFor(url: URL, { validators }: HttpConditions): Validators {
-  return validators?.address === addressDigest(url) ? validators : {};
-}
-
-function conditional({ etag, lastModified }: Validators): Headers {
-  return {
-    ...(etag === undefined ? {} : { 'if-none-match': etag }),
-    ...(lastModified === undefined ? {} : { 'if-modified-since': lastModified }),
-  };
-}
-
 /** Sends one GET on a new connection; resolves with the response head. */
 async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal, network }: HttpConditions) {
   const host = hostAddress(url);
@@ -127,7 +115,12 @@ async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal,
 const refusedAddress = (): BrokenOff =>
   new BrokenOff('it redirects to an address that is not public; to allow this, set allow_private_redirects');
 
-function checkResponse(url: URL, exchange: Exchange, asked: Validators, signal: AbortSignal): OpenedSource {
+function checkResponse(
+  url: URL,
+  exchange: Exchange,
+  asked: HttpVersion | undefined,
+  signal: AbortSignal,
+): OpenedSource {
   const { response } = exchange;
   const { statusCode = 0, headers } = response;
   const refuse = (message: string): OpenedSource => {
@@ -136,7 +129,7 @@ function checkResponse(url: URL, exchange: Exchange, asked: Validators, signal: 
   };
   if (statusCode === 304) {
     response.destroy();
-    if (asked.etag !== undefined || asked.lastModified !== undefined) return { kind: 'not_modified' };
+    if (asked !== undefined) return { kind: 'not_modified' };
     return failed(`${shown(url)} answered 304 Not Modified to an unconditional request`);
   }
   if (statusCode !== 200)
@@ -154,7 +147,7 @@ function checkResponse(url: URL, exchange: Exchange, asked: Validators, signal: 
     body: {
       chunks: readBody(exchange, signal),
       charset: /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1],
-      validators: { etag: headers.etag, lastModified: headers['last-modified'], address: addressDigest(url) },
+      version: versionOf(url, headers),
       totalBytes: Number.isSafeInteger(length) ? length : undefined,
     },
   };

@@ -1,4 +1,4 @@
-// Digests of a feed's request and reading rules. Validators are valid only for the same digest.
+// Digests of a feed's request and reading rules. A version of the source is valid only for the same digest.
 import { hash } from 'node:crypto';
 import type { FeedSource } from '../feed-reading.ts';
 
@@ -26,9 +26,12 @@ export function requestDigest(source: FeedSource, { interpretation, minRecords }
   });
 }
 
-/** Hex digest of the address that a response came from, after any redirects. */
-export function addressDigest(url: URL): string {
-  return digestOf({ url: url.href });
-}
-
 const digestOf = (parts: Readonly<Record<string, unknown>>): string => hash('sha256', JSON.stringify(parts), 'hex');
+
+/** Binds a version of the source to the digest of the request that returned it. */
+export const boundVersion = (version: string | undefined, request: string | undefined): string | undefined =>
+  version === undefined || request === undefined ? undefined : `${request} ${version}`;
+
+/** Returns the source's own version if it is bound to this request. */
+export const versionBoundTo = (request: string | undefined, bound: string | undefined): string | undefined =>
+  request !== undefined && bound?.startsWith(`${request} `) ? bound.slice(request.length + 1) : undefined;

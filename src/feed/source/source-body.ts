@@ -1,6 +1,4 @@
 // The result of opening a source: a byte stream with its metadata, or the reason why it failed.
-import type { Validators } from '../feed-reading.ts';
-
 /** The result of opening a source, before its content is checked. */
 export type OpenedSource =
   | { readonly kind: 'body'; readonly body: SourceBody }
@@ -15,7 +13,8 @@ export interface SourceBody {
   readonly chunks: AsyncIterable<Buffer>;
   /** Character encoding according to the transport. */
   readonly charset?: string;
-  readonly validators: Validators;
+  /** Identifies this version of the source, for its next opening. Only the kind of source that made it can read it. */
+  readonly version?: string;
   /** Size of the whole body as stored or sent, if the source declares it. */
   readonly totalBytes?: number;
 }

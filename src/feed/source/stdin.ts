@@ -5,7 +5,7 @@ import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
 /** Reads `input` to its end. */
 export const openStdin = (input: Readable): OpenedSource => ({
   kind: 'body',
-  body: { chunks: readInput(input), validators: {} },
+  body: { chunks: readInput(input) },
 });
 
 async function* readInput(input: Readable): AsyncGenerator<Buffer> {

@@ -105,7 +105,7 @@ export async function reopenEntries(tx: Queryable, selection: Selection, actor: 
   const changes = await actOnKinds(tx, REOPEN, selection, actor);
   const records = await actOnKinds(tx, REOPEN_RECORDS, selection, actor);
   await noteHolds(tx, feedsWith('held', changes));
-  await forgetValidators(tx, feedsWith('unreadable', records));
+  await forgetVersions(tx, feedsWith('unreadable', records));
   return [...changes, ...records];
 }
 
@@ -201,8 +201,8 @@ async function noteHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<voi
 }
 
 /** The next pull must read the feed: "unchanged since the last complete pull" would skip the reopened record. */
-async function forgetValidators(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
-  await tx.query('update feed_state set etag = null, last_modified = null where feed = any($1::text[])', [feeds]);
+async function forgetVersions(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
+  await tx.query('update feed_state set source_version = null where feed = any($1::text[])', [feeds]);
 }
 
 /** State of an entry: the state of a change, or the problem of a record. */

@@ -72,7 +72,7 @@ export async function endClaim(tx: Queryable, older: OlderClaim, taker: PostingR
   );
   await noteSign(tx, site, id);
   // The next pull must read the feed, changed or not.
-  await tx.query('update feed_state set etag = null, last_modified = null where feed = $1', [feed]);
+  await tx.query('update feed_state set source_version = null where feed = $1', [feed]);
   const detail = { site, siteJobId: id, takenBy: taker };
   const actor = 'jobmirror';
   const given = `the site gave it to posting ${taker.key} of feed ${taker.feed}`;

@@ -1,43 +1,25 @@
-// Stores the state of each feed between pulls: its site, its current pull, and the validators of its source.
+// Stores the state of each feed between pulls: its site, its current pull, and the version of its source.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
 export interface FeedState {
   readonly site: SiteName;
   readonly currentPull: number | undefined;
-  readonly validators: SourceValidators | undefined;
+  /** The version of its source in the last complete pull, bound to what was asked for; only `src/feed` can read it. */
+  readonly version: string | undefined;
   /** How the keys of all its mappings were derived; `undefined` if unknown. */
   readonly keyRule: string | undefined;
 }
 
-/** Validators of a complete pull, and what they are bound to. */
-export interface SourceValidators {
-  readonly etag: string | undefined;
-  readonly lastModified: string | undefined;
-  /** The address that sent them. */
-  readonly address: string | undefined;
-  /** Digest of everything that determines how the source is requested and read. */
-  readonly request: string;
-}
-
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
-  const [row] = await db.query(
-    'select site, current_pull, etag, last_modified, validated_address, fingerprint, key_rule from feed_state where feed = $1',
-    [feed],
-  );
+  const [row] = await db.query('select site, current_pull, source_version, key_rule from feed_state where feed = $1', [
+    feed,
+  ]);
   if (row === undefined) return undefined;
   return {
     site: row.site,
     currentPull: row.current_pull ?? undefined,
-    validators:
-      row.fingerprint === null
-        ? undefined
-        : {
-            etag: row.etag ?? undefined,
-            lastModified: row.last_modified ?? undefined,
-            address: row.validated_address ?? undefined,
-            request: row.fingerprint,
-          },
+    version: row.source_version ?? undefined,
     keyRule: row.key_rule ?? undefined,
   };
 }
@@ -56,8 +38,8 @@ export interface FeedStateUpdate {
   readonly feed: FeedName;
   readonly site: SiteName;
   readonly pull: number;
-  /** `undefined`: the next pull reads the feed unconditionally. */
-  readonly validators: SourceValidators | undefined;
+  /** The version of its source; `undefined`: the next pull reads the feed unconditionally. */
+  readonly version: string | undefined;
   /** Why deletes are held from now on; `undefined` keeps the stored reason. */
   readonly holdReason: string | undefined;
   /** How the keys of all mappings of the feed are derived; `undefined` keeps the stored rule. */
@@ -68,25 +50,13 @@ export interface FeedStateUpdate {
 
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
-    `insert into feed_state (feed, site, current_pull, etag, last_modified, validated_address, fingerprint, hold_reason, hold_since, key_rule)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, case when $8::text is null then null else now() end, $10)
-     on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null, etag = excluded.etag,
-       last_modified = excluded.last_modified, validated_address = excluded.validated_address,
-       fingerprint = excluded.fingerprint, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
-       hold_reason = case when $9 then coalesce(excluded.hold_reason, feed_state.hold_reason) end,
-       hold_since = case when $9 then coalesce(feed_state.hold_since, excluded.hold_since) end`,
-    [
-      update.feed,
-      update.site,
-      update.pull,
-      update.validators?.etag,
-      update.validators?.lastModified,
-      update.validators?.address,
-      update.validators?.request,
-      update.holdReason,
-      update.holds,
-      update.keyRule,
-    ],
+    `insert into feed_state (feed, site, current_pull, source_version, hold_reason, hold_since, key_rule)
+     values ($1, $2, $3, $4, $5, case when $5::text is null then null else now() end, $7)
+     on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null,
+       source_version = excluded.source_version, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
+       hold_reason = case when $6 then coalesce(excluded.hold_reason, feed_state.hold_reason) end,
+       hold_since = case when $6 then coalesce(feed_state.hold_since, excluded.hold_since) end`,
+    [update.feed, update.site, update.pull, update.version, update.holdReason, update.holds, update.keyRule],
   );
 }
 

@@ -57,10 +57,8 @@ export async function renameFeed(
       if (message !== undefined) return { kind: 'refused', message };
       for (const table of KEYED_TABLES) await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
       for (const table of FEED_TABLES) await tx.query(`update ${table} set feed = $2 where feed = $1`, [from, to.feed]);
-      // Validators belong to an address, which may have changed.
-      await tx.query('update feed_state set etag = null, last_modified = null, retired_at = null where feed = $1', [
-        to.feed,
-      ]);
+      // The address of the source may have changed.
+      await tx.query('update feed_state set source_version = null, retired_at = null where feed = $1', [to.feed]);
       // A worker that claims a change meanwhile would not find it by the old name.
       const [begun] = await tx.query(`select from change where feed = $1 and state = 'sending' limit 1`, [to.feed]);
       if (begun !== undefined) throw new BeingSentError();

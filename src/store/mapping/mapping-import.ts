@@ -178,9 +178,7 @@ async function writeMappings(session: Session, actor: string, unchecked: boolean
     'insert into feed_state (feed, site) select distinct feed, site from imported on conflict (feed) do nothing',
   );
   // The next pull must read the feed, changed or not.
-  await session.query(
-    'update feed_state set etag = null, last_modified = null where feed in (select feed from imported)',
-  );
+  await session.query('update feed_state set source_version = null where feed in (select feed from imported)');
   for (const { feed, n } of added) {
     const detail = { added: n, ...(unchecked ? { unchecked } : {}) };
     await noteAct(session, { actor, action: 'import mappings', feed, detail });

@@ -1,6 +1,6 @@
 // Commits a pull whose feed matches the site already: a few statements, without the temporary tables of a plan.
 
-import { refuseOvertaken, type SourceValidators, writeFeedState } from '../feed/feed-state.ts';
+import { refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
 import { seizeFeed } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { takeOver } from './pull-takeover.ts';
@@ -11,7 +11,8 @@ export interface UnchangedFeed {
   /** Hashes of all records, in hex, as stored. */
   readonly hashes: ReadonlySet<string>;
   readonly bytes: number;
-  readonly validators: SourceValidators;
+  /** Of its source, if it has versions. */
+  readonly version: string | undefined;
 }
 
 /**
@@ -20,7 +21,7 @@ export interface UnchangedFeed {
  */
 export function commitUnchanged(db: Database, subject: PullSubject, found: UnchangedFeed): Promise<boolean> {
   const { pull, feed, site } = subject;
-  const { hashes, bytes, validators } = found;
+  const { hashes, bytes, version } = found;
   return db.transaction(async (tx) => {
     await Promise.all([noWait(tx), seizeFeed(tx, feed)]);
     if (!(await isUnchanged(tx, subject, found))) return false;
@@ -31,7 +32,7 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
         `update pull set committed_at = now(), complete = true, seen = $2, unchanged = $2, bytes = $3 where id = $1`,
         [pull, hashes.size, bytes],
       ),
-      writeFeedState(tx, { feed, site, pull, validators, holdReason: undefined, holds: false, keyRule: undefined }),
+      writeFeedState(tx, { feed, site, pull, version, holdReason: undefined, holds: false, keyRule: undefined }),
     ]);
     return true;
   });
