@@ -4,7 +4,6 @@ import { plural } from '../plan/plural.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import { resolveEntry } from '../review/resolve-entry.ts';
 import type { App } from '../runtime/app.ts';
-import { commandWriter } from '../runtime/command-line.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import { createSiteClient } from '../site/http/client.ts';
 import { rateLimiterFor } from '../site/rate-limiter.ts';
@@ -12,6 +11,7 @@ import { type FoundEntry, foundEntries } from '../store/review/found-entries.ts'
 import { ask, printJson, printLine } from '../telemetry/print.ts';
 import { startProgress } from '../telemetry/progress.ts';
 import { actorName } from './actor.ts';
+import { commandWriter } from './command-line.ts';
 import { refuseMove } from './refuse-move.ts';
 import { reportAct } from './report-actions.ts';
 
@@ -54,7 +54,11 @@ export async function adoptFound(
   const acted = adopted.map(({ entry }) => ({ id: entry, feed }));
   const message = describe(adopted.length, left.length);
   const act = { action: 'settle', entries: [], feeds: [{ feed, done: adopted.length, message }], acted };
-  const status = await reportAct(app, act, { json: options.json === true, send: options.send });
+  const status = await reportAct(app, act, {
+    json: options.json === true,
+    send: options.send,
+    write: commandWriter(options.config),
+  });
   await reportLeft(feed, left, options);
   process.exitCode = worst([status, left.length > 0 ? ExitStatus.review : ExitStatus.done]);
 }

@@ -1,12 +1,12 @@
 // Asks for confirmation before a discard that covers several entries of a feed, or entries of several kinds.
 import { plural } from '../plan/plural.ts';
 import { describeKinds } from '../review/act-on-entries.ts';
-import type { WriteCommand } from '../review/possible-actions.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
 import type { EntryKind } from '../store/review/review-entries.ts';
 import { ask } from '../telemetry/print.ts';
+import type { WriteCommand } from './command-line.ts';
 
 /** The entries that the person agreed to discard, and no others. Empty if no confirmation was needed. */
 export interface Agreed {

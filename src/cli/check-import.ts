@@ -6,7 +6,6 @@ import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import type { MappingSpec } from '../posting/mapping.ts';
 import type { App } from '../runtime/app.ts';
-import { commandWriter, completeCommands } from '../runtime/command-line.ts';
 import { tokenDigests } from '../runtime/token-digests.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
@@ -17,6 +16,7 @@ import type { LineProblem } from '../store/mapping/mapping-import.ts';
 import { findMove, setAddress } from '../store/site/known-address.ts';
 import { readSiteState, stateAt } from '../store/site/site-state.ts';
 import type { Progress } from '../telemetry/progress.ts';
+import { commandWriter, completeCommands } from './command-line.ts';
 import { showJob } from './show-job.ts';
 
 /** Above this many jobs, the site's list is read instead of single jobs, if it has one. */

@@ -5,7 +5,6 @@ import type { LearntRewrites } from '../plan/observe-values.ts';
 import { plural } from '../plan/plural.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import type { App } from '../runtime/app.ts';
-import { commandWriter, completeCommands } from '../runtime/command-line.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
@@ -15,6 +14,7 @@ import { rateLimiterFor } from '../site/rate-limiter.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/mapping-sample.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { commandWriter, completeCommands } from './command-line.ts';
 import { type AskedSite, showJob } from './show-job.ts';
 
 /** Requests at most this many jobs from the site. */

@@ -2,10 +2,10 @@
 import { describeMove } from '../apply/guard-address.ts';
 import type { SiteConfig } from '../config/config.ts';
 import type { App } from '../runtime/app.ts';
-import { commandWriter, completeCommands } from '../runtime/command-line.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import { addressOf } from '../site/base-address.ts';
 import { findMove } from '../store/site/known-address.ts';
+import { commandWriter, completeCommands } from './command-line.ts';
 
 /** @throws UserError with the address where the jobs were created, their number, and the ways to go on. */
 export async function refuseMove(

@@ -1,4 +1,5 @@
 // Sends the changes that a review action made ready, and reports the outcome of each entry.
+import { actionsOf, type Message } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import { type EntryOutcome, outcomeOf, outcomesOf, STATE_WORDS } from '../review/entry-outcome.ts';
 import type { App } from '../runtime/app.ts';
@@ -6,6 +7,8 @@ import { ExitStatus, worst } from '../runtime/exit-status.ts';
 import { sendWaiting } from '../runtime/send-waiting.ts';
 import type { ActedEntry } from '../store/change/act-in-review.ts';
 import { printJson, printLine } from '../telemetry/print.ts';
+import type { WriteCommand } from './command-line.ts';
+import { say } from './write-action.ts';
 
 /** The result of a review action, before anything is sent. */
 export interface ActResult {
@@ -15,12 +18,13 @@ export interface ActResult {
     readonly feed: FeedName;
     readonly key: PostingKey | null;
     readonly result: 'done' | 'not_applicable';
-    readonly message: string;
+    readonly message: Message;
   }[];
   readonly feeds: readonly {
     readonly feed: FeedName;
     readonly done: number;
     readonly message: string;
+    readonly leftInDoubt?: number;
     readonly kinds?: Readonly<Record<string, number>>;
   }[];
   /** All altered entries, including those above. */
@@ -31,29 +35,39 @@ export interface ReportOptions {
   readonly json: boolean;
   /** Whether to send the ready changes in this process. */
   readonly send: boolean;
+  readonly write: WriteCommand;
 }
 
 /** Reports, sends, and reports the outcomes; with `json`, prints all of it at the end. Returns the exit status. */
-export async function reportAct(app: App, act: ActResult, { json, send }: ReportOptions): Promise<ExitStatus> {
+export async function reportAct(app: App, act: ActResult, options: ReportOptions): Promise<ExitStatus> {
+  const { json, send, write } = options;
   if (!json) {
-    for (const entry of act.entries) await printLine(entryLine(entry, describeResult(entry)));
-    for (const { feed, message } of act.feeds) await printLine(`${feed}: ${message}`);
+    for (const entry of act.entries) await printLine(entryLine(entry, describeResult(entry, write)));
+    for (const feed of act.feeds) await printLine(`${feed.feed}: ${feedMessage(feed)}`);
   }
   const sends = send && act.acted.length > 0;
   if (sends) await sendWaiting(app, [...new Set(act.acted.map((entry) => entry.feed))]);
-  const statuses = [await reportEntries(app, act, json, sends), await reportFeeds(app, act, json, sends)];
+  const statuses = [await reportEntries(app, act, options, sends), await reportFeeds(app, act, json, sends)];
   return worst(statuses);
 }
 
-async function reportEntries(app: App, act: ActResult, json: boolean, sent: boolean): Promise<ExitStatus> {
+async function reportEntries(
+  app: App,
+  act: ActResult,
+  { json, write }: ReportOptions,
+  sent: boolean,
+): Promise<ExitStatus> {
   const statuses: ExitStatus[] = [];
   for (const entry of act.entries) {
     const done = entry.result === 'done';
     const now = sent && done ? await outcomeOf(app.db, entry) : undefined;
     statuses.push(done ? statusOf(now?.outcome) : ExitStatus.failed);
-    if (json)
-      await printJson({ action: act.action, ...entry, now: now?.outcome ?? null, detail: now?.message ?? null });
-    else if (now !== undefined) await printLine(entryLine(entry, now.message));
+    const detail = now === undefined ? null : say(now.message, write);
+    if (json) {
+      const message = say(entry.message, write);
+      const actions = actionsOf(entry.message);
+      await printJson({ action: act.action, ...entry, message, actions, now: now?.outcome ?? null, detail });
+    } else if (detail !== null) await printLine(entryLine(entry, detail));
   }
   return worst(statuses);
 }
@@ -61,11 +75,13 @@ async function reportEntries(app: App, act: ActResult, json: boolean, sent: bool
 async function reportFeeds(app: App, act: ActResult, json: boolean, sent: boolean): Promise<ExitStatus> {
   const statuses: ExitStatus[] = [];
   const outcomes = sent && act.feeds.length > 0 ? await outcomesOf(app.db, act.acted) : undefined;
-  for (const { feed, done, message, kinds } of act.feeds) {
+  for (const reported of act.feeds) {
+    const { feed, done, kinds } = reported;
     const counts = [...(outcomes?.get(feed) ?? [])].filter(([, count]) => count > 0);
     statuses.push(...counts.map(([outcome]) => statusOf(outcome)));
     if (json) {
       const now = outcomes === undefined ? null : Object.fromEntries(counts);
+      const message = feedMessage(reported);
       await printJson({ action: act.action, feed, done, message, ...(kinds === undefined ? {} : { kinds }), now });
     } else if (counts.length > 0) {
       const parts = counts.map(([outcome, count]) => `${count} ${STATE_WORDS[outcome]}`);
@@ -81,10 +97,13 @@ function statusOf(outcome: EntryOutcome | undefined): ExitStatus {
   return outcome === 'ready' || outcome === 'sending' ? ExitStatus.failed : ExitStatus.review;
 }
 
+const feedMessage = ({ message, leftInDoubt }: ActResult['feeds'][number]): string =>
+  leftInDoubt === undefined ? message : `${message}; ${leftInDoubt} not discarded: in doubt, use review settle`;
+
 type ReportedEntry = ActResult['entries'][number];
 
-const describeResult = ({ result, message }: ReportedEntry): string =>
-  result === 'done' ? message : `not applicable: ${message}`;
+const describeResult = ({ result, message }: ReportedEntry, write: WriteCommand): string =>
+  result === 'done' ? say(message, write) : `not applicable: ${say(message, write)}`;
 
 function entryLine({ entry, feed, key }: ReportedEntry, text: string): string {
   return `${entry} ${feed}${key === null ? '' : ` ${key}`}: ${text}`;

@@ -1,4 +1,5 @@
 // Retries, approves, discards or reopens many entries at once, and reports the result for each.
+import { type Message, messageOf } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import {
   type ActedEntry,
@@ -19,7 +20,6 @@ import {
 import { keepPullsOut } from '../store/change/edit.ts';
 import { shareFeeds } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import type { WriteCommand } from './possible-actions.ts';
 import { type BulkAction, whyNot } from './why-not.ts';
 
 /** The result for one entry given by its number. */
@@ -28,7 +28,7 @@ export interface EntryReport {
   readonly feed: FeedName;
   readonly key: PostingKey | null;
   readonly result: 'done' | 'not_applicable';
-  readonly message: string;
+  readonly message: Message;
 }
 
 /** The result for the entries of one feed given by name. */
@@ -36,6 +36,8 @@ export interface FeedReport {
   readonly feed: FeedName;
   readonly done: number;
   readonly message: string;
+  /** Creates in doubt, which are never discarded. */
+  readonly leftInDoubt?: number;
   /** How many of each kind, if entries were discarded or reopened. */
   readonly kinds?: Readonly<Record<string, number>>;
 }
@@ -49,12 +51,11 @@ export type ActionReport =
       readonly acted: readonly ActedEntry[];
     }
   /** Nothing was changed. */
-  | { readonly kind: 'refused'; readonly message: string };
+  | { readonly kind: 'refused'; readonly message: Message };
 
 export interface ActionOptions {
   /** Who acts, for the audit log. */
   readonly actor: string;
-  readonly write: WriteCommand;
   /**
    * Approve only if exactly this many deletes are held in the named feeds, so a person approves exactly what they saw.
    */
@@ -96,7 +97,7 @@ export async function actOnEntries(
     const entries = selection.ids.map((id): EntryReport => {
       const { feed, key } = (after.get(id) ?? before.get(id)) as EntryState;
       if (done.has(id)) return { entry: id, feed, key, result: 'done', message: DONE[action] };
-      const message = whyNot(action, after.get(id), options.write);
+      const message = whyNot(action, after.get(id));
       return { entry: id, feed, key, result: 'not_applicable', message };
     });
     return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, selection.feeds, acted), acted };
@@ -109,15 +110,18 @@ export async function actOnEntries(
 async function heldOtherwise(
   tx: Queryable,
   feeds: readonly FeedName[],
-  { expectHeld, write }: ActionOptions,
-): Promise<string | undefined> {
+  { expectHeld }: ActionOptions,
+): Promise<Message | undefined> {
   if (expectHeld === undefined) return undefined;
   await shareFeeds(tx, feeds);
   const held = await countHeld(tx, feeds);
   if (held === expectHeld) return undefined;
-  const check = write(['review', 'list', ...feeds.slice(0, 1)]);
+  const [feed] = feeds;
   const deletes = held === 1 ? '1 delete is' : `${held} deletes are`;
-  return `${deletes} held now, not ${expectHeld}; check again: ${check}. Nothing was approved.`;
+  return messageOf(`${deletes} held now, not ${expectHeld}`, [
+    { words: 'check again', action: { kind: 'list_entries', ...(feed === undefined ? {} : { feed }) } },
+    { words: 'Nothing was approved.' },
+  ]);
 }
 
 /** Explains that the waiting entries differ from those the person confirmed. */
@@ -170,8 +174,8 @@ async function reportFeeds(
     const which = kinds === undefined ? '' : ` (${describeKinds(kinds)})`;
     const parts = [done === 0 ? `nothing to ${action}` : `${done} ${DONE[action]}${which}`];
     if (action === 'retry' && invalid > 0) parts.push(`${invalid} not retried: content that breaks rules of the site`);
-    if (action === 'discard' && in_doubt > 0) parts.push(`${in_doubt} not discarded: in doubt, use review settle`);
-    return { feed, done, message: parts.join('; '), ...(kinds === undefined ? {} : { kinds }) };
+    const leftInDoubt = action === 'discard' && in_doubt > 0 ? { leftInDoubt: in_doubt } : {};
+    return { feed, done, message: parts.join('; '), ...leftInDoubt, ...(kinds === undefined ? {} : { kinds }) };
   });
 }
 

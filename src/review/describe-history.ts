@@ -1,9 +1,11 @@
 // Describes in sentences everything that the database has about one posting: why it is, or is not, on the site.
 
+import type { EntryAction } from '../plan/action.ts';
+import type { Message } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { FailureRow, PostingStory } from '../store/review/posting-history.ts';
-import { type PossibleAction, possibleActions, type WriteCommand } from './possible-actions.ts';
+import { possibleActions } from './possible-actions.ts';
 
 /** Formats times for people. */
 export interface TimeWords {
@@ -13,22 +15,43 @@ export interface TimeWords {
   readonly span: (durationMs: number) => string;
 }
 
-/** Returns one paragraph per line, the most important first; commands are on lines of their own. */
-export function tellStory(story: PostingStory, words: TimeWords, write: WriteCommand): string[] {
-  const { live, change } = story;
-  if (live === undefined && change === undefined) {
-    const unreadable = tellUnreadable(story, words);
-    return [...(unreadable.length > 0 ? unreadable : tellUnknown(story, words)), ...tellPast(story, words)];
-  }
+/** A paragraph, or an action that is possible now. */
+export type HistoryLine =
+  | { readonly kind: 'text'; readonly message: Message }
+  | { readonly kind: 'action'; readonly action: EntryAction };
+
+/** The most important first; the actions follow the state that they apply to. */
+export function describeHistory(story: PostingStory, words: TimeWords): HistoryLine[] {
+  const { change } = story;
+  const { state, past } = paragraphsOf(story, words);
   return [
-    ...tellLive(story, words),
-    ...tellUnreadable(story, words),
-    ...(change === undefined ? describeResolved(story, words) : tellChange(change, words, write)),
-    ...tellPast(story, words),
+    ...state.map(textLine),
+    ...(change === undefined ? [] : possibleActions(change)).map((action) => ({ kind: 'action', action }) as const),
+    ...past.map(textLine),
   ];
 }
 
-function tellLive({ live, change, feed, key }: PostingStory, { at }: TimeWords): string[] {
+const textLine = (message: Message): HistoryLine => ({ kind: 'text', message });
+
+function paragraphsOf(
+  story: PostingStory,
+  words: TimeWords,
+): { readonly state: readonly Message[]; readonly past: readonly Message[] } {
+  const { live, change } = story;
+  const past = describePast(story, words);
+  if (live === undefined && change === undefined) {
+    const unreadable = describeUnreadable(story, words);
+    return { state: unreadable.length > 0 ? unreadable : describeUnknown(story, words), past };
+  }
+  const state = [
+    ...describeLive(story, words),
+    ...describeUnreadable(story, words),
+    ...(change === undefined ? describeResolved(story, words) : [describeChange(change, words)]),
+  ];
+  return { state, past };
+}
+
+function describeLive({ live, change, feed, key }: PostingStory, { at }: TimeWords): string[] {
   if (live === undefined) {
     const missing = change?.missing === true ? ['It is missing from the feed, but within its grace period.'] : [];
     if (change?.attempt === undefined) return [`Posting ${key} of feed ${feed} is not on the site.`, ...missing];
@@ -43,7 +66,7 @@ function tellLive({ live, change, feed, key }: PostingStory, { at }: TimeWords):
 }
 
 /** Why the feed's record of the posting cannot be read at present. */
-function tellUnreadable({ unreadable, live, feed, key }: PostingStory, { at }: TimeWords): string[] {
+function describeUnreadable({ unreadable, live, feed, key }: PostingStory, { at }: TimeWords): string[] {
   return unreadable.map(({ id, since, reason, discarded }) => {
     const entry = `entry ${id}${discarded ? ', discarded' : ''}, since ${at(since)}`;
     const then = live === undefined ? 'nothing is sent for it' : 'its job stays as it is';
@@ -51,7 +74,7 @@ function tellUnreadable({ unreadable, live, feed, key }: PostingStory, { at }: T
   });
 }
 
-function tellUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): string[] {
+function describeUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): string[] {
   const unknown = `No posting ${key} is recorded for feed ${feed}: the site has no job for it, and there is nothing to send.`;
   if (lastPull === undefined) return [unknown, `The feed was never pulled.`];
   const pull = `Its last pull, ${lastPull.id} of ${at(lastPull.startedAt)},`;
@@ -74,13 +97,13 @@ function describeResolved({ lastPull, edits }: PostingStory, { at }: TimeWords):
   return [recorded, `${pull}; it was complete.`];
 }
 
-function tellChange(change: OpenChangeRow, words: TimeWords, write: WriteCommand): string[] {
+function describeChange(change: OpenChangeRow, words: TimeWords): Message {
   const since = `since ${words.at(change.since)}, for ${words.span(change.ageMs)}`;
   const why = [change.reason?.message ?? [], change.reason?.note ?? []]
     .flat()
     .map((text, at) => `${at === 0 ? ':' : ';'} ${text.replace(/\.$/, '')}`)
     .join('');
-  return [`${stateSentence(change, words)} (entry ${change.id}, ${since})${why}.`, ...actionLines(change, write)];
+  return `${stateSentence(change, words)} (entry ${change.id}, ${since})${why}.`;
 }
 
 function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
@@ -110,14 +133,11 @@ function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
   }
 }
 
-function actionLines(change: OpenChangeRow, write: WriteCommand): string[] {
-  return possibleActions(change, write).map(actionLine);
-}
-
-export const actionLine = ({ command, effect }: PossibleAction): string => `  ${command}   (${effect})`;
-
 /** Requests, failures, edits, changes made while reading, and what people did. */
-function tellPast({ requests, failures, edits, notes, duplicates, acts }: PostingStory, { at }: TimeWords): string[] {
+function describePast(
+  { requests, failures, edits, notes, duplicates, acts }: PostingStory,
+  { at }: TimeWords,
+): string[] {
   return [
     ...duplicates.map((row) => `Another record of the feed has the same key but different content (entry ${row.id}).`),
     ...edits.map(({ field, value, sourceValue }) => {

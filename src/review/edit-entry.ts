@@ -1,5 +1,6 @@
 // Edits fields of a posting that was rejected or failed; an edit holds until the source changes the field.
 import type { Config, FeedConfig } from '../config/config.ts';
+import type { Message } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { compileReader } from '../posting/reader.ts';
@@ -9,7 +10,6 @@ import { keepPullsOut, writeEdit } from '../store/change/edit.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { noteAct } from '../store/review/audit.ts';
 import { editsOfPosting } from '../store/review/override.ts';
-import type { WriteCommand } from './possible-actions.ts';
 import { recompute } from './recompute.ts';
 import { whyNot } from './why-not.ts';
 
@@ -22,11 +22,10 @@ export type EditReport =
       readonly remaining: string | undefined;
     }
   /** Nothing was changed. */
-  | { readonly kind: 'refused'; readonly message: string };
+  | { readonly kind: 'refused'; readonly message: Message };
 
 export interface EditOptions {
   readonly actor: string;
-  readonly write: WriteCommand;
 }
 
 /** `edits`: site field → its new text; an empty text removes the field. */
@@ -38,7 +37,7 @@ export async function editEntry(
   options: EditOptions,
 ): Promise<EditReport> {
   const found = await findChange(db, entry);
-  if (found === undefined) return refuseMissing(db, entry, options.write);
+  if (found === undefined) return refuseMissing(db, entry);
   const feed = config.feeds.get(found.feed);
   if (config.brokenFeeds.has(found.feed))
     return refused(`the configuration of feed ${found.feed} is wrong: fix it first`);
@@ -48,7 +47,7 @@ export async function editEntry(
       return refused(`feed ${feed.name} is being pulled right now; try again when that has ended`);
     }
     const change = await lockChange(tx, entry);
-    const obstacle = obstacleOf(change, options.write);
+    const obstacle = obstacleOf(change);
     if (change === undefined || change.fields === undefined || obstacle !== undefined) {
       return refused(obstacle ?? 'it is already resolved');
     }
@@ -68,10 +67,10 @@ export async function editEntry(
 }
 
 /** Why the entry cannot be edited, if it cannot. */
-function obstacleOf(change: OpenChangeRow | undefined, write: WriteCommand): string | undefined {
+function obstacleOf(change: OpenChangeRow | undefined): Message | undefined {
   if (change === undefined) return undefined;
   if (change.state !== 'rejected' && change.state !== 'failed') {
-    return whyNot('retry', { ...change, reason: null }, write);
+    return whyNot('retry', { ...change, reason: null });
   }
   return change.desired === 'absent' ? 'it is a delete, which has no fields' : undefined;
 }
@@ -88,9 +87,9 @@ function namesOf({ mapping }: FeedConfig, change: OpenChangeRow): Set<string> {
   ]);
 }
 
-async function refuseMissing(db: Database, entry: number, write: WriteCommand): Promise<EditReport> {
+async function refuseMissing(db: Database, entry: number): Promise<EditReport> {
   const [record] = await findEntries(db, [entry]);
-  return refused(record === undefined ? `there is no open review entry ${entry}` : whyNot('retry', record, write));
+  return refused(record === undefined ? `there is no open review entry ${entry}` : whyNot('retry', record));
 }
 
-const refused = (message: string): EditReport => ({ kind: 'refused', message });
+const refused = (message: Message): EditReport => ({ kind: 'refused', message });

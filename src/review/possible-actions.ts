@@ -1,14 +1,6 @@
-// Lists the exact commands available for an entry, depending on its state.
+// Lists the actions available for an entry, depending on its state.
+import type { EntryAction } from '../plan/action.ts';
 import type { EntryState } from '../store/change/act-in-review.ts';
-
-/** Completes the words after the program's name to a command that can be run as it is. */
-export type WriteCommand = (words: readonly string[]) => string;
-
-export interface PossibleAction {
-  readonly command: string;
-  /** What the command does. */
-  readonly effect: string;
-}
 
 /** The parts of an entry that determine the possible actions. */
 export interface ActionableEntry {
@@ -18,42 +10,64 @@ export interface ActionableEntry {
   readonly invalid: boolean;
 }
 
-export function possibleActions(entry: ActionableEntry, write: WriteCommand): PossibleAction[] {
-  const id = String(entry.id);
-  const action = (words: readonly string[], effect: string) => ({ command: write(['review', ...words]), effect });
-  const edit = action(['edit', id, '--set', 'FIELD=VALUE'], 'sets a field until the source changes it, and sends it');
-  const retry = action(['retry', id], 'sends it again as it is');
-  switch (entry.state) {
+export function possibleActions({ id: entry, state, desired, invalid }: ActionableEntry): EntryAction[] {
+  const action = (kind: 'approve' | 'discard' | 'retry' | 'reopen', effect: string): EntryAction => ({
+    kind,
+    entry,
+    parameters: {},
+    effect,
+  });
+  switch (state) {
     case 'rejected':
     case 'failed': {
-      const ways = entry.invalid ? [edit] : entry.desired === 'present' ? [edit, retry] : [retry];
-      return [...ways, action(['discard', id], 'leaves it as it is until the posting changes')];
+      const retry = action('retry', 'sends it again as it is');
+      const ways = invalid ? [edit(entry)] : desired === 'present' ? [edit(entry), retry] : [retry];
+      return [...ways, action('discard', 'leaves it as it is until the posting changes')];
     }
     case 'held':
       return [
-        action(['approve', id], 'deletes the job'),
-        action(['discard', id], 'keeps the job on the site until the posting comes back'),
+        action('approve', 'deletes the job'),
+        action('discard', 'keeps the job on the site until the posting comes back'),
       ];
     case 'in_doubt':
-      return [
-        action(['settle', id, '--exists', 'JOBID'], 'the site made the job, and this is its ID'),
-        action(['settle', id, '--missing'], 'the site did not make it: it is sent again'),
-      ];
+      return settleActions(entry);
     case 'unreadable':
       return [
         action(
-          ['discard', id],
+          'discard',
           'the feed counts as complete without it; until it can be read, its job stays, or all deletes are held if its key is unknown',
         ),
       ];
     case 'duplicate':
-      return [action(['discard', id], 'the first posting with this key is the right one')];
+      return [action('discard', 'the first posting with this key is the right one')];
     case 'discarded':
-      return [action(['reopen', id], 'returns it to review in its former state')];
+      return [action('reopen', 'returns it to review in its former state')];
     case 'ready':
     case 'sending':
       return [];
     default:
-      return entry.state satisfies never;
+      return state satisfies never;
   }
 }
+
+const edit = (entry: number): EntryAction => ({
+  kind: 'edit',
+  entry,
+  parameters: { field: null, value: null },
+  effect: 'sets a field until the source changes it, and sends it',
+});
+
+const settleActions = (entry: number): EntryAction[] => [
+  {
+    kind: 'settle',
+    entry,
+    parameters: { verdict: 'exists', site_job_id: null },
+    effect: 'the site made the job, and this is its ID',
+  },
+  {
+    kind: 'settle',
+    entry,
+    parameters: { verdict: 'missing' },
+    effect: 'the site did not make it: it is sent again',
+  },
+];

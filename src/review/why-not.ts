@@ -1,6 +1,7 @@
 // Explains why an action does not apply to an entry, and which one does.
+import { type Message, messageOf } from '../plan/message.ts';
 import type { EntryState } from '../store/change/act-in-review.ts';
-import type { WriteCommand } from './possible-actions.ts';
+import { possibleActions } from './possible-actions.ts';
 
 export type BulkAction = 'retry' | 'approve' | 'discard' | 'reopen';
 
@@ -8,9 +9,9 @@ export type BulkAction = 'retry' | 'approve' | 'discard' | 'reopen';
 const OTHER_KIND = 'its kind is not the one given with --kind';
 
 /** One sentence without a full stop, to follow the entry. */
-export function whyNot(action: BulkAction, entry: EntryState | undefined, write: WriteCommand): string {
+export function whyNot(action: BulkAction, entry: EntryState | undefined): Message {
   if (entry === undefined) return 'it is already resolved';
-  const id = String(entry.id);
+  const [first, second] = possibleActions({ ...entry, desired: undefined });
   if (action === 'reopen' && entry.state !== 'discarded')
     return `it is not discarded, but ${entry.state.replace('_', ' ')}`;
   switch (entry.state) {
@@ -20,20 +21,20 @@ export function whyNot(action: BulkAction, entry: EntryState | undefined, write:
       return 'it is being sent right now';
     case 'discarded':
       if (action === 'reopen') return OTHER_KIND;
-      return action === 'discard' ? 'it is already discarded' : `it is discarded: ${write(['review', 'reopen', id])}`;
+      return action === 'discard' ? 'it is already discarded' : messageOf('it is discarded', [{ action: first }]);
     case 'in_doubt':
-      return (
-        'the site may have made the job: check there, then ' +
-        `${write(['review', 'settle', id, '--exists', 'JOBID'])}, or ${write(['review', 'settle', id, '--missing'])}`
-      );
+      return messageOf('the site may have made the job: check there', [
+        { words: 'if it has the job', action: first },
+        { words: 'if not', action: second },
+      ]);
     case 'held':
       if (action === 'discard') return OTHER_KIND;
-      return `it is held: ${write(['review', 'approve', id])}`;
+      return messageOf('it is held', [{ action: first }]);
     case 'rejected':
     case 'failed':
       if (action === 'discard') return OTHER_KIND;
       if (action === 'approve') return `it is ${entry.state}, not held`;
-      return `it breaks a rule of the site, so sending it again would not help: ${write(['review', 'edit', id, '--set', 'FIELD=VALUE'])}`;
+      return messageOf('it breaks a rule of the site, so sending it again would not help', [{ action: first }]);
     case 'unreadable':
       if (action === 'discard') return OTHER_KIND;
       return 'the record could not be read, so there is nothing to send: fix it at the source, or discard it';

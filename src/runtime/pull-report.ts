@@ -1,14 +1,11 @@
-// Reports a pull: the printed lines, the JSON, and the exit status.
+// Reports a pull: its counts, what a person should know, and the exit status.
 import type { PullEnd } from '../../jobs/pull-feed.ts';
-import { describeNothingMirrored, mirroredNothing } from '../plan/nothing-mirrored.ts';
-import { plural } from '../plan/plural.ts';
+import { describeNothingMirrored } from '../plan/nothing-mirrored.ts';
 import type { FeedName } from '../posting/identifiers.ts';
-import type { WriteCommand } from '../review/possible-actions.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { finishPull, type PullStatus } from '../store/pull/pull-row.ts';
 import { type PullState, type PullSummary, summarisePull } from '../store/pull/pull-summary.ts';
 import { takeSearchNote } from '../store/site/site-search.ts';
-import { completeCommands } from './command-line.ts';
 import { ExitStatus } from './exit-status.ts';
 
 /** One line of `sync --json` (README, "What sync prints"). */
@@ -149,88 +146,3 @@ const NOTHING = {
   cleaned: 0,
   repaired: 0,
 } as const;
-
-/** Counts in the order of display, with their singular and plural words. */
-const PARTS = [
-  ['created', 'created'],
-  ['updated', 'updated'],
-  ['deleted', 'deleted'],
-  ['unchanged', 'unchanged'],
-  ['rejected', 'rejected'],
-  ['held', 'held'],
-  ['in_doubt', 'in doubt'],
-  ['failed', 'failed'],
-  ['pending', 'still to send'],
-  ['pending_deletes', 'still to delete'],
-  ['failed_deletes', 'delete refused', 'deletes refused'],
-  ['grace', 'missing, within grace'],
-  ['kept', 'kept by a reviewer'],
-  ['duplicates', 'duplicate', 'duplicates'],
-  ['unreadable', 'unreadable'],
-] as const satisfies readonly (readonly [keyof PullReport, one: string, many?: string])[];
-
-/** The report with its commands completed. */
-export const withCommands = (report: PullReport, write: WriteCommand): PullReport => ({
-  ...report,
-  shortfalls: report.shortfalls.map((text) => completeCommands(text, write)),
-  ...(report.message === undefined ? {} : { message: completeCommands(report.message, write) }),
-});
-
-/** The report for people: one line of counts, then what to know and do. */
-export function describeReport(written: PullReport, write: WriteCommand): string {
-  const report = withCommands(written, write);
-  const lines = [describeCounts(report)];
-  if (report.message !== undefined) lines.push(`  ${report.message}`);
-  if (report.status === 'incomplete') lines.push('  The feed is not proven complete, so nothing was deleted.');
-  if (report.held > 0) {
-    const wait = report.held === 1 ? '1 delete waits' : `${report.held} deletes wait`;
-    lines.push(`  ${wait} for approval: ${write(['review', 'approve', report.feed])}`);
-  }
-  if (report.review > 0) {
-    const wait = report.review === 1 ? '1 entry waits' : `${report.review} entries wait`;
-    lines.push(`  ${wait} for review: ${write(['review', 'list', report.feed])}`);
-  }
-  if (report.cleaned_example !== undefined) {
-    const had = report.cleaned === 1 ? '1 posting has' : `${report.cleaned} postings have`;
-    const see = write(['why', report.feed, report.cleaned_example]);
-    lines.push(`  ${had} characters that XML can't carry; they are left out: ${see}`);
-  }
-  if (report.repaired_example !== undefined) {
-    const had = report.repaired === 1 ? 'The record of 1 posting is' : `The records of ${report.repaired} postings are`;
-    const were = report.repaired === 1 ? 'it was' : 'they were';
-    lines.push(
-      `  ${had} not well-formed XML; ${were} repaired: ${write(['why', report.feed, report.repaired_example])}`,
-    );
-  }
-  return lines.join('\n');
-}
-
-/** The counts alone, without zeros. */
-export function describeCounts(report: PullReport): string {
-  const counts = PARTS.filter(([name]) => report[name] > 0).map(([name, one, many = one]) =>
-    plural(report[name], one, many),
-  );
-  const seconds = (report.duration_ms / 1000).toFixed(1);
-  return (
-    `${report.feed}: ${statusWords(report)}: ${report.seen} seen${counts.length > 0 ? `, ${counts.join(', ')}` : ''}; ` +
-    `${plural(report.requests, 'request')} in ${seconds} s`
-  );
-}
-
-function statusWords(report: PullReport): string {
-  const { status, discarded } = report;
-  const done = status === 'mirrored' || status === 'review' || status === 'not_modified';
-  const words = done && report.deleted === 0 && mirroredNothing(report) ? 'nothing mirrored' : STATUS_WORDS[status];
-  return discarded === 0
-    ? words
-    : `${words}, except ${discarded} discarded`.replace('nothing mirrored, except', 'nothing mirrored,');
-}
-
-const STATUS_WORDS: Readonly<Record<PullReport['status'], string>> = {
-  mirrored: 'mirrored',
-  not_modified: 'not modified',
-  review: 'mirrored, with review',
-  incomplete: 'incomplete feed',
-  failed: 'failed',
-  pending: 'not all sent',
-};

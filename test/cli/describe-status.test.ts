@@ -1,8 +1,8 @@
 // The status of sites and feeds as text for people.
 import { describe, expect, it } from 'vitest';
+import { completeCommands } from '../../src/cli/command-line.ts';
 import { describeFeeds, describeSite } from '../../src/cli/output/describe-status.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
-import { completeCommands } from '../../src/runtime/command-line.ts';
 
 const write = (words: readonly string[]): string => `jobmirror ${words.join(' ')} --config c.yaml`;
 

@@ -209,7 +209,7 @@ export const STATES: readonly State[] = [
     async begin(installation) {
       const list = await mirror(installation, withTarget(BAD));
       const { db, config } = await installation.app();
-      const acting = { actor: 'a person', write: (words: readonly string[]) => words.join(' ') };
+      const acting = { actor: 'a person' };
       await editEntry(db, config, await entryOfTarget(installation), { 'location-state': 'Texas' }, acting);
       return mirror(installation, list);
     },

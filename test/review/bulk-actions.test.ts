@@ -5,7 +5,7 @@ import { outcomeOf, outcomesOf } from '../../src/review/entry-outcome.ts';
 import { selectEntries } from '../../src/review/select-entries.ts';
 import type { BulkAction } from '../../src/review/why-not.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
-import { acme, acting, openStage, type Stage } from './stage.ts';
+import { acme, acting, openStage, type Stage, said } from './stage.ts';
 
 let stage: Stage;
 beforeEach(async () => {
@@ -66,7 +66,7 @@ describe('retry', () => {
     const ids = await Promise.all(keys.map((key) => stage.entry(key)));
     const { entries, acted } = await onEntries('retry', ids);
     expect(acted).toEqual([]);
-    expect(entries.map(({ key, result, message }) => [key, result, message])).toEqual([
+    expect(entries.map(({ key, result, message }) => [key, result, said(message)])).toEqual([
       ['odd', 'not_applicable', expect.stringContaining(`review edit ${ids[0]} --set FIELD=VALUE`)],
       ['a', 'not_applicable', expect.stringContaining(`review settle ${ids[1]} --exists JOBID`)],
       ['b', 'not_applicable', 'it is being sent right now'],
@@ -124,10 +124,10 @@ describe('approve', () => {
     { name: 'fewer', expected: 9 },
   ])('refuses if $name are held than the person saw', async ({ expected }) => {
     await holdEight();
-    expect(await onFeed('approve', expected)).toEqual({
-      kind: 'refused',
-      message: `8 deletes are held now, not ${expected}; check again: review list acme. Nothing was approved.`,
-    });
+    const report = await onFeed('approve', expected);
+    expect(report.kind === 'refused' && said(report.message)).toBe(
+      `8 deletes are held now, not ${expected}; check again: review list acme. Nothing was approved.`,
+    );
     expect(await stateOf('p3')).toBe('held');
     expect(await onFeed('approve', 8)).toMatchObject({ kind: 'acted', feeds: [{ done: 8 }] });
   });
@@ -193,12 +193,14 @@ describe('discard', () => {
     await stage.fail('p1', 'in_doubt');
     await stage.fail('p2', 'failed');
     const id = await stage.entry('p1');
-    expect(await onEntries('discard', [id])).toMatchObject({
-      entries: [{ result: 'not_applicable', message: expect.stringContaining(`review settle ${id} --missing`) }],
-    });
-    expect(((await onFeed('discard')) as Acted).feeds[0]?.message).toBe(
-      '1 discarded (1 failed); 1 not discarded: in doubt, use review settle',
-    );
+    const { entries } = await onEntries('discard', [id]);
+    expect(entries).toMatchObject([{ result: 'not_applicable' }]);
+    expect(entries.map(({ message }) => said(message))).toEqual([
+      expect.stringContaining(`review settle ${id} --missing`),
+    ]);
+    expect(((await onFeed('discard')) as Acted).feeds).toEqual([
+      { feed: 'acme', done: 1, message: '1 discarded (1 failed)', leftInDoubt: 1, kinds: { failed: 1 } },
+    ]);
     expect(await stateOf('p1')).toBe('in_doubt');
   });
 });

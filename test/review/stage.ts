@@ -1,5 +1,7 @@
 // Brings an installation into states that need a person, step by step and without a worker: pulled, claimed, recorded.
 import { pullFeed } from '../../jobs/pull-feed.ts';
+import { say } from '../../src/cli/write-action.ts';
+import type { Message } from '../../src/plan/message.ts';
 import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
@@ -98,5 +100,7 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
   };
 }
 
-/** The actor in the tests, and how commands are written there. */
-export const acting = { actor: 'tester', write: (words: readonly string[]) => words.join(' ') };
+export const acting = { actor: 'tester' };
+
+/** A message as the command line shows it, without the program's name. */
+export const said = (message: Message): string => say(message, (words) => words.join(' '));

@@ -1,7 +1,8 @@
 // The printed report of a pull.
 import { expect, it } from 'vitest';
+import { describeReport } from '../../src/cli/output/describe-report.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
-import { describeReport, failedReport } from '../../src/runtime/pull-report.ts';
+import { failedReport } from '../../src/runtime/pull-report.ts';
 
 const write = (words: readonly string[]): string => `jobmirror ${words.join(' ')}`;
 const { message: _, ...NOTHING } = failedReport(feedName('acme'), 1, '', 0);

@@ -1,7 +1,7 @@
 // What a pull records about records: removed characters, and problems beyond the limit of review entries.
 import { afterEach, expect, it } from 'vitest';
+import { describeReport } from '../../src/cli/output/describe-report.ts';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
-import { describeReport } from '../../src/runtime/pull-report.ts';
 import { countNoted, notesOf } from '../../src/store/pull/posting-notes.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';

@@ -108,12 +108,7 @@ describe.skipIf(!hasSharedFeeds)(`a real feed${sharedFeedsNote}`, () => {
     expect((await mirror.siteJobs()).size).toBe(live + step.created);
 
     const app = await mirror.app();
-    const approved = await actOnEntries(
-      app.db,
-      'approve',
-      { ids: [], feeds: [feedName('acme')] },
-      { actor: 'test', write: (words) => words.join(' ') },
-    );
+    const approved = await actOnEntries(app.db, 'approve', { ids: [], feeds: [feedName('acme')] }, { actor: 'test' });
     expect(approved).toMatchObject({ kind: 'acted', feeds: [{ done: step.held }] });
     const after = await mirror.sync();
     expect(after).toMatchObject({ held: 0, created: 0, pending_deletes: 0 });

@@ -9,8 +9,6 @@ import { CONFIG_FILE, loadConfig } from '../../config/load-config.ts';
 import { isKnownEncoding } from '../../feed/decode/charset.ts';
 import { plural } from '../../plan/plural.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
-import type { WriteCommand } from '../../review/possible-actions.ts';
-import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import type { Probe } from '../../site/exchange.ts';
@@ -18,6 +16,7 @@ import { createSiteClient } from '../../site/http/client.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { checkDatabase, type DatabaseCheck } from '../check-database.ts';
+import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
 
 type Answers = ReadonlyMap<SiteName, Probe>;
 

@@ -1,8 +1,8 @@
 // `jobmirror demo`: mirrors two versions of a bundled feed into a sandbox, proves the result, and keeps it open to explore.
 import { Command } from 'commander';
-import { commandWriter, pathFromHere } from '../../runtime/command-line.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { type StopSignal, stopSignal } from '../../runtime/stop-signal.ts';
+import { commandWriter, pathFromHere } from '../command-line.ts';
 import { makeDemoFolder } from '../demo/folder.ts';
 import { openPage, type Page } from '../demo/page.ts';
 import { DEMO_ACCOUNT, openStage, type Stage } from '../demo/stage.ts';

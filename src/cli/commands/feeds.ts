@@ -4,7 +4,6 @@ import { releaseOrphans } from '../../apply/maintain-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { addressOf } from '../../site/base-address.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../../store/feed/left-feeds.ts';
@@ -13,6 +12,7 @@ import { noteAct } from '../../store/review/audit.ts';
 import { declareChecked } from '../../store/site/site-search.ts';
 import { printJson, printLine } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { withApp } from '../with-app.ts';
 

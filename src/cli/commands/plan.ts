@@ -5,15 +5,14 @@ import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type PlanEnd, planFeed } from '../../pull/plan-feed.ts';
-import type { WriteCommand } from '../../review/possible-actions.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
-import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
 import { ExitStatus, worst } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { stopSignal } from '../../runtime/stop-signal.ts';
 import { OutputFailedError } from '../../telemetry/output-failure.ts';
 import { printJson, printLine, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
 import { formatBytes, startProgress } from '../../telemetry/progress.ts';
+import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
 import { describeChange, describeUnsent } from '../output/describe-change.ts';
 
 export function planCommand(): Command {

@@ -1,11 +1,10 @@
 // `jobmirror pulls`: lists the newest pulls with their counts.
 import { Command } from 'commander';
-import type { WriteCommand } from '../../review/possible-actions.ts';
-import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
 import { type CountedPull, countedPulls } from '../../store/review/overview.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatBytes } from '../../telemetry/progress.ts';
 import { formatTime } from '../../telemetry/times.ts';
+import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { pullStatus } from '../output/describe-status.ts';

@@ -3,15 +3,16 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { actOnEntries } from '../../review/act-on-entries.ts';
 import { selectEntries } from '../../review/select-entries.ts';
 import type { BulkAction } from '../../review/why-not.ts';
-import { commandWriter } from '../../runtime/command-line.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../store/review/review-entries.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { afterDiscard, askToDiscard } from '../ask-to-discard.ts';
+import { commandWriter } from '../command-line.ts';
 import { wholeNumber } from '../option-values.ts';
 import { reportAct } from '../report-actions.ts';
 import { withApp } from '../with-app.ts';
+import { say } from '../write-action.ts';
 
 interface BulkOptions {
   readonly config?: string;
@@ -82,13 +83,12 @@ function bulkCommand(action: BulkAction, description: string): Command {
         const actor = actorName(options.as);
         const report = await actOnEntries(app.db, action, selection, {
           actor,
-          write,
           expectHeld: options.count,
           ...asked,
         });
-        if (report.kind === 'refused') throw new UserError(report.message);
+        if (report.kind === 'refused') throw new UserError(say(report.message, write));
         const send = options.send === true;
-        process.exitCode = await reportAct(app, { action, ...report }, { json: options.json === true, send });
+        process.exitCode = await reportAct(app, { action, ...report }, { json: options.json === true, send, write });
         if (action !== 'discard') return;
         for (const line of afterDiscard(report.acted, write)) printNotice(line);
       }),

@@ -1,12 +1,13 @@
 // `jobmirror review edit`: sets fields of one rejected or failed posting, and sends it.
 import { Command, InvalidArgumentError } from 'commander';
 import { editEntry } from '../../review/edit-entry.ts';
-import { commandWriter } from '../../runtime/command-line.ts';
 import { ExitStatus, UserError, worst } from '../../runtime/exit-status.ts';
 import { actorName } from '../actor.ts';
+import { commandWriter } from '../command-line.ts';
 import { entryNumber } from '../option-values.ts';
 import { reportAct } from '../report-actions.ts';
 import { withApp } from '../with-app.ts';
+import { say } from '../write-action.ts';
 
 interface EditOptions {
   readonly config?: string;
@@ -29,15 +30,16 @@ export function reviewEditCommand(): Command {
       withApp(options, async (app) => {
         const report = await editEntry(app.db, app.config, id, Object.fromEntries(options.set), {
           actor: actorName(options.as),
-          write: commandWriter(options.config),
         });
-        if (report.kind === 'refused') throw new UserError(`entry ${id}: ${report.message}`);
+        if (report.kind === 'refused')
+          throw new UserError(`entry ${id}: ${say(report.message, commandWriter(options.config))}`);
         const { feed, key, remaining } = report;
         const message = remaining === undefined ? 'edited, ready to be sent' : `edited, still rejected: ${remaining}`;
         const entries = [{ entry: id, feed, key, result: 'done', message }] as const;
         const act = { action: 'edit', entries, feeds: [], acted: [{ id, feed }] };
         const send = options.send && remaining === undefined;
-        const status = await reportAct(app, act, { json: options.json === true, send });
+        const write = commandWriter(options.config);
+        const status = await reportAct(app, act, { json: options.json === true, send, write });
         process.exitCode = worst([status, remaining === undefined ? ExitStatus.done : ExitStatus.review]);
       }),
     );

@@ -2,9 +2,7 @@
 import { Command, Option } from 'commander';
 import { plural } from '../../plan/plural.ts';
 import { escalates } from '../../review/escalation.ts';
-import type { WriteCommand } from '../../review/possible-actions.ts';
 import type { App } from '../../runtime/app.ts';
-import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
 import { countFound } from '../../store/review/found-entries.ts';
 import {
   countEntries,
@@ -18,6 +16,7 @@ import {
 } from '../../store/review/review-entries.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
+import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { formatTable } from '../output/table.ts';

@@ -11,6 +11,7 @@ import { findChange } from '../../store/backlog/open-change.ts';
 import { printNotice } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { adoptFound } from '../adopt-found.ts';
+import { commandWriter } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { refuseMove } from '../refuse-move.ts';
 import { reportAct } from '../report-actions.ts';
@@ -92,7 +93,11 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
     const message = verdict.kind === 'missing' ? 'to be sent again' : `job ${verdict.siteJobId} adopted`;
     const entries = [{ entry: id, feed, key, result: 'done', message }] as const;
     const act = { action: 'settle', entries, feeds: [], acted: [{ id, feed }] };
-    process.exitCode = await reportAct(app, act, { json: options.json === true, send: options.send });
+    process.exitCode = await reportAct(app, act, {
+      json: options.json === true,
+      send: options.send,
+      write: commandWriter(options.config),
+    });
   } finally {
     await site?.client.close();
   }

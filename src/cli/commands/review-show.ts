@@ -1,15 +1,16 @@
 // `jobmirror review show`: all about one entry, and the exact commands that can be run for it.
 import { Command } from 'commander';
-import { actionLine } from '../../review/describe-history.ts';
+import type { EntryAction } from '../../plan/action.ts';
 import { escalates } from '../../review/escalation.ts';
-import { type ActionableEntry, type PossibleAction, possibleActions } from '../../review/possible-actions.ts';
-import { commandWriter } from '../../runtime/command-line.ts';
+import { type ActionableEntry, possibleActions } from '../../review/possible-actions.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { type EntryDetails, readEntry } from '../../store/review/review-entry.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
+import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { entryNumber } from '../option-values.ts';
 import { describeEntry } from '../output/describe-entry.ts';
 import { withApp } from '../with-app.ts';
+import { actionLine, writeAction } from '../write-action.ts';
 
 export function reviewShowCommand(): Command {
   return new Command('show')
@@ -22,9 +23,11 @@ export function reviewShowCommand(): Command {
         const entry = await readEntry(db, id);
         if (entry === undefined) throw new UserError(`there is no open review entry ${id}`);
         const escalated = entry.kind === 'change' && escalates({ ...entry.change, kind: entry.change.state }, config);
-        const actions = possibleActions(actionable(entry), commandWriter(options.config));
-        if (options.json === true) return printJson(toJson(entry, escalated, actions));
-        const possible = actions.length === 0 ? [] : ['', 'Possible:', ...actions.map(actionLine)];
+        const actions = possibleActions(actionable(entry));
+        const write = commandWriter(options.config);
+        if (options.json === true) return printJson(toJson(entry, escalated, actions, write));
+        const lines = actions.map((action) => actionLine(action, write));
+        const possible = lines.length === 0 ? [] : ['', 'Possible:', ...lines];
         return printLines([...describeEntry(entry, escalated), ...possible]);
       }),
     );
@@ -36,8 +39,8 @@ function actionable(entry: EntryDetails): ActionableEntry {
   return { id, state: discarded ? 'discarded' : kind, desired: undefined, invalid: false };
 }
 
-function toJson(entry: EntryDetails, escalated: boolean, actions: readonly PossibleAction[]): object {
-  const commands = actions.map(({ command }) => command);
+function toJson(entry: EntryDetails, escalated: boolean, actions: readonly EntryAction[], write: WriteCommand): object {
+  const commands = actions.map((action) => writeAction(action, write));
   if (entry.kind === 'record') {
     const { id, feed, key, kind, problems, excerpt, since, ageMs, firstPull, discarded, records } = entry.record;
     const age_seconds = Math.floor(ageMs / 1000);
@@ -53,6 +56,7 @@ function toJson(entry: EntryDetails, escalated: boolean, actions: readonly Possi
       excerpt,
       first_pull: firstPull,
       records,
+      actions,
       commands,
     };
   }
@@ -80,6 +84,7 @@ function toJson(entry: EntryDetails, escalated: boolean, actions: readonly Possi
     site_fields: live?.fields ?? null,
     edits: edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
     failures,
+    actions,
     commands,
   };
 }

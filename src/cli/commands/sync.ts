@@ -3,18 +3,11 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
-import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
 import { ExitStatus, UserError, worst } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
-import {
-  describeReport,
-  exitStatusOf,
-  failedReport,
-  type PullReport,
-  withCommands,
-} from '../../runtime/pull-report.ts';
+import { exitStatusOf, failedReport, type PullReport } from '../../runtime/pull-report.ts';
 import { removeOldRowsBriefly } from '../../runtime/retention.ts';
 import { STOP_WITHIN_MS, stopSignal } from '../../runtime/stop-signal.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';
@@ -22,7 +15,9 @@ import { giveUpPull } from '../../store/pull/pull-row.ts';
 import { OutputFailedError } from '../../telemetry/output-failure.ts';
 import { printJson, printLine, printNotice } from '../../telemetry/print.ts';
 import { type Progress, startProgress } from '../../telemetry/progress.ts';
+import { commandWriter, completeCommands } from '../command-line.ts';
 import { leftBehind } from '../left-behind.ts';
+import { describeReport, withCommands } from '../output/describe-report.ts';
 
 /** How many feeds are mirrored in parallel. */
 const FEEDS_AT_ONCE = 2;

@@ -1,15 +1,15 @@
 // `jobmirror why`: explains why one posting is, or is not, on the site as it is.
 import { Command } from 'commander';
 import { postingKey } from '../../posting/identifiers.ts';
-import { tellStory } from '../../review/describe-history.ts';
-import type { WriteCommand } from '../../review/possible-actions.ts';
-import { commandWriter, completeCommands } from '../../runtime/command-line.ts';
+import { describeHistory } from '../../review/describe-history.ts';
 import { type PostingStory, readStory } from '../../store/review/posting-history.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
+import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { pullJson } from '../output/pull-json.ts';
 import { withApp } from '../with-app.ts';
+import { actionLine, say } from '../write-action.ts';
 
 export function whyCommand(): Command {
   return new Command('why')
@@ -24,7 +24,11 @@ export function whyCommand(): Command {
         const write = commandWriter(options.config);
         if (options.json === true) return printJson(toJson(story, write));
         const words = { at: formatTime, span: formatSpan };
-        return printLines(tellStory(story, words, write).map((line) => completeCommands(line, write)));
+        return printLines(
+          describeHistory(story, words).map((line) =>
+            line.kind === 'action' ? actionLine(line.action, write) : completeCommands(say(line.message, write), write),
+          ),
+        );
       }),
     );
 }

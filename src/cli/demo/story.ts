@@ -1,15 +1,16 @@
 // Runs the demo's story: three pulls of a changing feed, each planned, mirrored and explained, then the proof.
 import { planFeed } from '../../pull/plan-feed.ts';
-import { commandWriter, pathFromHere } from '../../runtime/command-line.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
-import { describeCounts, describeReport, exitStatusOf, type PullReport } from '../../runtime/pull-report.ts';
+import { exitStatusOf, type PullReport } from '../../runtime/pull-report.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import { createSiteClient } from '../../site/http/client.ts';
 import type { PlannedChange } from '../../store/backlog/planned-changes.ts';
 import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../store/review/review-entries.ts';
 import { startProgress } from '../../telemetry/progress.ts';
+import { commandWriter, pathFromHere } from '../command-line.ts';
 import { CHANGE_SIGNS, describeChange } from '../output/describe-change.ts';
+import { describeCounts, describeReport } from '../output/describe-report.ts';
 import { type ExpectedSite, expectSite, readVersion } from './feed-version.ts';
 import type { Page } from './page.ts';
 import { type Evidence, type ListedJobs, listJobs, proveSite } from './proof.ts';

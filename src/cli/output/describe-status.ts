@@ -1,9 +1,7 @@
 // Formats the status of sites and feeds for people: first what needs somebody, then the numbers.
 import { describeMove } from '../../apply/guard-address.ts';
 import { plural } from '../../plan/plural.ts';
-import type { WriteCommand } from '../../review/possible-actions.ts';
 import { siteStatusOf } from '../../review/site-status.ts';
-import { completeCommands } from '../../runtime/command-line.ts';
 import { describeLate, isLate } from '../../runtime/late-schedules.ts';
 import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
 import type { LiveProcess } from '../../store/locks/processes.ts';
@@ -15,6 +13,7 @@ import type { RefusedToken } from '../../store/site/refused-token.ts';
 import type { SiteState } from '../../store/site/site-state.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
+import { completeCommands, type WriteCommand } from '../command-line.ts';
 import { describeLeft } from '../left-behind.ts';
 import { formatTable } from './table.ts';
 

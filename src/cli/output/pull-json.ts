@@ -1,7 +1,7 @@
 // The JSON form of a pull, for scripts.
-import type { WriteCommand } from '../../review/possible-actions.ts';
-import { completeCommands } from '../../runtime/command-line.ts';
+
 import type { PullRow } from '../../store/pull/pull-row.ts';
+import { completeCommands, type WriteCommand } from '../command-line.ts';
 
 /** Uses the names of `sync --json` for the values that both have. */
 export function pullJson(pull: PullRow, write: WriteCommand): object {

@@ -1,0 +1,74 @@
+// Writes actions as commands: the only place that knows which command does what.
+import type { Action, EntryAction, OtherAction } from '../plan/action.ts';
+import { type Message, tell, tellAll } from '../plan/message.ts';
+import type { WriteCommand } from './command-line.ts';
+
+/** The action as a command that can be run as it is, but for what the person has to fill in (in capitals). */
+export const writeAction = (action: Action, write: WriteCommand): string => write(wordsOf(action));
+
+/** A message with its commands. */
+export const say = (message: Message, write: WriteCommand): string =>
+  tell(message, (action) => writeAction(action, write));
+
+export const sayAll = (messages: readonly Message[], write: WriteCommand): string =>
+  tellAll(messages, (action) => writeAction(action, write));
+
+/** The action with its effect, on a line below the entry that it applies to. */
+export const actionLine = (action: EntryAction, write: WriteCommand): string =>
+  `  ${writeAction(action, write)}   (${action.effect})`;
+
+/** The words after the program's name. */
+function wordsOf(action: Action): readonly string[] {
+  return 'entry' in action ? ['review', ...entryWords(action)] : otherWords(action);
+}
+
+function entryWords(action: EntryAction): readonly string[] {
+  const id = String(action.entry);
+  switch (action.kind) {
+    case 'approve':
+    case 'discard':
+    case 'retry':
+    case 'reopen':
+      return [action.kind, id];
+    case 'edit':
+      return ['edit', id, '--set', 'FIELD=VALUE'];
+    case 'settle':
+      return ['settle', id, ...(action.parameters.verdict === 'exists' ? ['--exists', 'JOBID'] : ['--missing'])];
+    default:
+      return action satisfies never;
+  }
+}
+
+function otherWords(action: OtherAction): readonly string[] {
+  switch (action.kind) {
+    case 'list_entries': {
+      const { feed = [], entryKind, discarded } = action;
+      const kind = entryKind === undefined ? [] : ['--kind', entryKind];
+      return ['review', 'list', feed, kind, discarded === true ? '--discarded' : []].flat();
+    }
+    case 'list_pulls':
+      return ['pulls', action.feed];
+    case 'explain_posting':
+      return ['why', action.feed, action.key];
+    case 'show_status':
+      return ['status'];
+    case 'approve_held': {
+      const count = action.count === undefined ? [] : ['--count', String(action.count)];
+      return ['review', 'approve', action.feed, ...count];
+    }
+    case 'resume_site':
+      return ['resume', action.site, ...(action.because === undefined ? [] : [`--${action.because}`])];
+    case 'rename_feed':
+      return ['feeds', 'rename', action.feed, action.to ?? 'NAME'];
+    case 'retire_feed':
+      return ['feeds', 'retire', action.feed];
+    case 'declare_feed_new':
+      return ['feeds', 'new', action.feed];
+    case 'import_mappings':
+      return ['mappings', 'import', 'FILE'];
+    case 'start_schedules':
+      return ['start'];
+    default:
+      return action satisfies never;
+  }
+}

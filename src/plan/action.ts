@@ -1,0 +1,44 @@
+// What a person can do, as data. The command line writes an action as a command; a page can render it as a link or form.
+import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
+
+/** An action on one review entry. A parameter that is `null` is for the person to fill in. */
+export type EntryAction =
+  | {
+      readonly kind: 'approve' | 'discard' | 'retry' | 'reopen';
+      readonly entry: number;
+      readonly parameters: Readonly<Record<string, never>>;
+      readonly effect: string;
+    }
+  | {
+      readonly kind: 'edit';
+      readonly entry: number;
+      readonly parameters: { readonly field: null; readonly value: null };
+      readonly effect: string;
+    }
+  | {
+      readonly kind: 'settle';
+      readonly entry: number;
+      readonly parameters: { readonly verdict: 'exists'; readonly site_job_id: null } | { readonly verdict: 'missing' };
+      readonly effect: string;
+    };
+
+/** An action on a feed or site, or a list to look at. */
+export type OtherAction =
+  | { readonly kind: 'list_entries'; readonly feed?: FeedName; readonly entryKind?: 'held'; readonly discarded?: true }
+  | { readonly kind: 'list_pulls'; readonly feed: FeedName }
+  | { readonly kind: 'explain_posting'; readonly feed: FeedName; readonly key: PostingKey }
+  | { readonly kind: 'show_status' }
+  /** @param count approve only if exactly this many deletes are held */
+  | { readonly kind: 'approve_held'; readonly feed: FeedName; readonly count?: number }
+  /** @param because why the site may be used again: it is the same site at a new address, or was really emptied */
+  | { readonly kind: 'resume_site'; readonly site: SiteName; readonly because?: 'moved' | 'emptied' }
+  /** @param to `null`: for the person to fill in */
+  | { readonly kind: 'rename_feed'; readonly feed: FeedName; readonly to: FeedName | null }
+  | { readonly kind: 'retire_feed'; readonly feed: FeedName }
+  /** The site has none of the feed's jobs. */
+  | { readonly kind: 'declare_feed_new'; readonly feed: FeedName }
+  | { readonly kind: 'import_mappings' }
+  /** Starts the process that runs the schedules. */
+  | { readonly kind: 'start_schedules' };
+
+export type Action = EntryAction | OtherAction;

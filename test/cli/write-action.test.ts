@@ -1,0 +1,41 @@
+// Each action as the command that does it.
+import { expect, it } from 'vitest';
+import { writeAction } from '../../src/cli/write-action.ts';
+import type { Action } from '../../src/plan/action.ts';
+import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+
+const feed = feedName('acme');
+const site = siteName('board');
+const onEntry = { entry: 7, effect: '' };
+
+it.each<[Action, string]>([
+  [{ ...onEntry, kind: 'approve', parameters: {} }, 'review approve 7'],
+  [{ ...onEntry, kind: 'discard', parameters: {} }, 'review discard 7'],
+  [{ ...onEntry, kind: 'retry', parameters: {} }, 'review retry 7'],
+  [{ ...onEntry, kind: 'reopen', parameters: {} }, 'review reopen 7'],
+  [{ ...onEntry, kind: 'edit', parameters: { field: null, value: null } }, 'review edit 7 --set FIELD=VALUE'],
+  [
+    { ...onEntry, kind: 'settle', parameters: { verdict: 'exists', site_job_id: null } },
+    'review settle 7 --exists JOBID',
+  ],
+  [{ ...onEntry, kind: 'settle', parameters: { verdict: 'missing' } }, 'review settle 7 --missing'],
+  [{ kind: 'list_entries' }, 'review list'],
+  [{ kind: 'list_entries', entryKind: 'held' }, 'review list --kind held'],
+  [{ kind: 'list_entries', feed, discarded: true }, 'review list acme --discarded'],
+  [{ kind: 'list_pulls', feed }, 'pulls acme'],
+  [{ kind: 'explain_posting', feed, key: postingKey('a b') }, 'why acme a b'],
+  [{ kind: 'show_status' }, 'status'],
+  [{ kind: 'approve_held', feed }, 'review approve acme'],
+  [{ kind: 'approve_held', feed, count: 3 }, 'review approve acme --count 3'],
+  [{ kind: 'resume_site', site }, 'resume board'],
+  [{ kind: 'resume_site', site, because: 'moved' }, 'resume board --moved'],
+  [{ kind: 'resume_site', site, because: 'emptied' }, 'resume board --emptied'],
+  [{ kind: 'rename_feed', feed, to: feedName('new') }, 'feeds rename acme new'],
+  [{ kind: 'rename_feed', feed, to: null }, 'feeds rename acme NAME'],
+  [{ kind: 'retire_feed', feed }, 'feeds retire acme'],
+  [{ kind: 'declare_feed_new', feed }, 'feeds new acme'],
+  [{ kind: 'import_mappings' }, 'mappings import FILE'],
+  [{ kind: 'start_schedules' }, 'start'],
+])('%j', (action, command) => {
+  expect(writeAction(action, (words) => words.join(' '))).toBe(command);
+});
