@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Compute only, or talk to servers of their own within the process. */
-const UNIT = ['architecture', 'config', 'feed', 'plan', 'posting', 'site', 'telemetry'].map(
+const UNIT = ['architecture', 'bytes', 'config', 'feed', 'plan', 'posting', 'site', 'telemetry'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 /** Wait for most of their time: for processes that start, die or stand still, and for what happens then. */
@@ -92,6 +92,8 @@ export default defineConfig({
       provider: 'v8',
       include: [
         'src/plan/**',
+        'src/bytes/{record,key}-index.ts',
+        'src/pull/pull-ledger.ts',
         'src/site/outcome.ts',
         'jobs/apply-change.ts',
         'src/apply/confirm-gone.ts',

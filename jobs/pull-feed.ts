@@ -3,7 +3,7 @@
 import { type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
 import type { Wait } from '../src/feed/source/gathered-body.ts';
 import { requestDigest } from '../src/feed/source/request-digest.ts';
-import { PullLedger } from '../src/plan/pull-ledger.ts';
+import { PullLedger } from '../src/pull/pull-ledger.ts';
 import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
 import { mergePull } from '../src/pull/merge-pull.ts';
 import { asSmallFeed, asStreamingFeed, briefly } from '../src/pull/pull-slots.ts';

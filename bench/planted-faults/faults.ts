@@ -183,7 +183,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'src/posting/hash.ts',
     find: ' ^ (interpretation[byte] as number)',
     put: '',
-    tests: ['test/posting/hash.test.ts', 'test/plan/pull-ledger.test.ts'],
+    tests: ['test/posting/hash.test.ts', 'test/pull/pull-ledger.test.ts'],
   },
   {
     file: 'src/posting/fingerprint.ts',
@@ -231,16 +231,16 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // What is stored.
   {
-    file: 'src/posting/clean-texts.ts',
+    file: 'src/bytes/clean-texts.ts',
     find: `if (json.includes('\\t'))`,
     put: 'if (false)',
-    tests: ['test/posting/clean-texts.test.ts'],
+    tests: ['test/bytes/clean-texts.test.ts'],
   },
   {
-    file: 'src/posting/utf8-writer.ts',
+    file: 'src/bytes/utf8-writer.ts',
     find: "      this.#joined = '';",
     put: '',
-    tests: ['test/posting/clean-texts.test.ts', 'test/posting/hash.test.ts'],
+    tests: ['test/bytes/clean-texts.test.ts'],
   },
   {
     file: 'src/store/feed/feed-state.ts',
@@ -551,10 +551,10 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/store/worker-lease.test.ts'],
   },
   {
-    file: 'src/plan/key-index.ts',
+    file: 'src/bytes/key-index.ts',
     find: 'for (let at = lastWord & (bit - 1); at',
     put: 'for (let at = lastWord & bit; at',
-    tests: ['test/plan/key-index.test.ts'],
+    tests: ['test/bytes/key-index.test.ts'],
   },
   {
     file: 'src/runtime/engine.ts',

@@ -1,6 +1,6 @@
 // Types of the plan: what is known about a posting, its desired state, and the change that the pull makes of the two.
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
-import type { KeptFields, Problem } from '../posting/posting.ts';
+import type { Fields, Problem } from '../posting/posting.ts';
 
 /** Why a change is in its state, for people: one sentence and every problem behind it. */
 export interface Reason {
@@ -40,12 +40,12 @@ export interface OpenChange {
 export type TargetState = 'ready' | 'held' | 'rejected';
 
 /** The desired state of one posting now. It replaces any earlier one (law 5). */
-export type DesiredChange =
+export type DesiredChange<Content = Fields> =
   | {
       readonly desired: 'present';
       readonly key: PostingKey;
       readonly operation: 'create' | 'update';
-      readonly fields: KeptFields;
+      readonly fields: Content;
       readonly recordHash: Buffer;
       readonly contentHash: Buffer;
       readonly target: TargetState;

@@ -1,17 +1,17 @@
 // Decides what a pull does about one posting, given its mapping and its open change.
-import type { KeptFields, Problem, ReadPosting } from '../posting/posting.ts';
+import type { Problem, ReadPosting } from '../posting/posting.ts';
 import type { DesiredChange, Mapping, OpenChange, Reason } from './desired-change.ts';
 
 /** What a pull does about one posting that it saw. */
-export type Planned =
+export type Planned<Content> =
   /** The site already has this content. `refresh`: the bytes differ, so only the record hash is updated. */
   | { readonly kind: 'unchanged'; readonly refresh: boolean }
   /** An open change already has this desired state; it is left as it is, even if rejected. */
   | { readonly kind: 'pending_same'; readonly refresh: boolean }
   /** A new desired state, with no change open for the posting. */
-  | { readonly kind: 'new'; readonly desired: DesiredChange }
+  | { readonly kind: 'new'; readonly desired: DesiredChange<Content> }
   /** A desired state that replaces that of an open change. */
-  | { readonly kind: 'superseding'; readonly desired: DesiredChange };
+  | { readonly kind: 'superseding'; readonly desired: DesiredChange<Content> };
 
 export interface Known {
   readonly mapping: Mapping | undefined;
@@ -31,7 +31,7 @@ export interface Known {
  * | invalid | any          | as above             | the same, but in the target state rejected: the     |
  * |         |              |                      | live job stays as it is                             |
  */
-export function planPosting(result: ReadPosting<KeptFields>, recordHash: Buffer, known: Known): Planned {
+export function planPosting<Content>(result: ReadPosting<Content>, recordHash: Buffer, known: Known): Planned<Content> {
   const { posting } = result;
   const { mapping, open } = known;
   if (open !== undefined) {
@@ -46,12 +46,16 @@ export function planPosting(result: ReadPosting<KeptFields>, recordHash: Buffer,
   return { kind: 'new', desired: desiredFor(result, recordHash, mapping) };
 }
 
-function desiresTheSame(open: OpenChange, result: ReadPosting<KeptFields>): boolean {
+function desiresTheSame(open: OpenChange, result: ReadPosting<unknown>): boolean {
   const sameContent = open.contentHash?.equals(result.posting.contentHash) === true;
   return open.desired === 'present' && sameContent && open.invalid === (result.kind === 'invalid');
 }
 
-function desiredFor(result: ReadPosting<KeptFields>, recordHash: Buffer, mapping: Mapping | undefined): DesiredChange {
+function desiredFor<Content>(
+  result: ReadPosting<Content>,
+  recordHash: Buffer,
+  mapping: Mapping | undefined,
+): DesiredChange<Content> {
   return {
     desired: 'present',
     key: result.posting.key,

@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto';
 import type { PostingKey } from './identifiers.ts';
 import type { Fields } from './posting.ts';
-import { mostUtf8Bytes, Utf8Writer } from './utf8-writer.ts';
 
 /** Bytes of every hash here. With 128 bits, the chance that any two of 10^16 records collide is about 1 in 10^7. */
 export const HASH_BYTES = 16;
@@ -50,21 +49,14 @@ export function keyHash(key: PostingKey): Buffer {
  */
 export function contentHash(fields: Fields): Buffer {
   const headings = headingsOf(Object.keys(fields));
-  let most = 0;
-  for (const { name } of headings)
-    most += MOST_BYTES_OF_LENGTHS + mostUtf8Bytes(name) + mostUtf8Bytes(fields[name] ?? '');
-  const memory = memoryFor(most);
-  const canonical = new Utf8Writer(memory, 0);
+  let canonical = '';
   for (const { name, text } of headings) {
     const value = fields[name] ?? '';
-    canonical.write(`${text}${value.length}:`);
-    canonical.write(value);
+    canonical += `${text}${value.length}:`;
+    canonical += value;
   }
-  return firstBytes(hash('sha256', memory.subarray(0, canonical.end()), 'binary'));
+  return firstBytes(hash('sha256', canonical, 'binary'));
 }
-
-/** Upper bound for the two lengths of a field, with their colons. */
-const MOST_BYTES_OF_LENGTHS = 2 * '9007199254740991:'.length;
 
 /** What precedes a field's value. `text` is the name with its length prefix. */
 interface Heading {
@@ -83,18 +75,6 @@ function headingsOf(names: readonly string[]): readonly Heading[] {
     lastNames = names;
   }
   return lastHeadings;
-}
-
-/** Reused for each posting. */
-let canonicalMemory = Buffer.allocUnsafeSlow(64 * 1024);
-/** Larger postings get memory of their own. */
-const MOST_KEPT_BYTES = 1024 * 1024;
-
-/** Memory of at least `bytes`, valid until the next call. */
-function memoryFor(bytes: number): Buffer {
-  if (bytes > MOST_KEPT_BYTES) return Buffer.allocUnsafeSlow(bytes);
-  if (bytes > canonicalMemory.length) canonicalMemory = Buffer.allocUnsafeSlow(Math.min(2 * bytes, MOST_KEPT_BYTES));
-  return canonicalMemory;
 }
 
 // A digest string copied into pooled memory costs half as much as a digest in a buffer of its own.

@@ -12,9 +12,6 @@ export type RecordTree = string | readonly RecordTree[] | { readonly [name: stri
 /** Site field name → text. An absent field is not sent; an empty string is sent as an empty element. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** Fields on their way to the database: as texts, or already serialised as a UTF-8 JSON object. */
-export type KeptFields = Fields | Buffer;
-
 /** One problem: the field, its value, and a message that says what is wrong and what to do. */
 export interface Problem {
   readonly field?: string;
@@ -26,9 +23,9 @@ export interface Problem {
 }
 
 /** A record read into fields. Whether it satisfies the known rules of the site is in {@link ReadPosting}. */
-export interface Posting<Kept extends KeptFields = Fields> {
+export interface Posting<Content = Fields> {
   readonly key: PostingKey;
-  readonly fields: Kept;
+  readonly fields: Content;
   /** 16 bytes over the canonical content (names sorted, lengths prefixed). */
   readonly contentHash: Buffer;
   /** Changes made while reading, such as removed characters that XML can't carry. */
@@ -36,10 +33,10 @@ export interface Posting<Kept extends KeptFields = Fields> {
 }
 
 /** The result of reading a record with a usable key. All problems of the record are collected. */
-export type ReadPosting<Kept extends KeptFields = Fields> =
-  | { readonly kind: 'posting'; readonly posting: Posting<Kept> }
+export type ReadPosting<Content = Fields> =
+  | { readonly kind: 'posting'; readonly posting: Posting<Content> }
   /** Breaks a rule of the site: rejected before sending. */
-  | { readonly kind: 'invalid'; readonly posting: Posting<Kept>; readonly problems: readonly Problem[] };
+  | { readonly kind: 'invalid'; readonly posting: Posting<Content>; readonly problems: readonly Problem[] };
 
 /** The result of reading one record. */
 export type ReadResult =

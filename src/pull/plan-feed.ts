@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { readFeed } from '../feed/read-feed.ts';
 import type { CommonReason } from '../plan/nothing-mirrored.ts';
-import { PullLedger } from '../plan/pull-ledger.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import {
   commonReason,
@@ -24,6 +23,7 @@ import { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteUnreadable, type UnreadableRecords } from '../store/pull/record-problems.ts';
 import type { FeedSetup, PullContext } from './feed-setup.ts';
 import { prepareMerge } from './merge-pull.ts';
+import { PullLedger } from './pull-ledger.ts';
 import { RecordPlanner } from './record-planner.ts';
 import { refuseFeed } from './refuse-feed.ts';
 

@@ -1,24 +1,24 @@
 // Plans a group of postings: counts each, compares it with what is known of its key, and writes what follows.
 import type { DesiredChange } from '../plan/desired-change.ts';
 import { planPosting } from '../plan/plan-posting.ts';
-import type { PullLedger } from '../plan/pull-ledger.ts';
 import { keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
-import type { KeptFields, ReadPosting } from '../posting/posting.ts';
-import type { PullTransaction, Refresh } from '../store/pull/pull-transaction.ts';
+import type { ReadPosting } from '../posting/posting.ts';
+import type { PullTransaction, Refresh, WrittenFields } from '../store/pull/pull-transaction.ts';
+import type { PullLedger } from './pull-ledger.ts';
 import type { UnusableRecords } from './unusable-records.ts';
 import type { WaitingRecord } from './waiting-records.ts';
 
 /** A record that was read into a posting. */
 export interface RecordPosting {
   readonly record: WaitingRecord;
-  readonly read: ReadPosting<KeptFields>;
+  readonly read: ReadPosting<WrittenFields>;
 }
 
 /** What becomes of a group of postings. */
 interface Group {
-  readonly newChanges: DesiredChange[];
-  readonly superseding: DesiredChange[];
+  readonly newChanges: DesiredChange<WrittenFields>[];
+  readonly superseding: DesiredChange<WrittenFields>[];
   readonly refreshed: Refresh[];
   readonly pendingSame: Refresh[];
   /** Keys of new changes whose postings were missing before. */

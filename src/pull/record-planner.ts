@@ -2,7 +2,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { RecordSink } from '../feed/feed-reading.ts';
-import type { PullLedger } from '../plan/pull-ledger.ts';
 import { HASH_BYTES, interpretedHash } from '../posting/hash.ts';
 import type { MappingSpec } from '../posting/mapping.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -10,6 +9,7 @@ import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { type Edits, editsOf } from '../store/review/override.ts';
 import type { RecordRules } from './feed-setup.ts';
 import { planPostings, type RecordPosting } from './plan-postings.ts';
+import type { PullLedger } from './pull-ledger.ts';
 import { compileRecordReader, type RecordReader } from './read-record.ts';
 import { type UnreadableRecord, UnusableRecords } from './unusable-records.ts';
 import { type WaitingRecord, WaitingRecords } from './waiting-records.ts';

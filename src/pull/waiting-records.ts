@@ -1,6 +1,6 @@
 // Keeps copies of the records that have to be parsed, in memory that is reused from batch to batch.
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
-import type { SeenRecord } from '../plan/pull-ledger.ts';
+import type { SeenRecord } from './pull-ledger.ts';
 import { EXCERPT_BYTES } from './unusable-records.ts';
 
 /** A batch of records to parse is full at either limit; the bytes limit memory. */

@@ -2,6 +2,8 @@
 import type { SourceFile } from './import-scan.ts';
 
 const CENTRE = ['src/posting', 'src/plan'] as const;
+/** Compact tables and encoders, only for what would otherwise be too slow. */
+const FAST = 'src/bytes';
 const SIDES = [...CENTRE, 'src/feed', 'src/store', 'src/queue', 'src/site', 'src/config', 'src/telemetry'] as const;
 const STEPS = [...SIDES, 'src/pull', 'src/apply', 'jobs', 'src/review'] as const;
 
@@ -9,15 +11,16 @@ const STEPS = [...SIDES, 'src/pull', 'src/apply', 'jobs', 'src/review'] as const
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/posting': [],
   'src/plan': ['src/posting'],
-  'src/feed': CENTRE,
+  'src/bytes': ['src/posting'],
+  'src/feed': [...CENTRE, FAST],
   'src/embedded-postgres': [],
-  'src/store': CENTRE,
+  'src/store': [...CENTRE, FAST],
   'src/queue': CENTRE,
-  'src/site': CENTRE,
+  'src/site': [...CENTRE, FAST],
   'src/telemetry': ['src/posting'],
   'src/config': SIDES,
   'src/sandbox': [],
-  'src/pull': SIDES,
+  'src/pull': [...SIDES, FAST],
   'src/apply': SIDES,
   jobs: [...SIDES, 'src/pull', 'src/apply'],
   'src/review': SIDES,
@@ -44,8 +47,8 @@ const ONLY_IN: readonly { readonly packages: readonly string[]; readonly folders
   { packages: ['fast-xml-parser', 'xmlbuilder2', 'saxes'], folders: ['src/site', 'src/feed', 'src/sandbox'] },
 ];
 
-/** The pure centre computes only from its arguments. Hashing counts as computing. */
-const PURE = ['src/posting', 'src/plan'];
+/** The pure centre, and what is only fast, compute only from their arguments. Hashing counts as computing. */
+const PURE = ['src/posting', 'src/plan', 'src/bytes'];
 const PURE_MODULES = new Set(['node:crypto', 'node:buffer']);
 const IMPURE_TEXT =
   /\b(?:Date\.now|performance\.|new Date\(\)|Math\.random|process\.|console\.|set(?:Timeout|Interval|Immediate)\b|fetch\()/;

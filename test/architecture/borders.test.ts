@@ -27,6 +27,7 @@ describe('detected', () => {
     ['all exported on', 'src/queue/a.ts', 'export * from "../site/b.ts";', 'src/queue may not import src/site/b.ts'],
     ['while running', 'src/feed/a.ts', "const b = await import('../store/b.ts');", 'may not import src/store/b.ts'],
     ['outwards', 'src/posting/a.ts', "import { b } from '../plan/b.ts';", 'src/posting may not import src/plan/b.ts'],
+    ['what is only fast', 'src/plan/a.ts', "import { b } from '../bytes/b.ts';", 'src/plan may not import src/bytes/'],
     ['of jobs', 'src/review/a.ts', "import { b } from '../../jobs/b.ts';", 'src/review may not import jobs/b.ts'],
     ['by jobs', 'jobs/a.ts', "import { b } from '../src/cli/b.ts';", 'jobs may not import src/cli/b.ts'],
     ['of the sandbox', 'jobs/a.ts', "import { b } from '../src/sandbox/b.ts';", 'jobs may not import src/sandbox/b.ts'],
@@ -58,6 +59,7 @@ describe('detected', () => {
       "import { readFileSync } from 'node:fs';",
       'is pure and may not import node:fs',
     ],
+    ['a clock in a table', 'src/bytes/a.ts', 'const at = Date.now();', '"Date.now" is not'],
     ['a clock in the centre', 'src/posting/a.ts', 'const at = new Date();', '"new Date()" is not'],
     [
       'output that bypasses the print functions',

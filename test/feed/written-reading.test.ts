@@ -5,7 +5,7 @@ import { GrowingBytes } from '../../src/feed/batch/growing-bytes.ts';
 import { readingIn, writeReading } from '../../src/feed/batch/written-reading.ts';
 import { HASH_BYTES } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
-import type { KeptFields, Problem, ReadPosting } from '../../src/posting/posting.ts';
+import type { Fields, Problem, ReadPosting } from '../../src/posting/posting.ts';
 import { removeIllegalCharacters } from '../../src/posting/xml-characters.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 300 });
@@ -29,7 +29,7 @@ const reading: fc.Arbitrary<ReadPosting> = fc.oneof(
 );
 
 /** The reading with its fields as the JSON that is copied to the database. */
-const asWritten = (result: ReadPosting<KeptFields>) => {
+const asWritten = (result: ReadPosting<Fields | Buffer>) => {
   const { fields } = result.posting;
   return {
     ...result,

@@ -1,9 +1,10 @@
 // Writes the changes of one pull into the backlog: copies rows while the feed streams, then merges and commits at the end.
 
+import type { RecordIndex } from '../../bytes/record-index.ts';
 import type { DesiredChange } from '../../plan/desired-change.ts';
 import type { Known } from '../../plan/plan-posting.ts';
-import type { RecordIndex } from '../../plan/record-index.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
 import { lockKey } from '../locks/advisory-locks.ts';
 import { markWorkConnection } from '../locks/stale-lock-holder.ts';
 import { loadRecordIndex } from '../mapping/index-loader.ts';
@@ -18,6 +19,9 @@ export interface PullSubject {
   readonly feed: FeedName;
   readonly site: SiteName;
 }
+
+/** The fields of a change on their way to the database: as texts, or already written as a UTF-8 JSON object. */
+export type WrittenFields = Fields | Buffer;
 
 /** The new record hash of a posting whose content is unchanged. */
 export interface Refresh {
@@ -156,7 +160,7 @@ export class PullTransaction {
   }
 
   /** Writes changes for postings without an open one; small numbers wait for more, or for {@link flush}. */
-  async addNew(desiredChanges: readonly DesiredChange[]): Promise<void> {
+  async addNew(desiredChanges: readonly DesiredChange<WrittenFields>[]): Promise<void> {
     this.added += desiredChanges.length;
     this.#changes.add(this.#rowsOf(desiredChanges));
     if (this.#changes.waiting < SENT_BYTES) return;
@@ -182,7 +186,7 @@ export class PullTransaction {
   }
 
   /** Writes changes that may supersede open ones. */
-  async addSuperseding(desiredChanges: readonly DesiredChange[]): Promise<void> {
+  async addSuperseding(desiredChanges: readonly DesiredChange<WrittenFields>[]): Promise<void> {
     if (desiredChanges.length === 0) return;
     this.superseding += desiredChanges.length;
     await this.#sending;
@@ -238,11 +242,11 @@ export class PullTransaction {
   }
 
   /** Lazily, as the rows are written one by one. */
-  *#rowsOf(desiredChanges: readonly DesiredChange[]): Generator<Cell[]> {
+  *#rowsOf(desiredChanges: readonly DesiredChange<WrittenFields>[]): Generator<Cell[]> {
     for (const desired of desiredChanges) yield this.#rowOf(desired);
   }
 
-  #rowOf(desired: DesiredChange): Cell[] {
+  #rowOf(desired: DesiredChange<WrittenFields>): Cell[] {
     const { feed, site, pull } = this.subject;
     const present = desired.desired === 'present' ? desired : undefined;
     return [

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { RecordIndex, RecordMark } from '../../src/bytes/record-index.ts';
 import type { Known } from '../../src/plan/plan-posting.ts';
-import { PullLedger } from '../../src/plan/pull-ledger.ts';
-import { RecordIndex, RecordMark } from '../../src/plan/record-index.ts';
 import { interpretedHash, recordHash } from '../../src/posting/hash.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';
+import { PullLedger } from '../../src/pull/pull-ledger.ts';
 
 /** How the records of these tests are read. */
 const READING = recordHash(Buffer.from('one way of reading'));

@@ -1,9 +1,9 @@
 // Counts the records of one pull as they stream in and decides which of them have to be parsed.
 
+import { KeyIndex } from '../bytes/key-index.ts';
+import { type HashMask, type RecordIndex, RecordMark, type Slot } from '../bytes/record-index.ts';
+import type { Known } from '../plan/plan-posting.ts';
 import { interpretedHash } from '../posting/hash.ts';
-import { KeyIndex } from './key-index.ts';
-import type { Known } from './plan-posting.ts';
-import { type HashMask, type RecordIndex, RecordMark, type Slot } from './record-index.ts';
 
 /** A record that has to be parsed: its hash as stored, and its position in the feed, from 0. */
 export interface SeenRecord {
