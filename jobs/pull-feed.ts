@@ -3,7 +3,6 @@
 import { type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
 import type { Wait } from '../src/feed/source/gathered-body.ts';
 import { requestDigest } from '../src/feed/source/request-digest.ts';
-import { PullLedger } from '../src/pull/pull-ledger.ts';
 import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
 import { mergePull } from '../src/pull/merge-pull.ts';
 import { asSmallFeed, asStreamingFeed, briefly } from '../src/pull/pull-slots.ts';
@@ -130,8 +129,7 @@ async function plan(
   const { db, signal, onProgress } = context;
   const pullTx = await PullTransaction.open(db, subject);
   try {
-    const ledger = new PullLedger(await pullTx.loadIndex(), setup.interpretation);
-    const recordPlanner = await RecordPlanner.open(setup, pullTx, ledger, db);
+    const recordPlanner = await RecordPlanner.open(setup, pullTx, db);
     const reading = await opened.read(recordPlanner, {
       onProgress,
       prefetchMapping: recordPlanner.prefetchMapping,

@@ -23,7 +23,6 @@ import { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteUnreadable, type UnreadableRecords } from '../store/pull/record-problems.ts';
 import type { FeedSetup, PullContext } from './feed-setup.ts';
 import { prepareMerge } from './merge-pull.ts';
-import { PullLedger } from './pull-ledger.ts';
 import { RecordPlanner } from './record-planner.ts';
 import { refuseFeed } from './refuse-feed.ts';
 
@@ -80,14 +79,13 @@ export async function planFeed(
 
 async function planInto(spool: string, setup: FeedSetup, context: PullContext): Promise<PlanEnd> {
   const { db, signal, onProgress } = context;
-  const { feed, site, source, interpretation } = setup;
+  const { feed, site, source } = setup;
   const state = await readFeedState(db, feed);
   const refusal = await refuseFeed(db, state, setup);
   if (refusal !== undefined) return { kind: 'failed', message: refusal };
   const pullTx = await PullTransaction.open(db, { pull: NO_PULL, feed, site });
   try {
-    const ledger = new PullLedger(await pullTx.loadIndex(), interpretation);
-    const recordPlanner = await RecordPlanner.open(setup, pullTx, ledger, db);
+    const recordPlanner = await RecordPlanner.open(setup, pullTx, db);
     const reading = await readFeed(source, recordPlanner, {
       signal,
       onProgress,

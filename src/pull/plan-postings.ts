@@ -4,7 +4,7 @@ import { planPosting } from '../plan/plan-posting.ts';
 import { keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { ReadPosting } from '../posting/posting.ts';
-import type { PullTransaction, Refresh, WrittenFields } from '../store/pull/pull-transaction.ts';
+import type { FieldsToStore, PullTransaction, Refresh } from '../store/pull/pull-transaction.ts';
 import type { PullLedger } from './pull-ledger.ts';
 import type { UnusableRecords } from './unusable-records.ts';
 import type { WaitingRecord } from './waiting-records.ts';
@@ -12,13 +12,13 @@ import type { WaitingRecord } from './waiting-records.ts';
 /** A record that was read into a posting. */
 export interface RecordPosting {
   readonly record: WaitingRecord;
-  readonly read: ReadPosting<WrittenFields>;
+  readonly read: ReadPosting<FieldsToStore>;
 }
 
 /** What becomes of a group of postings. */
 interface Group {
-  readonly newChanges: DesiredChange<WrittenFields>[];
-  readonly superseding: DesiredChange<WrittenFields>[];
+  readonly newChanges: DesiredChange<FieldsToStore>[];
+  readonly superseding: DesiredChange<FieldsToStore>[];
   readonly refreshed: Refresh[];
   readonly pendingSame: Refresh[];
   /** Keys of new changes whose postings were missing before. */

@@ -3,7 +3,7 @@ import { readingIn } from '../feed/batch/written-reading.ts';
 import { formatOf } from '../feed/format/formats.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Problem, ReadPosting } from '../posting/posting.ts';
-import type { WrittenFields } from '../store/pull/pull-transaction.ts';
+import type { FieldsToStore } from '../store/pull/pull-transaction.ts';
 import type { Edits } from '../store/review/override.ts';
 import type { RecordRules } from './feed-setup.ts';
 import type { WaitingRecord } from './waiting-records.ts';
@@ -17,7 +17,7 @@ export interface Unreadable {
 }
 
 export interface RecordReader {
-  read(record: Pick<WaitingRecord, 'bytes' | 'reading'>): ReadPosting<WrittenFields> | Unreadable;
+  read(record: Pick<WaitingRecord, 'bytes' | 'reading'>): ReadPosting<FieldsToStore> | Unreadable;
   /** The key of a record of which there are only the first bytes, if that is certain. */
   recoverKey(head: Buffer): PostingKey | undefined;
 }

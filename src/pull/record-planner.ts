@@ -9,7 +9,7 @@ import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { type Edits, editsOf } from '../store/review/override.ts';
 import type { RecordRules } from './feed-setup.ts';
 import { planPostings, type RecordPosting } from './plan-postings.ts';
-import type { PullLedger } from './pull-ledger.ts';
+import { PullLedger } from './pull-ledger.ts';
 import { compileRecordReader, type RecordReader } from './read-record.ts';
 import { type UnreadableRecord, UnusableRecords } from './unusable-records.ts';
 import { type WaitingRecord, WaitingRecords } from './waiting-records.ts';
@@ -43,13 +43,9 @@ export class RecordPlanner implements RecordSink {
     this.#reader = compileRecordReader(rules, edits);
   }
 
-  static async open(
-    rules: RecordRules,
-    pullTx: PullTransaction,
-    ledger: PullLedger,
-    db: Database,
-  ): Promise<RecordPlanner> {
+  static async open(rules: RecordRules, pullTx: PullTransaction, db: Database): Promise<RecordPlanner> {
     const { feed } = pullTx.subject;
+    const ledger = new PullLedger(await pullTx.loadIndex(), rules.interpretation);
     return new RecordPlanner(rules, pullTx, ledger, await editsOf(db, feed));
   }
 

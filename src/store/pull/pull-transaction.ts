@@ -21,7 +21,7 @@ export interface PullSubject {
 }
 
 /** The fields of a change on their way to the database: as texts, or already written as a UTF-8 JSON object. */
-export type WrittenFields = Fields | Buffer;
+export type FieldsToStore = Fields | Buffer;
 
 /** The new record hash of a posting whose content is unchanged. */
 export interface Refresh {
@@ -160,7 +160,7 @@ export class PullTransaction {
   }
 
   /** Writes changes for postings without an open one; small numbers wait for more, or for {@link flush}. */
-  async addNew(desiredChanges: readonly DesiredChange<WrittenFields>[]): Promise<void> {
+  async addNew(desiredChanges: readonly DesiredChange<FieldsToStore>[]): Promise<void> {
     this.added += desiredChanges.length;
     this.#changes.add(this.#rowsOf(desiredChanges));
     if (this.#changes.waiting < SENT_BYTES) return;
@@ -186,7 +186,7 @@ export class PullTransaction {
   }
 
   /** Writes changes that may supersede open ones. */
-  async addSuperseding(desiredChanges: readonly DesiredChange<WrittenFields>[]): Promise<void> {
+  async addSuperseding(desiredChanges: readonly DesiredChange<FieldsToStore>[]): Promise<void> {
     if (desiredChanges.length === 0) return;
     this.superseding += desiredChanges.length;
     await this.#sending;
@@ -242,11 +242,11 @@ export class PullTransaction {
   }
 
   /** Lazily, as the rows are written one by one. */
-  *#rowsOf(desiredChanges: readonly DesiredChange<WrittenFields>[]): Generator<Cell[]> {
+  *#rowsOf(desiredChanges: readonly DesiredChange<FieldsToStore>[]): Generator<Cell[]> {
     for (const desired of desiredChanges) yield this.#rowOf(desired);
   }
 
-  #rowOf(desired: DesiredChange<WrittenFields>): Cell[] {
+  #rowOf(desired: DesiredChange<FieldsToStore>): Cell[] {
     const { feed, site, pull } = this.subject;
     const present = desired.desired === 'present' ? desired : undefined;
     return [
