@@ -3,6 +3,7 @@
 import { type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
 import type { Wait } from '../src/feed/source/gathered-body.ts';
 import { requestDigest } from '../src/feed/source/request-digest.ts';
+import { kindOf } from '../src/feed/source/sources.ts';
 import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
 import { mergePull } from '../src/pull/merge-pull.ts';
 import { asSmallFeed, asStreamingFeed, briefly } from '../src/pull/pull-slots.ts';
@@ -39,8 +40,7 @@ export type PullEnd =
  */
 export function pullFeed(setup: FeedSetup, context: PullContext): Promise<PullEnd> {
   return withRetry(() => pullOnce(setup, context), context.signal, {
-    // Standard input cannot be read twice.
-    worthAgain: (error) => setup.source.location !== '-' && isPassing(error),
+    worthAgain: (error) => kindOf(setup.source.from).isRepeatable && isPassing(error),
     onRetry: (error) =>
       context.log.warn({ err: error, feed: setup.feed }, 'pull interrupted by a database failure, starting again'),
   });

@@ -112,7 +112,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/cut-feeds.test.ts'],
   },
   {
-    file: 'src/feed/source/http.ts',
+    file: 'src/feed/source/http/http-source.ts',
     find: 'if (exchange.failure !== undefined) throw exchange.failure;',
     put: '',
     tests: ['test/feed/cut-feeds.test.ts', 'test/feed/http-source.test.ts'],
@@ -193,7 +193,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // The version of a source belongs to the request and to the address that sent it.
   {
-    file: 'src/feed/source/http-version.ts',
+    file: 'src/feed/source/http/http-version.ts',
     find: 'asked?.address === addressDigest(url)',
     put: 'true',
     tests: ['test/feed/http-source.test.ts'],

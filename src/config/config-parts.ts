@@ -1,6 +1,7 @@
 // Computes a digest of each site and feed, which lets processes detect where their configurations differ.
 import { hash } from 'node:crypto';
 import type { FeedSource } from '../feed/feed-reading.ts';
+import { kindOf } from '../feed/source/sources.ts';
 import type { Config, FeedConfig, SiteConfig } from './config.ts';
 
 /** A digest for each part, by a name such as `feed acme` or `site board`. Digests include no secrets. */
@@ -15,25 +16,25 @@ export function configParts({ feeds, sites }: Pick<Config, 'feeds' | 'sites'>): 
 }
 
 /** Two feeds with the same source may be one feed under two names. */
-export const sourceDigest = (source: FeedSource): string => digest({ location: withoutSecrets(source.location) });
+export function sourceDigest({ from }: FeedSource): string {
+  return digest({ place: kindOf(from).publicConfig(from).place });
+}
 
 function publicSite({ options, ...site }: SiteConfig): object {
   const { token: _, baseUrl, ...others } = options;
-  return { ...site, options: others, baseUrl: withoutSecrets(baseUrl.href) };
+  return { ...site, options: others, baseUrl: withoutSecrets(baseUrl) };
 }
 
 const publicFeed = ({ source, ...feed }: FeedConfig): object => ({ ...feed, source: publicSource(source) });
 
-function publicSource({ headers, location, ...source }: FeedSource): object {
-  return { ...source, headers: Object.keys(headers).sort(), location: withoutSecrets(location) };
-}
+const publicSource = ({ from, ...source }: FeedSource): object => ({
+  ...source,
+  from: kindOf(from).publicConfig(from),
+});
 
-/** A URL may hold a user, a password, and keys in its query. */
-function withoutSecrets(location: string): string {
-  if (!URL.canParse(location)) return location;
-  const url = new URL(location);
-  return `${url.protocol}//${url.host}${url.pathname}?${[...url.searchParams.keys()].join('&')}`;
-}
+/** A site's address may hold a user, a password, and keys in its query. */
+const withoutSecrets = ({ protocol, host, pathname, searchParams }: URL): string =>
+  `${protocol}//${host}${pathname}?${[...searchParams.keys()].join('&')}`;
 
 const digest = (value: object): string => hash('sha256', JSON.stringify(value, sortNames), 'hex').slice(0, 16);
 

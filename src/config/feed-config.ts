@@ -1,6 +1,7 @@
 // Builds the feed that the program uses from its written settings, its format and its site.
 import { resolve } from 'node:path';
 import type { FeedSource } from '../feed/feed-reading.ts';
+import type { SourceConfig } from '../feed/source/sources.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import type { FieldRule, MappingSpec, ValueSource } from '../posting/mapping.ts';
 import type { StateTable } from '../posting/us-states.ts';
@@ -40,11 +41,10 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
   };
 }
 
-function makeSource({ feed, format, env, folder }: FeedParts): FeedSource {
-  const headers = Object.entries(feed.headers).map(([name, text]) => [name, new Secret(fillText(text, env))]);
+function makeSource(parts: FeedParts): FeedSource {
+  const { feed, format } = parts;
   return {
-    location: feed.source === '-' || /^https?:\/\//i.test(feed.source) ? feed.source : resolve(folder, feed.source),
-    headers: Object.fromEntries(headers),
+    from: makeSourceConfig(parts),
     format: 'xml',
     recordPath: format.records,
     encoding: feed.encoding ?? format.encoding,
@@ -57,8 +57,20 @@ function makeSource({ feed, format, env, folder }: FeedParts): FeedSource {
       totalTimeoutMs: feed.limits.total_timeout_seconds * 1000,
       firstByteTimeoutMs: feed.limits.first_byte_timeout_seconds * 1000,
       minBytesPerSecond: feed.limits.min_bytes_per_second,
-      maxRedirects: feed.limits.max_redirects,
     },
+  };
+}
+
+/** The written form of a source shows its kind. */
+function makeSourceConfig({ feed, env, folder }: FeedParts): SourceConfig {
+  const headers = Object.entries(feed.headers).map(([name, text]) => [name, new Secret(fillText(text, env))]);
+  if (feed.source === '-') return { kind: 'stdin' };
+  if (!/^https?:\/\//i.test(feed.source)) return { kind: 'file', path: resolve(folder, feed.source) };
+  return {
+    kind: 'http',
+    url: feed.source,
+    headers: Object.fromEntries(headers),
+    maxRedirects: feed.limits.max_redirects,
     allowPrivateRedirects: feed.allow_private_redirects,
   };
 }

@@ -1,13 +1,11 @@
 // Types of reading a feed: the source, the sink that receives its records, and the result.
 import type { RecordBatch } from './batch/record-batch.ts';
 import type { FormatName } from './format/formats.ts';
+import type { SourceConfig } from './source/sources.ts';
 
-/** Where the bytes of a feed come from, and their limits. */
+/** Where the bytes of a feed come from, how they are read, and their limits. */
 export interface FeedSource {
-  /** An `http(s)` URL, a file path (absolute, or relative to the configuration file), or `-` for standard input. */
-  readonly location: string;
-  /** Extra request headers, such as an authorization; their values are secret. */
-  readonly headers: Readonly<Record<string, { reveal(): string }>>;
+  readonly from: SourceConfig;
   readonly format: FormatName;
   /** Path of the record elements from the root: `source/job`; `*` matches any one name. Prefixes are ignored. */
   readonly recordPath: string;
@@ -18,8 +16,6 @@ export interface FeedSource {
   /** Paths from the root of elements or attributes that declare the number of records, if any. */
   readonly totalPaths: readonly string[];
   readonly limits: FeedLimits;
-  /** Allow redirects to private and loopback addresses. */
-  readonly allowPrivateRedirects: boolean;
 }
 
 export interface FeedLimits {
@@ -31,11 +27,10 @@ export interface FeedLimits {
   readonly maxRatio: number;
   /** From the first request to the last byte, in milliseconds. */
   readonly totalTimeoutMs: number;
-  /** Until the first byte of the response body, in milliseconds. */
+  /** Until the first byte from a remote source, in milliseconds. */
   readonly firstByteTimeoutMs: number;
-  /** Minimum bytes per second, averaged over 30 s. */
+  /** Minimum bytes per second from a remote source, averaged over 30 s. */
   readonly minBytesPerSecond: number;
-  readonly maxRedirects: number;
 }
 
 /** Receives records in feed order while the feed streams. */

@@ -7,13 +7,10 @@ import { decompress } from './decode/gunzip.ts';
 import { type Pace, startPace } from './decode/pace.ts';
 import type { FeedLimits, FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
 import type { SplitEnd } from './format/format.ts';
-import { openFile } from './source/file.ts';
 import { type GatheredBody, gatheredBody, type Wait } from './source/gathered-body.ts';
-import { openHttp } from './source/http.ts';
-import { type Network, systemNetwork } from './source/redirect-guard.ts';
 import { boundVersion, versionBoundTo } from './source/request-digest.ts';
-import { BrokenOff, type OpenedSource, type SourceBody } from './source/source-body.ts';
-import { openStdin } from './source/stdin.ts';
+import { BrokenOff, type Network, type OpenedSource, type SourceBody } from './source/source.ts';
+import { kindOf } from './source/sources.ts';
 
 /** Progress of a reading. */
 export interface FeedProgress {
@@ -32,7 +29,7 @@ export interface OpeningContext {
   readonly request?: string;
   /** Aborting it ends the reading; `readFeed` throws its reason. */
   readonly signal: AbortSignal;
-  /** The input for the location `-`; by default that of the process. */
+  /** By default the standard input of the process. */
   readonly stdin?: Readable;
   /** Name lookup and the list of private addresses; by default the system's lookup and the IANA registries. */
   readonly network?: Network;
@@ -85,12 +82,12 @@ export async function openFeed(
   source: FeedSource,
   context: OpeningContext,
 ): Promise<OpenedFeed | Exclude<FeedReading, { kind: 'read' }>> {
-  const isHttp = /^https?:/i.test(source.location);
+  const { isRemote } = kindOf(source.from);
   const pace = startPace(
     {
       totalTimeoutMs: source.limits.totalTimeoutMs,
-      firstByteTimeoutMs: isHttp ? source.limits.firstByteTimeoutMs : undefined,
-      minBytesPerSecond: isHttp ? source.limits.minBytesPerSecond : undefined,
+      firstByteTimeoutMs: isRemote ? source.limits.firstByteTimeoutMs : undefined,
+      minBytesPerSecond: isRemote ? source.limits.minBytesPerSecond : undefined,
       rateWindowMs: context.rateWindowMs ?? 30_000,
     },
     context.signal,
@@ -124,24 +121,15 @@ export async function openFeed(
   };
 }
 
-async function open(source: FeedSource, context: OpeningContext, pace: Pace): Promise<OpenedSource> {
-  const { location } = source;
-  if (location === '-') return openStdin(context.stdin ?? process.stdin);
-  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location)?.[1]?.toLowerCase();
-  if (scheme === undefined) return openFile(location, pace.signal);
-  if (scheme !== 'http' && scheme !== 'https') {
-    return {
-      kind: 'failed',
-      message: `feeds can't be read from ${scheme}: addresses; fetch the feed another way and pipe it in, with - as the source`,
-    };
-  }
+async function open({ from }: FeedSource, context: OpeningContext, pace: Pace): Promise<OpenedSource> {
+  const version = versionBoundTo(context.request, context.version);
   try {
-    const conditions = {
-      version: versionBoundTo(context.request, context.version),
+    return await kindOf(from).open(from, {
+      version,
       signal: pace.signal,
-      network: context.network ?? systemNetwork,
-    };
-    return await openHttp(source, conditions);
+      stdin: context.stdin,
+      network: context.network,
+    });
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };

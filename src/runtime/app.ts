@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { openEmbeddedServer } from '../embedded-postgres/server.ts';
+import { kindOf } from '../feed/source/sources.ts';
 import { type Database, openDatabase } from '../store/postgres/database.ts';
 import { migrate } from '../store/postgres/migrate.ts';
 import { describePassing, isSaidByServer } from '../store/postgres/transient-error.ts';
@@ -123,7 +124,7 @@ export function secretsOf(config: Config): string[] {
   const secrets: string[] = [];
   for (const site of config.sites.values()) secrets.push(site.options.token.reveal());
   for (const feed of config.feeds.values()) {
-    for (const header of Object.values(feed.source.headers)) secrets.push(header.reveal());
+    secrets.push(...kindOf(feed.source.from).secretsOf(feed.source.from));
   }
   for (const server of [config.database, config.queue]) {
     const password = 'url' in server ? passwordOf(server.url.reveal()) : '';

@@ -34,8 +34,9 @@ const ALSO: readonly { readonly from: RegExp; readonly to: RegExp }[] = [
   { from: /^src\/sandbox\//, to: /^src\/embedded-postgres\// },
 ];
 
-/** The inside of one format. */
+/** The inside of one format, and of one kind of source. */
 const FORMATS = /^src\/feed\/format\/[^/]+\//;
+const SOURCES = /^src\/feed\/source\/[^/]+\//;
 
 /** Packages that only some folders may import. */
 const ONLY_IN: readonly { readonly packages: readonly string[]; readonly folders: readonly string[] }[] = [
@@ -77,6 +78,9 @@ function importsAcross(file: SourceFile): string[] {
       const isAllowed = target === folder || allowed.includes(target);
       if (FORMATS.test(name) && !file.path.startsWith('src/feed/format/')) {
         return [`${file.path}: a format is found by its name in src/feed/format/formats.ts; ${name} is its own`];
+      }
+      if (SOURCES.test(name) && !file.path.startsWith('src/feed/source/')) {
+        return [`${file.path}: a source is found by its kind in src/feed/source/sources.ts; ${name} is its own`];
       }
       const isException = ALSO.some(({ from, to }) => from.test(file.path) && to.test(name));
       return isAllowed || isException ? [] : [`${file.path}: ${folder} may not import ${name}`];

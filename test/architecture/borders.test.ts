@@ -20,6 +20,8 @@ describe('detected', () => {
   it.each([
     ['a default import', 'src/plan/a.ts', "import b from '../store/b.ts';", 'src/plan may not import src/store/b.ts'],
     ['a format', 'src/pull/a.ts', "import { b } from '../feed/format/xml/b.ts';", 'a format is found by its name'],
+    ['a source', 'src/config/a.ts', "import { b } from '../feed/source/http/b.ts';", 'a source is found by its kind'],
+    ['a source by feed', 'src/feed/a.ts', "import { b } from './source/http/b.ts';", 'a source is found by its kind'],
     ['a type', 'src/feed/a.ts', "import type { B } from '../site/b.ts';", 'src/feed may not import src/site/b.ts'],
     ['over lines', 'src/feed/a.ts', "import {\n  b,\n  c,\n} from '../queue/b.ts';", 'may not import src/queue/b.ts'],
     ['for its effect', 'src/site/a.ts', "import '../feed/b.ts';", 'src/site may not import src/feed/b.ts'],
@@ -94,6 +96,7 @@ describe('allowed', () => {
   it.each([
     ['its own folder', 'src/plan/a.ts', "import { b } from './b.ts';"],
     ['inwards', 'src/store/a.ts', "import { b } from '../plan/b.ts';\nimport { c } from '../posting/c.ts';"],
+    ['a registry', 'src/config/a.ts', "import { b } from '../feed/source/b.ts';"],
     ['hashing in the centre', 'src/posting/a.ts', "import { createHash } from 'node:crypto';"],
     ['the package root', 'src/store/a.ts', "import { packageRoot } from '../config/package-root.ts';"],
     ['the embedded server', 'src/sandbox/a.ts', "import { b } from '../embedded-postgres/server.ts';"],

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { compileReader } from '../../src/posting/reader.ts';
+import { secretsOf } from '../../src/runtime/app.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -77,7 +79,7 @@ function withLines({ site = [], feed = [], top = [] }: { site?: string[]; feed?:
 describe('a valid configuration', () => {
   test.each(['-', "'-'", '"-"', '-   # piped in'])('reads the feed from standard input: source: %s', async (source) => {
     const config = await load(withLines({ feed: [`source: ${source}`] }));
-    expect(config.feeds.get(feedName('acme'))?.source.location).toBe('-');
+    expect(config.feeds.get(feedName('acme'))?.source.from).toEqual({ kind: 'stdin' });
   });
 
   test('may have line breaks in text for postings', async () => {
@@ -121,11 +123,9 @@ describe('a valid configuration', () => {
       name: 'acme',
       siteName: 'board',
       source: {
-        location: join(folder, 'acme.xml'),
-        headers: {},
+        from: { kind: 'file', path: join(folder, 'acme.xml') },
         recordPath: '*/job',
         totalPaths: [],
-        allowPrivateRedirects: false,
         limits: {
           maxBytes: 8e9,
           maxRecordBytes: 5 * 1024 * 1024,
@@ -133,7 +133,6 @@ describe('a valid configuration', () => {
           totalTimeoutMs: 3_600_000,
           firstByteTimeoutMs: 60_000,
           minBytesPerSecond: 1024,
-          maxRedirects: 5,
         },
       },
       mapping: { key: { paths: ['referencenumber'] }, requiredFields: ['title'], maxLengths: {} },
@@ -222,14 +221,18 @@ describe('a valid configuration', () => {
   });
 
   test('web addresses and standard input are unchanged, file paths are relative to the configuration', async () => {
-    for (const [written, location] of [
-      ['https://ats.example.com/acme.xml?a=1', 'https://ats.example.com/acme.xml?a=1'],
-      ['"-"', '-'],
-      ['../feeds/a b.xml', join(folder, '../feeds/a b.xml')],
-      ['/srv/acme.xml.gz', '/srv/acme.xml.gz'],
+    const settings = { headers: {}, maxRedirects: 5, allowPrivateRedirects: false };
+    for (const [written, from] of [
+      [
+        'https://ats.example.com/acme.xml?a=1',
+        { kind: 'http', url: 'https://ats.example.com/acme.xml?a=1', ...settings },
+      ],
+      ['"-"', { kind: 'stdin' }],
+      ['../feeds/a b.xml', { kind: 'file', path: join(folder, '../feeds/a b.xml') }],
+      ['/srv/acme.xml.gz', { kind: 'file', path: '/srv/acme.xml.gz' }],
     ] as const) {
       const config = await load(withLines({ feed: [`source: ${written}`] }));
-      expect(config.feeds.get(feedName('acme'))?.source.location).toBe(location);
+      expect(config.feeds.get(feedName('acme'))?.source.from).toEqual(from);
     }
   });
 
@@ -302,11 +305,16 @@ describe('the environment', () => {
 });
 
 describe('secrets', () => {
+  function headersOf(config: Config) {
+    const from = config.feeds.get(feedName('acme'))?.source.from;
+    return from?.kind === 'http' ? from.headers : {};
+  }
+
   test('print as [secret] however they are printed', async () => {
     const config = await load(
       withLines({
         top: ['database: postgres://app:${DB_PASSWORD}@h/d'],
-        feed: ['headers: { X-Api-Key: "${BOARD_TOKEN}" }'],
+        feed: ['source: https://ats.example.com/a.xml', 'headers: { X-Api-Key: "${BOARD_TOKEN}" }'],
       }),
     );
     const plain = [...config.sites.values(), ...config.feeds.values()];
@@ -319,16 +327,22 @@ describe('secrets', () => {
       expect(text).toContain('[secret]');
       expect(text).not.toMatch(/zq/);
     }
-    expect(config.feeds.get(feedName('acme'))?.source.headers['X-Api-Key']?.reveal()).toBe(TOKEN);
+    expect(headersOf(config)['X-Api-Key']?.reveal()).toBe(TOKEN);
+    expect(secretsOf(config)).toEqual([TOKEN, TOKEN, 'zq-db-99']);
   });
 
   test('a header may combine text and a secret', async () => {
     const config = await load(
-      withLines({ feed: ['headers: { Authorization: "Bearer ${BOARD_TOKEN}", Accept: application/xml }'] }),
+      withLines({
+        feed: [
+          'source: https://ats.example.com/a.xml',
+          'headers: { Authorization: "Bearer ${BOARD_TOKEN}", Accept: application/xml }',
+        ],
+      }),
     );
-    const { headers } = config.feeds.get(feedName('acme'))?.source ?? {};
-    expect(headers?.Authorization?.reveal()).toBe(`Bearer ${TOKEN}`);
-    expect(headers?.Accept?.reveal()).toBe('application/xml');
+    const headers = headersOf(config);
+    expect(headers.Authorization?.reveal()).toBe(`Bearer ${TOKEN}`);
+    expect(headers.Accept?.reveal()).toBe('application/xml');
   });
 
   const refused: [name: string, text: string, complaint: RegExp][] = [
@@ -754,7 +768,7 @@ describe('finding the file', () => {
     const config = await loadConfig({ path: 'etc/other.yaml', env, cwd: folder });
     expect(config.path).toBe(join(folder, 'etc/other.yaml'));
     expect(config.dataDir).toBe(join(folder, 'etc/.jobmirror'));
-    expect(config.feeds.get(feedName('acme'))?.source.location).toBe(join(folder, 'etc/acme.xml'));
+    expect(config.feeds.get(feedName('acme'))?.source.from).toMatchObject({ path: join(folder, 'etc/acme.xml') });
   });
 
   test('a named file that is missing', async () => {

@@ -5,6 +5,7 @@ import type { FeedLimits, FeedReading, FeedSource, RecordSink } from '../../src/
 import type { SplitOptions, SplitSink } from '../../src/feed/format/format.ts';
 import { XmlSplitter } from '../../src/feed/format/xml/xml-splitter.ts';
 import { type ReadingContext, readFeed } from '../../src/feed/read-feed.ts';
+import type { HttpConfig } from '../../src/feed/source/http/http-source.ts';
 import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
 
 export interface Collected extends SplitSink, RecordSink {
@@ -73,21 +74,29 @@ export const generousLimits: FeedLimits = {
   totalTimeoutMs: 60_000,
   firstByteTimeoutMs: 60_000,
   minBytesPerSecond: 1,
-  maxRedirects: 5,
 };
 
-type SourceSettings = Partial<Omit<FeedSource, 'limits'>> & { location: string; limits?: Partial<FeedLimits> };
+type SourceSettings = Partial<Omit<FeedSource, 'limits' | 'from'>> &
+  Partial<Omit<HttpConfig, 'kind' | 'url'>> & {
+    /** A URL, a path, or `-` for standard input. */
+    location: string;
+    limits?: Partial<FeedLimits>;
+  };
 
 /** A source with generous limits. */
-export const sourceOf = (source: SourceSettings): FeedSource => ({
-  headers: {},
-  format: 'xml' as const,
-  recordPath: 'source/job',
-  totalPaths: [],
-  allowPrivateRedirects: false,
-  ...source,
-  limits: { ...generousLimits, ...source.limits },
-});
+export const sourceOf = (settings: SourceSettings): FeedSource => {
+  const { location, headers = {}, maxRedirects = 5, allowPrivateRedirects = false, ...source } = settings;
+  const http = { kind: 'http', url: location, headers, maxRedirects, allowPrivateRedirects } as const;
+  const local = location === '-' ? ({ kind: 'stdin' } as const) : ({ kind: 'file', path: location } as const);
+  return {
+    from: location.startsWith('http:') ? http : local,
+    format: 'xml' as const,
+    recordPath: 'source/job',
+    totalPaths: [],
+    ...source,
+    limits: { ...generousLimits, ...source.limits },
+  };
+};
 
 /** Reads a feed with `readFeed` and generous limits, and collects its records. */
 export async function read(

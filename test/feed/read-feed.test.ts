@@ -253,16 +253,7 @@ describe('standard input', () => {
 
 it('throws what the sink throws', async () => {
   const { readFeed } = await import('../../src/feed/read-feed.ts');
-  const { generousLimits } = await import('./collect.ts');
-  const source = {
-    location: write(utf8),
-    headers: {},
-    format: 'xml' as const,
-    recordPath: 'source/job',
-    totalPaths: [],
-    allowPrivateRedirects: false,
-    limits: generousLimits,
-  };
+  const source = sourceOf({ location: write(utf8) });
   const sink = {
     take: () => {
       throw new Error('sink is full');

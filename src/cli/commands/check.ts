@@ -7,6 +7,7 @@ import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../..
 import { type Complaint, ConfigError, complaintLine } from '../../config/config-error.ts';
 import { CONFIG_FILE, loadConfig } from '../../config/load-config.ts';
 import { isKnownEncoding } from '../../feed/decode/charset.ts';
+import { kindOf } from '../../feed/source/sources.ts';
 import { plural } from '../../plan/plural.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
@@ -201,11 +202,7 @@ function describeFeed(feed: FeedConfig): string[] {
   ];
 }
 
-/** The source without its query string, which may hold secret keys. */
-function placeOf({ source: { location } }: FeedConfig): string {
-  const query = URL.canParse(location) ? location.indexOf('?') : -1;
-  return query < 0 ? location : `${location.slice(0, query)}?…`;
-}
+const placeOf = ({ source: { from } }: FeedConfig): string => kindOf(from).placeOf(from);
 
 const nextRun = ({ schedule, timeZone }: FeedConfig): Date | undefined =>
   schedule === undefined ? undefined : CronExpressionParser.parse(schedule, { tz: timeZone }).next().toDate();

@@ -1,6 +1,9 @@
 // Reads one version of the feed without a database, and works out what a site that mirrors it should and should not have.
+
+import type { FeedSource } from '../../feed/feed-reading.ts';
 import { formatOf } from '../../feed/format/formats.ts';
 import { readFeed } from '../../feed/read-feed.ts';
+import { kindOf } from '../../feed/source/sources.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
 import type { Fields, ReadResult } from '../../posting/posting.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
@@ -22,7 +25,7 @@ export async function readVersion({ source, reader }: FeedSetup, signal: AbortSi
     const result = parsed.kind === 'tree' ? reader.read(parsed.tree) : parsed;
     if (result.kind === 'unreadable')
       throw unusable(
-        source.location,
+        source,
         result.problems.map(({ message }) => message),
       );
     const { key } = result.posting;
@@ -35,7 +38,7 @@ export async function readVersion({ source, reader }: FeedSetup, signal: AbortSi
       take: (batch) => {
         for (let record = 0; record < batch.count; record++) {
           const oversized = batch.oversizedLengthOf(record);
-          if (oversized > 0) throw unusable(source.location, [`a record has ${oversized} bytes`]);
+          if (oversized > 0) throw unusable(source, [`a record has ${oversized} bytes`]);
           take(Buffer.from(batch.bytes.subarray(batch.startOf(record), batch.endOf(record))));
         }
       },
@@ -43,13 +46,13 @@ export async function readVersion({ source, reader }: FeedSetup, signal: AbortSi
     },
     { signal },
   );
-  if (reading.kind === 'failed') throw unusable(source.location, [reading.message]);
-  if (reading.kind === 'read' && reading.shortfalls.length > 0) throw unusable(source.location, reading.shortfalls);
+  if (reading.kind === 'failed') throw unusable(source, [reading.message]);
+  if (reading.kind === 'read' && reading.shortfalls.length > 0) throw unusable(source, reading.shortfalls);
   return { results, repeated };
 }
 
-const unusable = (location: string, why: readonly string[]): Error =>
-  new Error(`the demo's feed ${location} can't be used: ${why.join('; ')}`);
+const unusable = ({ from }: FeedSource, why: readonly string[]): Error =>
+  new Error(`the demo's feed ${kindOf(from).placeOf(from)} can't be used: ${why.join('; ')}`);
 
 /** What a site should have after it mirrored `before` and then `now`. */
 export interface ExpectedSite {

@@ -1,7 +1,7 @@
 // Converts a feed in any encoding to UTF-8. Undecodable bytes become a byte that never occurs in UTF-8, so they are
 // detected wherever they are.
 
-import { BrokenOff } from '../source/source-body.ts';
+import { BrokenOff } from '../source/source.ts';
 import { type DecodeText, decoderOf, UNDECODABLE } from './decode-text.ts';
 import { readHead } from './read-head.ts';
 

@@ -1,7 +1,7 @@
 // Decompresses gzip, including several members and two layers; anything else passes through unchanged.
 import { MessageChannel } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
-import { BrokenOff, reasonOf } from '../source/source-body.ts';
+import { BrokenOff, reasonOf } from '../source/source.ts';
 import { readHead } from './read-head.ts';
 
 const OUTPUT_BYTES = 524_288;

@@ -1,5 +1,5 @@
 // Enforces time limits on a source: passes its chunks through, and breaks off if it is too slow.
-import { BrokenOff } from '../source/source-body.ts';
+import { BrokenOff } from '../source/source.ts';
 
 export interface PaceLimits {
   /** From the start to the last byte, in milliseconds. */

@@ -1,5 +1,5 @@
 // Buffers the first bytes of a source in memory, so waiting for it does not hold up anything else.
-import { BrokenOff } from './source-body.ts';
+import { BrokenOff } from './source.ts';
 
 /** Limit for the gathered bytes of all sources together, and what each source may always gather (law 8). */
 const MAX_GATHERED = 32 * 1024 * 1024;

@@ -1,6 +1,7 @@
 // Digests of a feed's request and reading rules. A version of the source is valid only for the same digest.
 import { hash } from 'node:crypto';
 import type { FeedSource } from '../feed-reading.ts';
+import { kindOf } from './sources.ts';
 
 /** What decides the result of a reading, besides the source. */
 export interface ReadingRules {
@@ -11,22 +12,19 @@ export interface ReadingRules {
 }
 
 /**
- * Hex digest of the address, all headers, and what counts as a record and as complete. If it differs, "not modified"
- * would refer to something else. Headers and addresses may contain secrets, so only the digest is stored.
+ * Hex digest of everything that decides what the source returns, and what counts as a record and as complete. If it differs, "not modified"
+ * would refer to something else. The request contains secrets, so only the digest is stored.
  */
 export function requestDigest(source: FeedSource, { interpretation, minRecords }: ReadingRules): string {
-  const { location, headers, recordPath, encoding, totalPaths, limits } = source;
-  const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
+  const { from, recordPath, encoding, totalPaths, limits } = source;
   const { maxBytes, maxRecordBytes, maxRatio } = limits;
-  return digestOf({
-    location,
-    headers: sent.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+  const parts = {
+    request: kindOf(from).request(from),
     records: [interpretation.toString('hex'), recordPath, encoding, totalPaths, minRecords],
     limits: [maxBytes, maxRecordBytes, maxRatio],
-  });
+  };
+  return hash('sha256', JSON.stringify(parts), 'hex');
 }
-
-const digestOf = (parts: Readonly<Record<string, unknown>>): string => hash('sha256', JSON.stringify(parts), 'hex');
 
 /** Binds a version of the source to the digest of the request that returned it. */
 export const boundVersion = (version: string | undefined, request: string | undefined): string | undefined =>

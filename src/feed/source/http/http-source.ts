@@ -1,22 +1,46 @@
-// Opens an http or https URL as a source: safe redirects, conditional requests, and proof that the body is whole.
+// Reads an http or https URL as a source: safe redirects, conditional requests, and proof that the body is whole.
 import { type ClientRequestArgs, type IncomingMessage, request as requestHttp, STATUS_CODES } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { FeedSource } from '../feed-reading.ts';
+import {
+  BrokenOff,
+  type Network,
+  type OpenedSource,
+  reasonOf,
+  type SourceContext,
+  type SourceKind,
+} from '../source.ts';
 import { askedVersion, conditionalHeaders, type HttpVersion, versionOf } from './http-version.ts';
-import { guardLookup, hostAddress, type Network } from './redirect-guard.ts';
-import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
+import { guardLookup, hostAddress, systemNetwork } from './redirect-guard.ts';
 
-type HttpSource = Pick<FeedSource, 'location' | 'headers' | 'allowPrivateRedirects'> & {
-  readonly limits: Pick<FeedSource['limits'], 'maxRedirects'>;
+export interface HttpConfig {
+  readonly kind: 'http';
+  /** Valid; its user, password and query may be secret. */
+  readonly url: string;
+  /** Extra request headers, such as an authorization; their values are secret. */
+  readonly headers: Readonly<Record<string, { reveal(): string }>>;
+  readonly maxRedirects: number;
+  /** Allow redirects to private and loopback addresses. */
+  readonly allowPrivateRedirects: boolean;
+}
+
+export const httpSource: SourceKind<HttpConfig> = {
+  isRemote: true,
+  isRepeatable: true,
+  open: (config, context) => openHttp(config, { ...context, network: context.network ?? systemNetwork }),
+  request({ kind, url, headers }) {
+    const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
+    return { kind, url, headers: sent.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)) };
+  },
+  placeOf: ({ url }) => (url.includes('?') ? `${url.slice(0, url.indexOf('?'))}?…` : url),
+  secretsOf: ({ headers }) => Object.values(headers).map((header) => header.reveal()),
+  publicConfig({ url, headers, ...settings }) {
+    const { protocol, host, pathname, searchParams } = new URL(url);
+    const place = `${protocol}//${host}${pathname}?${[...searchParams.keys()].join('&')}`;
+    return { place, settings: { ...settings, headers: Object.keys(headers).sort() } };
+  },
 };
 
-export interface HttpConditions {
-  /** From the previous reading: if the address that sent it still has that version, nothing is read. */
-  readonly version?: string;
-  /** Aborting it ends the request with its reason. */
-  readonly signal: AbortSignal;
-  readonly network: Network;
-}
+type Conditions = SourceContext & { readonly network: Network };
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -24,12 +48,12 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * Opens the URL. It uses Node's own client, which distinguishes a reset connection from a closed one: undici takes both
  * for the regular end of a body without a length.
  */
-export async function openHttp(source: HttpSource, conditions: HttpConditions): Promise<OpenedSource> {
-  let url = new URL(source.location);
-  let secrets = secretHeaders(source, url);
+async function openHttp(config: HttpConfig, conditions: Conditions): Promise<OpenedSource> {
+  let url = new URL(config.url);
+  let secrets = secretHeaders(config, url);
   let startedPublic = true;
   for (let redirects = 0; ; redirects++) {
-    const mustBePublic = redirects > 0 && startedPublic && !source.allowPrivateRedirects;
+    const mustBePublic = redirects > 0 && startedPublic && !config.allowPrivateRedirects;
     const asked = askedVersion(conditions.version, url);
     let exchange: Exchange;
     try {
@@ -49,7 +73,7 @@ export async function openHttp(source: HttpSource, conditions: HttpConditions): 
     if (location === undefined || !URL.canParse(location, url.href))
       return failed(`${shown(url)} redirects (${status}) without a valid Location header`);
     const target = new URL(location, url);
-    if (redirects >= source.limits.maxRedirects) {
+    if (redirects >= config.maxRedirects) {
       return failed(
         `${shown(url)} redirects again after ${redirects} redirects; configure the final address of the feed`,
       );
@@ -71,13 +95,13 @@ interface Exchange {
   failure?: Error;
 }
 
-function secretHeaders(source: HttpSource, url: URL): Headers {
+function secretHeaders(config: HttpConfig, url: URL): Headers {
   const headers: Headers = {};
   if (url.username !== '' || url.password !== '') {
     const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
     headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
   }
-  for (const [name, value] of Object.entries(source.headers)) headers[name.toLowerCase()] = value.reveal();
+  for (const [name, value] of Object.entries(config.headers)) headers[name.toLowerCase()] = value.reveal();
   return headers;
 }
 
@@ -85,7 +109,7 @@ function secretHeaders(source: HttpSource, url: URL): Headers {
 const ACCEPTED: Headers = { accept: 'application/xml, text/xml, */*;q=0.5', 'accept-encoding': 'gzip' };
 
 /** Sends one GET on a new connection; resolves with the response head. */
-async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal, network }: HttpConditions) {
+async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal, network }: Conditions) {
   const host = hostAddress(url);
   if (mustBePublic && host !== undefined && network.isPrivate(host)) throw refusedAddress();
   const options: ClientRequestArgs = {

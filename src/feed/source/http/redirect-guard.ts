@@ -1,13 +1,8 @@
 // A name lookup that refuses private addresses: the address that is checked is the one that is connected to.
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import type { Network } from '../source.ts';
 import { isPrivateAddress } from './private-addresses.ts';
-
-/** Name lookup, and which addresses are private. */
-export interface Network {
-  readonly lookup: LookupFunction;
-  isPrivate(address: string): boolean;
-}
 
 export const systemNetwork: Network = { lookup: systemLookup as LookupFunction, isPrivate: isPrivateAddress };
 

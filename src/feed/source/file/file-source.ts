@@ -1,12 +1,26 @@
 // Opens a file as a source, and verifies that it did not change while it was read.
 import { type FileHandle, open } from 'node:fs/promises';
-import { BrokenOff, type OpenedSource, reasonOf } from './source-body.ts';
+import { BrokenOff, type OpenedSource, reasonOf, type SourceKind } from '../source.ts';
+
+export interface FileConfig {
+  readonly kind: 'file';
+  readonly path: string;
+}
+
+export const fileSource: SourceKind<FileConfig> = {
+  isRemote: false,
+  isRepeatable: true,
+  open: ({ path }, { signal }) => openFile(path, signal),
+  request: ({ kind, path }) => ({ kind, path }),
+  placeOf: ({ path }) => path,
+  secretsOf: () => [],
+  publicConfig: ({ path }) => ({ place: path }),
+};
 
 /** Large, because waking a pool thread for each read costs about half as much as reading this many bytes. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Opens the file at `path`. @param signal aborted when the reading ends, even if it never began. */
-export async function openFile(path: string, signal: AbortSignal): Promise<OpenedSource> {
+async function openFile(path: string, signal: AbortSignal): Promise<OpenedSource> {
   let file: FileHandle;
   try {
     file = await open(path);

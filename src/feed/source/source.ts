@@ -1,0 +1,74 @@
+// What a kind of source provides: opening it, and telling what it is without its secrets.
+import type { LookupFunction } from 'node:net';
+import type { Readable } from 'node:stream';
+
+/** A kind of source. Everything outside finds it by the kind that a configuration names (`kindOf`). */
+export interface SourceKind<Config> {
+  /** Opens the source. Throws only {@link BrokenOff}, and the reason of `context.signal`. */
+  open(config: Config, context: SourceContext): Promise<OpenedSource>;
+  /** Whether the source is reached over a network: then the limits on the first byte and on the rate apply. */
+  readonly isRemote: boolean;
+  /** Whether it can be opened again after it was read. */
+  readonly isRepeatable: boolean;
+  /** Everything that decides what the source returns. Contains secrets, so only a digest of it is stored. */
+  request(config: Config): object;
+  /** Where the source is, for people; without secrets. */
+  placeOf(config: Config): string;
+  /** Every secret in the configuration, so the log can mask them. */
+  secretsOf(config: Config): readonly string[];
+  /** The configuration without secrets. */
+  publicConfig(config: Config): PublicConfig;
+}
+
+export interface PublicConfig {
+  /** Equal for two configurations that read the same source. */
+  readonly place: string;
+  /** How it is requested. */
+  readonly settings?: object;
+}
+
+export interface SourceContext {
+  /** The version of the last complete reading: if the source still has it, nothing is read. */
+  readonly version?: string;
+  /** Aborted when the reading ends, even if it never began: then the source releases everything. */
+  readonly signal: AbortSignal;
+  /** By default the standard input of the process. */
+  readonly stdin?: Readable;
+  /** By default the system's lookup and the IANA registries. */
+  readonly network?: Network;
+}
+
+/** Name lookup, and which addresses are private. */
+export interface Network {
+  readonly lookup: LookupFunction;
+  isPrivate(address: string): boolean;
+}
+
+/** The result of opening a source, before its content is checked. */
+export type OpenedSource =
+  | { readonly kind: 'body'; readonly body: SourceBody }
+  | { readonly kind: 'not_modified' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export interface SourceBody {
+  /**
+   * The bytes as stored or sent, perhaps compressed. A chunk is valid until the next one is requested. Ends only if the
+   * source is proven to have ended properly; throws {@link BrokenOff} otherwise.
+   */
+  readonly chunks: AsyncIterable<Buffer>;
+  /** Character encoding according to the transport. */
+  readonly charset?: string;
+  /** Identifies this version of the source, for its next opening. Only the kind of source that made it can read it. */
+  readonly version?: string;
+  /** Size of the whole body as stored or sent, if the source declares it. */
+  readonly totalBytes?: number;
+}
+
+/** Thrown when a feed can't be read any further. The message says why, for people. */
+export class BrokenOff extends Error {}
+
+/** The message of any thrown value, for people. */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+};
