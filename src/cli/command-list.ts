@@ -95,4 +95,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     description: 'run a practice job site, with the whole XML interface and pages, until stopped',
     load: async () => (await import('./commands/sandbox.ts')).sandboxCommand(),
   },
+  {
+    name: 'completion',
+    term: 'completion <shell>',
+    description: 'print a script that completes commands, options and names in bash, zsh or fish',
+    load: async () => (await import('./commands/completion.ts')).completionCommand(),
+  },
 ];

@@ -1,43 +1,18 @@
-// The command line: assembles the commands, and turns their errors into a clear message and an exit status.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Command, CommanderError, Help } from 'commander';
+// Runs the command line, and turns errors into a clear message and an exit status.
+import { CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
-import { packageRoot } from '../config/package-root.ts';
 import { EmbeddedPostgresError } from '../embedded-postgres/embedded-error.ts';
 import { ExitStatus, UserError } from '../runtime/exit-status.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import { OutputFailedError, watchOutput } from '../telemetry/output-failure.ts';
 import { printNotice } from '../telemetry/print.ts';
-import { COMMANDS } from './command-list.ts';
-
-const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-
-/** The program with the command that `args` name; the others are known by name, and not loaded. */
-async function programFor(args: readonly string[]): Promise<Command> {
-  const program = new Command('jobmirror')
-    .description('mirrors external job feeds into a job site')
-    .version(version)
-    .showHelpAfterError('(see --help)')
-    .exitOverride();
-  const terms = new Map(COMMANDS.map(({ name, term }) => [name, term]));
-  program.configureHelp({ subcommandTerm: (command) => terms.get(command.name()) ?? helpTerm(command) });
-  const [first, second] = args.filter((arg) => !arg.startsWith('-'));
-  const called = first === 'help' ? second : first;
-  for (const { name, description, load } of COMMANDS) {
-    const command = name === called ? await load() : new Command(name);
-    program.addCommand(command.description(description).exitOverride().showHelpAfterError('(see --help)'));
-  }
-  return program;
-}
-
-const helpTerm = (command: Command): string => new Help().subcommandTerm(command);
+import { buildProgram } from './build-program.ts';
 
 /** Runs the command of the process's arguments; its exit status is in `process.exitCode` afterwards. Never throws. */
 export async function runProgram(): Promise<void> {
   watchOutput();
   try {
-    await (await programFor(process.argv.slice(2))).parseAsync();
+    await (await buildProgram(process.argv.slice(2))).parseAsync();
   } catch (error) {
     process.exitCode = explain(error);
   }

@@ -5,6 +5,7 @@ import { sortByFeed, withoutFeeds } from './broken-feeds.ts';
 import { check } from './check.ts';
 import type { Config } from './config.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
+import { CONFIG_FILE } from './config-file.ts';
 import { type Environment, type Filling, fillFromEnvironment, hideValues } from './environment.ts';
 import { packageRoot } from './package-root.ts';
 import { makeParts, type Parts } from './parts.ts';
@@ -13,9 +14,6 @@ import { Secret } from './secret.ts';
 import { readText } from './settings-file.ts';
 import { findUnusable } from './unusable.ts';
 import { parseYaml, type SettingPath, sharesSettings, toData } from './yaml-source.ts';
-
-/** The default file, in the current folder. */
-export const CONFIG_FILE = 'jobmirror.yaml';
 
 export interface LoadOptions {
   /** The file, relative to `cwd`; default: `jobmirror.yaml`. */
