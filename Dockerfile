@@ -5,26 +5,25 @@ FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY tsconfig.json ./
+COPY LICENSE tsconfig.json ./
+COPY config config
 COPY src src
 COPY jobs jobs
-RUN npm run build
+# The image holds what the npm package holds: compiled code without source maps, SQL, YAML and CSS.
+RUN npm run build && npm pack --ignore-scripts && tar -xzf jobmirror-*.tgz
 
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Skip scripts: "prepare" would compile, but this stage has no compiler.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts
+# Skip scripts: "prepare" would compile, but this stage has no compiler. Types and source maps are 40 % of the libraries.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts && \
+  find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' \) -delete
 
 FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
-COPY package.json LICENSE ./
 COPY --from=dependencies /app/node_modules node_modules
-COPY --from=build /app/dist dist
-# SQL and YAML files are not compiled; the program reads them from their source folders.
-COPY src src
-COPY config config
+COPY --from=build /app/package ./
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=6s --start-period=30s --retries=3 \

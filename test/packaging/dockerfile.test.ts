@@ -48,7 +48,7 @@ describe('the Dockerfile', () => {
     for (const rest of named(all, 'COPY').filter((copy) => copy.startsWith('--from='))) {
       const [, stage, source] = /^--from=(\S+) \/app\/(\S+) /.exec(rest) ?? [];
       expect(stages).toContain(stage);
-      expect(['node_modules', 'dist']).toContain(source);
+      expect(['node_modules', 'package']).toContain(source);
     }
   });
 
