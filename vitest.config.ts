@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Compute only, or talk to servers of their own within the process. */
-const UNIT = ['architecture', 'bytes', 'config', 'feed', 'plan', 'posting', 'site', 'telemetry'].map(
+const UNIT = ['architecture', 'bytes', 'config', 'feed', 'flow', 'plan', 'posting', 'site', 'telemetry'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 /** Wait for most of their time: for processes that start, die or stand still, and for what happens then. */

@@ -444,7 +444,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     named: 'alike',
   },
   {
-    file: 'src/store/postgres/with-retry.ts',
+    file: 'src/flow/retry.ts',
     find: '!worthAgain(error)',
     put: 'true',
     tests: ['test/laws/own-faults.test.ts'],
@@ -518,7 +518,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'src/queue/site-queue.ts',
     find: 'limiterFor(requestsPerSecond / queue.batchSize)',
     put: 'limiterFor(requestsPerSecond)',
-    tests: ['test/queue/rate-limit.test.ts'],
+    tests: ['test/queue/limiter-options.test.ts'],
   },
   {
     file: 'src/queue/still-queued.ts',

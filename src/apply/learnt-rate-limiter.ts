@@ -1,8 +1,8 @@
 // Limits this process to the rate that the site has taught, which all processes share through the database.
+import { pause } from '../flow/pause.ts';
+import type { RateLimiter } from '../flow/rate-limiter.ts';
 import type { SiteName } from '../posting/identifiers.ts';
-import type { RateLimiter } from '../site/rate-limiter.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import { pause } from '../store/postgres/with-retry.ts';
 import { hasLearntRate, takeSiteSlot } from '../store/site/site-rate.ts';
 
 /** How often the database is asked for a learnt rate while none is known. */

@@ -1,4 +1,6 @@
 // Decides what happens to a change after a request: the only place that decides on a retry.
+
+import { backoffMs } from '../flow/retry-policy.ts';
 import type { Reason } from '../plan/desired-change.ts';
 import type { Problem } from '../posting/posting.ts';
 import { type Outcome, toCompare } from '../site/exchange.ts';
@@ -95,12 +97,6 @@ function gone(operation: Attempt['request']['kind'], policy: Policy): Result {
   return returned({ to: 'rejected', reason: plain('gone', message) });
 }
 
-/** Exponential backoff with jitter: between half and all of a delay that doubles up to the cap. */
-export function backoffMs(attempt: number, retry: SitePolicy['retry'], random: number): number {
-  const delayMs = Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** Math.min(attempt - 1, 30));
-  return delayMs * (0.5 + random / 2);
-}
-
 function again(
   kind: string,
   message: string,
@@ -114,7 +110,7 @@ function again(
     const last = plain(kind, `${message} (gave up after ${attempt.number} attempts)`);
     return returned({ to: 'failed', reason: last, mayLandMs });
   }
-  const delayMs = backoffMs(attempt.number, policy.retry, random);
+  const delayMs = backoffMs(policy.retry, attempt.number, random);
   return returned({ to: 'ready', delayMs, counted: true, reason, mayLandMs });
 }
 

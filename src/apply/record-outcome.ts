@@ -1,12 +1,12 @@
 // Records an attempt's outcome, retrying as long as the process lives: only this process knows the site's answer.
-
+import { retry } from '../flow/retry.ts';
+import type { RetryPolicy } from '../flow/retry-policy.ts';
 import type { AttemptOutcome, Recorded } from '../store/change/attempt-outcome.ts';
 import { isOfStatement, isPassing } from '../store/postgres/transient-error.ts';
-import { pause } from '../store/postgres/with-retry.ts';
 import type { SiteContext } from './site-context.ts';
 
-const FIRST_DELAY_MS = 50;
-const LONGEST_DELAY_MS = 2_000;
+/** As long as the process lives. */
+const INSIST: RetryPolicy = { firstDelayMs: 50, maxDelayMs: 2_000 };
 /** Time that pending work has after the process is asked to end; then the outcome goes to the log. */
 const LAST_WORD_MS = 400;
 
@@ -51,21 +51,12 @@ export async function recordOutcome(
 export const insist = <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> =>
   keepTrying(work, signal, isPassing);
 
-/** @param goesOn whether to try again after this failure. */
-async function keepTrying<Result>(
+/** @param worthAgain whether to try again after this failure. */
+const keepTrying = <Result>(
   work: () => Promise<Result>,
   signal: AbortSignal,
-  goesOn: (error: unknown) => boolean,
-): Promise<Result> {
-  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2)) {
-    try {
-      return await untilTheEnd(work(), signal);
-    } catch (error) {
-      if (signal.aborted || !goesOn(error)) throw error;
-      await pause(delayMs, signal);
-    }
-  }
-}
+  worthAgain: (error: unknown) => boolean,
+): Promise<Result> => retry(() => untilTheEnd(work(), signal), INSIST, { signal, worthAgain });
 
 /** A hanging connection must not delay what has to be logged before the process ends. */
 async function untilTheEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {

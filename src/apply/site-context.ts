@@ -1,9 +1,9 @@
 // Everything needed to send to one site: client, database, and the rules for retries, doubts and pauses.
 import type { Logger } from 'pino';
+import type { RateLimiter } from '../flow/rate-limiter.ts';
+import type { Semaphore } from '../flow/semaphore.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { SiteClient } from '../site/exchange.ts';
-import type { RateLimiter } from '../site/rate-limiter.ts';
-import type { Semaphore } from '../site/semaphore.ts';
 import type { PostingRef } from '../store/change/attempt.ts';
 import type { AttemptOutcome, Recorded } from '../store/change/attempt-outcome.ts';
 import type { Claim } from '../store/change/claim.ts';

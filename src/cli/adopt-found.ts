@@ -1,12 +1,12 @@
 // Adopts the site jobs that a search found for a feed, where their posting is certain. Asks for confirmation first.
 import type { SiteConfig } from '../config/config.ts';
+import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import { resolveEntry } from '../review/resolve-entry.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import { createSiteClient } from '../site/http/client.ts';
-import { rateLimiterFor } from '../site/rate-limiter.ts';
 import { type FoundEntry, foundEntries } from '../store/review/found-entries.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
 import { startProgress } from '../telemetry/progress.ts';

@@ -2,6 +2,7 @@
 import { describeMove } from '../apply/guard-address.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
+import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
 import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import type { MappingSpec } from '../posting/mapping.ts';
@@ -10,7 +11,6 @@ import { tokenDigests } from '../runtime/token-digests.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { createSiteClient } from '../site/http/client.ts';
-import { type RateLimiter, rateLimiterFor } from '../site/rate-limiter.ts';
 import type { AskedLine, ImportedLines, ListedJob } from '../store/mapping/imported-lines.ts';
 import type { LineProblem } from '../store/mapping/mapping-import.ts';
 import { findMove, setAddress } from '../store/site/known-address.ts';

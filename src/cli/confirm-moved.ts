@@ -1,6 +1,7 @@
 // Compares jobs at a site's new address with what was last sent for them, before anything is sent there.
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
+import { rateLimiterFor } from '../flow/rate-limiter.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
 import { plural } from '../plan/plural.ts';
 import { fieldOf } from '../plan/same-value.ts';
@@ -10,7 +11,6 @@ import { addressOf } from '../site/base-address.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
 import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
 import { createSiteClient } from '../site/http/client.ts';
-import { rateLimiterFor } from '../site/rate-limiter.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/mapping-sample.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';

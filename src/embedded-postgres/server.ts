@@ -1,7 +1,8 @@
 // Runs one Postgres server per data folder, shared by all commands on this machine.
 import { resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { retry } from '../flow/retry.ts';
+import type { RetryPolicy } from '../flow/retry-policy.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import type { Connected } from './connect.ts';
 import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
@@ -35,7 +36,8 @@ export interface EmbeddedServerOptions {
 
 /** Each member holds this advisory lock in shared mode on its own connection; who can get it exclusively is the last. */
 const MEMBERSHIP = 'hashtext($$jobmirror member$$)';
-const MAX_RETRY_MS = 10_000;
+/** As long as this process is a member. */
+const REJOINING: RetryPolicy = { firstDelayMs: 100, maxDelayMs: 10_000 };
 
 /**
  * Joins the server of `dataDir`; first creates its cluster and starts the server, if needed.
@@ -80,22 +82,19 @@ export async function openEmbeddedServer(
 
   async function rejoin(): Promise<void> {
     onNotice('The database server has ended unexpectedly; starting it again.');
-    for (let waitMs = 100; !leaving.signal.aborted; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
-      try {
-        const before = member.port;
-        member = await explained(dataDir, () => join(cluster, leaving.signal), leaving.signal);
-        onNotice(
-          member.port === before
-            ? 'The database server is back.'
-            : 'The database server is back on another port: start this command again.',
-        );
-        return;
-      } catch (error) {
-        if (leaving.signal.aborted) return;
-        onNotice((error as Error).message);
-        await delay(waitMs, undefined, { signal: leaving.signal }).catch(() => {});
-      }
-    }
+    const { signal } = leaving;
+    const joinAgain = async (): Promise<void> => {
+      const before = member.port;
+      member = await explained(dataDir, () => join(cluster, signal), signal);
+      onNotice(
+        member.port === before
+          ? 'The database server is back.'
+          : 'The database server is back on another port: start this command again.',
+      );
+    };
+    const onRetry = (error: unknown): void => onNotice((error as Error).message);
+    // Fails only when this process leaves.
+    await retry(joinAgain, REJOINING, { signal, worthAgain: () => true, onRetry }).catch(() => undefined);
   }
 
   function url(databaseName = DATABASE_USER): string {

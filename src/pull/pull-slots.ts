@@ -1,7 +1,8 @@
 // Limits the concurrency of pulls in a process. Waiting for a source takes no slot; small feeds have their own slots.
 
 import type { Wait } from '../feed/source/gathered-body.ts';
-import { type Semaphore, semaphoreFor } from '../site/semaphore.ts';
+import { endsWithin } from '../flow/ends-within.ts';
+import { type Semaphore, semaphoreFor } from '../flow/semaphore.ts';
 
 /**
  * Starting pulls run only a few statements. They get the most slots, so a thousand pulls due at once all start soon.
@@ -37,7 +38,7 @@ export function asStreamingFeed<T>(signal: AbortSignal, work: (wait: Wait) => Pr
     let release = await takeSlot(working, signal);
     let ended = false;
     const wait: Wait = async (next) => {
-      if (await completesWithin(next, YIELD_AFTER_MS)) return next;
+      if (await endsWithin(next, YIELD_AFTER_MS)) return next;
       release();
       await next.catch(() => undefined);
       const taken = await takeSlot(working, signal);
@@ -69,20 +70,4 @@ async function takeSlot(slots: Semaphore, signal: AbortSignal): Promise<() => vo
   if (!signal.aborted) return release;
   release();
   throw signal.reason;
-}
-
-async function completesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  const completed = promise.then(
-    () => true,
-    () => true,
-  );
-  try {
-    return await Promise.race([completed, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

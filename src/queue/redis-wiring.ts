@@ -1,6 +1,7 @@
 // Configures BullMQ to keep its queues in Redis.
 import { type ConnectionOptions, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 import { Redis } from 'ioredis';
+import { backoffMs, type RetryPolicy } from '../flow/retry-policy.ts';
 import { reportedError, secretsOf } from './reported-error.ts';
 import type { Wiring } from './wiring.ts';
 
@@ -10,7 +11,8 @@ const CONNECT_TIMEOUT_MS = 5000;
 const COMMAND_TIMEOUT_MS = 5000;
 
 /** Reconnects within two seconds after the server is back, however long it was away. */
-const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 2000);
+const RECONNECTING: RetryPolicy = { firstDelayMs: 100, maxDelayMs: 2_000 };
+const retryStrategy = (attempt: number): number => backoffMs(RECONNECTING, attempt);
 
 function readRedisUrl(text: string): URL {
   // The message omits the text, as a mistyped URL may still contain the password.

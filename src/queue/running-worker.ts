@@ -1,8 +1,8 @@
 // Runs a function over single items as a BullMQ worker for queue jobs of one or several items; always stops in bounded time.
 import { setMaxListeners } from 'node:events';
 import type { RateLimiterOptions } from 'bullmq';
+import { endsWithin } from '../flow/ends-within.ts';
 import type { QueueBackend } from './backend.ts';
-import { endsWithin } from './ends-within.ts';
 import { NotClosedError } from './reported-error.ts';
 
 export interface RunningWorker {

@@ -1,9 +1,9 @@
 // Adds postings to their site's queue: one queue job per posting, or per batch of them at high rates.
 import { createHash } from 'node:crypto';
+import { endsWithin } from '../flow/ends-within.ts';
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
-import { endsWithin } from './ends-within.ts';
-import { limiterFor } from './rate-limit.ts';
+import { limiterFor } from './limiter-options.ts';
 import { NotClosedError } from './reported-error.ts';
 import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
 

@@ -1,4 +1,5 @@
 // Waits until everything that can be sent for some feeds is sent, or until waiting longer makes no sense.
+import { pause } from '../flow/pause.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { type Progress, readDoubtProgress, readProgress } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
@@ -81,7 +82,7 @@ export async function awaitQuiet(
       pauseSeen = paused;
     }
     const waitMs = Math.max(checkMs, CHECK_APART_MS * (options.besides?.() ?? 0));
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    await pause(waitMs, options.signal);
   }
 }
 

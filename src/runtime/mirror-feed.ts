@@ -1,6 +1,7 @@
 // Mirrors one feed once: pulls it, has its changes sent, and reports the outcome counts.
 
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
+import { pause } from '../flow/pause.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { countUnsent } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
@@ -23,7 +24,8 @@ export interface MirrorOptions {
   readonly stopSending?: () => Promise<void>;
 }
 
-const BUSY_RETRY_MS = 1_000;
+/** How often to ask whether the feed is free, while another process pulls it. */
+const BUSY_POLL_MS = 1_000;
 
 /**
  * Pulls, sends and reports one feed. Waits while another process pulls the same feed.
@@ -68,7 +70,7 @@ async function pullWhenFree(
     if (end.kind !== 'busy') return end;
     progress?.show(`${setup.feed}: waiting for another process that pulls this feed`);
     signal.throwIfAborted();
-    await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS));
+    await pause(BUSY_POLL_MS, signal);
   }
 }
 

@@ -1,4 +1,5 @@
 // Takes scheduled runs as they come due and completes each: with any number of processes, each run is one pull.
+import { pause } from '../flow/pause.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import {
   type DueRun,
@@ -121,16 +122,4 @@ export function startScheduledRuns(options: RunOptions): ScheduledRuns {
       await giveBackForgotten(db, worker, []).catch(options.onError);
     },
   };
-}
-
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end, { once: true });
-  });
 }

@@ -1,5 +1,6 @@
 // Waits for a database connection when the server has none to spare.
-import { pause } from './postgres/with-retry.ts';
+import { retry } from '../flow/retry.ts';
+import { backoffMs, type RetryPolicy } from '../flow/retry-policy.ts';
 
 /** The parts of a pool that are needed to keep it from growing. */
 export interface GrowingPool {
@@ -22,12 +23,12 @@ export interface FreeConnectionOptions {
   readonly stopping?: AbortSignal | undefined;
 }
 
-/** The same as for a database that is unreachable. */
-const WAIT_MS = 2 * 60_000;
+/** For as long as with a database that is unreachable. */
+const SHORTAGE: RetryPolicy = { firstDelayMs: 100, maxDelayMs: 2_000, factor: 1.5, forMs: 2 * 60_000 };
+/** A pool with connections gets one back soon. */
+const WITH_CONNECTIONS: RetryPolicy = { ...SHORTAGE, maxDelayMs: SHORTAGE.firstDelayMs };
 /** An outcome still to be recorded may wait a little while a process stops. */
 const WAIT_WHILE_STOPPING_MS = 2_000;
-const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 2_000;
 const STAYS_SMALL_MS = 10_000;
 const REPORT_EVERY_MS = 10_000;
 
@@ -62,19 +63,15 @@ export function connectionWaiter({ onShortage, stopping }: FreeConnectionOptions
     setTimeout(grow, STAYS_SMALL_MS).unref();
   }
 
-  return async (pool, connect) => {
-    const giveUpAt = performance.now() + WAIT_MS;
-    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 1.5)) {
-      try {
-        return await connect();
-      } catch (error) {
-        if (!isShortage(error) || performance.now() > Math.min(giveUpAt, stopsAt)) throw error;
+  return (pool, connect) =>
+    retry(connect, SHORTAGE, {
+      worthAgain: (error) => isShortage(error) && performance.now() <= stopsAt,
+      onRetry(error) {
         report(error);
         if (pool !== undefined) keepSmall(pool);
-        // A pool with connections gets one back soon. The random delay keeps waiting processes from retrying together.
-        const longestMs = pool !== undefined && pool.totalCount > 0 ? FIRST_DELAY_MS : delayMs;
-        await pause(longestMs * (0.5 + Math.random() / 2), new AbortController().signal);
-      }
-    }
-  };
+      },
+      // The random delay keeps waiting processes from retrying together.
+      delayMs: (attempt) =>
+        backoffMs(pool !== undefined && pool.totalCount > 0 ? WITH_CONNECTIONS : SHORTAGE, attempt, Math.random()),
+    });
 }

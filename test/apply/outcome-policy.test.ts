@@ -1,6 +1,6 @@
-// What happens to a change after each outcome, and how long retries wait.
+// What happens to a change after each outcome.
 import { describe, expect, it } from 'vitest';
-import { backoffMs, resultOf } from '../../src/apply/outcome-policy.ts';
+import { resultOf } from '../../src/apply/outcome-policy.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
@@ -101,13 +101,5 @@ describe('resultOf', () => {
 
   it('waits the first delay if the site asks to wait without saying how long', () => {
     expect(resultOf({ kind: 'throttled' }, attempt('create'), policy)).toMatchObject(back('ready', { delayMs: 1_000 }));
-  });
-});
-
-describe('backoffMs', () => {
-  it('doubles up to the cap, with a jitter of half the delay', () => {
-    const at = (number: number, random: number) => backoffMs(number, policy.retry, random);
-    expect([1, 2, 3, 4, 5, 60].map((number) => at(number, 0))).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000]);
-    expect(at(2, 0.999)).toBeCloseTo(1_999);
   });
 });

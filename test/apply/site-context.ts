@@ -1,9 +1,9 @@
 // A site context whose site and database answer as the test says, to produce every path of the create protocol.
 import pino, { type Logger } from 'pino';
 import type { SiteContext } from '../../src/apply/site-context.ts';
+import { semaphoreFor } from '../../src/flow/semaphore.ts';
 import { feedName, postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import type { Exchange } from '../../src/site/exchange.ts';
-import { semaphoreFor } from '../../src/site/semaphore.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
 import type { Row } from '../../src/store/postgres/database.ts';
 

@@ -4,19 +4,31 @@ import type { SourceFile } from './import-scan.ts';
 const CENTRE = ['src/posting', 'src/plan'] as const;
 /** Compact tables and encoders, only for what would otherwise be too slow. */
 const FAST = 'src/bytes';
-const SIDES = [...CENTRE, 'src/feed', 'src/store', 'src/queue', 'src/site', 'src/config', 'src/telemetry'] as const;
+/** For every folder that waits, limits or retries. */
+const FLOW = 'src/flow';
+const SIDES = [
+  ...CENTRE,
+  FLOW,
+  'src/feed',
+  'src/store',
+  'src/queue',
+  'src/site',
+  'src/config',
+  'src/telemetry',
+] as const;
 const STEPS = [...SIDES, 'src/pull', 'src/apply', 'jobs', 'src/review'] as const;
 
 /** The folders that the files of a folder may import. Every folder must be listed. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/posting': [],
   'src/plan': ['src/posting'],
-  'src/bytes': ['src/posting'],
-  'src/feed': [...CENTRE, FAST],
-  'src/embedded-postgres': [],
-  'src/store': [...CENTRE, FAST],
-  'src/queue': CENTRE,
-  'src/site': [...CENTRE, FAST],
+  [FAST]: ['src/posting'],
+  [FLOW]: [],
+  'src/feed': [...CENTRE, FAST, FLOW],
+  'src/embedded-postgres': [FLOW],
+  'src/store': [...CENTRE, FAST, FLOW],
+  'src/queue': [...CENTRE, FLOW],
+  'src/site': [...CENTRE, FAST, FLOW],
   'src/telemetry': ['src/posting'],
   'src/config': SIDES,
   'src/sandbox': [],

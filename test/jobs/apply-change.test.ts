@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { applyChange } from '../../jobs/apply-change.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
+import { semaphoreFor } from '../../src/flow/semaphore.ts';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import type { Outcome } from '../../src/site/exchange.ts';
-import { semaphoreFor } from '../../src/site/semaphore.ts';
 import type { AttemptOutcome, Recorded } from '../../src/store/change/attempt-outcome.ts';
 import { attemptOf, exchangeOf, type LogLine, logInto, siteContextWith } from '../apply/site-context.ts';
 

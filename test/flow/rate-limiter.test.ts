@@ -1,6 +1,6 @@
 // Rate limiter: how many slots it grants in any period, in which order, and who need not wait.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { rateLimiterFor } from '../../src/site/rate-limiter.ts';
+import { rateLimiterFor } from '../../src/flow/rate-limiter.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });

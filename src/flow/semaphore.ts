@@ -1,6 +1,7 @@
-// Limits concurrent work: a caller without a slot waits until one is released.
+// Limits concurrent work: a caller without a slot waits until one is released. Not p-limit or async-mutex: neither can be
+// closed so that waiting callers leave without an error while the holders of slots finish.
 
-/** The slots of one site in one process, granted in the order of the calls. */
+/** Slots of one process, granted in the order of the calls. */
 export interface Semaphore {
   /**
    * Resolves to the function that releases the slot, which does nothing when called again; or to `undefined` once the

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
-import { limiterFor } from '../../src/queue/rate-limit.ts';
+import { limiterFor } from '../../src/queue/limiter-options.ts';
 import { openSiteQueue, startApplyWorker } from '../../src/queue/site-queue.ts';
 import { collector } from './gate.ts';
 import { backends, type TestBackend } from './queue-backends.ts';

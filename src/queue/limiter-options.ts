@@ -1,8 +1,6 @@
-// Converts requests per second into the window of BullMQ's rate limiter, which all workers of a queue share.
+// Converts requests per second into the options of BullMQ's rate limiter, which all workers of a queue share.
 import type { RateLimiterOptions } from 'bullmq';
-
-/** Long enough that waiting for the next window costs little, short enough that requests are spread evenly. */
-const WINDOW_MS = 100;
+import { RATE_WINDOW_MS } from '../flow/rate-limiter.ts';
 
 /**
  * A window of whole jobs and milliseconds that never exceeds the rate: 0.5/s is one job in 2,000 ms, 10/s one in 100 ms,
@@ -14,6 +12,6 @@ const WINDOW_MS = 100;
 export function limiterFor(requestsPerSecond: number): RateLimiterOptions | undefined {
   if (!(requestsPerSecond > 0)) throw new RangeError(`requests per second must be above 0, not ${requestsPerSecond}`);
   if (requestsPerSecond === Number.POSITIVE_INFINITY) return undefined;
-  const max = Math.max(1, Math.floor((requestsPerSecond * WINDOW_MS) / 1000));
+  const max = Math.max(1, Math.floor((requestsPerSecond * RATE_WINDOW_MS) / 1000));
   return { max, duration: Math.ceil((max * 1000) / requestsPerSecond) };
 }

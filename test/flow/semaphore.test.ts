@@ -1,7 +1,7 @@
 // Semaphore: how many slots are taken at a time, in which order they are granted, and what happens to waiters when it
 // closes.
 import { describe, expect, it } from 'vitest';
-import { semaphoreFor } from '../../src/site/semaphore.ts';
+import { semaphoreFor } from '../../src/flow/semaphore.ts';
 
 type Leave = (() => void) | undefined;
 

@@ -1,4 +1,6 @@
-// Limits the rate of one process's requests to one site, whatever they are for.
+// Limits the rate of one process's requests to one site, whatever they are for. Not a library such as limiter or bottleneck:
+// none takes a slot without waiting for it, and the burst must be the one of BullMQ's limiter.
+import { pause } from './pause.ts';
 
 /** Grants slots in the order of the calls. */
 export interface RateLimiter {
@@ -10,13 +12,16 @@ export interface RateLimiter {
   slowDown?(): void;
 }
 
-/** The burst that the queue's own limiter allows: see `limiterFor`. */
-const WINDOW_MS = 100;
+/**
+ * The burst: as many slots as the rate grants in this time. Long enough that waiting for the next window costs little, short
+ * enough that requests are spread evenly. The queue's limiter has windows of this length.
+ */
+export const RATE_WINDOW_MS = 100;
 
 /** @param requestsPerSecond above 0; `Infinity`: nobody waits. */
 export function rateLimiterFor(requestsPerSecond: number): RateLimiter {
   const everyMs = 1000 / requestsPerSecond;
-  const burstMs = Math.max(0, WINDOW_MS - everyMs);
+  const burstMs = Math.max(0, RATE_WINDOW_MS - everyMs);
   let free = Number.NEGATIVE_INFINITY;
 
   /** Milliseconds until the slot. */
@@ -28,22 +33,9 @@ export function rateLimiterFor(requestsPerSecond: number): RateLimiter {
   }
 
   return {
-    take: (signal) => wait(next(), signal),
+    take: (signal) => pause(next(), signal),
     spend: () => {
       next();
     },
   };
-}
-
-function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  if (ms <= 0 || signal?.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end, { once: true });
-  });
 }

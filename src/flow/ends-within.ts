@@ -1,4 +1,4 @@
-// Waits for a promise with a time limit, because connections may never report that they are closed.
+// Waits for a promise with a time limit.
 
 /** Whether the promise was fulfilled or rejected in time. It is not cancelled otherwise. */
 export async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
