@@ -69,6 +69,9 @@ it.each([
   { name: 'an unknown column', lines: ['feed,key,site_job_id,colour'], line: 1, message: 'unknown: colour' },
   { name: 'too few cells', lines: [HEADER, 'acme,a'], line: 2, message: '2 cells' },
   { name: 'an open quote', lines: [HEADER, 'acme,"a,1,,'], line: 2, message: 'CSV quoting' },
+  { name: 'a quote inside a cell', lines: [HEADER, 'acme,a"b",1,,'], line: 2, message: 'CSV quoting' },
+  { name: 'text after a quote', lines: [HEADER, 'acme,"a"b,1,,'], line: 2, message: 'CSV quoting' },
+  { name: 'an open quote in the header', lines: ['feed,"key', 'acme",a'], line: 1, message: 'CSV quoting' },
   {
     name: 'an unknown feed',
     lines: [HEADER, 'globex,a,1,,'],
@@ -97,4 +100,16 @@ it('continues after an invalid line', async () => {
     'mapping',
     'problem',
   ]);
+});
+
+it('reads every other line of a long file in which quotes open and close over lines', async () => {
+  const mappings = Array.from({ length: 1_000 }, (_, at) => `acme,"k,${at}",${at + 1},,`);
+  const lines = await read([HEADER, ...mappings.slice(0, 500), 'acme,"a,1,,', 'acme,b",1,,', ...mappings.slice(500)]);
+  expect(lines.filter(({ kind }) => kind === 'problem').map(({ line }) => line)).toEqual([502, 503]);
+  const keys = lines.map((line) => line.kind === 'mapping' && [line.line, line.key]).filter(Boolean);
+  expect(keys).toEqual(mappings.map((_, at) => [at < 500 ? at + 2 : at + 4, `k,${at}`]));
+});
+
+it('takes a file of empty lines for one without mappings', async () => {
+  expect(await read(['', '  '])).toEqual([]);
 });
