@@ -11,8 +11,8 @@ import {
 } from '../plan/match-doubt.ts';
 import { isRewriting, rewritings } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
+import { type Reuse, reuseOf } from '../plan/whose-job.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import type { Fields } from '../posting/posting.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
 import {
   adoptDoubt,
@@ -21,6 +21,7 @@ import {
   type Doubt,
   dueDoubts,
   explainDoubts,
+  type JobClaim,
   openReferences,
   ownedJobIds,
   recordListCheck,
@@ -223,9 +224,13 @@ async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matchi
     const free = open.candidates.filter((candidate) => {
       const shown =
         referenceField === undefined ? undefined : fieldOf(toCompare(candidate).fields, referenceField)?.trim();
-      const older = claims.get(candidate.siteJobId);
-      if (owned.has(candidate.siteJobId) && (older === undefined || !isOthers(open, candidate, older, matching))) {
-        return false;
+      if (owned.has(candidate.siteJobId)) {
+        const reuse = reuseOfClaimed(open, candidate, claims.get(candidate.siteJobId), matching);
+        if (reuse === 'theirs') return false;
+        if (reuse === 'unclear') {
+          open.contended.add(candidate.siteJobId);
+          return true;
+        }
       }
       if (!shown || shown === own) return true;
       if (referenceField !== undefined && own !== undefined) {
@@ -239,6 +244,7 @@ async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matchi
     });
     // A doubt with a job under its exact reference does not need jobs that another create may have made.
     const isOwn = (siteJob: SiteJob): boolean =>
+      !open.contended.has(siteJob.siteJobId) &&
       own !== undefined &&
       referenceField !== undefined &&
       fieldOf(toCompare(siteJob).fields, referenceField)?.trim() === own;
@@ -247,14 +253,12 @@ async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matchi
   }
 }
 
-/** Whether the site shows another posting's job under exactly this reference, which that posting never had. */
-function isOthers(open: OpenDoubt, shown: SiteJob, older: Fields, { referenceField, learnt }: Matching): boolean {
-  if (referenceField === undefined) return false;
-  const [own, says, former] = [open.fields, toCompare(shown).fields, older].map((known) =>
-    fieldOf(known, referenceField)?.trim(),
-  );
-  if (!own || !former || own !== says) return false;
-  return compareReferences(former, says) === 'other' && !isRewriting(learnt, referenceField, former, says);
+/** Whether a create in doubt made a job that another posting, or no posting, has a claim to. */
+function reuseOfClaimed(open: OpenDoubt, candidate: SiteJob, claim: JobClaim | undefined, matching: Matching): Reuse {
+  // An orphan site job belongs to nobody and is about to be deleted.
+  if (claim === undefined) return 'theirs';
+  const older = claim.inFlight ? undefined : claim.fields;
+  return reuseOf({ sent: open.fields, shown: toCompare(candidate).fields, older }, matching);
 }
 
 /** Resolves certain matches first, so a job that merely resembles a doubt's is not queried if it is another one's. */
@@ -285,7 +289,7 @@ async function resolveEach(
       chosen.siteJobId,
       chosen.url,
       content,
-      (older: Fields) => isOthers(open, chosen, older, matching),
+      (older) => reuseOf({ sent: open.fields, shown: toCompare(chosen).fields, older }, matching) === 'ours',
     );
     if (adopted === 'recorded') {
       const names = { ...namesOf(open.doubt), siteJobId: chosen.siteJobId, uncertain: content.uncertain };

@@ -1,5 +1,7 @@
-// Decides which posting owns a job when a create returns an ID that an older posting already has: sites reuse IDs.
+// Decides which posting owns a job when a create returns, or may have made, a job whose ID an older posting has: sites
+// reuse IDs.
 import type { Fields } from '../posting/posting.ts';
+import { isRewriting, type LearntRewrites } from './observe-values.ts';
 import { compareReferences, compareValues, fieldOf } from './same-value.ts';
 
 /**
@@ -52,4 +54,34 @@ function byContent(shown: Fields, sent: Fields, older: Fields | undefined): Owne
   }
   if (asNew > 0 && asOlder === 0) return 'new';
   return asOlder > 0 && asNew === 0 && older !== undefined ? 'older' : 'unknown';
+}
+
+/**
+ * What the reference of a mapped job says about a create in doubt, which may have made it under a reused ID:
+ *
+ * - `ours`: it is a form of the create's reference, and none of the older posting's.
+ * - `unclear`: it is closer to the create's, or nothing is known of the older posting's. A person decides.
+ * - `theirs`: anything else.
+ */
+export type Reuse = 'ours' | 'unclear' | 'theirs';
+
+/** @param older the older posting's fields; `undefined` if not known for certain. */
+export function reuseOf(
+  { sent, shown, older }: { readonly sent: Fields; readonly shown: Fields; readonly older: Fields | undefined },
+  { referenceField, learnt }: { readonly referenceField: string | undefined; readonly learnt: LearntRewrites },
+): Reuse {
+  if (referenceField === undefined) return 'theirs';
+  const says = fieldOf(shown, referenceField)?.trim();
+  if (!says) return 'theirs';
+  const near = (fields: Fields): number | undefined => {
+    const own = fieldOf(fields, referenceField)?.trim();
+    if (!own) return undefined;
+    const likeness = compareReferences(own, says);
+    return likeness === 'other' && isRewriting(learnt, referenceField, own, says) ? RANK.form : RANK[likeness];
+  };
+  const ours = near(sent) ?? RANK.other;
+  if (ours === RANK.other) return 'theirs';
+  const theirs = older === undefined ? undefined : near(older);
+  if (theirs === RANK.other) return 'ours';
+  return theirs === undefined || ours > theirs ? 'unclear' : 'theirs';
 }

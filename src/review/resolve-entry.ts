@@ -1,7 +1,8 @@
 // Resolves a create in doubt as a person decides, after checking on the site that the decision is possible.
-import { contentOf, likeness } from '../plan/match-doubt.ts';
+import { contentOf, likeness, type MatchOptions } from '../plan/match-doubt.ts';
 import { observe } from '../plan/observe-values.ts';
-import { compareReferences, fieldOf } from '../plan/same-value.ts';
+import { fieldOf } from '../plan/same-value.ts';
+import { reuseOf } from '../plan/whose-job.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
@@ -54,8 +55,12 @@ export async function resolveEntry(
   const doubt = await doubtOf(db, entry);
   if (doubt === undefined) return refuseOther(db, entry);
   const { feed, key } = doubt.attempt;
+  const matching = {
+    referenceField: options.site?.referenceField,
+    learnt: await learntRewrites(db, doubt.attempt.site),
+  };
   const siteAnswer =
-    verdict.kind === 'exists' ? await readSiteJob(db, doubt, verdict.siteJobId, options) : NOTHING_TO_READ;
+    verdict.kind === 'exists' ? await readSiteJob(db, doubt, verdict.siteJobId, options, matching) : NOTHING_TO_READ;
   if (siteAnswer.kind === 'absent' || siteAnswer.kind === 'owned') return refused(siteAnswer.message);
   if (siteAnswer.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
     return refused(`${siteAnswer.message}; if it is the right one nevertheless, add --anyway`);
@@ -64,7 +69,7 @@ export async function resolveEntry(
     const doubtful = whyNotExactly(doubt, siteAnswer, options.site?.referenceField);
     if (doubtful !== undefined) return refused(doubtful);
   }
-  const resolved = await resolveDoubt(db, entry, within(doubt, verdict, siteAnswer, options), options.actor);
+  const resolved = await resolveDoubt(db, entry, within(doubt, verdict, siteAnswer, matching), options.actor);
   switch (resolved.kind) {
     case 'recorded':
       await learnFrom(db, doubt, siteAnswer);
@@ -91,7 +96,16 @@ const NOTHING_TO_READ: SiteAnswer = { kind: 'fits', shown: undefined };
 
 const SET_AGAIN = 'so an update sets all its fields again';
 
-async function readSiteJob(db: Database, doubt: Doubt, id: SiteJobId, { site }: ResolveOptions): Promise<SiteAnswer> {
+/** How a job is compared with what was sent. */
+type Matching = Required<Pick<MatchOptions, 'learnt'>> & Pick<MatchOptions, 'referenceField'>;
+
+async function readSiteJob(
+  db: Database,
+  doubt: Doubt,
+  id: SiteJobId,
+  { site }: ResolveOptions,
+  matching: Matching,
+): Promise<SiteAnswer> {
   if (site === undefined) {
     return {
       kind: 'unchecked',
@@ -112,7 +126,6 @@ async function readSiteJob(db: Database, doubt: Doubt, id: SiteJobId, { site }: 
   const owner = await ownerOfShown(db, doubt, shown, site.referenceField);
   if (owner !== undefined) return { kind: 'owned', message: `job ${id} shows the reference of ${owner}` };
   const notBefore = new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS);
-  const matching = { referenceField: site.referenceField, learnt: await learntRewrites(db, doubt.attempt.site) };
   if (likeness({ fields, notBefore, notAfter: END_OF_TIME }, toCompare(shown), matching) !== 'other') {
     return { kind: 'fits', shown };
   }
@@ -133,13 +146,17 @@ async function ownerOfShown(
   return ownerOfReference(db, doubt.attempt, referenceField, reference);
 }
 
-function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, { site }: ResolveOptions): DoubtVerdict {
+function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, matching: Matching): DoubtVerdict {
   if (verdict.kind === 'missing') return verdict;
   const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
   const sent = doubt.attempt.result.fields;
   const content = contentOf(sent, shown && toCompare(shown).fields, shown?.fields);
-  const isOthers = (older: Fields): boolean =>
-    shown !== undefined && isOfOlder({ sent, shown: toCompare(shown).fields, older }, site?.referenceField);
+  const isOthers = (older: Fields | undefined): boolean => {
+    if (shown === undefined) return false;
+    const reuse = reuseOf({ sent, shown: toCompare(shown).fields, older }, matching);
+    // What is unclear, the person decides; adopting many at once needs certainty.
+    return reuse === 'ours' || (reuse === 'unclear' && verdict.exactly !== true);
+  };
   return {
     kind: 'exists',
     siteJobId: verdict.siteJobId,
@@ -148,16 +165,6 @@ function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, {
     fits: shown !== undefined && siteAnswer.kind === 'fits',
     isOthers,
   };
-}
-
-/** Whether the site shows exactly the reference that was sent, which the job's present posting never had. */
-function isOfOlder(
-  { sent, shown, older }: { readonly sent: Fields; readonly shown: Fields; readonly older: Fields },
-  referenceField: string | undefined,
-): boolean {
-  if (referenceField === undefined) return false;
-  const [own, says, former] = [sent, shown, older].map((fields) => fieldOf(fields, referenceField)?.trim());
-  return Boolean(own && former && own === says) && compareReferences(former as string, says as string) === 'other';
 }
 
 function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: string | undefined): string | undefined {

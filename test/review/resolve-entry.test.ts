@@ -75,18 +75,42 @@ it('the job is missing: it is sent again, with all attempts', async () => {
   expect(attempt).toMatchObject({ number: 1, request: { kind: 'create' } });
 });
 
-it('the job has an ID that the site reused: the older posting no longer has a job', async () => {
+it.each([
+  ['as sent', (value: string) => value],
+  ['in upper case', (value: string) => value.toUpperCase()],
+])(
+  'the job, shown %s, has an ID that the site reused: the older posting no longer has a job',
+  async (_name, stored) => {
+    await stage.pull(postings(1));
+    await stage.acceptAll();
+    await stage.pull([...postings(1), posting('p2')]);
+    await stage.fail('p2', 'in_doubt');
+    const sent = (await stage.change('p2'))?.fields ?? {};
+    const fields = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, stored(value)]));
+    const site = {
+      client: { show: async () => ({ siteJobId: siteJobId('job-p1'), fields }) },
+      referenceField: 'number',
+    };
+    expect(await resolve('p2', exists('job-p1'), site)).toMatchObject({ kind: 'recorded' });
+    expect(await mappings()).toEqual([{ key: 'p2', site_job_id: 'job-p1' }]);
+    expect(await stage.app.db.query('select key, site_job_id from ended_claim')).toEqual([
+      { key: 'p1', site_job_id: 'job-p1' },
+    ]);
+  },
+);
+
+it('the job has an ID that the site reused, and what the older posting had is not known', async () => {
   await stage.pull(postings(1));
   await stage.acceptAll();
   await stage.pull([...postings(1), posting('p2')]);
   await stage.fail('p2', 'in_doubt');
+  await stage.app.db.query('delete from document');
   const fields = (await stage.change('p2'))?.fields ?? {};
   const site = { client: { show: async () => ({ siteJobId: siteJobId('job-p1'), fields }) }, referenceField: 'number' };
-  expect(await resolve('p2', exists('job-p1'), site)).toMatchObject({ kind: 'recorded' });
+  const verdict = { kind: 'exists', siteJobId: siteJobId('job-p1'), anyway: false } as const;
+  expect(await resolve('p2', { ...verdict, exactly: true }, site)).toMatchObject({ kind: 'refused' });
+  expect(await resolve('p2', verdict, site)).toMatchObject({ kind: 'recorded' });
   expect(await mappings()).toEqual([{ key: 'p2', site_job_id: 'job-p1' }]);
-  expect(await stage.app.db.query('select key, site_job_id from ended_claim')).toEqual([
-    { key: 'p1', site_job_id: 'job-p1' },
-  ]);
 });
 
 describe('refused', () => {

@@ -79,19 +79,30 @@ export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly S
   return new Set(rows.map((row) => siteJobId(row.site_job_id)));
 }
 
-/** Fields of the postings that own these jobs, by job ID; omits those with a request in flight or with unknown fields. */
+/** A posting's claim to a job. */
+export interface JobClaim {
+  /** What the site last accepted; `undefined` if unknown. */
+  readonly fields: Fields | undefined;
+  /** A request for the posting may be changing the job. */
+  readonly inFlight: boolean;
+}
+
+/** The claims of postings to these jobs, by job ID. */
 export async function claimsTo(
   db: Queryable,
   site: SiteName,
   ids: readonly SiteJobId[],
-): Promise<ReadonlyMap<SiteJobId, Fields>> {
-  const rows = await db.query<{ site_job_id: string; fields: Fields }>(
-    `select m.site_job_id, d.fields from mapping m join document d on d.feed = m.feed and d.key = m.key
-     where m.site = $1 and m.site_job_id = any($2::text[])
-       and not exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null)`,
+): Promise<ReadonlyMap<SiteJobId, JobClaim>> {
+  const rows = await db.query<{ site_job_id: string; fields: Fields | null; in_flight: boolean }>(
+    `select m.site_job_id, d.fields,
+       exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null) as in_flight
+     from mapping m left join document d on d.feed = m.feed and d.key = m.key
+     where m.site = $1 and m.site_job_id = any($2::text[])`,
     [site, ids],
   );
-  return new Map(rows.map((row) => [siteJobId(row.site_job_id), row.fields]));
+  return new Map(
+    rows.map((row) => [siteJobId(row.site_job_id), { fields: row.fields ?? undefined, inFlight: row.in_flight }]),
+  );
 }
 
 /** Open attempts of the site, with the reference that they sent. */
@@ -152,7 +163,7 @@ export async function adoptDoubt(
   id: SiteJobId,
   url: string | undefined,
   adopted: AdoptedContent,
-  isOthers: (older: Fields) => boolean = () => false,
+  isOthers: (older: Fields | undefined) => boolean = () => false,
 ): Promise<Recorded> {
   return db.transaction(async (tx) => {
     await endOtherClaim(tx, doubt, id, isOthers);
@@ -165,7 +176,7 @@ export async function endOtherClaim(
   tx: Transaction,
   { attempt }: Doubt,
   id: SiteJobId,
-  isOthers: (older: Fields) => boolean,
+  isOthers: (older: Fields | undefined) => boolean,
 ): Promise<void> {
   await shareFeeds(tx, [attempt.feed]);
   const open = await tx.query(
@@ -173,10 +184,10 @@ export async function endOtherClaim(
     [attempt.feed, attempt.key, attempt.token],
   );
   const older = open.length === 0 ? undefined : await lockClaim(tx, attempt.site, id);
-  if (older?.fields === undefined || !isOthers(older.fields)) return;
+  if (older === undefined || !isOthers(older.fields)) return;
   if (await hasLostClaim(tx, attempt, attempt.site, id)) return;
-  const idle = await claimsTo(tx, attempt.site, [id]);
-  if (idle.has(id)) await endClaim(tx, older, attempt);
+  const claim = (await claimsTo(tx, attempt.site, [id])).get(id);
+  if (claim?.inFlight === false) await endClaim(tx, older, attempt);
 }
 
 /** Like {@link adoptDoubt}, within a transaction that also records the rest of the decision. */

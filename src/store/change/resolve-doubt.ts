@@ -18,8 +18,8 @@ export type DoubtVerdict =
       readonly content: AdoptedContent;
       /** Whether the shown content is what was sent for the posting. */
       readonly fits: boolean;
-      /** Whether the job no longer belongs to the posting that now owns it with these fields. */
-      readonly isOthers: (older: Fields) => boolean;
+      /** Whether the job no longer belongs to the posting that now owns it with these fields, if they are known. */
+      readonly isOthers: (older: Fields | undefined) => boolean;
     }
   | { readonly kind: 'missing' };
 
