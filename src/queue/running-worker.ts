@@ -33,11 +33,18 @@ export interface WorkerTask<Data, Item> {
   readonly process: (item: Item, signal: AbortSignal, handOver: () => void) => Promise<void>;
   /** Records an item for which `process` threw, or with which processes died repeatedly. Its queue job then ends. */
   readonly onPoisoned: (item: Item, error: Error) => Promise<void>;
+  readonly timing?: QueueTiming | undefined;
+}
+
+export interface QueueTiming {
+  /** How long a queue job stays locked after its worker last renewed the lock. */
+  readonly lockMs: number;
+  /** How often workers look for queue jobs whose lock has expired. */
+  readonly stalledCheckMs: number;
 }
 
 /** A killed worker is noticed after its lock expires, at the second check at the latest: 14 s. */
-const LOCK_MS = 10_000;
-const STALLED_CHECK_MS = 2000;
+export const QUEUE_TIMING: QueueTiming = { lockMs: 10_000, stalledCheckMs: 2_000 };
 
 /**
  * Restarts and power cuts must not count against a posting, but one that kills every process must end: this is how often it
@@ -53,6 +60,7 @@ export async function startWorker<Data, Item>(
   backend: QueueBackend,
   task: WorkerTask<Data, Item>,
 ): Promise<RunningWorker> {
+  const { timing = QUEUE_TIMING } = task;
   const forced = new AbortController();
   // Every item in flight may listen to this one signal.
   setMaxListeners(0, forced.signal);
@@ -93,8 +101,8 @@ export async function startWorker<Data, Item>(
     {
       concurrency: task.concurrency,
       limiter: task.limiter,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALLED_CHECK_MS,
+      lockDuration: timing.lockMs,
+      stalledInterval: timing.stalledCheckMs,
       maxStalledCount: MOST_DEATHS,
       // How long, in seconds, an idle worker waits for a notification before it polls.
       drainDelay: 5,

@@ -5,7 +5,7 @@ import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
 import { limiterFor } from './limiter-options.ts';
 import { NotClosedError } from './reported-error.ts';
-import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
+import { type QueueTiming, type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
 
 /** A posting that a queue job asks to check. What has to be done is in the database. */
 export interface QueuedPosting {
@@ -106,6 +106,7 @@ export interface ApplyWorkerOptions {
   readonly process: (item: QueuedPosting, signal: AbortSignal, handOver: () => void) => Promise<void>;
   /** Puts a posting into review after `process` threw, or after processes died with it before it was handed over. */
   readonly onPoisoned: (item: QueuedPosting, error: Error) => Promise<void>;
+  readonly timing?: QueueTiming | undefined;
 }
 
 /**
@@ -113,7 +114,7 @@ export interface ApplyWorkerOptions {
  * batch, each posting returns as a separate queue job.
  */
 export function startApplyWorker(backend: QueueBackend, options: ApplyWorkerOptions): Promise<RunningWorker> {
-  const { site, queue, concurrency, requestsPerSecond, process, onPoisoned } = options;
+  const { site, queue, concurrency, requestsPerSecond, process, onPoisoned, timing } = options;
   return startWorker<Batch | QueuedPosting, QueuedPosting>(backend, {
     queueName: queueNameOf(site),
     concurrency: Math.ceil(concurrency / queue.batchSize),
@@ -122,5 +123,6 @@ export function startApplyWorker(backend: QueueBackend, options: ApplyWorkerOpti
     addApart: queue.addApart,
     process,
     onPoisoned,
+    timing,
   });
 }

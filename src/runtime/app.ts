@@ -10,12 +10,14 @@ import { describePassing, isSaidByServer } from '../store/postgres/transient-err
 import { withRetry } from '../store/postgres/with-retry.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { UserError } from './exit-status.ts';
+import { processTiming, type Timing } from './timing.ts';
 
 /** What commands receive. The opener closes it. */
 export interface App {
   readonly config: Config;
   readonly db: Database;
   readonly log: Logger;
+  readonly timing: Timing;
   close(): Promise<void>;
 }
 
@@ -55,8 +57,9 @@ export async function openApp(options: AppOptions): Promise<App> {
  */
 export async function openAppFor(
   config: Config,
-  options: Omit<AppOptions, 'config'> & { readonly waitUntil?: AbortSignal } = {},
+  options: Omit<AppOptions, 'config'> & { readonly waitUntil?: AbortSignal; readonly timing?: Timing } = {},
 ): Promise<App> {
+  const { timing = processTiming() } = options;
   const level = options.quiet === true && config.log.level !== 'error' ? 'warn' : config.log.level;
   const log = createLogger({ level, secrets: secretsOf(config), json: options.json });
   for (const warning of config.warnings) log.warn(warning);
@@ -73,6 +76,7 @@ export async function openAppFor(
   let closing = false;
   const db = openDatabase(server.url, {
     max: 10,
+    lockTiming: timing.locks,
     stopping: options.waitUntil,
     onShortage: (error) => log.warn(`${describePassing(error)}; waiting for a connection`),
     onError(error) {
@@ -84,6 +88,7 @@ export async function openAppFor(
     config,
     db,
     log,
+    timing,
     async close() {
       closing = true;
       await db.close();

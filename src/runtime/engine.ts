@@ -34,6 +34,7 @@ import { readSiteState } from '../store/site/site-state.ts';
 import { aboutProcess } from './about-process.ts';
 import type { App } from './app.ts';
 import { UserError } from './exit-status.ts';
+import type { Timing } from './timing.ts';
 import { tokenDigests } from './token-digests.ts';
 
 /** Everything that sends in this process. */
@@ -48,15 +49,13 @@ export interface Engine {
   stop(graceMs: number): Promise<void>;
 }
 
-const MAINTAIN_EVERY_MS = 2_000;
-
 /** Starts sending for these sites, or for all configured ones. */
 export async function startEngine(
   app: App,
   sites: ReadonlySet<SiteName> | undefined,
   command = 'sync',
 ): Promise<Engine> {
-  const { config, db, log } = app;
+  const { config, db, log, timing } = app;
   const backend = await openBackend(app);
   const tokens = await tokenDigests(db, config);
   const lease = await enterAsWorker(db, aboutProcess(config, command, tokens), (error) =>
@@ -104,7 +103,7 @@ export async function startEngine(
         log,
       };
       const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
-      siteWorkers.push(await openSiteWorker(backend, siteContext, site, feeds));
+      siteWorkers.push(await openSiteWorker(backend, siteContext, site, feeds, timing));
     }
   } catch (error) {
     await stop(0);
@@ -163,13 +162,14 @@ async function openSiteWorker(
   siteContext: SiteContext,
   site: SiteConfig,
   feeds: readonly FeedName[],
+  timing: Timing,
 ): Promise<SiteWorker> {
   const { db, log } = siteContext;
   await guardAddress(siteContext);
   await probeIfPaused(siteContext, AbortSignal.timeout(site.options.timeoutMs));
   const batchSize = batchSizeFor(site.requestsPerSecond);
   const queue: SiteQueue = await openSiteQueue(backend, site.name, batchSize);
-  const worker = await startWorking(backend, siteContext, site, queue).catch(async (error) => {
+  const worker = await startWorking(backend, siteContext, site, queue, timing).catch(async (error) => {
     await queue.close();
     throw error;
   });
@@ -188,7 +188,7 @@ async function openSiteWorker(
     isWorking: () => siteContext.inFlight.taken > 0,
     onError: (error) => log.warn({ err: error, site: site.name }, 'backlog not dispatched, will retry'),
   });
-  const maintaining = maintainRegularly(siteContext, lead, dispatcher, worker);
+  const maintaining = maintainRegularly(siteContext, lead, dispatcher, worker, timing);
   return {
     siteContext,
     dispatcher,
@@ -221,6 +221,7 @@ function startWorking(
   siteContext: SiteContext,
   site: SiteConfig,
   queue: SiteQueue,
+  timing: Timing,
 ): Promise<RunningWorker> {
   const besides = besidesFor(site);
   return startApplyWorker(backend, {
@@ -229,6 +230,7 @@ function startWorking(
     // At low rates a queue job gets its slot at once, and stays in the queue until it is done.
     concurrency: besides === 0 ? site.options.concurrency : besides,
     requestsPerSecond: site.requestsPerSecond,
+    timing: timing.queue,
     process: (posting, signal, handOver) =>
       applyChange(posting, siteContext, signal, besides === 0 ? undefined : handOver),
     async onPoisoned(posting, error) {
@@ -251,6 +253,7 @@ function maintainRegularly(
   lead: Leadership,
   dispatcher: Dispatcher,
   worker: RunningWorker,
+  { maintainEveryMs }: Timing,
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let round: Promise<void> = Promise.resolve();
@@ -278,7 +281,7 @@ function maintainRegularly(
   const next = (delayMs: number) => {
     timer = setTimeout(() => {
       round = maintain().finally(() => {
-        if (!stopping.signal.aborted) next(MAINTAIN_EVERY_MS);
+        if (!stopping.signal.aborted) next(maintainEveryMs);
       });
     }, delayMs);
   };

@@ -4,8 +4,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { packageRoot } from '../../src/config/package-root.ts';
+import { TIMING, type Timing } from '../../src/runtime/timing.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
+import { FAST_TIMING } from '../support/fast-timing.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
 export interface InstallationOptions {
@@ -17,6 +19,8 @@ export interface InstallationOptions {
   readonly site?: Readonly<Record<string, string | undefined>>;
   readonly feed?: Readonly<Record<string, string>>;
   readonly searched?: boolean;
+  /** Of this process and of those that the installation starts; by default a fast one. */
+  readonly timing?: Timing;
 }
 
 export interface Installation extends Mirror {
@@ -57,7 +61,9 @@ const ENTRY = join(packageRoot, 'test/support/entry-with-faults.mjs');
 const OWNER = 'mirror@example.com';
 
 export async function openInstallation(options: InstallationOptions = {}): Promise<Installation> {
-  const mirror = await openMirror({ ...options, site: { ...SHORT, ...options.site } });
+  const { timing = FAST_TIMING } = options;
+  const mirror = await openMirror({ ...options, timing, site: { ...SHORT, ...options.site } });
+  const timingEnv = timing === TIMING ? {} : { TIMING: JSON.stringify(timing) };
   const foreign = await makeForeignJobs(mirror);
   const children = new Set<ChildProcess>();
   return {
@@ -67,7 +73,7 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
     spawn(command, env = {}) {
       const config = command.includes('--config') ? [] : ['--config', mirror.configPath];
       const child = spawn(process.execPath, [ENTRY, ...command, ...config], {
-        env: { PATH: process.env.PATH, HOME: mirror.folder, ...mirror.env, ...env },
+        env: { PATH: process.env.PATH, HOME: mirror.folder, ...mirror.env, ...timingEnv, ...env },
         cwd: mirror.folder,
         stdio: ['ignore', 'pipe', 'pipe'],
       });

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { appendFile, readFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
+import { TIMING } from '../../src/runtime/timing.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import type { Queryable } from '../../src/store/postgres/database.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -70,10 +71,11 @@ describe('a pull that is stopped', { concurrent: true }, () => {
   );
 });
 
+// With the real timing: the others run with a fast one.
 it('a start that is stopped in a pull does not keep another process from the next runs', { timeout: 900_000 }, async ({
   open,
 }) => {
-  const installation = await open({ feed: { schedule: '"* * * * * *"' } });
+  const installation = await open({ feed: { schedule: '"* * * * * *"' }, timing: TIMING });
   await appendFile(installation.configPath, 'listen: { port: 0 }\n');
   await installation.writeFeed(feedXml(postings(3)));
   const stopped = installation.spawn(['start'], { FAULT_AT: 'pull-started:stop' });

@@ -9,6 +9,7 @@ import { type Engine, startEngine } from '../../src/runtime/engine.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { mirrorFeed } from '../../src/runtime/mirror-feed.ts';
 import type { PullReport } from '../../src/runtime/pull-report.ts';
+import type { Timing } from '../../src/runtime/timing.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
@@ -26,6 +27,8 @@ export interface MirrorOptions {
   readonly feed?: Readonly<Record<string, string>>;
   /** Whether the site is searched for jobs of the feed before its first create; by default it is declared to have none. */
   readonly searched?: boolean;
+  /** By default the real one. */
+  readonly timing?: Timing;
 }
 
 /** One installation. `close` ends all of it. */
@@ -70,7 +73,7 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
 
   async function openTheApp(): Promise<App> {
     const config = await loadConfig({ path: configPath, env, cwd: folder });
-    const app = await openAppFor({ ...config, log: { level: 'error' } }, { quiet: true });
+    const app = await openAppFor({ ...config, log: { level: 'error' } }, { quiet: true, timing: options.timing });
     app.log.level = process.env.TEST_LOG ?? 'silent';
     if (options.searched !== true) await declareNew(app.db);
     return app;

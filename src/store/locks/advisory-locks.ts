@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Database, Queryable, Session } from '../postgres/database.ts';
+import type { LockTiming } from './lock-timing.ts';
 import { endStaleLockHolder, keepAlive } from './stale-lock-holder.ts';
 
 /** A 64-bit lock key from a purpose and a name, as decimal text. */
@@ -38,8 +39,8 @@ export async function tryLock(database: Database, key: string): Promise<HeldLock
   });
   try {
     const [row] = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
-    if (row?.got === true) return heldBy(session, () => !lost);
-    await endStaleLockHolder(session, key);
+    if (row?.got === true) return heldBy(session, database.lockTiming, () => !lost);
+    await endStaleLockHolder(session, key, database.lockTiming);
   } catch (error) {
     await session.end().catch(() => undefined);
     throw error;
@@ -48,8 +49,8 @@ export async function tryLock(database: Database, key: string): Promise<HeldLock
   return undefined;
 }
 
-function heldBy(session: Session, held: () => boolean): HeldLock {
-  const stopKeepAlive = keepAlive(session);
+function heldBy(session: Session, timing: LockTiming, held: () => boolean): HeldLock {
+  const stopKeepAlive = keepAlive(session, timing);
   return {
     held,
     async release() {

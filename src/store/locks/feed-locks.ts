@@ -60,7 +60,7 @@ function lockerOf(db: Database): (feed: FeedName) => Promise<FeedLock | undefine
       losing.abort(error);
     });
     const session = { ...lent, query: oneByOne(lent) };
-    const stopKeepAlive = keepAlive(session);
+    const stopKeepAlive = keepAlive(session, db.lockTiming);
     losing.signal.addEventListener('abort', stopKeepAlive, { once: true });
     return { session, stopKeepAlive, lost: losing.signal };
   }
@@ -96,7 +96,7 @@ function lockerOf(db: Database): (feed: FeedName) => Promise<FeedLock | undefine
         [lockKey('pull', feed), lockKey('hand', feed)],
       );
       if (row?.got !== true) {
-        await endStaleLockHolder(session, lockKey('pull', feed));
+        await endStaleLockHolder(session, lockKey('pull', feed), db.lockTiming);
         leave(shared, holder);
         return undefined;
       }

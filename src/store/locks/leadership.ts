@@ -14,8 +14,6 @@ export interface Leadership {
 
 /** How often the lock is checked; in between the last result is used. */
 const CHECK_EVERY_MS = 1_000;
-/** Shorter than a leader may stay silent, so that it notices a lost connection before another process leads. */
-const ANSWER_WITHIN_MS = 5_000;
 
 /** The connection on which this process leads, shared by all sites. */
 interface LeaderSession {
@@ -57,7 +55,9 @@ function drop(shared: LeaderSession, lost: Session | undefined): void {
 function sessionOf(db: Database, shared: LeaderSession): Promise<Session> {
   if (shared.opening !== undefined) return shared.opening;
   const open = async (): Promise<Session> => {
-    const opened: Session = await db.session(() => drop(shared, opened), { queryTimeoutMs: ANSWER_WITHIN_MS });
+    const opened: Session = await db.session(() => drop(shared, opened), {
+      queryTimeoutMs: db.lockTiming.answerWithinMs,
+    });
     if (shared.opening === opening) shared.session = opened;
     return opened;
   };
@@ -91,7 +91,7 @@ export function standForLead(db: Database, key: string): Leadership {
       if (!got && session === shared.session) shared.held.delete(key);
     }
     if (got) ledOn = session;
-    else await endStaleLockHolder(session, key);
+    else await endStaleLockHolder(session, key, db.lockTiming);
   }
 
   async function check(): Promise<boolean> {

@@ -1,10 +1,6 @@
 // Ends the connections of a stalled process that holds an advisory lock, so that others need not wait for it.
 import type { Queryable } from '../postgres/database.ts';
-
-/** A lock holder sends statements regularly; one that has sent none for this long is stale. */
-const STALE_SECONDS = 15;
-/** How often an otherwise idle holder sends a statement. */
-const KEEP_ALIVE_EVERY_MS = 3_000;
+import type { LockTiming } from './lock-timing.ts';
 
 /** Advisory locks of one 64-bit key, as `pg_locks` shows them. */
 const HOLDERS = `pg_locks l where l.locktype = 'advisory' and l.granted and l.objsubid = 1
@@ -12,12 +8,12 @@ const HOLDERS = `pg_locks l where l.locktype = 'advisory' and l.granted and l.ob
   and ((l.classid::bigint << 32) | l.objid::bigint) = $1::bigint`;
 
 /** Ends a holder of the lock `key` that has been silent for too long: its connection lives, but its process is stopped. */
-export async function endStaleLockHolder(session: Queryable, key: string): Promise<void> {
+export async function endStaleLockHolder(session: Queryable, key: string, { staleAfterMs }: LockTiming): Promise<void> {
   await session.query(
     `select pg_terminate_backend(a.pid) from pg_stat_activity a
      where a.pid in (select l.pid from ${HOLDERS})
        and a.state = 'idle' and a.state_change < clock_timestamp() - make_interval(secs => $2)`,
-    [key, STALE_SECONDS],
+    [key, staleAfterMs / 1000],
   );
 }
 
@@ -38,8 +34,8 @@ export async function endWorkConnections(session: Queryable, key: string): Promi
 }
 
 /** Sends heartbeats on a lock's connection, which shows that its process is not stopped. Returns the stop function. */
-export function keepAlive(session: Queryable): () => void {
-  const timer = setInterval(() => session.query('select 1').catch(() => undefined), KEEP_ALIVE_EVERY_MS);
+export function keepAlive(session: Queryable, { keepAliveEveryMs }: LockTiming): () => void {
+  const timer = setInterval(() => session.query('select 1').catch(() => undefined), keepAliveEveryMs);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -39,7 +39,7 @@ export async function enterAsWorker(
     });
     await session.query('select pg_advisory_lock($1, $2)', [LEASE, worker]);
     stopKeepAlive();
-    stopKeepAlive = keepAlive(session);
+    stopKeepAlive = keepAlive(session, db.lockTiming);
     startedAt = await noteProcess(db, worker, about, startedAt);
   }
   function reopenLater(): void {

@@ -1,6 +1,7 @@
 // Opens the database: queries, transactions and sessions on one pool.
 import pg from 'pg';
 import { connectionWaiter, type FreeConnectionOptions, type WhenFree } from '../free-connection.ts';
+import { LOCK_TIMING, type LockTiming } from '../locks/lock-timing.ts';
 import { isOfPreparing } from './transient-error.ts';
 
 /** One row as returned by the driver; each query names its own columns. */
@@ -66,6 +67,7 @@ export interface Database extends Statements {
   lend(onLost?: (error: Error) => void): Promise<LentSession>;
   /** Waits for a connection while the server has none to spare; also for other pools on the same server. */
   readonly whenFree: WhenFree;
+  readonly lockTiming: LockTiming;
   close(): Promise<void>;
 }
 
@@ -88,7 +90,7 @@ const types: pg.CustomTypesConfig = {
  */
 export function openDatabase(
   url: string,
-  options: FreeConnectionOptions & { max?: number; onError?: (error: Error) => void } = {},
+  options: FreeConnectionOptions & { max?: number; onError?: (error: Error) => void; lockTiming?: LockTiming } = {},
 ): Database {
   const whenFree: WhenFree = options.onShortage ? connectionWaiter(options) : (_pool, connect) => connect();
   const settings = { connectionString: url, types, application_name: 'jobmirror', connectionTimeoutMillis: 15_000 };
@@ -109,6 +111,7 @@ export function openDatabase(
     ...statementsOf(pool, run, whenFree),
     prepared: statementsOf(pool, runPrepared, whenFree),
     whenFree,
+    lockTiming: options.lockTiming ?? LOCK_TIMING,
     async session(onLost, { queryTimeoutMs } = {}) {
       const client = await whenFree(undefined, async () => {
         const opened = new pg.Client({ ...settings, keepAlive: true, query_timeout: queryTimeoutMs });

@@ -1,0 +1,8 @@
+// A process's timing for tests of what happens after another process died or hangs, so that they need not wait for long.
+import type { Timing } from '../../src/runtime/timing.ts';
+
+export const FAST_TIMING: Timing = {
+  maintainEveryMs: 250,
+  queue: { lockMs: 3_000, stalledCheckMs: 500 },
+  locks: { keepAliveEveryMs: 500, staleAfterMs: 4_000, answerWithinMs: 2_000 },
+};
