@@ -369,7 +369,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: 'false',
     tests: [moved],
   },
-  { file: 'src/runtime/engine.ts', find: 'await guardAddress(siteContext);', put: '', tests: [moved] },
+  { file: 'src/runtime/engine.ts', find: 'await confirmAddress(siteContext);', put: '', tests: [moved] },
   {
     file: 'src/site/http/deadline.ts',
     find: 'performance.now() > steady || ',

@@ -9,7 +9,7 @@ import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
 import { createSiteClient } from '../site/http/client.ts';
 import { type FoundEntry, foundEntries } from '../store/review/found-entries.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
-import { startProgress } from '../telemetry/progress.ts';
+import { startProgressLine } from '../telemetry/progress-line.ts';
 import { actorName } from './actor.ts';
 import { commandWriter } from './command-line.ts';
 import { refuseMove } from './refuse-move.ts';
@@ -98,7 +98,7 @@ async function adopt(
 ): Promise<{ readonly adopted: readonly FoundEntry[]; readonly refused: readonly LeftEntry[] }> {
   const client = createSiteClient(site);
   const rateLimiter = rateLimiterFor(requestsPerSecond);
-  const progress = startProgress();
+  const progress = startProgressLine();
   const actor = actorName(options.as);
   const adopted: FoundEntry[] = [];
   const refused: LeftEntry[] = [];

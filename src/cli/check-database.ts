@@ -1,9 +1,9 @@
 // Compares a configuration with an existing database: finds feeds that seem to be renamed and sites that seem to have moved.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeMove } from '../apply/guard-address.ts';
+import { describeMove } from '../apply/confirm-address.ts';
 import { type Config, namedFeeds, type SiteConfig } from '../config/config.ts';
-import { sourceDigest } from '../config/config-parts.ts';
+import { sourceDigest } from '../config/config-digests.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { refuseNewName } from '../pull/refuse-feed.ts';
 import { openServer } from '../runtime/app.ts';

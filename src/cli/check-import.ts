@@ -1,5 +1,5 @@
 // Checks with the sites, before an import writes anything, that its jobs exist and belong to their postings.
-import { describeMove } from '../apply/guard-address.ts';
+import { describeMove } from '../apply/confirm-address.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
@@ -11,11 +11,11 @@ import { tokenDigests } from '../runtime/token-digests.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
 import { createSiteClient } from '../site/http/client.ts';
-import type { AskedLine, ImportedLines, ListedJob } from '../store/mapping/imported-lines.ts';
+import type { AskedLine, ImportedLines, JobReference } from '../store/mapping/imported-lines.ts';
 import type { LineProblem } from '../store/mapping/mapping-import.ts';
 import { findMove, setAddress } from '../store/site/known-address.ts';
 import { readSiteState, stateAt } from '../store/site/site-state.ts';
-import type { Progress } from '../telemetry/progress.ts';
+import type { ProgressLine } from '../telemetry/progress-line.ts';
 import { commandWriter, completeCommands } from './command-line.ts';
 import { showJob } from './show-job.ts';
 
@@ -32,7 +32,7 @@ interface Asking {
   readonly site: SiteConfig;
   readonly client: SiteClient;
   readonly rateLimiter: RateLimiter;
-  readonly progress: Progress;
+  readonly progress: ProgressLine;
   readonly signal: AbortSignal;
   readonly jobs: number;
 }
@@ -41,7 +41,7 @@ interface Asking {
 export async function askSites(
   app: App,
   lines: ImportedLines,
-  around: { readonly progress: Progress; readonly signal: AbortSignal; readonly config: string | undefined },
+  around: { readonly progress: ProgressLine; readonly signal: AbortSignal; readonly config: string | undefined },
 ): Promise<LineProblem[]> {
   const problems: LineProblem[] = [];
   for (const { site: name, jobs, first } of await lines.sites()) {
@@ -111,7 +111,7 @@ async function askSite(asking: Asking): Promise<LineProblem[]> {
 
 /** @throws UnaskedError if the list is incomplete */
 async function readWhole({ lines, site, client, rateLimiter, progress, signal }: Asking): Promise<void> {
-  let waiting: ListedJob[] = [];
+  let waiting: JobReference[] = [];
   let read = 0;
   const keep = async () => {
     progress.show(`reading the list of site ${site.name}: ${plural(read, 'job')}`);

@@ -1,5 +1,5 @@
 // Refuses to act on a site whose jobs were created at another address than the configured one.
-import { describeMove } from '../apply/guard-address.ts';
+import { describeMove } from '../apply/confirm-address.ts';
 import type { SiteConfig } from '../config/config.ts';
 import type { App } from '../runtime/app.ts';
 import { UserError } from '../runtime/exit-status.ts';

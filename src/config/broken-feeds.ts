@@ -2,7 +2,7 @@
 import { type FeedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import type { BrokenFeed } from './config.ts';
 import type { Complaint } from './config-error.ts';
-import { settingOf, settingsIn } from './parts.ts';
+import { settingOf, settingsIn } from './sites-and-feeds.ts';
 
 export interface SortedComplaints {
   /** Mistakes in the file itself, the database, the queue or a site: nothing works until they are fixed. */

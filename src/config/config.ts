@@ -1,5 +1,6 @@
 // The types of a checked configuration: plain data, units in names, secrets wrapped.
 import type { FeedSource } from '../feed/feed-reading.ts';
+import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { MappingSpec, StateField } from '../posting/mapping.ts';
 import type { SiteOptions } from '../site/exchange.ts';
@@ -78,13 +79,4 @@ export interface FeedConfig {
   readonly staleAfterMs?: number;
   /** With fewer records the feed counts as incomplete. */
   readonly minRecords?: number;
-}
-
-/** Deletes that exceed both limits within 24 hours are held for approval. */
-export interface DeleteGuard {
-  /** Percent of the live jobs. */
-  readonly percent: number;
-  readonly count: number;
-  /** Consecutive pulls that a posting must be missing from before its job is deleted. */
-  readonly missingPulls: number;
 }

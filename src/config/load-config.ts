@@ -2,17 +2,17 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { sortByFeed, withoutFeeds } from './broken-feeds.ts';
-import { check } from './check.ts';
 import type { Config } from './config.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
 import { CONFIG_FILE } from './config-file.ts';
 import { type Environment, type Filling, fillFromEnvironment, hideValues } from './environment.ts';
 import { packageRoot } from './package-root.ts';
-import { makeParts, type Parts } from './parts.ts';
 import { configSchema, type WrittenConfig } from './schema/config-schema.ts';
 import { Secret } from './secret.ts';
 import { readText } from './settings-file.ts';
+import { makeSitesAndFeeds, type SitesAndFeeds } from './sites-and-feeds.ts';
 import { findUnusable } from './unusable.ts';
+import { validate } from './validate.ts';
 import { parseYaml, type SettingPath, sharesSettings, toData } from './yaml-source.ts';
 
 export interface LoadOptions {
@@ -36,8 +36,8 @@ export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: Load
   const folder = dirname(absolutePath);
   if (data === null || data === undefined) throw withoutSettings(shorter(cwd, absolutePath));
 
-  const top = check(configSchema, data, source);
-  const parts = await makeParts(data, source, { env, folder });
+  const top = validate(configSchema, data, source);
+  const parts = await makeSitesAndFeeds(data, source, { env, folder });
   const complaints = tidy(
     [
       ...filling.complaints,
@@ -51,7 +51,7 @@ export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: Load
   if (brokenFeeds !== 'leave_out' || sharesSettings(source)) throw new ConfigError(complaints);
 
   const sorted = sortByFeed(complaints, data);
-  const rest = check(configSchema, withoutFeeds(data, sorted.broken), source);
+  const rest = validate(configSchema, withoutFeeds(data, sorted.broken), source);
   if (sorted.general.length > 0 || rest.kind === 'refused') throw new ConfigError(complaints);
   const feeds = new Map([...parts.feeds].filter(([name]) => !sorted.broken.has(name)));
   return makeConfig(absolutePath, rest.settings, { ...parts, feeds }, sorted.broken);
@@ -90,7 +90,7 @@ function tidy(complaints: readonly Complaint[], { complaints: fromFilling, used 
 function makeConfig(
   path: string,
   written: WrittenConfig,
-  { sites, feeds, warnings }: Parts,
+  { sites, feeds, warnings }: SitesAndFeeds,
   brokenFeeds: Config['brokenFeeds'] = new Map(),
 ): Config {
   const { database, queue, retention } = written;

@@ -1,14 +1,14 @@
 // Reads YAML files that ship with the package into checked settings, and files as text.
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import { check } from './check.ts';
 import { ConfigError } from './config-error.ts';
+import { validate } from './validate.ts';
 import { parseYaml, toData } from './yaml-source.ts';
 
 /** Reads a settings file without environment variables. Throws a {@link ConfigError} if it is invalid. */
 export async function readSettings<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>> {
   const source = parseYaml(path, await readText(path));
-  const checked = check(schema, toData(source), source);
+  const checked = validate(schema, toData(source), source);
   if (checked.kind === 'refused') throw new ConfigError(checked.complaints);
   return checked.settings;
 }

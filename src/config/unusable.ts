@@ -2,8 +2,8 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Complaint } from './config-error.ts';
-import { settingOf, settingsIn } from './parts.ts';
 import { reason } from './settings-file.ts';
+import { settingOf, settingsIn } from './sites-and-feeds.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** @param folder the folder of the configuration file, the base of relative paths. */

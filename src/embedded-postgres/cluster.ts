@@ -21,8 +21,8 @@ import { closeToOthers } from './folder-access.ts';
 import { makeLockable, withLock } from './folder-lock.ts';
 import { initialiseHome } from './initialise.ts';
 import { runnableBinaries } from './runnable-binaries.ts';
+import type { ServerSettings } from './server-settings.ts';
 import { canEnter, chooseServerUser, type ServerUser } from './server-user.ts';
-import type { ServerSettings } from './settings.ts';
 import { openShelter } from './shelter.ts';
 
 // <data_dir>/postgres/   all our files, the "area"

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { type Binaries, initdbPath } from './binaries.ts';
 import { clusterPaths } from './cluster-paths.ts';
 import { EmbeddedPostgresError } from './embedded-error.ts';
+import type { ServerSettings } from './server-settings.ts';
 import { giveTo, type ServerUser } from './server-user.ts';
-import type { ServerSettings } from './settings.ts';
 
 /** The cluster's only database user, and the default database of `url()`. */
 export const DATABASE_USER = 'jobmirror';

@@ -15,7 +15,7 @@ import { disarmStaleFile, readPostmaster } from './postmaster-file.ts';
 import { isPostmasterOf } from './process-identity.ts';
 import { runnableBinaries } from './runnable-binaries.ts';
 import { openLog, readTail } from './server-log.ts';
-import { type ServerSettings, serverArguments } from './settings.ts';
+import { type ServerSettings, serverArguments } from './server-settings.ts';
 
 const POLL_MS = 50;
 const START_TIMEOUT_MS = 30_000;

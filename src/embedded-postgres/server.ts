@@ -9,7 +9,7 @@ import { EmbeddedPostgresError, USE_OWN_POSTGRES } from './embedded-error.ts';
 import { withLock } from './folder-lock.ts';
 import { DATABASE_USER } from './initialise.ts';
 import { ensureServer, stopServer } from './postmaster.ts';
-import type { ServerSettings } from './settings.ts';
+import type { ServerSettings } from './server-settings.ts';
 import { SHELTERS } from './shelter.ts';
 
 /** A process's membership in a running server. */

@@ -1,5 +1,5 @@
 // Learns how a site rewrites values by comparing sent and shown ones, and predicts what it would make of others.
-import { decodeEntities } from '../posting/html-entities.ts';
+import { decodeHtmlEntities } from '../posting/html-entities.ts';
 import type { Fields } from '../posting/posting.ts';
 import { fieldOf, foldSpace } from './same-value.ts';
 
@@ -65,7 +65,7 @@ const PLAIN_REWRITERS: readonly (readonly [RewriteKind, Rewriter])[] = [
   ['upper_case', (value) => value.toUpperCase()],
   ['lower_case', (value) => value.toLowerCase()],
   ['stripped', (value) => value.replace(/<[/!?A-Za-z][^<>]*>/g, ' ')],
-  ['decoded', decodeEntities],
+  ['decoded', decodeHtmlEntities],
 ];
 const REWRITERS: ReadonlyMap<RewriteKind, Rewriter> = new Map(PLAIN_REWRITERS);
 const LITERAL: ReadonlySet<RewriteKind> = new Set(['exact', 'line_ends', 'trimmed']);

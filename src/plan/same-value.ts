@@ -1,5 +1,5 @@
 // Compares a sent value with the value that a site shows: sites trim, cut, re-case and rewrite what they store.
-import { decodeEntities } from '../posting/html-entities.ts';
+import { decodeHtmlEntities } from '../posting/html-entities.ts';
 import type { Fields } from '../posting/posting.ts';
 
 /**
@@ -93,7 +93,7 @@ function alikeWithout(kind: ValueChange, [sent, shown]: readonly [string, string
 /** Double encoding occurs as well: `&amp;amp;`. */
 function decodeFully(text: string): string {
   let decoded = text;
-  for (let round = 0; round < 3 && decoded.includes('&'); round++) decoded = decodeEntities(decoded);
+  for (let round = 0; round < 3 && decoded.includes('&'); round++) decoded = decodeHtmlEntities(decoded);
   return decoded;
 }
 

@@ -39,7 +39,7 @@ export const NAMED_CHARACTERS: Readonly<Record<string, string>> = Object.assign(
 const REFERENCE = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z][A-Za-z\d]{1,7}));/g;
 
 /** Decodes once: `&amp;lt;` becomes `&lt;`. Unknown names and numbers that are no character stay as they are. */
-export function decodeEntities(text: string): string {
+export function decodeHtmlEntities(text: string): string {
   return text.replace(REFERENCE, (whole, decimal?: string, hexadecimal?: string, name?: string) => {
     if (name !== undefined) return NAMED_CHARACTERS[name] ?? whole;
     const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hexadecimal ?? '', 16);

@@ -1,5 +1,5 @@
 // Converts an HTML description to plain text with paragraphs and list items on their own lines.
-import { decodeEntities } from './html-entities.ts';
+import { decodeHtmlEntities } from './html-entities.ts';
 
 const BLOCKS = new Set(
   'address article aside blockquote dd div dl dt fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table tr ul'.split(
@@ -66,7 +66,7 @@ function replacement({ name, closing }: { readonly name: string; readonly closin
 }
 
 /** In HTML, a line break in the source is just a space. */
-const collapse = (text: string): string => decodeEntities(text.replace(/\s+/g, ' '));
+const collapse = (text: string): string => decodeHtmlEntities(text.replace(/\s+/g, ' '));
 
 function tidy(text: string): string {
   const lines = text.split('\n').map((line) => line.replace(/[ \u00A0]+/g, ' ').trim());

@@ -1,6 +1,6 @@
 // The named transforms that convert a field's text for the site. None of them throws.
 import { isoDate, type NumericOrder } from './dates.ts';
-import { decodeEntities } from './html-entities.ts';
+import { decodeHtmlEntities } from './html-entities.ts';
 import { htmlToText } from './html-text.ts';
 
 /** A transform's result: the new text, or the reason for a refusal, for people. */
@@ -28,7 +28,7 @@ export const refused = (message: string): Transformed => ({ kind: 'refused', mes
 /** Transforms by their configuration name. All receive trimmed, non-empty text. */
 export const TRANSFORMS = {
   text: shape('HTML to plain text, with paragraphs and list items on their own lines', (html) => htmlToText(html)),
-  html: shape('HTML escaped as entities (`&lt;p&gt;`) to HTML, unescaped once', decodeEntities),
+  html: shape('HTML escaped as entities (`&lt;p&gt;`) to HTML, unescaped once', decodeHtmlEntities),
   first_line: shape('the first line only', (text) => text.split('\n', 1)[0] ?? ''),
   upper: shape('to upper case', (text) => text.toUpperCase()),
   lower: shape('to lower case', (text) => text.toLowerCase()),

@@ -2,7 +2,7 @@
 import type { ValueSource } from './mapping.ts';
 import type { MarkupForm } from './markup.ts';
 import type { RecordTree } from './posting.ts';
-import { MalformedPathError, parseRecordPath, textsAt } from './record-path.ts';
+import { MalformedPathError, parseValuePath, textsAt } from './value-path.ts';
 
 /** Reads one value of a record; empty text means no value. */
 export type ReadValue = (record: RecordTree) => string;
@@ -20,7 +20,7 @@ export function compileSource(source: ValueSource, form: MarkupForm = 'plain'): 
 }
 
 function compilePaths(sources: readonly string[], join: string | undefined, form: MarkupForm): ReadValue {
-  const paths = sources.map(parseRecordPath);
+  const paths = sources.map(parseValuePath);
   return (record) => {
     for (const path of paths) {
       // Plain loops: this runs for every field of every record that is read.

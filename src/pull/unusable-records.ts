@@ -1,5 +1,5 @@
 // Collects the records of a pull that get a review entry of their own: unreadable ones and conflicting duplicates.
-import { faultOf, shapeOf } from '../feed/format/record-marks.ts';
+import { faultOf, shapeOf } from '../plan/match-unreadable.ts';
 import { HASH_BYTES, recordHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Problem } from '../posting/posting.ts';

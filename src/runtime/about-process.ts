@@ -1,7 +1,7 @@
 // Describes this process for other processes on the same database.
 import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
-import { configParts } from '../config/config-parts.ts';
+import { configDigests } from '../config/config-digests.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import { type ProcessAbout, tokenPart } from '../store/locks/processes.ts';
 
@@ -11,7 +11,7 @@ export const aboutProcess = (config: Config, command: string, tokens: ReadonlyMa
   host: hostname(),
   pid: process.pid,
   parts: {
-    ...configParts(config),
+    ...configDigests(config),
     ...Object.fromEntries([...tokens].map(([site, token]) => [tokenPart(site), token])),
   },
   feeds: new Map([...config.feeds.values()].map(({ name, siteName }) => [name, siteName])),

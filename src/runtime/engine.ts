@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyChange } from '../../jobs/apply-change.ts';
-import { guardAddress } from '../apply/guard-address.ts';
+import { confirmAddress } from '../apply/confirm-address.ts';
 import { rewriteLearner } from '../apply/learn-rewrites.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import { isTokenRefused, maintainBacklog, probeIfPaused } from '../apply/maintain-backlog.ts';
@@ -165,7 +165,7 @@ async function openSiteWorker(
   timing: Timing,
 ): Promise<SiteWorker> {
   const { db, log } = siteContext;
-  await guardAddress(siteContext);
+  await confirmAddress(siteContext);
   await probeIfPaused(siteContext, AbortSignal.timeout(site.options.timeoutMs));
   const batchSize = batchSizeFor(site.requestsPerSecond);
   const queue: SiteQueue = await openSiteQueue(backend, site.name, batchSize);

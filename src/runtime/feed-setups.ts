@@ -1,8 +1,8 @@
 // Prepares the feeds that a command names for pulling, and reports those that cannot be pulled.
 
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
+import { sourceDigest } from '../config/config-digests.ts';
 import { complaintLine } from '../config/config-error.ts';
-import { sourceDigest } from '../config/config-parts.ts';
 import { interpretationOf } from '../posting/fingerprint.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';

@@ -6,7 +6,7 @@ import type { FeedSetup } from '../pull/feed-setup.ts';
 import { countUnsent } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
 import { readSiteState } from '../store/site/site-state.ts';
-import { formatBytes, formatSeconds, type Progress, seldom } from '../telemetry/progress.ts';
+import { formatBytes, formatSeconds, type ProgressLine, seldom } from '../telemetry/progress-line.ts';
 import type { App } from './app.ts';
 import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
 import type { Engine } from './engine.ts';
@@ -15,7 +15,7 @@ import { type Blocker, type PullReport, reportPull } from './pull-report.ts';
 
 export interface MirrorOptions {
   readonly signal: AbortSignal;
-  readonly progress?: Progress;
+  readonly progress?: ProgressLine;
   /** Receives the pull's number as soon as it has one. */
   readonly onPull?: (pull: number) => void;
   /**
@@ -106,7 +106,7 @@ async function sendAll(
 async function showSending(
   { db }: App,
   { feed }: FeedSetup,
-  progress: Progress,
+  progress: ProgressLine,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   const startedAt = performance.now();

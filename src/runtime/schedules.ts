@@ -1,7 +1,7 @@
 // Pulls feeds on schedule, and reports each pull when its changes are sent.
 
 import { pullFeed } from '../../jobs/pull-feed.ts';
-import { configParts } from '../config/config-parts.ts';
+import { configDigests } from '../config/config-digests.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { asReport } from '../pull/pull-slots.ts';
@@ -41,7 +41,7 @@ export async function runSchedules(
 ): Promise<Schedules> {
   const { config, db, log } = app;
   const byName = new Map(setups.map((setup) => [setup.feed, setup]));
-  const parts = configParts(config);
+  const parts = configDigests(config);
   const feeds = [...config.feeds.values()].filter(({ name }) => byName.has(name));
   const schedules = feeds.flatMap(({ name, schedule, timeZone }): FeedSchedule[] =>
     schedule === undefined ? [] : [{ feed: name, pattern: schedule, timeZone, digest: parts[`feed ${name}`] ?? '' }],

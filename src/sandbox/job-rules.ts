@@ -1,8 +1,9 @@
 // Validates the fields of a create or an update, and reports every error.
 // The interface requires a valid U.S. state (site-interface.md, section 2); requiring a title is the sandbox's own choice.
+
+import { findState } from './job-states.ts';
 import type { SandboxSettings } from './settings.ts';
 import type { JobFields } from './store/jobs.ts';
-import { findState } from './us-states.ts';
 
 /** One validation error. The message is meant to follow the field's name. */
 export interface JobError {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
-import { textsAt } from '../../src/posting/record-path.ts';
+import { textsAt } from '../../src/posting/value-path.ts';
 
 const read = (xml: string) => {
   const bytes = Buffer.from(xml);

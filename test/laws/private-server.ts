@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
-import type { ServerSettings } from '../../src/embedded-postgres/settings.ts';
+import type { ServerSettings } from '../../src/embedded-postgres/server-settings.ts';
 import { runSql } from '../support/sql.ts';
 
 export interface PrivateServer {

@@ -1,6 +1,6 @@
 // Creates in doubt at sites that rewrite values: adopted, created once, and asked about only as often as needed.
 import { describe, expect } from 'vitest';
-import { guardAddress } from '../../src/apply/guard-address.ts';
+import { confirmAddress } from '../../src/apply/confirm-address.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
 import type { SiteName } from '../../src/posting/identifiers.ts';
 import { resolveEntry } from '../../src/review/resolve-entry.ts';
@@ -151,13 +151,13 @@ it('rewritings learnt from one site do not apply to another site under its name'
   const { db } = await installation.app();
   const known = async () => (await learntRewrites(db, 'board' as SiteName)).get('number');
   const siteContext = (await installation.engine()).siteContexts.get('board' as SiteName) as SiteContext;
-  await guardAddress(siteContext);
+  await confirmAddress(siteContext);
   expect(await known()).toHaveLength(1);
   // A site with its jobs is the same site once a person says so.
   await setAddress(db, siteContext.site, 'elsewhere.example.com');
   expect(await known()).toHaveLength(1);
   await db.query('delete from change');
   await db.query('delete from mapping');
-  await guardAddress(siteContext);
+  await confirmAddress(siteContext);
   expect(await known()).toBeUndefined();
 });

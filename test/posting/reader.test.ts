@@ -6,7 +6,7 @@ import { contentHash } from '../../src/posting/hash.ts';
 import type { FieldRule, MappingSpec } from '../../src/posting/mapping.ts';
 import type { Posting, RecordTree } from '../../src/posting/posting.ts';
 import { compileReader } from '../../src/posting/reader.ts';
-import { MalformedPathError } from '../../src/posting/record-path.ts';
+import { MalformedPathError } from '../../src/posting/value-path.ts';
 import { recordTree } from './record-tree.ts';
 import { fromPaths, sampleSpec, stateTable } from './sample-spec.ts';
 

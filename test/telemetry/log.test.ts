@@ -1,7 +1,12 @@
 // What a logger writes: which lines, in which format, how long, and never a secret.
 import { describe, expect, it } from 'vitest';
-import { MAX_LINE_LENGTH } from '../../src/telemetry/bounded-line.ts';
-import { createLogger, type LogDestination, type Logger, type LogOptions } from '../../src/telemetry/log.ts';
+import {
+  createLogger,
+  type LogDestination,
+  type Logger,
+  type LogOptions,
+  MAX_LINE_LENGTH,
+} from '../../src/telemetry/log.ts';
 
 const TOKEN = 'k3y"/with\\odd & signs+ü';
 

@@ -8,7 +8,7 @@ import { UserError } from '../../runtime/exit-status.ts';
 import { type ImportEnd, importMappings } from '../../store/mapping/mapping-import.ts';
 import { countMappings, listMappings, type MappingRow } from '../../store/mapping/mapping-list.ts';
 import { printData, printJson, printLine, printLines, printNotice } from '../../telemetry/print.ts';
-import { startProgress } from '../../telemetry/progress.ts';
+import { startProgressLine } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { actorName } from '../actor.ts';
 import { askSites } from '../check-import.ts';
@@ -88,7 +88,7 @@ function importCommand(): Command {
     .option('--json', 'print one JSON object')
     .action(async (file: string, options: MappingOptions & { as?: string; unchecked?: boolean }) => {
       await withApp(options, async (app, signal) => {
-        const around = { progress: startProgress(), signal, config: options.config };
+        const around = { progress: startProgressLine(), signal, config: options.config };
         const end = await importMappings(
           app.db,
           readMappingLines(linesOf(file), app.config),

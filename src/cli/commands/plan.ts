@@ -11,7 +11,7 @@ import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { stopSignal } from '../../runtime/stop-signal.ts';
 import { OutputFailedError } from '../../telemetry/output-failure.ts';
 import { printJson, printLine, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
-import { formatBytes, startProgress } from '../../telemetry/progress.ts';
+import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
 import { describeChange, describeUnsent } from '../output/describe-change.ts';
 
@@ -52,7 +52,7 @@ async function planOne(
   json: boolean,
   write: WriteCommand,
 ): Promise<ExitStatus> {
-  const progress = startProgress();
+  const progress = startProgressLine();
   const counts = { create: 0, update: 0, delete: 0 };
   const onProgress = ({ records, bytes }: { records: number; bytes: number }) =>
     progress.show(`${setup.feed}: reading, ${records} records, ${formatBytes(bytes)}`);

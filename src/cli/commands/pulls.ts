@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { type CountedPull, countedPulls } from '../../store/review/overview.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
-import { formatBytes } from '../../telemetry/progress.ts';
+import { formatBytes } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';

@@ -14,7 +14,7 @@ import { describePassing } from '../../store/postgres/transient-error.ts';
 import { giveUpPull } from '../../store/pull/pull-row.ts';
 import { OutputFailedError } from '../../telemetry/output-failure.ts';
 import { printJson, printLine, printNotice } from '../../telemetry/print.ts';
-import { type Progress, startProgress } from '../../telemetry/progress.ts';
+import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, completeCommands } from '../command-line.ts';
 import { leftBehind } from '../left-behind.ts';
 import { describeReport, withCommands } from '../output/describe-report.ts';
@@ -90,7 +90,7 @@ async function syncAll(
   signal: AbortSignal,
   options: SyncOptions,
 ): Promise<ExitStatus[]> {
-  const progress = startProgress();
+  const progress = startProgressLine();
   const sending = sender(app, setups);
   try {
     return await eachFeed(setups, async (setup) => {
@@ -137,7 +137,7 @@ async function syncFeed(
   sending: Sender,
   setup: FeedSetup,
   signal: AbortSignal,
-  progress: Progress,
+  progress: ProgressLine,
 ): Promise<PullReport> {
   const startedAt = performance.now();
   let pull: number | null = null;

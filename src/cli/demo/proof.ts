@@ -30,7 +30,7 @@ export async function listJobs(client: SiteClient, signal: AbortSignal): Promise
   return jobs;
 }
 
-export interface Evidence {
+export interface DemoEvidence {
   readonly feed: ReadVersion;
   readonly expected: ExpectedSite;
   /** The jobs that the site had before the last sync. */
@@ -41,7 +41,7 @@ export interface Evidence {
 }
 
 /** Checks every job of the site and every posting of the feed. */
-export async function proveSite(client: SiteClient, evidence: Evidence, signal: AbortSignal): Promise<Proof> {
+export async function proveSite(client: SiteClient, evidence: DemoEvidence, signal: AbortSignal): Promise<Proof> {
   const { expected, surplusRequests } = evidence;
   const listed = await listJobs(client, signal);
   const live = await compareLive(client, expected, listed, signal);
@@ -101,7 +101,11 @@ function compareFields(key: PostingKey, desired: Fields, found: Fields): string[
 
 const shown = (text: string | undefined): string => (text === undefined ? 'absent' : JSON.stringify(text.slice(0, 80)));
 
-async function checkGone(client: SiteClient, { expected, before }: Evidence, signal: AbortSignal): Promise<string[]> {
+async function checkGone(
+  client: SiteClient,
+  { expected, before }: DemoEvidence,
+  signal: AbortSignal,
+): Promise<string[]> {
   const differences: string[] = [];
   for (const key of expected.gone) {
     for (const id of before.get(key) ?? []) {
@@ -112,7 +116,7 @@ async function checkGone(client: SiteClient, { expected, before }: Evidence, sig
   return differences;
 }
 
-function checkReview({ feed, expected, review }: Evidence): string[] {
+function checkReview({ feed, expected, review }: DemoEvidence): string[] {
   const has = (key: PostingKey, kind: ReviewEntry['kind']): boolean =>
     review.some((entry) => entry.key === key && entry.kind === kind);
   const missing = [

@@ -7,13 +7,13 @@ import type { SiteClient } from '../../site/exchange.ts';
 import { createSiteClient } from '../../site/http/client.ts';
 import type { PlannedChange } from '../../store/backlog/planned-changes.ts';
 import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../store/review/review-entries.ts';
-import { startProgress } from '../../telemetry/progress.ts';
+import { startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, pathFromHere } from '../command-line.ts';
 import { CHANGE_SIGNS, describeChange } from '../output/describe-change.ts';
 import { describeCounts, describeReport } from '../output/describe-report.ts';
 import { type ExpectedSite, expectSite, readVersion } from './feed-version.ts';
 import type { Page } from './page.ts';
-import { type Evidence, type ListedJobs, listJobs, proveSite } from './proof.ts';
+import { type DemoEvidence, type ListedJobs, listJobs, proveSite } from './proof.ts';
 import type { Stage } from './stage.ts';
 
 /** Everything the story needs. */
@@ -101,7 +101,7 @@ async function tellThirdPull(telling: Telling): Promise<number> {
 async function tellProof(
   telling: Telling,
   first: FirstState,
-  found: Pick<Evidence, 'review' | 'surplusRequests'>,
+  found: Pick<DemoEvidence, 'review' | 'surplusRequests'>,
 ): Promise<boolean> {
   const { stage, page, client, signal } = telling;
   page.heading('The proof: the feed is read again and compared with the site, job by job, over its XML interface');
@@ -135,7 +135,7 @@ async function plan({ stage, signal }: Telling): Promise<readonly PlannedChange[
 }
 
 async function mirror({ stage, signal }: Telling): Promise<PullReport> {
-  const progress = startProgress();
+  const progress = startProgressLine();
   try {
     const report = await mirrorFeed(stage.app, async () => stage.engine, stage.setup, { signal, progress });
     signal.throwIfAborted();

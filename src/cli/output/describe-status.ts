@@ -1,5 +1,5 @@
 // Formats the status of sites and feeds for people: first what needs somebody, then the numbers.
-import { describeMove } from '../../apply/guard-address.ts';
+import { describeMove } from '../../apply/confirm-address.ts';
 import { plural } from '../../plan/plural.ts';
 import { siteStatusOf } from '../../review/site-status.ts';
 import { describeLate, isLate } from '../../runtime/late-schedules.ts';

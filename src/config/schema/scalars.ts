@@ -1,7 +1,7 @@
 // The schemas of single values, each with a message about the expected form.
 import { z } from 'zod';
-import { MalformedPathError, parseRecordPath } from '../../posting/record-path.ts';
 import { FIELD_NAME } from '../../posting/site-rules.ts';
+import { MalformedPathError, parseValuePath } from '../../posting/value-path.ts';
 import { compileSource } from '../../posting/value-source.ts';
 import { parseSize, SIZE_PATTERN } from './sizes.ts';
 
@@ -30,7 +30,7 @@ export const sizeSchema = z
   .transform((size) => (typeof size === 'number' ? size : (parseSize(size) ?? 0)));
 
 /** A path from a record to a value. */
-export const pathSchema = z.string().min(1).superRefine(parses(parseRecordPath));
+export const pathSchema = z.string().min(1).superRefine(parses(parseValuePath));
 
 /** Text with paths in braces. */
 export const templateSchema = z

@@ -3,7 +3,7 @@
 import { Hono } from 'hono';
 import { identify } from '../credentials.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
-import { stateBySlug } from '../us-states.ts';
+import { stateBySlug } from '../job-states.ts';
 import { jobXml, statesXml } from '../xml/job-xml.ts';
 import { element } from '../xml/write-xml.ts';
 import { failure, notAllowed, notThere, unauthorized, xmlAnswer } from './answers.ts';

@@ -2,8 +2,8 @@
 import type { Context, Hono } from 'hono';
 import { pageRequest } from '../interface/list-jobs.ts';
 import type { JobSite, SiteEnv } from '../job-site.ts';
+import { stateBySlug } from '../job-states.ts';
 import type { JobFilter } from '../store/jobs.ts';
-import { stateBySlug } from '../us-states.ts';
 import { HomePage, StatesPage } from './home.tsx';
 import { JobListPage } from './job-list.tsx';
 import { MessagePage } from './layout.tsx';

@@ -1,6 +1,7 @@
 // The home page and the list of states.
+
+import { stateByAbbreviation } from '../job-states.ts';
 import type { Job } from '../store/jobs.ts';
-import { stateByAbbreviation } from '../us-states.ts';
 import { Jobs, Search } from './job-list.tsx';
 import { Layout, type Visit } from './layout.tsx';
 import { quantity } from './wording.tsx';

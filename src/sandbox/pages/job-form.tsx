@@ -1,8 +1,8 @@
 // The form to post or edit a job.
 import { errorSentence, type JobError } from '../job-rules.ts';
+import { stateLists } from '../job-states.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { JobFields } from '../store/jobs.ts';
-import { stateLists } from '../us-states.ts';
 import { Field } from './form-field.tsx';
 import { Layout, type Visit } from './layout.tsx';
 

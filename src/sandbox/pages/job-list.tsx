@@ -1,7 +1,7 @@
 // A list of jobs with a pager.
 import type { Child } from 'hono/jsx';
+import { stateByAbbreviation } from '../job-states.ts';
 import type { Job } from '../store/jobs.ts';
-import { stateByAbbreviation } from '../us-states.ts';
 import { Layout, type Visit } from './layout.tsx';
 import { Day, placeOf, quantity } from './wording.tsx';
 

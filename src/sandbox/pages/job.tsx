@@ -1,6 +1,7 @@
 // The page of one job, with tools for its owner.
+
+import { stateByAbbreviation } from '../job-states.ts';
 import type { Job } from '../store/jobs.ts';
-import { stateByAbbreviation } from '../us-states.ts';
 import { knownFields, orderedFields } from '../xml/job-xml.ts';
 import { Layout, type Visit } from './layout.tsx';
 import { plainText } from './plain-text.ts';

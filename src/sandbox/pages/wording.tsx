@@ -1,6 +1,7 @@
 // Formats numbers, times and places for the pages.
+
+import type { State } from '../job-states.ts';
 import type { Job } from '../store/jobs.ts';
-import type { State } from '../us-states.ts';
 
 const number = new Intl.NumberFormat('en-US');
 const day = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', dateStyle: 'medium' });

@@ -1,7 +1,8 @@
 // The XML of one job, of a list of jobs, and of the states with their counts.
+
+import { stateByAbbreviation } from '../job-states.ts';
 import type { SandboxSettings } from '../settings.ts';
 import type { Job, JobFields } from '../store/jobs.ts';
-import { stateByAbbreviation } from '../us-states.ts';
 import { element, type Xml } from './write-xml.ts';
 
 type Spelling = Pick<SandboxSettings, 'separator' | 'idInBody'>;

@@ -20,7 +20,7 @@ export interface ListedLine extends AskedLine {
   readonly reference: string | undefined;
 }
 
-export interface ListedJob {
+export interface JobReference {
   readonly siteJobId: SiteJobId;
   readonly reference: string | undefined;
 }
@@ -53,7 +53,7 @@ export class ImportedLines {
     await this.#session.query('truncate listed');
   }
 
-  async keepListed(jobs: readonly ListedJob[]): Promise<void> {
+  async keepListed(jobs: readonly JobReference[]): Promise<void> {
     const copier = new RowCopier(this.#session, 'listed', { site_job_id: 'text', reference: 'text' });
     for (let at = 0; at < jobs.length; at += READ_AT_ONCE) {
       const some = jobs.slice(at, at + READ_AT_ONCE);

@@ -1,7 +1,7 @@
 // The demo's proof finds every kind of difference between site and feed, over HTTP against a sandbox.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ExpectedSite, expectSite, type ReadVersion } from '../../../src/cli/demo/feed-version.ts';
-import { type Evidence, listJobs, type Proof, proveSite } from '../../../src/cli/demo/proof.ts';
+import { type DemoEvidence, listJobs, type Proof, proveSite } from '../../../src/cli/demo/proof.ts';
 import { feedName, postingKey, siteName } from '../../../src/posting/identifiers.ts';
 import type { Fields, ReadResult } from '../../../src/posting/posting.ts';
 import type { SiteClient } from '../../../src/site/exchange.ts';
@@ -71,7 +71,7 @@ const now = version(
 const review = [entry('b', 'rejected'), entry('n', 'rejected'), entry('a', 'duplicate')];
 
 /** Sets up the expected site, except for `jobs`, and runs the proof. */
-async function prove(jobs: readonly Fields[], differing: Partial<Evidence> = {}): Promise<Proof> {
+async function prove(jobs: readonly Fields[], differing: Partial<DemoEvidence> = {}): Promise<Proof> {
   const gone = await site.create(job('z', 'Gone'));
   const listed = await listJobs(client, signal);
   await site.sandbox.inspect.removeJob(gone);
@@ -98,7 +98,7 @@ it('finds no difference on a correct site, and counts what it checked', async ()
 
 describe('it finds', () => {
   const [a, b, c] = rightJobs as [Fields, Fields, Fields];
-  it.each<[string, readonly Fields[], Partial<Evidence>, string]>([
+  it.each<[string, readonly Fields[], Partial<DemoEvidence>, string]>([
     ['a missing job', [a, b], {}, 'c is not on the site'],
     ['another text', [a, b, { ...c, title: 'Clark' }], {}, 'c: title is "Clark" on the site, and "Clerk" in the feed'],
     [

@@ -2,14 +2,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { KeyRule } from '../../../posting/mapping.ts';
 import { compileKey } from '../../../posting/posting-key.ts';
-import { parseRecordPath, type RecordPath, textsAt } from '../../../posting/record-path.ts';
+import { parseValuePath, textsAt, type ValuePath } from '../../../posting/value-path.ts';
 import type { RecoverKey } from '../format.ts';
 import { BROKEN, readTolerantly } from './tolerant-tree.ts';
 
 /** Compiles the recovery for a key rule. Throws `MalformedPathError`. */
 export function compileKeyRecovery(rule: KeyRule): RecoverKey {
   const readKey = compileKey(rule);
-  const paths = rule.paths.map(parseRecordPath);
+  const paths = rule.paths.map(parseValuePath);
   const names = new Set(paths.flatMap(namesIn));
   // The record's own start tag precedes everything that may be broken.
   const inStartTag = paths.every(([step, ...more]) => more.length === 0 && step?.name.startsWith('@'));
@@ -24,7 +24,7 @@ export function compileKeyRecovery(rule: KeyRule): RecoverKey {
   };
 }
 
-const valuesAt = (path: RecordPath, tree: Parameters<typeof textsAt>[1]): ReadonlySet<string> =>
+const valuesAt = (path: ValuePath, tree: Parameters<typeof textsAt>[1]): ReadonlySet<string> =>
   new Set(
     textsAt(path, tree)
       .map((text) => text.trim())
@@ -32,5 +32,5 @@ const valuesAt = (path: RecordPath, tree: Parameters<typeof textsAt>[1]): Readon
   );
 
 /** All names that decide what the path matches, including those in its conditions. */
-const namesIn = (path: RecordPath): string[] =>
+const namesIn = (path: ValuePath): string[] =>
   path.flatMap(({ name, conditions }) => [name, ...conditions.flatMap((condition) => namesIn(condition.path))]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RecordTree } from '../../src/posting/posting.ts';
-import { MalformedPathError, parseRecordPath, textsAt } from '../../src/posting/record-path.ts';
+import { MalformedPathError, parseValuePath, textsAt } from '../../src/posting/value-path.ts';
 import { recordTree } from './record-tree.ts';
 
 const personio: RecordTree = {
@@ -75,18 +75,18 @@ describe('textsAt', () => {
     ['toString of an element', 'nested/toString', []],
   ];
   test.each(cases)('%s: %s', (_name, path, texts) => {
-    expect(textsAt(parseRecordPath(path), personio)).toEqual(texts);
+    expect(textsAt(parseValuePath(path), personio)).toEqual(texts);
   });
 
   test('an element named __proto__ is an ordinary element', () => {
     const record = JSON.parse('{"__proto__": {"title": "odd"}}') as RecordTree;
-    expect(textsAt(parseRecordPath('__proto__/title'), record)).toEqual(['odd']);
+    expect(textsAt(parseValuePath('__proto__/title'), record)).toEqual(['odd']);
   });
 
   test('lists nested 100,000 deep are followed', () => {
     let record: RecordTree = 'bottom';
     for (let depth = 0; depth < 100_000; depth += 1) record = [record];
-    expect(textsAt(parseRecordPath('a'), { a: record })).toEqual(['bottom']);
+    expect(textsAt(parseValuePath('a'), { a: record })).toEqual(['bottom']);
   });
 
   test('any path on any tree returns texts', () => {
@@ -104,13 +104,13 @@ describe('textsAt', () => {
     );
     fc.assert(
       fc.property(path, recordTree, (source, record) => {
-        for (const text of textsAt(parseRecordPath(source), record)) expect(typeof text).toBe('string');
+        for (const text of textsAt(parseValuePath(source), record)) expect(typeof text).toBe('string');
       }),
     );
   });
 });
 
-describe('parseRecordPath', () => {
+describe('parseValuePath', () => {
   test.each([
     '',
     '/',
@@ -131,8 +131,8 @@ describe('parseRecordPath', () => {
     '.. /[',
     'a[@b/c=d]',
   ])('refuses %j and shows a valid path', (source) => {
-    expect(() => parseRecordPath(source)).toThrow(MalformedPathError);
-    expect(() => parseRecordPath(source)).toThrow(/a path looks like/);
+    expect(() => parseValuePath(source)).toThrow(MalformedPathError);
+    expect(() => parseValuePath(source)).toThrow(/a path looks like/);
   });
 
   test('parses any text or throws its own error', () => {
@@ -140,7 +140,7 @@ describe('parseRecordPath', () => {
     fc.assert(
       fc.property(fc.string({ unit: characters }), (source) => {
         try {
-          parseRecordPath(source);
+          parseValuePath(source);
         } catch (error) {
           expect(error).toBeInstanceOf(MalformedPathError);
         }

@@ -4,13 +4,13 @@ import { type MarkupForm, renderMarkup } from './markup.ts';
 import type { RecordTree } from './posting.ts';
 
 /** A parsed path: every step goes one level down. */
-export type RecordPath = readonly Step[];
+export type ValuePath = readonly Step[];
 
 interface Step {
   /** An element's name, an attribute's name with its `@`, or `*` for any element. */
   readonly name: string;
   /** All must hold: one of the texts at `path`, relative to the element, equals `value`. */
-  readonly conditions: readonly { readonly path: RecordPath; readonly value: string }[];
+  readonly conditions: readonly { readonly path: ValuePath; readonly value: string }[];
 }
 
 /** An invalid path or template. The message says what is wrong and shows a valid form. */
@@ -25,7 +25,7 @@ const CONDITION = /\[\s*([^=[\]'"]+?)\s*=\s*(?:'([^']*)'|"([^"]*)"|([^'"\]]*))\s
  * Parses `a/b` (elements), `@id` and `a/@id` (attributes, last step only), `*` (any element) and conditions on a step,
  * `a[b=text]`, `a[@type='text']`. A name without a prefix matches any prefix. Throws {@link MalformedPathError}.
  */
-export function parseRecordPath(source: string): RecordPath {
+export function parseValuePath(source: string): ValuePath {
   const malformed = (why: string) =>
     new MalformedPathError(
       `the path "${source}" ${why}; a path looks like title, location/city, @id or item[name=Tasks]/value`,
@@ -45,7 +45,7 @@ export function parseRecordPath(source: string): RecordPath {
     const conditions: Step['conditions'][number][] = [];
     for (let match = take(CONDITION); match !== undefined; match = take(CONDITION)) {
       const [, path = '', single, double, bare = ''] = match;
-      conditions.push({ path: parseRecordPath(path), value: single ?? double ?? bare.trim() });
+      conditions.push({ path: parseValuePath(path), value: single ?? double ?? bare.trim() });
     }
     steps.push({ name, conditions });
   } while (source[at++] === '/');
@@ -56,14 +56,14 @@ export function parseRecordPath(source: string): RecordPath {
 /**
  * The texts at a path, untrimmed and in document order. Elements with child elements are rendered in the given form.
  */
-export function textsAt(path: RecordPath, record: RecordTree, form: MarkupForm = 'plain'): readonly string[] {
+export function textsAt(path: ValuePath, record: RecordTree, form: MarkupForm = 'plain'): readonly string[] {
   return textsBelow(path, 0, record, form);
 }
 
 const NO_TEXTS: readonly string[] = [];
 
 /** @param depth how many steps of the path led to `tree`. */
-function textsBelow(path: RecordPath, depth: number, tree: RecordTree, form: MarkupForm): readonly string[] {
+function textsBelow(path: ValuePath, depth: number, tree: RecordTree, form: MarkupForm): readonly string[] {
   if (isList(tree)) return flatten(tree).flatMap((part) => textsBelow(path, depth, part, form));
   if (path[depth - 1]?.conditions.some((condition) => !holds(condition, tree))) return NO_TEXTS;
   const step = path[depth];

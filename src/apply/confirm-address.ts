@@ -10,7 +10,7 @@ import type { SiteContext } from './site-context.ts';
  * Pauses a site whose address differs from that of its jobs, until a person confirms that it is the same site: at the
  * new address those job IDs may be anybody's (law 4). Resumes the site if base_url was set back.
  */
-export async function guardAddress({ db, site, address, log }: SiteContext): Promise<void> {
+export async function confirmAddress({ db, site, address, log }: SiteContext): Promise<void> {
   const known = await claimAddress(db, site, address);
   if (known === address) {
     const state = await readSiteState(db, site);

@@ -2,7 +2,7 @@
 import type { WriteStream } from 'node:tty';
 import { terminalText } from './terminal-text.ts';
 
-export interface Progress {
+export interface ProgressLine {
   /** Shows the text, unless the last one was shown too recently. */
   show(text: string): void;
   /** Clears the line before something else is printed. */
@@ -13,7 +13,7 @@ const TERMINAL_EVERY_MS = 100;
 const PIPE_EVERY_MS = 10_000;
 
 /** Writes to standard error; standard output is for results. */
-export function startProgress(stream: NodeJS.WriteStream | WriteStream = process.stderr): Progress {
+export function startProgressLine(stream: NodeJS.WriteStream | WriteStream = process.stderr): ProgressLine {
   const everyMs = stream.isTTY ? TERMINAL_EVERY_MS : PIPE_EVERY_MS;
   let shownAt = stream.isTTY ? Number.NEGATIVE_INFINITY : performance.now();
   let dirty = false;

@@ -5,7 +5,7 @@ import { kindOf } from '../feed/source/sources.ts';
 import type { Config, FeedConfig, SiteConfig } from './config.ts';
 
 /** A digest for each part, by a name such as `feed acme` or `site board`. Digests include no secrets. */
-export function configParts({ feeds, sites }: Pick<Config, 'feeds' | 'sites'>): Record<string, string> {
+export function configDigests({ feeds, sites }: Pick<Config, 'feeds' | 'sites'>): Record<string, string> {
   const parts: Record<string, string> = {};
   for (const site of sites.values()) parts[`site ${site.name}`] = digest(publicSite(site));
   for (const feed of feeds.values()) {

@@ -11,7 +11,7 @@ export type Checked<Schema extends z.ZodType> =
   | { readonly kind: 'refused'; readonly complaints: readonly Complaint[] };
 
 /** Checks a file's data. Complaints never quote a value: it may be a token in the wrong place. */
-export function check<Schema extends z.ZodType>(schema: Schema, data: unknown, source: YamlSource): Checked<Schema> {
+export function validate<Schema extends z.ZodType>(schema: Schema, data: unknown, source: YamlSource): Checked<Schema> {
   const result = schema.safeParse(data);
   if (result.success) return { kind: 'settings', settings: result.data };
   const complaints = result.error.issues.flatMap((issue) => complaintsOf(issue, [], schema, source));

@@ -15,7 +15,7 @@ import { siteSchema } from './schema/site-schema.ts';
 import { makeSiteConfig } from './site-config.ts';
 import type { YamlSource } from './yaml-source.ts';
 
-export interface Parts {
+export interface SitesAndFeeds {
   readonly sites: ReadonlyMap<SiteName, SiteConfig>;
   readonly feeds: ReadonlyMap<FeedName, FeedConfig>;
   /** Mistakes that the schema can't detect: unknown names, unreadable files, fields that nothing fills. */
@@ -30,7 +30,11 @@ interface Surroundings {
 }
 
 /** Builds the parts from raw settings. Skips entries that violate the schema: the check of the whole file reports them. */
-export async function makeParts(data: unknown, source: YamlSource, around: Surroundings): Promise<Parts> {
+export async function makeSitesAndFeeds(
+  data: unknown,
+  source: YamlSource,
+  around: Surroundings,
+): Promise<SitesAndFeeds> {
   const complaints: Complaint[] = [];
   const warnings: string[] = [];
   const complain = (path: readonly string[], message: string) => complaints.push(source.complain(path, message));
