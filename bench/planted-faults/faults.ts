@@ -431,8 +431,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/apply/resolve-doubts.ts',
-    find: 'if (owned.has(candidate.siteJobId) && (older',
-    put: 'if (false && (older',
+    find: "if (reuse === 'theirs') return false;",
+    put: '',
     tests: [doubts],
     named: 'alike',
   },
