@@ -1,4 +1,5 @@
 // Writes XML documents. Names come from the code or were checked when they were stored; all escaping of text happens here.
+// Not xmlbuilder2: the worker writes with it, and the sandbox must not share a mistake with what it checks.
 
 /** Finished XML. A separate type prevents unescaped text from being used as XML. */
 export interface Xml {
