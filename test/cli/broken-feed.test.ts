@@ -3,6 +3,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { feedName } from '../../src/posting/identifiers.ts';
+import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type ProgramResult, runProgram } from './run-program.ts';
@@ -87,10 +89,9 @@ it('a mistake in a site stops everything', async () => {
 it('a feed that is being pulled does not stop plan from planning the others', async () => {
   await addFeed(...WHOLE);
   const { db } = await mirror.app();
-  const { lockKey, tryLock } = await import('../../src/store/locks/advisory-locks.ts');
-  const lock = await tryLock(db, lockKey('pull', 'acme' as never));
+  const release = await holdPullLock(db, feedName('acme'));
   const plan = await run('plan');
-  await lock?.release();
+  await release();
   expect(plan.status).toBe(1);
   expect(plan.errors).toContain('acme: it is being pulled right now');
   expect(plan.errors).toContain('globex: 3 seen: 3 to create');

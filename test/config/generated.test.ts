@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { configJsonSchemaText } from '../../src/config/schema/json-schema.ts';
-import { configurationReference } from '../../src/config/schema/reference.ts';
+import { configurationReference } from './reference-page.ts';
+import { configJsonSchemaText } from './schema-file.ts';
 
 const HOW = 'is stale; run: UPDATE=1 npx vitest run test/config/generated.test.ts';
 

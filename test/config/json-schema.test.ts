@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { inputJsonSchema, knownNames, nearest } from '../../src/config/known-names.ts';
 import { configSchema } from '../../src/config/schema/config-schema.ts';
-import { configJsonSchemaText } from '../../src/config/schema/json-schema.ts';
+import { configJsonSchemaText } from './schema-file.ts';
 
 test('the JSON Schema is valid JSON, strict, and describes every setting of a feed', () => {
   const schema = JSON.parse(configJsonSchemaText());

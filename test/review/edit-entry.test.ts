@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { editEntry } from '../../src/review/edit-entry.ts';
-import { lockKey, tryLock } from '../../src/store/locks/advisory-locks.ts';
 import { editsOfPosting } from '../../src/store/review/override.ts';
+import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { posting } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage, said } from './stage.ts';
 
@@ -150,7 +150,7 @@ describe('refused', () => {
 
 it('an edit waits for a running pull, which would undo it', async () => {
   await stage.pull([odd()]);
-  const lock = await tryLock(stage.app.db, lockKey('pull', acme));
+  const release = await holdPullLock(stage.app.db, acme);
   const editing = edit('odd', { 'location-state': 'Ohio' });
   // The edit queues for the lock before the lock is released.
   for (;;) {
@@ -161,6 +161,6 @@ it('an edit waits for a running pull, which would undo it', async () => {
     if (row?.n > 0) break;
   }
   expect(await stage.change('odd')).toMatchObject({ state: 'rejected' });
-  await lock?.release();
+  await release();
   expect(await editing).toMatchObject({ kind: 'edited' });
 });

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ActionReport, actOnEntries } from '../../src/review/act-on-entries.ts';
 import type { BulkAction } from '../../src/review/why-not.ts';
-import { lockKey, tryLock } from '../../src/store/locks/advisory-locks.ts';
 import { ENTRY_KINDS, type EntryKind, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';
+import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { acme, acting, openStage, type Stage } from './stage.ts';
 
@@ -148,12 +148,12 @@ describe('an unreadable record', () => {
   it('is not reopened during a pull that treats it as discarded', async () => {
     await stage.pull(withNobody(feedXml(postings(2))));
     await onFeed('discard');
-    const lock = await tryLock(stage.app.db, lockKey('pull', acme));
+    const release = await holdPullLock(stage.app.db, acme);
     expect(await onFeed('reopen')).toEqual({
       kind: 'refused',
       message: 'feed acme is being pulled right now; try again when that has ended. Nothing was reopened.',
     });
-    await lock?.release();
+    await release();
     expect(await onFeed('reopen')).toMatchObject({ feeds: [{ done: 1 }] });
   });
 });

@@ -2,16 +2,22 @@
 import { describe, expect, it } from 'vitest';
 import { siteJobId } from '../../src/posting/identifiers.ts';
 import { jobPath, readJobId, readJobUrl } from '../../src/site/http/job-address.ts';
-import { decodeSiteJob, readTime } from '../../src/site/xml/decode.ts';
+import { readSiteJob, readTime } from '../../src/site/xml/decode.ts';
+import { readXml } from '../../src/site/xml/xml-tree.ts';
 
 const base = new URL('https://site.test/board/jobs.xml');
 
-describe('decodeSiteJob (site-interface.md, section 2)', () => {
+function decode(xml: string) {
+  const root = readXml(xml);
+  return root && readSiteJob(root, base);
+}
+
+describe('readSiteJob (site-interface.md, section 2)', () => {
   it('reads the complete XML: ID, fields as text with _ folded, created_at', () => {
     const xml = `<?xml version="1.0"?><job><id type="integer">12</id><title>Cook &amp; bottle washer</title>
       <location_state>MA</location_state><number>007</number><empty/><gone nil="true"/>
       <company><name>nested</name></company><created_at type="datetime">2024-03-01T10:00:00Z</created_at></job>`;
-    expect(decodeSiteJob(xml, base)).toEqual({
+    expect(decode(xml)).toEqual({
       siteJobId: '12',
       fields: {
         id: '12',
@@ -43,19 +49,19 @@ describe('decodeSiteJob (site-interface.md, section 2)', () => {
     ['nothing', '', undefined],
     ['another root', '<posting><id>7</id></posting>', undefined],
   ];
-  it.each(idCases)('ID from %s', (_name, xml, id) => expect(decodeSiteJob(xml, base)?.siteJobId).toBe(id));
+  it.each(idCases)('ID from %s', (_name, xml, id) => expect(decode(xml)?.siteJobId).toBe(id));
 
   it('no field name reaches a prototype', () => {
-    const site = decodeSiteJob('<job><id>7</id><toString>y</toString></job>', base);
+    const site = decode('<job><id>7</id><toString>y</toString></job>');
     expect(Object.getPrototypeOf(site?.fields)).toBe(Object.prototype);
-    const named = decodeSiteJob('<job><id>7</id><constructor>x</constructor><__proto__>y</__proto__></job>', base);
+    const named = decode('<job><id>7</id><constructor>x</constructor><__proto__>y</__proto__></job>');
     expect(Object.entries(named?.fields ?? {})).toEqual([
       ['id', '7'],
       ['constructor', 'x'],
       ['--proto--', 'y'],
     ]);
     expect(Object.getPrototypeOf(named?.fields)).toBe(Object.prototype);
-    decodeSiteJob('<job __proto__="x"><id>7</id><__proto__><polluted>x</polluted></__proto__></job>', base);
+    decode('<job __proto__="x"><id>7</id><__proto__><polluted>x</polluted></__proto__></job>');
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 });

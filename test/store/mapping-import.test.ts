@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postingKey, siteJobId, siteName } from '../../src/posting/identifiers.ts';
 import { claimer } from '../../src/store/change/claim.ts';
-import { lockKey, tryLock } from '../../src/store/locks/advisory-locks.ts';
 import { type ImportLine, importMappings } from '../../src/store/mapping/mapping-import.ts';
 import { countMappings, listMappings } from '../../src/store/mapping/mapping-list.ts';
 import { acme, openStage, type Stage } from '../review/stage.ts';
+import { holdPullLock } from '../support/hold-pull-lock.ts';
 import { posting, postings } from '../support/indeed-feed.ts';
 
 let stage: Stage;
@@ -145,9 +145,9 @@ describe('refuses', () => {
   });
 
   it('an import while the feed is pulled', async () => {
-    const lock = await tryLock(stage.app.db, lockKey('pull', acme));
+    const release = await holdPullLock(stage.app.db, acme);
     expect(await importLines(line(1, 'a', '1'))).toEqual({ kind: 'busy', feed: 'acme' });
-    await lock?.release();
+    await release();
     expect(await importLines(line(1, 'a', '1'))).toMatchObject({ kind: 'imported' });
   });
 });

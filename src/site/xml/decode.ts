@@ -2,7 +2,7 @@
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { SiteJob } from '../exchange.ts';
 import { readJobId, readJobUrl } from '../http/job-address.ts';
-import { childrenOf, foldName, isNamed, readXml, textOf, type XmlElement } from './xml-tree.ts';
+import { childrenOf, foldName, isNamed, textOf, type XmlElement } from './xml-tree.ts';
 
 /** A job as its XML shows it; the ID may have to come from elsewhere. */
 export interface ReadJob extends Omit<SiteJob, 'siteJobId'> {
@@ -16,14 +16,8 @@ const urlNames = ['url', 'href'];
 
 /**
  * Decodes the XML of one job (site-interface.md, section 2): root `job`, or a `job` directly in another root. Returns
- * `undefined` if it is unreadable or has no ID. `base` resolves a relative URL of the job.
+ * `undefined` if it has no ID. `base` resolves a relative URL of the job.
  */
-export function decodeSiteJob(xml: string, base: URL): SiteJob | undefined {
-  const root = readXml(xml);
-  return root && readSiteJob(root, base);
-}
-
-/** The same for parsed XML. */
 export function readSiteJob(root: XmlElement, base: URL): SiteJob | undefined {
   const element = findJob(root);
   const job = element && readJobElement(element, base);

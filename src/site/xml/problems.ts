@@ -1,15 +1,6 @@
 // Reads the site's validation errors: which field, and what is wrong with it.
 import type { Problem } from '../../posting/posting.ts';
-import {
-  childrenOf,
-  expandReferences,
-  foldName,
-  isNamed,
-  legibleText,
-  readXml,
-  textOf,
-  type XmlElement,
-} from './xml-tree.ts';
+import { childrenOf, expandReferences, foldName, isNamed, legibleText, textOf, type XmlElement } from './xml-tree.ts';
 
 // The interface does not describe the structure of validation errors (site-interface.md, section 7, rule 3), so every
 // reasonable one is read:
@@ -37,12 +28,10 @@ const remarkNames = ['code', 'status', 'type', 'id', 'faultcode', 'faultactor'];
 const failureNames = ['failure', 'fault', 'exception', 'problem'];
 
 /**
- * Reads the problems from an answer's body. If the body is not a readable errors document, its text, without markup and
- * cut to 1,000 characters, is the only message; an empty body gives no problem. Never throws.
+ * Reads the problems from an answer's body; `root` is the body parsed as XML, absent if it is not XML. If that is no readable
+ * errors document, the body's text, without markup and cut to 1,000 characters, is the only message; an empty body gives no
+ * problem. Never throws.
  */
-export const decodeProblems = (body: string): readonly Problem[] => tellProblems(body, readXml(body));
-
-/** The same for a body parsed as XML; `root` is absent if it is not XML. */
 export function tellProblems(body: string, root: XmlElement | undefined): readonly Problem[] {
   const problems = root ? readErrors(root) : [];
   if (problems.length > 0) return problems;

@@ -1,6 +1,6 @@
 // Generates config/jobmirror.schema.json, with which editors complete and check configurations.
-import { inputJsonSchema } from '../known-names.ts';
-import { configSchema } from './config-schema.ts';
+import { inputJsonSchema } from '../../src/config/known-names.ts';
+import { configSchema } from '../../src/config/schema/config-schema.ts';
 
 /** The text of the file. Lists of plain values go on one line if they fit, as the formatter requires. */
 export function configJsonSchemaText(): string {

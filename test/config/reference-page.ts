@@ -1,7 +1,8 @@
 // Generates docs/configuration.md from the schema: every setting with its type, default and meaning.
-import { TRANSFORM_NAMES, TRANSFORMS } from '../../posting/transforms.ts';
-import { inputJsonSchema, type JsonSchema } from '../known-names.ts';
-import { configSchema } from './config-schema.ts';
+
+import { inputJsonSchema, type JsonSchema } from '../../src/config/known-names.ts';
+import { configSchema } from '../../src/config/schema/config-schema.ts';
+import { TRANSFORM_NAMES, TRANSFORMS } from '../../src/posting/transforms.ts';
 
 const INTRODUCTION = `# Configuration
 
