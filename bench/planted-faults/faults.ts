@@ -106,10 +106,28 @@ export const plantedFaults: readonly PlantedFault[] = [
     named: 'keys',
   },
   {
-    file: 'src/feed/read-feed.ts',
-    find: '[...refusals, ...end.shortfalls]',
-    put: '[...refusals]',
+    file: 'src/feed/document-ends.ts',
+    find: 'for (const reason of end.shortfalls) this.#note({ document, reason });',
+    put: '',
     tests: ['test/feed/cut-feeds.test.ts'],
+  },
+  {
+    file: 'src/feed/read-documents.ts',
+    find: 'if (reason !== broken) reading.ends.breakOff(reason.message);',
+    put: '',
+    tests: ['test/feed/documents.test.ts'],
+  },
+  {
+    file: 'src/feed/source/gathered-documents.ts',
+    find: 'if (broken !== undefined) throw broken;',
+    put: '',
+    tests: ['test/feed/documents.test.ts'],
+  },
+  {
+    file: 'src/feed/batch/start-splitting.ts',
+    find: 'this.#here.bytes.clear();',
+    put: '',
+    tests: ['test/feed/documents.test.ts'],
   },
   {
     file: 'src/feed/source/http/http-source.ts',

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { FormatName } from '../feed/format/formats.ts';
-import type { FeedProgress } from '../feed/read-feed.ts';
+import type { FeedProgress } from '../feed/read-documents.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { MappingSpec } from '../posting/mapping.ts';

@@ -6,6 +6,7 @@ import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { Splitting, SplittingOptions } from '../../src/feed/batch/splitting.ts';
 import { startSplitting } from '../../src/feed/batch/start-splitting.ts';
 import { readingIn } from '../../src/feed/batch/written-reading.ts';
+import type { SplitEnd } from '../../src/feed/format/format.ts';
 import { parseRecord } from '../../src/feed/format/xml/parse-record.ts';
 import { compileReader } from '../../src/posting/reader.ts';
 import { sampleSpec } from '../posting/sample-spec.ts';
@@ -21,16 +22,30 @@ const HERE = Number.POSITIVE_INFINITY;
 
 /** Splits a document in chunks of these sizes. Every chunk is overwritten after use, as a source may do. */
 async function split(document: Buffer, sizes: readonly number[], threadsFrom: number, options = OPTIONS) {
+  const { ends, ...rest } = await splitAll([document], sizes, threadsFrom, options);
+  return { end: ends[0] as SplitEnd, ...rest };
+}
+
+/** Splits several documents of one feed, like {@link split}. */
+async function splitAll(
+  documents: readonly Buffer[],
+  sizes: readonly number[],
+  threadsFrom: number,
+  options: SplittingOptions,
+) {
   const sink = collect();
   const splitting = startSplitting(options, sink, { threadsFrom });
+  const ends: SplitEnd[] = [];
   try {
-    for (const chunk of cutInto(document, sizes)) {
-      const reused = Buffer.from(chunk);
-      await splitting.push(reused);
-      reused.fill('<');
+    for (const document of documents) {
+      for (const chunk of cutInto(document, sizes)) {
+        const reused = Buffer.from(chunk);
+        await splitting.push(reused);
+        reused.fill('<');
+      }
+      ends.push(await splitting.endDocument());
     }
-    const end = await splitting.finish();
-    return { end, counted: splitting.records, records: sink.records, oversized: sink.oversizedRecords };
+    return { ends, counted: splitting.records, records: sink.records, oversized: sink.oversizedRecords };
   } finally {
     await splitting.close();
   }
@@ -43,7 +58,7 @@ function bigDocument(records: number, filler: (n: number) => string): Buffer {
 }
 
 describe('splitting in a thread', () => {
-  it('gives the same result as splitting here, for any document, chunks and thread threshold', async () => {
+  it('gives the same result as splitting here, for any documents, chunks and thread threshold', async () => {
     const piece = fc.constantFrom(
       '<job>1</job>',
       '<job/>',
@@ -58,12 +73,19 @@ describe('splitting in a thread', () => {
       '<?pi <job> ?>',
     );
     const sizes = fc.array(fc.integer({ min: 1_000, max: 1_500_000 }), { minLength: 1, maxLength: 3 });
+    const feed = fc.array(fc.array(piece, { maxLength: 30 }), { minLength: 1, maxLength: 4 });
     await fc.assert(
-      fc.asyncProperty(fc.array(piece, { maxLength: 30 }), sizes, fc.nat(2_000_000), async (pieces, cut, from) => {
-        const document = Buffer.from(`<source>${pieces.join('')}</source>`);
+      fc.asyncProperty(feed, sizes, fc.nat(2_000_000), async (feedPieces, cut, from) => {
+        const documents = feedPieces.map((pieces) => Buffer.from(`<source>${pieces.join('')}</source>`));
         // Whether an oversized record may contain others depends on how much of it is seen at once.
         const roomy = { ...OPTIONS, maxRecordBytes: 1e9 };
-        expect(await split(document, cut, from, roomy)).toEqual(await split(document, cut, HERE, roomy));
+        const whole = await splitAll(documents, cut, from, roomy);
+        expect(whole).toEqual(await splitAll(documents, cut, HERE, roomy));
+        // Each document is split as if it were alone.
+        const alone = await Promise.all(documents.map((document) => split(document, [1e9], HERE, roomy)));
+        expect(whole.ends).toEqual(alone.map(({ end }) => end));
+        expect(whole.records).toEqual(alone.flatMap(({ records }) => records));
+        expect(whole.counted).toBe(whole.ends.reduce((sum, { records }) => sum + records, 0));
       }),
       { numRuns: 40 },
     );
@@ -231,7 +253,7 @@ async function pushAll(splitting: Splitting, document: Buffer, onPush = () => {}
     await splitting.push(chunk);
     onPush();
   }
-  await splitting.finish();
+  await splitting.endDocument();
 }
 
 const fail = (message: string): never => {

@@ -6,25 +6,31 @@ import { RecordBatch } from './record-batch.ts';
 import type { Splitting, SplittingOptions } from './splitting.ts';
 
 export class SplittingHere implements Splitting {
+  readonly #options: SplittingOptions;
   readonly #sink: RecordSink;
   readonly #batch = RecordBatch.empty();
-  readonly #splitter: Splitter;
+  #splitter: Splitter;
+  #ended = false;
+  /** Records of the documents before this one. */
+  #recordsBefore = 0;
 
   constructor(options: SplittingOptions, sink: RecordSink) {
+    this.#options = options;
     this.#sink = sink;
     this.#splitter = formatOf(options.format).createSplitter(options, this.#batch);
   }
 
   get records(): number {
-    return this.#splitter.records;
+    return this.#recordsBefore + this.#splitter.records;
   }
 
   get refusal(): string | undefined {
-    return this.#splitter.refusal;
+    return this.#ended ? undefined : this.#splitter.refusal;
   }
 
   /** Splits without handing the records over. */
   hold(chunk: Buffer): void {
+    if (this.#ended) this.#beginDocument();
     this.#splitter.push(this.#batch.load(chunk));
   }
 
@@ -33,13 +39,22 @@ export class SplittingHere implements Splitting {
     await this.#handOver();
   }
 
-  async finish(): Promise<SplitEnd> {
+  async endDocument(): Promise<SplitEnd> {
+    // A document without bytes.
+    if (this.#ended) this.#beginDocument();
+    this.#ended = true;
     const end = this.#splitter.finish();
     await this.#handOver();
     return end;
   }
 
   async close(): Promise<void> {}
+
+  #beginDocument(): void {
+    this.#recordsBefore = this.records;
+    this.#splitter = formatOf(this.#options.format).createSplitter(this.#options, this.#batch);
+    this.#ended = false;
+  }
 
   async #handOver(): Promise<void> {
     this.#batch.hash();

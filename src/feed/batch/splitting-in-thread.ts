@@ -29,6 +29,8 @@ export class SplittingInThread implements Splitting {
   readonly #spare: RecordBatch[] = [];
   #loading = RecordBatch.empty();
   #inFlight = 0;
+  /** Records of the documents that ended. */
+  #endedRecords = 0;
   #sentBytes = 0;
   #splitBytes = 0;
   readonly #arrived: SplitBatch[] = [];
@@ -65,13 +67,17 @@ export class SplittingInThread implements Splitting {
     }
   }
 
-  async finish(): Promise<SplitEnd> {
+  async endDocument(): Promise<SplitEnd> {
     await this.#send();
     this.#post({ kind: 'end' });
     this.#inFlight++;
     while (this.#end === undefined) await this.#take();
-    this.#checkAccounts(this.#end);
-    return this.#end;
+    const end = this.#end;
+    this.#end = undefined;
+    this.refusal = undefined;
+    this.#endedRecords += end.records;
+    this.#checkAccounts();
+    return end;
   }
 
   async close(): Promise<void> {
@@ -109,10 +115,11 @@ export class SplittingInThread implements Splitting {
   }
 
   /** Compares what was sent with what came back: a lost batch would look like gone postings. */
-  #checkAccounts({ records }: SplitEnd): void {
-    if (this.#inFlight === 0 && records === this.records && this.#splitBytes === this.#sentBytes) return;
+  #checkAccounts(): void {
+    const ended = this.#endedRecords;
+    if (this.#inFlight === 0 && ended === this.records && this.#splitBytes === this.#sentBytes) return;
     throw new Error(
-      `splitting the feed failed: ${this.records} of ${records} records came back, ${this.#splitBytes} of ${this.#sentBytes} bytes were split`,
+      `splitting the feed failed: ${this.records} of ${ended} records came back, ${this.#splitBytes} of ${this.#sentBytes} bytes were split`,
     );
   }
 

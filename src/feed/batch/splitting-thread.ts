@@ -1,5 +1,5 @@
-// Worker thread that splits one feed: receives its bytes in chunks and returns them with the records found, already
-// parsed if requested and if there is time.
+// Worker thread that splits the documents of one feed: receives their bytes in chunks and returns them with the records
+// found, already parsed if requested and if there is time.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { MappingSpec } from '../../posting/mapping.ts';
 import type { ReadPosting } from '../../posting/posting.ts';
@@ -42,10 +42,12 @@ let splitBytes = 0;
 const { options, prefetchMapping } = workerData as SplittingWorkerData;
 const reader = prefetchMapping === undefined ? undefined : compileReader(prefetchMapping);
 const format = formatOf(options.format);
-const splitter = format.createSplitter(options, {
-  record: (buffer, start, end) => batch.record(buffer, start, end),
-  oversized: (head, length) => batch.oversized(head, length),
-});
+const createSplitter = () =>
+  format.createSplitter(options, {
+    record: (buffer, start, end) => batch.record(buffer, start, end),
+    oversized: (head, length) => batch.oversized(head, length),
+  });
+let splitter = createSplitter();
 
 const waiting: ToSplitter[] = [];
 port.on('messageerror', (error) => {
@@ -54,11 +56,11 @@ port.on('messageerror', (error) => {
 port.on('message', (first: ToSplitter) => {
   waiting.push(first);
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const end = split(next);
+    const { end, refusal } = split(next);
     if (hasTime()) batch.hash();
     if (reader !== undefined) batch.prefetch(read, hasTime);
     const packed = batch.pack();
-    const result: SplitBatch = { packed, refusal: splitter.refusal, end, splitBytes };
+    const result: SplitBatch = { packed, refusal, end, splitBytes };
     port.postMessage(result, memoriesOf(packed));
   }
 });
@@ -78,14 +80,16 @@ function read(record: Buffer): ReadPosting | undefined {
   return result?.kind === 'unreadable' ? undefined : result;
 }
 
-/** Splits a message's bytes into `batch`. */
-function split(message: ToSplitter): SplitEnd | undefined {
+/** Splits a message's bytes into `batch`. After the end of a document, the next bytes begin another one. */
+function split(message: ToSplitter): Pick<SplitBatch, 'end' | 'refusal'> {
   if (message.kind === 'end') {
     batch = RecordBatch.empty();
-    return splitter.finish();
+    const ended = splitter;
+    splitter = createSplitter();
+    return { end: ended.finish(), refusal: ended.refusal };
   }
   batch = RecordBatch.unpack(message.packed);
   splitBytes += message.packed.bytesUsed;
   splitter.push(batch.loaded);
-  return undefined;
+  return { end: undefined, refusal: splitter.refusal };
 }

@@ -7,16 +7,16 @@ export interface SplittingOptions extends SplitOptions {
   readonly format: FormatName;
 }
 
-/** Receives the bytes of one feed. */
+/** Receives the bytes of one feed, document by document. */
 export interface Splitting {
-  /** Records so far. */
+  /** Records of all documents so far. */
   readonly records: number;
-  /** Why reading must stop: the document is not a feed, or is refused. */
+  /** Why the current document needs no further bytes: it is not a feed, or is refused. */
   readonly refusal: string | undefined;
-  /** Splits the next bytes, which may be reused afterwards. Throws what the sink throws. */
+  /** Splits the next bytes of the document, which may be reused afterwards. Throws what the sink throws. */
   push(chunk: Buffer): Promise<void>;
-  /** Ends the document; resolves when all of its records have been handed over. */
-  finish(): Promise<SplitEnd>;
+  /** Ends the document; resolves when all of its records have been handed over. The next bytes begin another document. */
+  endDocument(): Promise<SplitEnd>;
   /** Stops anything still running, whatever the outcome. */
   close(): Promise<void>;
 }

@@ -33,16 +33,20 @@ export function startSplitting(
 }
 
 /**
- * Splits the beginning of the feed in this thread, to refuse anything that is not a feed at once, and holds its records
- * back. If the feed ends there, they are handed over. Otherwise they are dropped and a worker thread splits the feed
- * from its first byte, so all records come from one splitter and none comes twice.
+ * Splits the beginning of the feed in this thread, to refuse anything that is not a feed at once, and holds the records
+ * of the current document back. If the document ends there, they are handed over. Otherwise they are dropped and a worker
+ * thread splits that document from its first byte, and all later ones: the records of a document come from one splitter
+ * and none comes twice.
  */
 class SplittingBySize implements Splitting {
   readonly #options: SplittingOptions;
   readonly #sink: RecordSink;
   readonly #threadsFrom: number;
   readonly #prefetchMapping: MappingSpec | undefined;
+  /** Until a thread takes over; `bytes` of the current document. */
   #here: { readonly splitting: SplittingHere; readonly bytes: GrowingBytes } | undefined;
+  /** Of the documents that ended in this thread. */
+  readonly #ended = { bytes: 0, records: 0 };
   #current: Splitting;
 
   constructor(
@@ -61,7 +65,7 @@ class SplittingBySize implements Splitting {
   }
 
   get records(): number {
-    return this.#current.records;
+    return (this.#here === undefined ? this.#ended.records : 0) + this.#current.records;
   }
 
   get refusal(): string | undefined {
@@ -72,7 +76,7 @@ class SplittingBySize implements Splitting {
     const here = this.#here;
     if (here === undefined) {
       await this.#current.push(chunk);
-    } else if (here.bytes.length + chunk.length <= this.#threadsFrom) {
+    } else if (this.#ended.bytes + here.bytes.length + chunk.length <= this.#threadsFrom) {
       here.bytes.append(chunk);
       here.splitting.hold(chunk);
     } else {
@@ -83,8 +87,14 @@ class SplittingBySize implements Splitting {
     }
   }
 
-  finish(): Promise<SplitEnd> {
-    return this.#current.finish();
+  async endDocument(): Promise<SplitEnd> {
+    const end = await this.#current.endDocument();
+    if (this.#here !== undefined) {
+      this.#ended.bytes += this.#here.bytes.length;
+      this.#ended.records += end.records;
+      this.#here.bytes.clear();
+    }
+    return end;
   }
 
   close(): Promise<void> {

@@ -1,4 +1,4 @@
-// Enforces time limits on a source: passes its chunks through, and breaks off if it is too slow.
+// Enforces time limits on a source: passes its documents and their chunks through, and breaks off if it is too slow.
 import { BrokenOff } from '../source/source.ts';
 
 export interface PaceLimits {
@@ -15,8 +15,11 @@ export interface PaceLimits {
 export interface Pace {
   /** Aborted with a {@link BrokenOff} when a limit is exceeded and when the pace is stopped. */
   readonly signal: AbortSignal;
-  /** Passes the chunks through. Throws the signal's reason once aborted, even if the source hangs. */
-  watch(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
+  /**
+   * Passes items through, one stream at a time. Throws the signal's reason once aborted, even if the source hangs.
+   * @param bytesOf how much of the feed has arrived with an item
+   */
+  watch<Item>(items: AsyncIterable<Item>, bytesOf: (item: Item) => number): AsyncGenerator<Item>;
   /** Stops all timers and ends the source. */
   stop(): void;
 }
@@ -38,10 +41,12 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
 
   return {
     signal,
-    async *watch(chunks) {
-      const source = chunks[Symbol.asyncIterator]();
+    async *watch(items, bytesOf) {
+      const source = items[Symbol.asyncIterator]();
+      let onAbort = () => {};
       const aborted = new Promise<never>((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+        onAbort = () => reject(signal.reason);
+        signal.addEventListener('abort', onAbort, { once: true });
       });
       aborted.catch(() => undefined);
       try {
@@ -49,12 +54,14 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
           signal.throwIfAborted();
           rate?.wait();
           const next = await Promise.race([source.next(), aborted]);
-          rate?.take(next.done ? 0 : next.value.length);
+          const bytes = next.done ? 0 : bytesOf(next.value);
+          rate?.take(bytes);
           if (next.done) return;
-          clearTimeout(firstByte);
+          if (bytes > 0) clearTimeout(firstByte);
           yield next.value;
         }
       } finally {
+        signal.removeEventListener('abort', onAbort);
         // Not awaited: a source that hangs would not complete this either.
         source.return?.().catch(() => undefined);
       }

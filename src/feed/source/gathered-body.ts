@@ -1,9 +1,9 @@
-// Buffers the first bytes of a source in memory, so waiting for it does not hold up anything else.
+// Buffers the first bytes of one document in memory.
 import { BrokenOff } from './source.ts';
 
 /** Limit for the gathered bytes of all sources together, and what each source may always gather (law 8). */
 const MAX_GATHERED = 32 * 1024 * 1024;
-const ALWAYS_GATHERED = 64 * 1024;
+export const ALWAYS_GATHERED = 64 * 1024;
 let gatheredBytes = 0;
 
 /** Waits for the source's next bytes. It may free a slot meanwhile. */
@@ -11,12 +11,17 @@ export type Wait = <T>(next: Promise<T>) => Promise<T>;
 
 /** A stream whose beginning, or all of it, is in memory. */
 export interface GatheredBody {
-  /** Reads until there are more than `limit` bytes. Resolves to whether the stream ended. */
-  gather(limit: number): Promise<boolean>;
+  /** The gathered bytes. */
+  readonly bytes: number;
+  /**
+   * Reads until there are more than `limit` bytes, or than `always` while all sources together have reached theirs.
+   * Resolves to whether the stream ended.
+   */
+  gather(limit: number, always: number): Promise<boolean>;
   /** All bytes from the first. Can be called repeatedly if everything was gathered, otherwise once. */
   chunks(wait: Wait): AsyncGenerator<Buffer>;
-  /** Ends the source and frees the memory. */
-  close(): void;
+  /** Frees the memory and ends the stream; resolves when a read that is under way has returned. */
+  close(): Promise<void>;
 }
 
 /** @param source each of its chunks is valid until the next one is requested. */
@@ -43,8 +48,11 @@ export function gatheredBody(source: AsyncIterable<Buffer>): GatheredBody {
   }
 
   return {
-    async gather(limit) {
-      while (!ended && bytes <= limit && (gatheredBytes <= MAX_GATHERED || bytes <= ALWAYS_GATHERED)) {
+    get bytes() {
+      return bytes;
+    },
+    async gather(limit, always) {
+      while (!ended && bytes <= limit && (gatheredBytes <= MAX_GATHERED || bytes <= always)) {
         try {
           const next = await iterator.next();
           if (next.done) ended = true;
@@ -71,9 +79,9 @@ export function gatheredBody(source: AsyncIterable<Buffer>): GatheredBody {
         if (!ended) iterator.return?.().catch(() => undefined);
       }
     },
-    close() {
+    async close() {
       free();
-      iterator.return?.().catch(() => undefined);
+      await iterator.return?.().catch(() => undefined);
     },
   };
 }

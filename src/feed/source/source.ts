@@ -46,22 +46,50 @@ export interface Network {
 
 /** The result of opening a source, before its content is checked. */
 export type OpenedSource =
-  | { readonly kind: 'body'; readonly body: SourceBody }
+  | OpenedDocuments
   | { readonly kind: 'not_modified' }
   | { readonly kind: 'failed'; readonly message: string };
 
-export interface SourceBody {
+export interface OpenedDocuments {
+  readonly kind: 'documents';
+  /**
+   * The documents that make up the feed. Each is requested after the one before it ended, failed or was abandoned. Ends
+   * only if it is proven that none follows; throws {@link BrokenOff} otherwise.
+   */
+  readonly documents: AsyncIterable<SourceDocument>;
+  /** Size of all documents together as stored or sent, if the source declares it. */
+  readonly totalBytes?: number;
+  /**
+   * Identifies this version of the source, for its next opening; `undefined` if there are no versions. Called after the
+   * last document ended. Only the kind of source that made it can read it.
+   */
+  version?(): string | undefined;
+}
+
+export interface SourceDocument {
+  /** For people: what distinguishes it from the feed's other documents, without secrets. */
+  readonly name: string;
   /**
    * The bytes as stored or sent, perhaps compressed. A chunk is valid until the next one is requested. Ends only if the
-   * source is proven to have ended properly; throws {@link BrokenOff} otherwise.
+   * document is proven to have ended properly; throws {@link BrokenOff} otherwise, and the next document may be whole.
    */
   readonly chunks: AsyncIterable<Buffer>;
   /** Character encoding according to the transport. */
   readonly charset?: string;
-  /** Identifies this version of the source, for its next opening. Only the kind of source that made it can read it. */
-  readonly version?: string;
-  /** Size of the whole body as stored or sent, if the source declares it. */
+  /** Size of the document as stored or sent, if the source declares it. */
   readonly totalBytes?: number;
+}
+
+/** What a source with a single document opens. */
+export const oneDocument = (document: SourceDocument, version?: string): OpenedDocuments => ({
+  kind: 'documents',
+  documents: only(document),
+  totalBytes: document.totalBytes,
+  version: () => version,
+});
+
+async function* only(document: SourceDocument): AsyncGenerator<SourceDocument> {
+  yield document;
 }
 
 /** Thrown when a feed can't be read any further. The message says why, for people. */

@@ -1,7 +1,7 @@
 // The kinds of sources, by name.
 import { type FileConfig, fileSource } from './file/file-source.ts';
 import { type HttpConfig, httpSource } from './http/http-source.ts';
-import type { SourceKind } from './source.ts';
+import type { OpenedSource, SourceContext, SourceKind } from './source.ts';
 import { type StdinConfig, stdinSource } from './stdin/stdin-source.ts';
 
 /** Where a feed comes from: the kind of source, and what that kind needs. */
@@ -12,6 +12,10 @@ const KINDS: { readonly [Kind in SourceConfig['kind']]: SourceKind<Extract<Sourc
   file: fileSource,
   stdin: stdinSource,
 };
+
+/** Opens a source as its kind does. Throws only `BrokenOff`, and the reason of `context.signal`. */
+export const openSource = (config: SourceConfig, context: SourceContext): Promise<OpenedSource> =>
+  kindOf(config).open(config, context);
 
 export const kindOf = <Config extends SourceConfig>({ kind }: Config): SourceKind<Config> =>
   KINDS[kind] as SourceKind<Config>;

@@ -1,6 +1,6 @@
 // Opens a file as a source, and verifies that it did not change while it was read.
 import { type FileHandle, open } from 'node:fs/promises';
-import { BrokenOff, type OpenedSource, reasonOf, type SourceKind } from '../source.ts';
+import { BrokenOff, type OpenedSource, oneDocument, reasonOf, type SourceKind } from '../source.ts';
 
 export interface FileConfig {
   readonly kind: 'file';
@@ -40,7 +40,7 @@ async function openFile(path: string, signal: AbortSignal): Promise<OpenedSource
   };
   if (signal.aborted) close();
   else signal.addEventListener('abort', close, { once: true });
-  return { kind: 'body', body: { chunks: readChunks(file, before, reading), totalBytes } };
+  return oneDocument({ name: path, chunks: readChunks(file, before, reading), totalBytes });
 }
 
 interface Identity {

@@ -5,6 +5,7 @@ import {
   BrokenOff,
   type Network,
   type OpenedSource,
+  oneDocument,
   reasonOf,
   type SourceContext,
   type SourceKind,
@@ -166,15 +167,13 @@ function checkResponse(
     return refuse(`${shown(url)} sent the content encoding "${encoding}", although only gzip was requested`);
   }
   const length = Number(headers['content-length'] ?? Number.NaN);
-  return {
-    kind: 'body',
-    body: {
-      chunks: readBody(exchange, signal),
-      charset: /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1],
-      version: versionOf(url, headers),
-      totalBytes: Number.isSafeInteger(length) ? length : undefined,
-    },
+  const document = {
+    name: shown(url),
+    chunks: readBody(exchange, signal),
+    charset: /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1],
+    totalBytes: Number.isSafeInteger(length) ? length : undefined,
   };
+  return oneDocument(document, versionOf(url, headers));
 }
 
 /** A body ends properly after Content-Length bytes, with the last chunk, or, without either, by an orderly close. */

@@ -1,6 +1,6 @@
 // Reads standard input as a source. All that can be known about its end is that the program before the pipe closed it.
 import type { Readable } from 'node:stream';
-import { BrokenOff, reasonOf, type SourceKind } from '../source.ts';
+import { BrokenOff, oneDocument, reasonOf, type SourceKind } from '../source.ts';
 
 export interface StdinConfig {
   readonly kind: 'stdin';
@@ -9,7 +9,7 @@ export interface StdinConfig {
 export const stdinSource: SourceKind<StdinConfig> = {
   isRemote: false,
   isRepeatable: false,
-  open: async (_config, { stdin = process.stdin }) => ({ kind: 'body', body: { chunks: readInput(stdin) } }),
+  open: async (_config, { stdin = process.stdin }) => oneDocument({ name: 'standard input', chunks: readInput(stdin) }),
   request: ({ kind }) => ({ kind }),
   placeOf: () => '-',
   secretsOf: () => [],

@@ -1,0 +1,74 @@
+// Adds up how the documents of a feed ended, and concludes what was read and whether it is complete.
+import type { FeedReading } from './feed-reading.ts';
+import type { SplitEnd } from './format/format.ts';
+
+/** More shortfalls are only counted. */
+const MAX_SHORTFALLS = 50;
+
+/** The feed is complete if every document is, and the source has proven that none follows. */
+export class DocumentEnds {
+  #documents = 0;
+  #records = 0;
+  #declaredTotal: number | undefined = 0;
+  /** Why bytes are missing or the content is refused; without records, the first one is why the reading failed. */
+  #refusal: Shortfall | undefined;
+  readonly #shortfalls: Shortfall[] = [];
+  #further = 0;
+
+  /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
+  add(document: string, end: SplitEnd, broken: string | undefined): void {
+    this.#documents++;
+    this.#records += end.records;
+    this.#declaredTotal =
+      this.#declaredTotal === undefined || end.declaredTotal === undefined
+        ? undefined
+        : this.#declaredTotal + end.declaredTotal;
+    for (const reason of [broken, end.refusal]) if (reason !== undefined) this.#refuse({ document, reason });
+    for (const reason of end.shortfalls) this.#note({ document, reason });
+  }
+
+  /** Notes why the source broke off between its documents. */
+  breakOff(reason: string): void {
+    this.#refuse({ reason });
+  }
+
+  /** A reading without records that was cut short is a failure; one with records has shortfalls. */
+  conclude(bytes: number, version: () => string | undefined): Extract<FeedReading, { kind: 'read' | 'failed' }> {
+    if (this.#documents === 0) this.#refuse({ reason: 'the source has no documents' });
+    if (this.#records === 0 && this.#refusal !== undefined) {
+      return { kind: 'failed', message: this.#textOf(this.#refusal), bytes };
+    }
+    const shortfalls = this.#shortfalls.map((shortfall) => this.#textOf(shortfall));
+    if (this.#further > 0) shortfalls.push(`and ${this.#further} more`);
+    return {
+      kind: 'read',
+      records: this.#records,
+      bytes,
+      shortfalls,
+      // The version of an incomplete reading would make the next one "not modified".
+      version: shortfalls.length > 0 ? undefined : version(),
+      declaredTotal: this.#declaredTotal,
+    };
+  }
+
+  #refuse(shortfall: Shortfall): void {
+    this.#refusal ??= shortfall;
+    this.#note(shortfall);
+  }
+
+  #note(shortfall: Shortfall): void {
+    if (this.#shortfalls.length < MAX_SHORTFALLS) this.#shortfalls.push(shortfall);
+    else this.#further++;
+  }
+
+  /** Names the document if there are several. */
+  #textOf({ document, reason }: Shortfall): string {
+    return document === undefined || this.#documents === 1 ? reason : `${document}: ${reason}`;
+  }
+}
+
+interface Shortfall {
+  /** Absent if it is about the whole feed. */
+  readonly document?: string;
+  readonly reason: string;
+}
