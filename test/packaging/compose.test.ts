@@ -75,6 +75,10 @@ it.each([['worker'], ['sandbox']])('%s has no unnecessary rights', (name) => {
   });
 });
 
+it.each(services)('%s has commands of texts: a colon after a space would make a map of one', (_name, rest) => {
+  for (const word of [...(rest.command ?? []), ...(rest.healthcheck?.test ?? [])]) expect(word).toBeTypeOf('string');
+});
+
 it('gives the sandbox account the token of the worker, so one start is enough', () => {
   expect(service('sandbox').command).toContain('--account');
   expect(service('sandbox').environment?.JOBMIRROR_SANDBOX_TOKEN).toBe(service('worker').environment?.BOARD_TOKEN);
