@@ -15,9 +15,9 @@ RUN npm run build && npm pack --ignore-scripts && tar -xzf jobmirror-*.tgz
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Skip scripts: "prepare" would compile, but this stage has no compiler. Types and source maps are 40 % of the libraries.
+# Skip scripts: "prepare" would compile, but this stage has no compiler. Half of the libraries is TypeScript and maps.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts && \
-  find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' \) -delete
+  find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' \) -delete
 
 FROM node:24-slim
 ENV NODE_ENV=production
