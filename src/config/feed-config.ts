@@ -4,9 +4,9 @@ import type { FeedSource } from '../feed/feed-reading.ts';
 import type { SourceConfig } from '../feed/source/sources.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import type { FieldRule, MappingSpec, ValueSource } from '../posting/mapping.ts';
-import type { StateTable } from '../posting/us-states.ts';
 import type { FeedConfig } from './config.ts';
 import { type Environment, fillText } from './environment.ts';
+import { stateTable } from './load-us-states.ts';
 import type { WrittenFeed } from './schema/feed-schema.ts';
 import type { WrittenFields, WrittenFormat, WrittenRule } from './schema/format-schema.ts';
 import type { WrittenSite } from './schema/site-schema.ts';
@@ -16,7 +16,6 @@ export interface FeedParts {
   readonly feed: WrittenFeed;
   readonly format: WrittenFormat;
   readonly site: WrittenSite;
-  readonly states: StateTable;
   readonly env: Environment;
   /** Folder of the configuration file. */
   readonly folder: string;
@@ -75,7 +74,7 @@ function makeSourceConfig({ feed, env, folder }: FeedParts): SourceConfig {
   };
 }
 
-function makeMapping({ feed, format, site, states }: FeedParts): MappingSpec {
+function makeMapping({ feed, format, site }: FeedParts): MappingSpec {
   return {
     key: { paths: feed.key ?? format.key },
     fields: Object.fromEntries(
@@ -84,7 +83,10 @@ function makeMapping({ feed, format, site, states }: FeedParts): MappingSpec {
     stateField: site.state_field,
     requiredFields: site.required,
     maxLengths: site.max_lengths,
-    states,
+    // Reading the table takes a tenth of the time of a short command, and few commands need it.
+    get states() {
+      return stateTable();
+    },
   };
 }
 

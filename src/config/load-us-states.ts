@@ -1,9 +1,10 @@
-// Loads config/us-states.yaml, the table that every mapping recognises U.S. states with.
+// Loads config/us-states.yaml, the table that every mapping recognises U.S. states with, when a mapping first uses it.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { STATE_GROUPS, type StateTable } from '../posting/us-states.ts';
 import { packageRoot } from './package-root.ts';
-import { readSettings } from './settings-file.ts';
+import { checkedSettings } from './settings-file.ts';
 
 const stateSchema = z.strictObject({
   name: z.string().min(1),
@@ -18,9 +19,16 @@ const tableSchema = z.strictObject({
   territories: z.array(stateSchema),
 });
 
-/** Reads the table. Throws a `ConfigError` if it is invalid. */
-export async function readStateTable(): Promise<StateTable> {
-  const table = await readSettings(join(packageRoot, 'config', 'us-states.yaml'), tableSchema);
+let loaded: StateTable | undefined;
+
+/** The table; the same one at each call. Throws a `ConfigError` if the file is invalid. */
+export function stateTable(): StateTable {
+  loaded ??= readStateTable(join(packageRoot, 'config', 'us-states.yaml'));
+  return loaded;
+}
+
+function readStateTable(path: string): StateTable {
+  const table = checkedSettings(path, readFileSync(path, 'utf8'), tableSchema);
   return {
     states: STATE_GROUPS.flatMap((group) => table[group].map((state) => ({ ...state, group }))),
     countryNames: table.country_names,

@@ -7,7 +7,16 @@ import { parseYaml, toData } from './yaml-source.ts';
 
 /** Reads a settings file without environment variables. Throws a {@link ConfigError} if it is invalid. */
 export async function readSettings<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.output<Schema>> {
-  const source = parseYaml(path, await readText(path));
+  return checkedSettings(path, await readText(path), schema);
+}
+
+/** The settings of a file's text. Throws a {@link ConfigError} if it is invalid. */
+export function checkedSettings<Schema extends z.ZodType>(
+  path: string,
+  text: string,
+  schema: Schema,
+): z.output<Schema> {
+  const source = parseYaml(path, text);
   const checked = validate(schema, toData(source), source);
   if (checked.kind === 'refused') throw new ConfigError(checked.complaints);
   return checked.settings;

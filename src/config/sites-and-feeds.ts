@@ -6,7 +6,6 @@ import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { makeFeedConfig } from './feed-config.ts';
 import { nearest } from './known-names.ts';
-import { readStateTable } from './load-us-states.ts';
 import { checkMapping } from './mapping-check.ts';
 import { presetNames, readPreset } from './presets.ts';
 import { feedSchema, type WrittenFeed } from './schema/feed-schema.ts';
@@ -61,7 +60,6 @@ export async function makeSitesAndFeeds(
   }
 
   const feeds = new Map<FeedName, FeedConfig>();
-  const states = await readStateTable();
   for (const [name, feed] of validEntries(rawFeeds, feedSchema)) {
     const site = writtenSites.get(feed.site);
     const format = await formatOf(feed, presets, (message) => complain(['feeds', name, 'format'], message));
@@ -69,7 +67,7 @@ export async function makeSitesAndFeeds(
     const findings = checkMapping(feed, format, site);
     for (const { path, message } of findings.faults) complain(['feeds', name, ...path], message);
     warnings.push(...findings.warnings.map((warning) => `feeds.${name}: ${warning}`));
-    feeds.set(feedName(name), makeFeedConfig(feedName(name), { ...around, feed, format, site, states }));
+    feeds.set(feedName(name), makeFeedConfig(feedName(name), { ...around, feed, format, site }));
   }
   return { sites, feeds, complaints, warnings };
 }

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { RateLimiterOptions } from 'bullmq';
 import { endsWithin } from '../flow/ends-within.ts';
 import type { QueueBackend } from './backend.ts';
+import { QUEUE_TIMING, type QueueTiming } from './queue-timing.ts';
 import { NotClosedError } from './reported-error.ts';
 
 export interface RunningWorker {
@@ -35,16 +36,6 @@ export interface WorkerTask<Data, Item> {
   readonly onPoisoned: (item: Item, error: Error) => Promise<void>;
   readonly timing?: QueueTiming | undefined;
 }
-
-export interface QueueTiming {
-  /** How long a queue job stays locked after its worker last renewed the lock. */
-  readonly lockMs: number;
-  /** How often workers look for queue jobs whose lock has expired. */
-  readonly stalledCheckMs: number;
-}
-
-/** A killed worker is noticed after its lock expires, at the second check at the latest: 14 s. */
-export const QUEUE_TIMING: QueueTiming = { lockMs: 10_000, stalledCheckMs: 2_000 };
 
 /**
  * Restarts and power cuts must not count against a posting, but one that kills every process must end: this is how often it

@@ -4,8 +4,9 @@ import { endsWithin } from '../flow/ends-within.ts';
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
 import { limiterFor } from './limiter-options.ts';
+import type { QueueTiming } from './queue-timing.ts';
 import { NotClosedError } from './reported-error.ts';
-import { type QueueTiming, type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
+import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
 
 /** A posting that a queue job asks to check. What has to be done is in the database. */
 export interface QueuedPosting {

@@ -1,9 +1,9 @@
 // A minimal mapping that tests modify as needed.
-import { readStateTable } from '../../src/config/load-us-states.ts';
+import { stateTable as loadStateTable } from '../../src/config/load-us-states.ts';
 import type { FieldRule, MappingSpec } from '../../src/posting/mapping.ts';
 import type { TransformName } from '../../src/posting/transforms.ts';
 
-export const stateTable = await readStateTable();
+export const stateTable = loadStateTable();
 
 /** A rule that uses the first path with a value. */
 export const fromPaths = (paths: string | readonly string[], ...as: readonly TransformName[]): FieldRule => ({
