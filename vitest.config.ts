@@ -1,20 +1,30 @@
-// How the tests run: pure ones in threads that share their modules, then those with servers, several at a time, on one
-// Postgres server that the run starts and ends. CONTRIBUTING.md says which commands there are.
+// How the tests run: pure ones in threads that share their modules, then those with servers, more at a time than a small
+// machine has cores, on one Postgres server that the run starts and ends. CONTRIBUTING.md says which commands there are.
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { runsEverything } from './test/support/extent.ts';
+import { leftOut } from './test/support/only-in-all.ts';
 
 /** Compute only, or talk to servers of their own within the process. */
 const UNIT = ['architecture', 'bytes', 'config', 'feed', 'flow', 'plan', 'posting', 'site', 'telemetry'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 /** Wait for most of their time: for processes that start, die or stand still, and for what happens then. */
-const SLOW = ['test/laws/**/*.test.ts', 'test/store/embedded/**/*.test.ts', 'test/site/list-stream.test.ts'];
+const SLOW = ['test/laws/**/*.test.ts', 'test/embedded-postgres/**/*.test.ts', 'test/site/list-stream.test.ts'];
+
+/**
+ * Test files with servers that run at a time. Each waits for most of its time: for another process, for a deadline, or for
+ * the disk. Vitest has one number for the projects of a group.
+ */
+const AT_A_TIME = 5;
 
 /** Replace modules: these have their modules to themselves. */
 const MOCKING = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((file) => `test/${file}`)
   .filter((file) => file.endsWith('.test.ts') && readFileSync(file, 'utf8').includes('vi.mock('));
+
+const LEFT_OUT = runsEverything ? [] : leftOut(process.argv.slice(2));
 
 const shared = {
   setupFiles: ['test/support/property-seed.ts'],
@@ -24,7 +34,7 @@ const shared = {
   expect: { poll: { timeout: 60_000 } },
 };
 
-/** Beside those that wait for most of the time, the others have the processor. */
+/** The longest files start first, so that none is left over at the end; the others use the processor while they wait. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -44,7 +54,7 @@ export default defineConfig({
           ...shared,
           name: 'unit',
           include: UNIT,
-          exclude: [...SLOW, ...MOCKING],
+          exclude: [...SLOW, ...MOCKING, ...LEFT_OUT],
           pool: 'threads',
           isolate: false,
           maxWorkers: 2,
@@ -56,10 +66,10 @@ export default defineConfig({
           ...shared,
           name: 'slow',
           include: SLOW,
-          exclude: MOCKING,
+          exclude: [...MOCKING, ...LEFT_OUT],
           pool: 'forks',
           isolate: false,
-          maxWorkers: 2,
+          maxWorkers: AT_A_TIME,
           sequence: { groupOrder: 1 },
         },
       },
@@ -68,10 +78,10 @@ export default defineConfig({
           ...shared,
           name: 'integration',
           include: ['test/**/*.test.ts'],
-          exclude: [...UNIT, ...SLOW, ...MOCKING],
+          exclude: [...UNIT, ...SLOW, ...MOCKING, ...LEFT_OUT],
           pool: 'forks',
           isolate: false,
-          maxWorkers: 2,
+          maxWorkers: AT_A_TIME,
           sequence: { groupOrder: 1 },
         },
       },
@@ -80,8 +90,9 @@ export default defineConfig({
           ...shared,
           name: 'isolated',
           include: MOCKING,
+          exclude: LEFT_OUT,
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: AT_A_TIME,
           sequence: { groupOrder: 1 },
         },
       },

@@ -12,8 +12,7 @@ import { temporaryFolder } from './data-folder.ts';
 // Each test starts several servers or processes in turn, possibly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-const RUNNER = join(packageRoot, 'test/support/run-typescript.mjs');
-const PROGRAM = join(packageRoot, 'test/embedded-postgres/lock-process.ts');
+const PROGRAM = join(packageRoot, 'test/embedded-postgres/lock-process.mjs');
 
 function lockableFolder(): string {
   const folder = temporaryFolder();
@@ -57,7 +56,7 @@ describe('withLock', () => {
 
   it('has one holder at a time while processes are killed', async () => {
     const folder = lockableFolder();
-    const start = (times: number) => fork(RUNNER, [PROGRAM, folder, String(times)], { cwd: packageRoot });
+    const start = (times: number) => fork(PROGRAM, [folder, String(times)], { cwd: packageRoot });
     const steady = [start(60), start(60)];
     const ends = steady.map((child) => once(child, 'exit'));
     const watcher = watch(folder);
@@ -92,7 +91,7 @@ function readNotes(folder: string): string {
 
 describe('a process identity', () => {
   it('is alive for this process, and not for one that has ended', async () => {
-    const child = fork(RUNNER, [PROGRAM, temporaryFolder(), '0'], { cwd: packageRoot });
+    const child = fork(PROGRAM, [temporaryFolder(), '0'], { cwd: packageRoot });
     const identity = identityOf(child.pid ?? 0) ?? '';
     expect(isAlive(identity)).toBe(true);
     await once(child, 'exit');

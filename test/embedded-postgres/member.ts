@@ -1,4 +1,4 @@
-// Starts and controls processes of member-process.ts.
+// Starts and controls processes of member-process.mjs.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -34,11 +34,10 @@ export interface MemberOptions extends Omit<EmbeddedServerOptions, 'onNotice'> {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-const RUNNER = join(packageRoot, 'test/support/run-typescript.mjs');
-const PROGRAM = join(packageRoot, 'test/embedded-postgres/member-process.ts');
+const PROGRAM = join(packageRoot, 'test/embedded-postgres/member-process.mjs');
 
 export function startMember(dataDir: string, { uid, ownGroup, env, ...options }: MemberOptions = {}): Member {
-  const child = fork(RUNNER, [PROGRAM, dataDir, JSON.stringify({ ...withoutSync, ...options })], {
+  const child = fork(PROGRAM, [dataDir, JSON.stringify({ ...withoutSync, ...options })], {
     ...(uid === undefined ? {} : { uid, gid: uid }),
     cwd: packageRoot,
     detached: ownGroup ?? false,

@@ -20,8 +20,7 @@ describe('a clock that jumps by a day', { concurrent: true }, () => {
     { timeout: 900_000 },
     async (each, { open, skip }) => {
       const { queue, available, shiftMs } = each;
-      // Forward with one queue, back with the other.
-      skip(leavesOut(CASES.indexOf(each), 0, 3), ONLY_IN_ALL);
+      skip(leavesOut(CASES.indexOf(each), 0, CASES.length), ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({ queue });
       const env = {

@@ -3,7 +3,6 @@
 import { afterAll, describe, expect } from 'vitest';
 import { approveChanges } from '../../src/store/change/act-in-review.ts';
 import type { Step } from '../../src/telemetry/steps.ts';
-import { onlyInAllNote, runsEverything } from '../support/extent.ts';
 import { heal } from './heal.ts';
 import type { Installation } from './installation.ts';
 import { lawTest as it } from './law-test.ts';
@@ -25,7 +24,7 @@ afterAll(() => {
   process.stdout.write(`${seeds.length} seeds; killed at ${counts}\n`);
 });
 
-describe.runIf(runsEverything)(`a process killed at every step${onlyInAllNote}`, { concurrent: true }, () => {
+describe('a process killed at every step', { concurrent: true }, () => {
   it.for(seeds)('with seed %i', { timeout: 900_000 }, async (seed, { open }) => {
     const random = randomOf(seed);
     const installation = await open({ site: SIMULATED_SITE });

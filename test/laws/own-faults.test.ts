@@ -35,7 +35,8 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
   it.skipIf(!available)(
     'two processes that mirror at once create each job once',
     { timeout: 900_000 },
-    async ({ open }) => {
+    async ({ open, skip }) => {
+      skip(!runsEverything && queue === 'database', ONLY_IN_ALL);
       const installation = await open({ queue });
       await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
       await installation.writeFeed(feedXml(FEED));
@@ -50,7 +51,8 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
   it.skipIf(!available)(
     'two workers with the same queue jobs send each once',
     { timeout: 900_000 },
-    async ({ open }) => {
+    async ({ open, skip }) => {
+      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
       const installation = await open({ queue });
       await installation.sandbox.setFaults([{ name: 'latency', ms: 50 }]);
       await installation.writeFeed(feedXml(FEED));
@@ -76,15 +78,20 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
     },
   );
 
-  it.skipIf(!available)('an exhausted connection pool only causes a delay', { timeout: 900_000 }, async ({ open }) => {
-    const installation = await open({ queue });
-    const { ended } = await mirroring(installation);
-    const { db } = await installation.app();
-    const held = Array.from({ length: 10 }, () => db.transaction((tx) => tx.query('select pg_sleep(1.5)')));
-    await Promise.all(held);
-    expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length });
-    await checkLaws(installation, FEED);
-  });
+  it.skipIf(!available)(
+    'an exhausted connection pool only causes a delay',
+    { timeout: 900_000 },
+    async ({ open, skip }) => {
+      skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
+      const installation = await open({ queue });
+      const { ended } = await mirroring(installation);
+      const { db } = await installation.app();
+      const held = Array.from({ length: 10 }, () => db.transaction((tx) => tx.query('select pg_sleep(1.5)')));
+      await Promise.all(held);
+      expect(await ended).toMatchObject({ status: 'mirrored', created: FEED.length });
+      await checkLaws(installation, FEED);
+    },
+  );
 });
 
 describe(`Redis${redis.note}`, () => {
@@ -104,7 +111,8 @@ describe(`Redis${redis.note}`, () => {
     },
   );
 
-  it.skipIf(!redis.available)('emptied in the middle', { timeout: 900_000 }, async ({ open }) => {
+  it.skipIf(!redis.available)('emptied in the middle', { timeout: 900_000 }, async ({ open, skip }) => {
+    skip(!runsEverything, ONLY_IN_ALL);
     const installation = await open({ queue: 'redis' });
     const { ended } = await mirroring(installation);
     const client = new Redis(installation.redis?.url ?? '');
@@ -144,7 +152,7 @@ describe('Postgres', () => {
     'stopped immediately during a sync of the command line, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available }, { open, skip, onTestFinished }) => {
-      skip(!runsEverything && queue === 'database', ONLY_IN_ALL);
+      skip(!runsEverything, ONLY_IN_ALL);
       if (!available) skip();
       const { server, installation } = await openOnOwnServer(open, queue, onTestFinished);
       const { begun } = await inTheMiddle(installation, FEED, () => installation.spawn(['sync']));
@@ -157,7 +165,8 @@ describe('Postgres', () => {
     },
   );
 
-  it('without a free connection only causes a delay', { timeout: 900_000 }, async ({ open, onTestFinished }) => {
+  it('without a free connection only causes a delay', { timeout: 900_000 }, async ({ open, skip, onTestFinished }) => {
+    skip(!runsEverything, ONLY_IN_ALL);
     const server = await openPrivateServer({ max_connections: '40' });
     onTestFinished(() => server.close());
     const installation = await open({ databaseUrl: server.url });

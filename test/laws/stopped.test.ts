@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest';
 import { TIMING } from '../../src/runtime/timing.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
 import type { Queryable } from '../../src/store/postgres/database.ts';
+import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
@@ -18,6 +19,7 @@ describe('a process that is stopped', { concurrent: true }, () => {
     'at $step, with the queue in $queue $note',
     { timeout: 900_000 },
     async ({ queue, available, step }, { open, skip }) => {
+      skip(!runsEverything && !(queue === 'database' && step === 'answer-received'), ONLY_IN_ALL);
       if (!available) skip();
       const installation = await open({ queue });
       const older = postings(3);
@@ -43,7 +45,8 @@ describe('a pull that is stopped', { concurrent: true }, () => {
   it.for(['pull-started', 'records-read', 'changes-merged'] as const)(
     'at %s gives way to the next one, and discards what it read when it continues',
     { timeout: 900_000 },
-    async (step, { open }) => {
+    async (step, { open, skip }) => {
+      skip(!runsEverything && step !== 'records-read', ONLY_IN_ALL);
       const installation = await open();
       await installation.writeFeed(feedXml(postings(3)));
       await installation.sync();
@@ -74,7 +77,9 @@ describe('a pull that is stopped', { concurrent: true }, () => {
 // With the real timing: the others run with a fast one.
 it('a start that is stopped in a pull does not keep another process from the next runs', { timeout: 900_000 }, async ({
   open,
+  skip,
 }) => {
+  skip(!runsEverything, ONLY_IN_ALL);
   const installation = await open({ feed: { schedule: '"* * * * * *"' }, timing: TIMING });
   await appendFile(installation.configPath, 'listen: { port: 0 }\n');
   await installation.writeFeed(feedXml(postings(3)));

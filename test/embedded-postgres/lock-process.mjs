@@ -2,10 +2,10 @@
 // Arguments: the folder, the number of times.
 import { appendFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { withLock } from '../../src/embedded-postgres/folder-lock.ts';
+import { withLock } from '../../dist/src/embedded-postgres/folder-lock.js';
 
 const [folder = '', times = '0'] = process.argv.slice(2);
-const note = (what: string) => appendFileSync(`${folder}/notes`, `${what} ${process.pid}\n`);
+const note = (what) => appendFileSync(`${folder}/notes`, `${what} ${process.pid}\n`);
 
 for (let round = 0; round < Number(times); round++) {
   await withLock(folder, async () => {

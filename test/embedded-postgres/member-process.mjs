@@ -1,10 +1,10 @@
-// A process that uses the embedded server: joins, reports to its parent, and leaves on request.
+// A process that uses the embedded server, compiled: joins, reports to its parent, and leaves on request.
 // Arguments: the data folder, and the options as JSON.
-import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
+import { openEmbeddedServer } from '../../dist/src/embedded-postgres/server.js';
 
 const [dataDir = '', options = '{}'] = process.argv.slice(2);
-const tell = (message: object) => process.send?.(message);
-const onNotice = (text: string) => tell({ kind: 'notice', text });
+const tell = (message) => process.send?.(message);
+const onNotice = (text) => tell({ kind: 'notice', text });
 
 try {
   const server = await openEmbeddedServer(dataDir, { ...JSON.parse(options), onNotice });
@@ -15,6 +15,6 @@ try {
     process.disconnect();
   });
 } catch (error) {
-  tell({ kind: 'failed', message: (error as Error).message });
+  tell({ kind: 'failed', message: error.message });
   process.disconnect();
 }

@@ -1,0 +1,47 @@
+// The test files that only `npm run test:all` runs: each takes long, and another one covers the laws and rules it is about.
+import { existsSync } from 'node:fs';
+
+const COVERED_BY: Readonly<Record<string, string>> = {
+  // Laws, with more processes, sites and connections.
+  'test/laws/crash-seeds.test.ts': 'test/laws/crash.test.ts',
+  'test/laws/few-connections.test.ts': 'test/laws/own-faults.test.ts',
+  'test/laws/several-machines.test.ts': 'test/laws/own-faults.test.ts',
+  // Laws, at sites and sources of a special kind.
+  'test/scenarios/cached-list.test.ts': 'test/laws/doubts.test.ts',
+  'test/scenarios/doubt-reason.test.ts': 'test/laws/doubts.test.ts',
+  'test/scenarios/expiring-site.test.ts': 'test/apply/confirm-gone.test.ts',
+  'test/scenarios/gone-doubts-in-grace.test.ts': 'test/scenarios/gone-doubts.test.ts',
+  'test/scenarios/many-gone.test.ts': 'test/scenarios/mirror.test.ts',
+  'test/scenarios/paced-reads.test.ts': 'test/flow/rate-limiter.test.ts',
+  'test/scenarios/real-feeds.test.ts': 'test/scenarios/mirror.test.ts',
+  'test/scenarios/retention.test.ts': 'test/store/forget-old-rows.test.ts',
+  'test/scenarios/reused-ids.test.ts': 'test/store/ended-claim.test.ts',
+  'test/scenarios/several-configurations.test.ts': 'test/store/feed-schedule.test.ts',
+  'test/scenarios/slow-sources.test.ts': 'test/feed/http-source.test.ts',
+  'test/scenarios/throttled-site.test.ts': 'test/apply/outcome-policy.test.ts',
+  'test/scenarios/token-in-answers.test.ts': 'test/scenarios/echoed-token.test.ts',
+  'test/queue/queue-loss.test.ts': 'test/laws/own-faults.test.ts',
+  // How the program behaves as a process, in a terminal, a browser, a package or on another machine.
+  'test/cli/completion.test.ts': 'test/cli/run-program.test.ts',
+  'test/cli/demo.test.ts': 'test/cli/demo/proof.test.ts',
+  'test/cli/discard-asks.test.ts': 'test/cli/discard.test.ts',
+  'test/cli/output-failure.test.ts': 'test/cli/sync.test.ts',
+  'test/cli/process-limits.test.ts': 'test/cli/run-program.test.ts',
+  'test/cli/sandbox-command.test.ts': 'test/sandbox/settings.test.ts',
+  'test/cli/status-check.test.ts': 'test/review/assess-health.test.ts',
+  'test/cli/stopped-while-opening.test.ts': 'test/embedded-postgres/sharing.test.ts',
+  'test/embedded-postgres/failures.test.ts': 'test/embedded-postgres/sharing.test.ts',
+  'test/embedded-postgres/locations.test.ts': 'test/embedded-postgres/sharing.test.ts',
+  'test/embedded-postgres/stopped-opening.test.ts': 'test/embedded-postgres/sharing.test.ts',
+  'test/packaging/npm-package.test.ts': 'test/packaging/scripts.test.ts',
+  'test/sandbox/pages.test.ts': 'test/sandbox/sandbox.test.ts',
+};
+
+/** The files to leave out of a partial run, unless the command line names the file or its folder. */
+export function leftOut(commandLine: readonly string[]): string[] {
+  const named = commandLine.filter((word) => word.startsWith('test/'));
+  const files = Object.keys(COVERED_BY);
+  const gone = [...files, ...Object.values(COVERED_BY)].filter((file) => !existsSync(file));
+  if (gone.length > 0) throw new Error(`test/support/only-in-all.ts names files that do not exist: ${gone.join(', ')}`);
+  return files.filter((file) => !named.some((word) => file.startsWith(word)));
+}
