@@ -1,4 +1,6 @@
 // A lock that gives one process at a time access to a folder, even if a holder is killed at any moment.
+// Not proper-lockfile: it has had no release since 2021, and calls a lock stale by its time, which a stopped process or a
+// changed clock falsifies.
 import { lstatSync, readdirSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,5 @@
 // Converts dates as feeds write them to ISO 8601, without a clock or the machine's time zone.
+// Not a date library: those parse one declared form, or guess.
 
 /** The order of day and month in numeric dates. Feeds do not declare it, so the configuration must. */
 export type NumericOrder = 'month first' | 'day first';

@@ -1,4 +1,5 @@
 // Converts an HTML description to plain text with paragraphs and list items on their own lines.
+// Not html-to-text: it builds a tree of each description first, and descriptions are most of a feed.
 import { decodeHtmlEntities } from './html-entities.ts';
 
 const BLOCKS = new Set(

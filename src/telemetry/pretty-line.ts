@@ -1,4 +1,5 @@
 // Formats a JSON log line for a terminal: time, level, message, fields; below it an indented stack.
+// Not pino-pretty: it passes some control characters of the data on to the terminal.
 import { styleText } from 'node:util';
 import { terminalText } from './terminal-text.ts';
 

@@ -1,4 +1,5 @@
 // Streaming decoders by encoding name. In the decoded text, a lone surrogate stands for undecodable bytes.
+// Decodes UTF-16 and UTF-32 itself, because iconv-lite drops an incomplete UTF-16 character at the end.
 import iconv from 'iconv-lite';
 
 /** Decodes one stream, whose chunks may be split anywhere. */

@@ -1,4 +1,5 @@
 // Checks a stream of bytes for valid UTF-8 (RFC 3629, section 4), with a fast path for ASCII.
+// Not `isUtf8` of Node.js: it can't continue a character in the next chunk.
 import { isAscii } from 'node:buffer';
 
 /** From this length on, the native check is worth its call overhead. */

@@ -1,4 +1,5 @@
 // Combines many small concurrent calls into few large ones: calls that arrive while one batch runs form the next.
+// Not dataloader: it starts a batch while another one runs.
 
 /**
  * Wraps a batch function as a function of one item. At most one batch runs at a time, so one commit, and one fsync, serves

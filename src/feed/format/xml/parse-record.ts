@@ -1,4 +1,5 @@
 // Parses the bytes of one record into a tree of plain text, or reports why it can't be read.
+// Not fast-xml-parser: it reads much that is not well-formed.
 import { isUtf8 } from 'node:buffer';
 import type { RecordTree } from '../../../posting/posting.ts';
 import type { ParsedRecord } from '../format.ts';

@@ -1,4 +1,5 @@
 // Splits the UTF-8 bytes of an XML document, in chunks of any size, into its records, without parsing them.
+// Not saxes: its events alone take four times as long as a whole pull (docs/performance.md).
 
 import { Utf8Check } from '../../decode/utf8-check.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
