@@ -11,7 +11,7 @@ import { readPostmaster } from './postmaster-file.ts';
 const POLL_MS = 25;
 const NOTICE_AFTER_MS = 5_000;
 /** After a hard kill, a server first replays its write-ahead log, up to a few gigabytes. */
-const RETRY_FOR_MS = 10 * 60_000;
+const WAIT_FOR_MS = 10 * 60_000;
 const WRONG_PASSWORD = '28P01';
 
 /** A connection to the database `postgres` of a running server, and the server's port. */
@@ -34,7 +34,7 @@ export async function connectWhenReady(
   const begin = Date.now();
   let noticed = false;
   let failure: unknown;
-  for (; Date.now() - begin < RETRY_FOR_MS; await delay(POLL_MS)) {
+  for (; Date.now() - begin < WAIT_FOR_MS; await delay(POLL_MS)) {
     signal?.throwIfAborted();
     const server = readPostmaster(cluster.home);
     if (!server && !(child && isRunning(child))) return undefined;

@@ -16,7 +16,7 @@ import { identityOf, isAlive } from './process-identity.ts';
 //   nobody had n+1 before; if n is gone, the listing was out of date, and the creator removes its link again.
 const FREE = 'free';
 const POLL_MS = 25;
-const RETRY_FOR_MS = 120_000;
+const WAIT_FOR_MS = 120_000;
 
 /** Prepares a folder for {@link withLock}. Call it before any other process can see the folder. */
 export const makeLockable = (folder: string): void => symlinkSync(FREE, linkPath(folder, 0));
@@ -42,7 +42,7 @@ export async function withLock<Result>(
 
 async function acquire(folder: string, signal?: AbortSignal): Promise<number> {
   const me = identityOf(process.pid) ?? String(process.pid);
-  const deadline = Date.now() + RETRY_FOR_MS;
+  const deadline = Date.now() + WAIT_FOR_MS;
   for (let holder = ''; Date.now() < deadline; await delay(POLL_MS)) {
     signal?.throwIfAborted();
     const numbers = lockNumbers(folder);

@@ -10,6 +10,7 @@ import { isTokenRefused, maintainBacklog, probeIfPaused } from '../apply/maintai
 import type { SiteContext, SitePolicy } from '../apply/site-context.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { rateLimiterFor } from '../flow/rate-limiter.ts';
+import { type Rounds, startRounds } from '../flow/rounds.ts';
 import { semaphoreFor } from '../flow/semaphore.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
@@ -254,9 +255,7 @@ function maintainRegularly(
   dispatcher: Dispatcher,
   worker: RunningWorker,
   { maintainEveryMs }: Timing,
-): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  let round: Promise<void> = Promise.resolve();
+): Rounds {
   let idle = false;
   /** Returns whether the token is refused. */
   async function updateTokenHealth(): Promise<boolean> {
@@ -266,33 +265,18 @@ function maintainRegularly(
     idle = refused;
     return refused;
   }
-  async function maintain(): Promise<void> {
+  async function maintain(signal: AbortSignal): Promise<void> {
     try {
       const refused = await updateTokenHealth();
       if (!refused && !(await lead.holds())) return;
-      const { orphans, doubts, resumed, searched = false } = await maintainBacklog(siteContext, stopping.signal);
+      const { orphans, doubts, resumed, searched = false } = await maintainBacklog(siteContext, signal);
       if (orphans > 0 || doubts > 0 || resumed || searched) dispatcher.wake();
     } catch (error) {
-      if (!stopping.signal.aborted)
+      if (!signal.aborted)
         siteContext.log.warn({ err: error, site: siteContext.site }, 'backlog maintenance failed, will retry');
     }
   }
-  let timer: NodeJS.Timeout;
-  const next = (delayMs: number) => {
-    timer = setTimeout(() => {
-      round = maintain().finally(() => {
-        if (!stopping.signal.aborted) next(maintainEveryMs);
-      });
-    }, delayMs);
-  };
-  next(0);
-  return {
-    async stop() {
-      clearTimeout(timer);
-      stopping.abort();
-      await round;
-    },
-  };
+  return startRounds(maintain, { everyMs: maintainEveryMs });
 }
 
 /**

@@ -1,36 +1,18 @@
 // Removes old rows: regularly in `start` and `work`, after the mirroring in `sync`, once an hour across all processes.
-
+import { type Rounds, startRounds } from '../flow/rounds.ts';
 import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/postgres/retention.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
 import type { App } from './app.ts';
 
 /** Soon after the start, once overdue pulls have started. */
-const FIRST_MS = 5_000;
+const FIRST_AFTER_MS = 5_000;
 const EVERY_MS = 10 * 60_000;
 /** `sync` must not take much longer because of this; the next command removes the rest. */
 const AFTER_SYNC_MS = 10_000;
 
 /** Removes old rows regularly while the process runs. */
-export function startRetention(app: App): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  let round: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout;
-  const next = (delayMs: number) => {
-    timer = setTimeout(() => {
-      round = removeOldRows(app, stopping.signal).finally(() => {
-        if (!stopping.signal.aborted) next(EVERY_MS);
-      });
-    }, delayMs);
-  };
-  next(FIRST_MS);
-  return {
-    async stop() {
-      clearTimeout(timer);
-      stopping.abort();
-      await round;
-    },
-  };
-}
+export const startRetention = (app: App): Rounds =>
+  startRounds((signal) => removeOldRows(app, signal), { firstAfterMs: FIRST_AFTER_MS, everyMs: EVERY_MS });
 
 /** Removes old rows for a limited time, before a command ends. */
 export const removeOldRowsBriefly = (app: App, signal: AbortSignal): Promise<void> =>

@@ -2,6 +2,7 @@
 
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { configDigests } from '../config/config-digests.ts';
+import { startRounds } from '../flow/rounds.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { asReport } from '../pull/pull-slots.ts';
@@ -63,12 +64,17 @@ export async function runSchedules(
   const configurations = watchConfigurations(db, log);
   await set();
   await announce(app, schedules, unscheduled, await catchUp(db, schedules));
-  const upkeep = everyInterval(SET_EVERY_MS, async () => {
-    await set();
-    await forgetSchedules(db);
-    await lateness();
-    await configurations();
-  });
+  async function upkeepRound(): Promise<void> {
+    try {
+      await set();
+      await forgetSchedules(db);
+      await lateness();
+      await configurations();
+    } catch (error) {
+      log.warn({ err: error }, 'schedules not saved, will retry');
+    }
+  }
+  const upkeep = startRounds(upkeepRound, { everyMs: SET_EVERY_MS });
 
   async function run({ feed }: DueRun): Promise<RunEnd> {
     const setup = byName.get(feed);
@@ -100,22 +106,6 @@ export async function runSchedules(
       await Promise.all(reports);
     },
   };
-
-  function everyInterval(ms: number, work: () => Promise<void>): { stop(): Promise<void> } {
-    let round: Promise<void> = work().catch(warn);
-    function warn(error: unknown): void {
-      log.warn({ err: error }, 'schedules not saved, will retry');
-    }
-    const timer = setInterval(() => {
-      round = round.then(work).catch(warn);
-    }, ms);
-    return {
-      async stop() {
-        clearInterval(timer);
-        await round;
-      },
-    };
-  }
 }
 
 /** Resolves when the pull is committed, so the next one may start; `reported` when its changes are sent. */
