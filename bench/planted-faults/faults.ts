@@ -53,8 +53,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/change/mark-missing.ts',
-    find: 'missing_pulls + 1 < $1',
-    put: 'missing_pulls + 1 <= $1',
+    find: 'missing_pulls < $1',
+    put: 'missing_pulls <= $1',
     tests: [mirror],
     named: 'deletes',
   },
@@ -86,7 +86,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [unreadable],
   },
   {
-    file: 'src/pull/merge-pull.ts',
+    file: 'src/plan/delete-guard.ts',
     find: 'withoutKey === 0 ? [] : [unreadableHold(withoutKey, rekeyed)]',
     put: 'withoutKey >= 0 ? [] : [unreadableHold(withoutKey, rekeyed)]',
     tests: [unreadable],

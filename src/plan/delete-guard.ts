@@ -1,4 +1,5 @@
 // Decides from the deletes of a pull and of the last 24 hours whether the pull may delete or its deletes are held.
+import type { Reason } from './desired-change.ts';
 
 /** Deletes are held for a person when they exceed both limits. */
 export interface DeleteGuard {
@@ -10,15 +11,18 @@ export interface DeleteGuard {
   readonly missingPulls: number;
 }
 
+/** How long completed deletes count together with new ones. */
+export const GUARD_WINDOW_HOURS = 24;
+
 /** The guard's input. None of these counts includes deletes that a person approved. */
 export interface DeleteLoad {
   /** Deletes that this pull adds. */
   readonly added: number;
-  /** Deletes of the last 24 hours plus those still pending, held or not. */
+  /** Deletes of the guard's window plus those still pending, held or not. */
   readonly recent: number;
   /** Site jobs that are live now or may have been created, including those about to be deleted. */
   readonly live: number;
-  /** Completed deletes of the last 24 hours: these jobs were live a day ago. */
+  /** Completed deletes of the guard's window: these jobs were live when it began. */
   readonly done: number;
   /** Whether the feed had no posting at all. */
   readonly emptied: boolean;
@@ -44,7 +48,8 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
   // A pending delete may have lost its job by now, so cap the share at 100 %.
   const share = base === 0 ? 100 : Math.min(100, (total / base) * 100);
   if (total <= guard.count || share <= guard.percent) return { kind: 'within' };
-  const together = load.recent === 0 ? '' : ` (${load.added} now, ${load.recent} in the last 24 hours or pending)`;
+  const together =
+    load.recent === 0 ? '' : ` (${load.added} now, ${load.recent} in the last ${GUARD_WINDOW_HOURS} hours or pending)`;
   return {
     kind: 'hold',
     reason:
@@ -69,4 +74,25 @@ export function unreadableHold(records: number, rekeyed = false): string {
     `${one} could not be read${why}: ${may} that seem to be gone; fix the feed and the deletes are checked again, ` +
     'or check them and approve them: jobmirror review list --kind held'
   );
+}
+
+/**
+ * Why the deletes of a pull are held; `undefined`: they are not. Those held only for unreadable records are checked again
+ * once there are none.
+ *
+ * | the guard | unreadable records of unknown key | held as                           |
+ * | --------- | --------------------------------- | --------------------------------- |
+ * | within    | none                              | not held                          |
+ * | within    | some                              | unreadable                        |
+ * | hold      | none, or some                     | guard, with every reason          |
+ */
+export function holdReason(
+  verdict: GuardVerdict,
+  { withoutKey, rekeyed }: { readonly withoutKey: number; readonly rekeyed: boolean },
+): Reason | undefined {
+  const unreadable = withoutKey === 0 ? [] : [unreadableHold(withoutKey, rekeyed)];
+  if (verdict.kind === 'hold') {
+    return { kind: 'guard', message: [verdict.reason, ...unreadable].join('; '), problems: [] };
+  }
+  return unreadable[0] === undefined ? undefined : { kind: 'unreadable', message: unreadable[0], problems: [] };
 }

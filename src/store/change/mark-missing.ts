@@ -22,13 +22,13 @@ const BATCH = 10_000;
 /**
  * Collects the missing postings in the temporary table `missing`.
  * @param missing record hashes of mappings and open changes that the pull did not see. @param hasSeen whether it saw the
- * record with this hash. @param missingPulls number of complete pulls in a row after which a missing posting is deleted.
+ * record with this hash. @param pullsBeforeDue see the function of this name.
  */
 export async function collectMissing(
   pullTx: PullTransaction,
   missing: Iterable<Buffer>,
   hasSeen: (recordHash: Buffer) => boolean,
-  missingPulls: number,
+  pullsBeforeDue: number,
 ): Promise<MissingCounts> {
   const { session, subject } = pullTx;
   await session.query('create temporary table missing_record (record_hash bytea) on commit drop');
@@ -53,7 +53,7 @@ export async function collectMissing(
   const [counts] = await session.query<MissingCounts>(
     `select count(*) as missing, count(*) filter (where ${IN_GRACE}) as "inGrace", count(*) filter (where ${DUE}) as due
      from missing`,
-    [missingPulls],
+    [pullsBeforeDue],
   );
   return counts as MissingCounts;
 }
@@ -77,8 +77,9 @@ async function collectFoundMeanwhile({ session, subject, nothingKnown }: PullTra
   );
 }
 
-const IN_GRACE = 'not absent_already and missing_pulls + 1 < $1';
-const DUE = 'not absent_already and missing_pulls + 1 >= $1';
+// $1: see `pullsBeforeDue`.
+const IN_GRACE = 'not absent_already and missing_pulls < $1';
+const DUE = 'not absent_already and missing_pulls >= $1';
 
 async function copyHashes({ session }: PullTransaction, hashes: Iterable<Buffer>): Promise<number> {
   const copier = new RowCopier(session, 'missing_record', { record_hash: 'bytea' });
@@ -107,8 +108,8 @@ async function removeSeen({ session }: PullTransaction, hasSeen: (recordHash: Bu
 }
 
 /** Counts a missing pull for postings within their grace; their open changes wait. */
-export async function extendGrace({ session, subject }: PullTransaction, missingPulls: number): Promise<void> {
-  const values = [missingPulls, subject.feed];
+export async function extendGrace({ session, subject }: PullTransaction, pullsBeforeDue: number): Promise<void> {
+  const values = [pullsBeforeDue, subject.feed];
   await session.query(
     `update mapping m set missing_pulls = m.missing_pulls + 1
      from (select key from missing where ${IN_GRACE}) x where m.feed = $2 and m.key = x.key`,
@@ -124,14 +125,14 @@ export async function extendGrace({ session, subject }: PullTransaction, missing
 /** Sets due postings to absent, for the merge. @param reason why all of them are held; `undefined`: they are not. */
 export async function markAbsent(
   { session, subject }: PullTransaction,
-  missingPulls: number,
+  pullsBeforeDue: number,
   reason: Reason | undefined,
 ): Promise<void> {
   await session.query(
     `insert into superseding_change (feed, key, site, desired, operation, invalid, pull, state, target_state, reason)
      select $2, key, $3, 'absent', 'delete', false, $4, $5, $5, $6 from missing where ${DUE}`,
     [
-      missingPulls,
+      pullsBeforeDue,
       subject.feed,
       subject.site,
       subject.pull,

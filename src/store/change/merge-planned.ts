@@ -1,6 +1,6 @@
 // Merges the changes of a pull with those still open, under the feed's lock: SQL for the end of a pull's transaction.
 import pg from 'pg';
-import type { DeleteLoad } from '../../plan/delete-guard.ts';
+import { type DeleteLoad, GUARD_WINDOW_HOURS } from '../../plan/delete-guard.ts';
 import type { Reason } from '../../plan/desired-change.ts';
 import { HASH_BYTES } from '../../posting/hash.ts';
 import { streamHashes } from '../mapping/hash-rows.ts';
@@ -78,17 +78,17 @@ export interface MaybeMadeCounts {
 }
 
 const MAYBE_MADE = 'c.feed = $1 and c.attempt_token is not null';
-const DUE = 'c.missing_pulls + 1 >= $2';
+const DUE = 'c.missing_pulls >= $2';
 
-/** @param missingPulls number of complete pulls in a row after which a missing posting is deleted. */
+/** @param pullsBeforeDue see the function of this name. */
 export async function countMaybeMade(
   { session, subject: { feed } }: PullTransaction,
-  missingPulls: number,
+  pullsBeforeDue: number,
 ): Promise<MaybeMadeCounts> {
   const [row] = await session.query<MaybeMadeCounts & Record<string, unknown>>(
     `select count(*) filter (where not (${DUE})) as "inGrace", count(*) filter (where ${DUE}) as due
      from change c join missing_change w on w.key = c.key where ${MAYBE_MADE}`,
-    [feed, missingPulls],
+    [feed, pullsBeforeDue],
   );
   return row as MaybeMadeCounts;
 }
@@ -99,12 +99,12 @@ export async function countMaybeMade(
  */
 export async function extendMaybeMadeGrace(
   { session, subject: { feed } }: PullTransaction,
-  missingPulls: number,
+  pullsBeforeDue: number,
 ): Promise<void> {
   await session.query(
     `update change c set gone = true, missing_pulls = c.missing_pulls + 1
      from missing_change w where w.key = c.key and ${MAYBE_MADE} and not (${DUE})`,
-    [feed, missingPulls],
+    [feed, pullsBeforeDue],
   );
 }
 
@@ -114,7 +114,7 @@ export async function extendMaybeMadeGrace(
  */
 export async function withdrawMaybeMade(
   { session, subject: { feed, pull } }: PullTransaction,
-  missingPulls: number,
+  pullsBeforeDue: number,
   reason: Reason | undefined,
 ): Promise<void> {
   const target = reason === undefined ? 'ready' : 'held';
@@ -123,7 +123,7 @@ export async function withdrawMaybeMade(
      select c.feed, c.key, c.site, 'absent', 'delete', $3, $4, $4, $5
      from change c join missing_change w on w.key = c.key where ${MAYBE_MADE} and ${DUE}
      on conflict (feed, key) do update set ${REPLACE_DESIRED}`,
-    [feed, missingPulls, pull, target, reason === undefined ? null : toJsonb(reason)],
+    [feed, pullsBeforeDue, pull, target, reason === undefined ? null : toJsonb(reason)],
   );
 }
 
@@ -133,10 +133,10 @@ export async function deleteLoad(pullTx: PullTransaction): Promise<Pick<DeleteLo
     `select (select count(*) from mapping where feed = $1)
          + (select count(*) from change c where c.feed = $1 and c.attempt_operation = 'create' and c.attempt_token is not null
              and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)) as live,
-       (select count(*) from deletion where feed = $1 and deleted_at > now() - interval '24 hours') as done,
+       (select count(*) from deletion where feed = $1 and deleted_at > now() - make_interval(hours => $2)) as done,
        (select count(*) from change where feed = $1 and desired = 'absent' and not approved
           and state <> 'discarded') as waiting`,
-    [pullTx.subject.feed],
+    [pullTx.subject.feed, GUARD_WINDOW_HOURS],
   );
   const { live = 0, done = 0, waiting = 0 } = row ?? {};
   return { live, done, recent: done + waiting };

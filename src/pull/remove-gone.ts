@@ -1,0 +1,97 @@
+// Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
+import { holdReason, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
+import type { Reason } from '../plan/desired-change.ts';
+import { pullsBeforeDue } from '../plan/grace.ts';
+import {
+  clearUnseen,
+  collectMissing,
+  collectMissingChanges,
+  extendGrace,
+  markAbsent,
+  markUnseen,
+  markUnseenToo,
+} from '../store/change/mark-missing.ts';
+import {
+  countMaybeMade,
+  countUnmappedAbsent,
+  deleteLoad,
+  dropUnsent,
+  extendMaybeMadeGrace,
+  type MaybeMadeCounts,
+  mergeChanges,
+  withdrawMaybeMade,
+} from '../store/change/merge-planned.ts';
+import { holdWaitingDeletes, protectUnreadable, releaseUnreadableHolds } from '../store/change/protect-unreadable.ts';
+import type { PullTransaction } from '../store/pull/pull-transaction.ts';
+import type { FeedSetup } from './feed-setup.ts';
+import type { PullLedger } from './pull-ledger.ts';
+import type { Unreadable } from './recognise-unreadable.ts';
+
+/** Postings that the site has, or may have, but the feed no longer has. */
+export interface Gone {
+  readonly missing: number;
+  readonly grace: number;
+  readonly holdReason: string | undefined;
+}
+
+/** In a feed that is not proven complete nothing is gone; changes it did not show are only marked as unseen. */
+export async function keepUnseen(pullTx: PullTransaction, ledger: PullLedger, unreadable: Unreadable): Promise<Gone> {
+  const hasSeenChange = (hash: Buffer) => ledger.hasSeenChange(hash);
+  await protectUnreadable(pullTx, hasSeenChange);
+  await collectMissingChanges(pullTx, 'all', hasSeenChange);
+  await markUnseen(pullTx);
+  return { missing: 0, grace: 0, holdReason: await holdForUnreadable(pullTx, unreadable) };
+}
+
+/** Plans the deletes that follow from a complete feed; held if there are too many or one may be a mistake. */
+export async function removeGone(
+  setup: FeedSetup,
+  pullTx: PullTransaction,
+  ledger: PullLedger,
+  unreadable: Unreadable,
+): Promise<Gone> {
+  const before = pullsBeforeDue(setup.guard.missingPulls);
+  const hasSeen = (hash: Buffer) => ledger.hasSeen(hash);
+  await clearUnseen(pullTx);
+  await protectUnreadable(pullTx, (hash) => ledger.hasSeenChange(hash));
+  await collectMissingChanges(pullTx, 'unmapped', hasSeen);
+  // A record without a key may be the posting of a create that was not sent yet, so keep those changes.
+  if (unreadable.withoutKey > 0) await markUnseenToo(pullTx);
+  else await dropUnsent(pullTx);
+
+  const waitingHold = await holdForUnreadable(pullTx, unreadable);
+  if (unreadable.withoutKey === 0) await releaseUnreadableHolds(pullTx);
+  const { missing, inGrace, due } = await collectMissing(pullTx, ledger.missingRecords(), hasSeen, before);
+  if (inGrace > 0) await extendGrace(pullTx, before);
+
+  let reason: Reason | undefined;
+  // A create in flight or in doubt may have created its job, so the guard counts its delete too.
+  const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(pullTx, before);
+  if (due + maybeMade.due > 0) {
+    const load = { ...(await deleteLoad(pullTx)), added: due + maybeMade.due, emptied: ledger.seen === 0 };
+    reason = holdReason(judgeDeletes(setup.guard, load), unreadable);
+    if (due > 0) await markAbsent(pullTx, before, reason);
+    await mergeChanges(pullTx);
+    if (maybeMade.due > 0) await withdrawMaybeMade(pullTx, before, reason);
+  }
+  if (maybeMade.inGrace > 0) await extendMaybeMadeGrace(pullTx, before);
+  const unmade = await countUnmappedAbsent(pullTx);
+  return {
+    missing: missing + unmade + maybeMade.inGrace,
+    grace: inGrace + maybeMade.inGrace,
+    holdReason: reason?.message ?? waitingHold,
+  };
+}
+
+const NONE_MADE: MaybeMadeCounts = { inGrace: 0, due: 0 };
+
+/** Holds pending deletes if an unreadable record could be any posting. Returns the reason if anything is held. */
+async function holdForUnreadable(
+  pullTx: PullTransaction,
+  { withoutKey, rekeyed }: Unreadable,
+): Promise<string | undefined> {
+  if (withoutKey === 0) return undefined;
+  const message = unreadableHold(withoutKey, rekeyed);
+  const held = await holdWaitingDeletes(pullTx, { kind: 'unreadable', message, problems: [] });
+  return held === 0 ? undefined : message;
+}
