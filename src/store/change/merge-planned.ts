@@ -77,7 +77,8 @@ export interface MaybeMadeCounts {
   readonly due: number;
 }
 
-const MAYBE_MADE = 'c.feed = $1 and c.attempt_token is not null';
+// A posting that this pull has set to absent is no longer within its grace.
+const MAYBE_MADE = `c.feed = $1 and c.attempt_token is not null and c.desired = 'present'`;
 const DUE = 'c.missing_pulls >= $2';
 
 /** @param pullsBeforeDue see the function of this name. */
