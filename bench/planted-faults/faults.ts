@@ -396,9 +396,9 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // The create protocol and doubts.
   {
-    file: 'src/store/change/recover-abandoned.ts',
-    find: "state = case when c.attempt_operation = 'create' then 'in_doubt'",
-    put: "state = case when false then 'in_doubt'",
+    file: 'src/plan/after-attempt.ts',
+    find: "if (operation === 'create') return",
+    put: "if (operation === 'create' && attempts < 0) return",
     tests: ['test/laws/crash.test.ts'],
     named: "answer-received' of 'a create",
   },
@@ -417,9 +417,9 @@ export const plantedFaults: readonly PlantedFault[] = [
     named: 'a newer change',
   },
   {
-    file: 'src/store/change/doubt.ts',
-    find: 'attempts >= $4::float8 and sent_revision is null',
-    put: 'attempts > $4::float8 and sent_revision is null',
+    file: 'src/plan/after-attempt.ts',
+    find: '!superseded && attempts >= mostTries',
+    put: '!superseded && attempts > mostTries',
     tests: [doubts],
     named: 'never makes',
   },
@@ -563,10 +563,10 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/jobs/apply-change.test.ts'],
   },
   {
-    file: 'src/store/change/recover-abandoned.ts',
-    find: 'c.attempts > $5 and c.sent_revision is null',
-    put: 'c.attempts > $5',
-    tests: ['test/store/worker-lease.test.ts'],
+    file: 'src/plan/after-attempt.ts',
+    find: '!superseded && attempts > mostTries',
+    put: 'attempts > mostTries',
+    tests: ['test/plan/after-attempt.test.ts', 'test/store/worker-lease.test.ts'],
   },
   {
     file: 'src/bytes/key-index.ts',

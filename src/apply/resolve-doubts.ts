@@ -25,9 +25,9 @@ import {
   openReferences,
   ownedJobIds,
   recordListCheck,
-  refuteDoubt,
   sharedKeys,
 } from '../store/change/doubt.ts';
+import { refuteDoubt } from '../store/change/refute-doubt.ts';
 import { recentlyAccepted } from '../store/mapping/mapping-sample.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { crossStep } from '../telemetry/steps.ts';

@@ -2,7 +2,8 @@
 import { request } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
-import { type Doubt, findDoubt, refuteDoubt } from '../../src/store/change/doubt.ts';
+import { type Doubt, findDoubt } from '../../src/store/change/doubt.ts';
+import { refuteDoubt } from '../../src/store/change/refute-doubt.ts';
 import { feedXml, posting, postings, type TestPosting } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 

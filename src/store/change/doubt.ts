@@ -1,5 +1,4 @@
 // Reads creates in doubt and records their resolution: adopted, sent again, or left to a person.
-import { plural } from '../../plan/plural.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -18,7 +17,6 @@ import type { AdoptedContent, Recorded } from './attempt-outcome.ts';
 import { changeReason } from './change-reason.ts';
 import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
 import { recordAll } from './record-outcomes.ts';
-import { targetState } from './target-state.ts';
 
 /** A create whose outcome is unknown, with what was sent. */
 export interface Doubt {
@@ -202,41 +200,6 @@ export async function adoptDoubtWithin(
   const [recordedAs] = await recordAll(tx, [{ attempt: doubt.attempt, result, record: undefined }]);
   if (recordedAs === 'recorded') await forgetReference(tx, doubt.attempt.site, id);
   return recordedAs as Recorded;
-}
-
-// The version that was sent is still the latest, and its attempts are used up.
-const SPENT = 'attempts >= $4::float8 and sent_revision is null';
-
-/**
- * Resolves a doubt: the site did not make the job. The latest version is sent; a posting that went away is dropped.
- * @param attempts how often one version is tried before a person must decide; Infinity if a person asked to try again.
- */
-export async function refuteDoubt(db: Queryable, doubt: Doubt, attempts: number): Promise<boolean> {
-  const given = changeReason(
-    'unknown',
-    `tried ${plural(doubt.attempt.number, 'time')}, and the site never made the job`,
-  );
-  const values = [doubt.attempt.feed, doubt.attempt.key, doubt.attempt.token, attempts, given];
-  const rows = await db.query(
-    `with refuted as (insert into refuted_job (site, site_job_id, feed, key)
-         select c.site, coalesce(r.site_job_id, c.found_job_id), c.feed, c.key
-         from change c left join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
-           left join site_reference r on r.site = c.site and (r.site_job_id = c.found_job_id
-             or r.reference = '' and f.reference = '' and r.title = f.title)
-         where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and c.state = 'in_doubt' and c.found_job_id is not null
-         on conflict do nothing),
-       forgotten as (delete from site_reference r
-         using change c join site_reference f on f.site = c.site and f.site_job_id = c.found_job_id
-         where c.feed = $1 and c.key = $2 and c.attempt_token = $3 and r.site = c.site
-           and r.reference = '' and f.reference = '' and r.title = f.title)
-     update change set state = case when ${SPENT} then 'failed' else ${targetState('change')} end, since = now(), not_before = '-infinity',
-       attempts = case when ${SPENT} or $4::float8 = 'Infinity' then 0 else attempts end, attempt_token = null,
-       attempt_operation = null, attempt_started = null, list_checks = 0, found_job_id = null,
-       reason = case when ${SPENT} then $5::jsonb when invalid then reason end
-     where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' returning key`,
-    values,
-  );
-  return rows.length > 0;
 }
 
 /** Counts one reading of the list that showed no job for these doubts. */

@@ -1,4 +1,5 @@
 // Records the results of attempts (mapping, document, change, counts, exchanges), many attempts per transaction.
+import { afterOutcome, type EndedAttempt } from '../../plan/after-attempt.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { shareFeeds } from '../locks/advisory-locks.ts';
 import type { Queryable, Statements, Transaction } from '../postgres/database.ts';
@@ -41,7 +42,7 @@ export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutco
   const [{ refused, counts }] = await Promise.all([
     completeAccepted(tx, accepted),
     recordUncertainWrites(tx, kept),
-    recordReturned(tx, kept),
+    recordReturned(tx, kept, open),
     recordOrphans(tx, late),
     recordExchanges(tx, outcomes),
   ]);
@@ -52,19 +53,24 @@ export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutco
   });
 }
 
-/** Locks the changes of these attempts in key order. Returns the tokens that still own their change. */
-async function lockOpen(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<ReadonlySet<string>> {
-  const rows = await tx.query<{ attempt_token: string }>(
-    `select c.attempt_token from unnest($1::text[], $2::text[], $3::uuid[]) a(feed, key, token)
+/** Locks the changes of these attempts in key order. Returns those that the attempts still own, by token. */
+async function lockOpen(
+  tx: Queryable,
+  outcomes: readonly AttemptOutcome[],
+): Promise<ReadonlyMap<string, EndedAttempt>> {
+  const rows = await tx.query<EndedAttempt & { readonly token: string }>(
+    `select c.attempt_token as token, c.attempts, c.revision <> a.revision as superseded
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
      join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
      order by c.feed, c.key for update of c`,
     [
       outcomes.map(({ attempt }) => attempt.feed),
       outcomes.map(({ attempt }) => attempt.key),
       outcomes.map(({ attempt }) => attempt.token),
+      outcomes.map(({ attempt }) => attempt.revision),
     ],
   );
-  return new Set(rows.map((row) => row.attempt_token));
+  return new Map(rows.map((row) => [row.token, row]));
 }
 
 /** Attempts whose feed has been renamed meanwhile: new name by token. */
@@ -84,32 +90,36 @@ function underName(outcome: AttemptOutcome, names: ReadonlyMap<string, FeedName>
 }
 
 /** Moves changes to where their outcome sends them; a change with a newer version enters its own target state instead. */
-async function recordReturned(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
-  const returned = outcomes.flatMap(({ attempt, result }) =>
-    result.kind === 'returned' ? [{ attempt, back: result.back }] : [],
-  );
+async function recordReturned(
+  tx: Queryable,
+  outcomes: readonly AttemptOutcome[],
+  open: ReadonlyMap<string, EndedAttempt>,
+): Promise<void> {
+  const returned = outcomes.flatMap(({ attempt, result }) => {
+    const ended = open.get(attempt.token);
+    if (result.kind !== 'returned' || ended === undefined) return [];
+    const { back } = result;
+    return [{ attempt, back, next: afterOutcome(back.to, back.to !== 'ready' || back.counted, ended) }];
+  });
   if (returned.length === 0) return;
   await tx.query(
     `update change c set
-       state = case when r.target = 'in_doubt' then 'in_doubt' when c.revision <> r.revision then ${targetState('c')} else r.target end,
-       since = now(),
-       attempts = case when c.revision <> r.revision then 0 when r.counted then c.attempts else c.attempts - 1 end,
-       not_before = case when r.target = 'ready' then now() + make_interval(secs => r.delay) else '-infinity' end,
-       reason = case when r.target <> 'in_doubt' and c.revision <> r.revision then c.reason else r.reason end,
-       attempt_token = case when r.target = 'in_doubt' then c.attempt_token end,
-       attempt_operation = case when r.target = 'in_doubt' then c.attempt_operation end,
-       attempt_started = case when r.target = 'in_doubt' then c.attempt_started end
-     from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::text[], $6::float8[], $7::bool[], $8::jsonb[])
-       r(feed, key, token, revision, target, delay, counted, reason)
+       state = case when r.next = 'target' then ${targetState('c')} else r.next end, since = now(), attempts = r.attempts,
+       not_before = coalesce(now() + make_interval(secs => r.delay), '-infinity'),
+       reason = case when r.next = 'target' then c.reason else r.reason end,
+       attempt_token = case when r.next = 'in_doubt' then c.attempt_token end,
+       attempt_operation = case when r.next = 'in_doubt' then c.attempt_operation end,
+       attempt_started = case when r.next = 'in_doubt' then c.attempt_started end
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::int[], $6::float8[], $7::jsonb[])
+       r(feed, key, token, next, attempts, delay, reason)
      where c.feed = r.feed and c.key = r.key and c.attempt_token = r.token`,
     [
       returned.map(({ attempt }) => attempt.feed),
       returned.map(({ attempt }) => attempt.key),
       returned.map(({ attempt }) => attempt.token),
-      returned.map(({ attempt }) => attempt.revision),
-      returned.map(({ back }) => back.to),
-      returned.map(({ back }) => (back.to === 'ready' ? back.delayMs / 1000 : 0)),
-      returned.map(({ back }) => back.to !== 'ready' || back.counted),
+      returned.map(({ next }) => next.state),
+      returned.map(({ next }) => next.attempts),
+      returned.map(({ back }) => (back.to === 'ready' ? back.delayMs / 1000 : null)),
       returned.map(({ back }) => toJsonb(back.reason)),
     ],
   );

@@ -1,9 +1,11 @@
 // Recovers the attempts of dead processes: sending → in_doubt for a create, → the target state or failed for the others.
+import { afterDeath, type EndedAttempt } from '../../plan/after-attempt.ts';
 import type { Reason } from '../../plan/desired-change.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { LEASE } from '../locks/live-workers.ts';
-import type { Database } from '../postgres/database.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
+import type { PostingRef } from './attempt.ts';
 import { changeReason } from './change-reason.ts';
 import { insertUncertainOrphans } from './uncertain-writes.ts';
 
@@ -27,37 +29,54 @@ export interface AttemptLimits {
  * deletes are released and may be repeated, with their fields uncertain; those tried too often fail.
  * @returns how many were recovered.
  */
-export async function recoverAbandoned(
+export function recoverAbandoned(
   db: Database,
   site: SiteName,
   { deadlineMs, mayLandMs, mostTries }: AttemptLimits,
 ): Promise<number> {
-  // The version that was sent is still the latest.
-  const spent = 'c.attempts > $5 and c.sent_revision is null';
-  const reason = changeReason(
-    'poisoned',
-    `tried more than ${mostTries} times, and the worker ended again before it recorded the outcome`,
+  return db.transaction(async (tx) => {
+    const abandoned = await lockAbandoned(tx, site, deadlineMs);
+    if (abandoned.length === 0) return 0;
+    const states = abandoned.map((change) => afterDeath(change.operation, change, mostTries));
+    const poisoned = `tried more than ${mostTries} times, and the worker ended again before it recorded the outcome`;
+    await tx.query(
+      `with orphan as (
+         select c.*, a.next from unnest($1::text[], $2::text[], $3::text[]) a(feed, key, next)
+         join change c on c.feed = a.feed and c.key = a.key),
+       noted as (${insertUncertainOrphans('orphan', '$4')})
+       update change c set state = case when o.next = 'target' then c.target_state else o.next end, since = now(),
+         reason = case when o.next = 'failed' then $5::jsonb else $6::jsonb end, not_before = '-infinity',
+         attempt_token = case when o.next = 'in_doubt' then c.attempt_token end,
+         attempt_started = case when o.next = 'in_doubt' then c.attempt_started end,
+         attempt_operation = case when o.next = 'in_doubt' then c.attempt_operation end
+       from orphan o where c.feed = o.feed and c.key = o.key`,
+      [
+        abandoned.map(({ feed }) => feed),
+        abandoned.map(({ key }) => key),
+        states,
+        mayLandMs / 1000,
+        changeReason('poisoned', poisoned),
+        toJsonb(ABANDONED),
+      ],
+    );
+    return abandoned.length;
+  });
+}
+
+interface AbandonedChange extends PostingRef, EndedAttempt {
+  readonly operation: 'create' | 'update' | 'delete';
+}
+
+/** The changes of abandoned attempts, locked in the order that all code uses. */
+async function lockAbandoned(tx: Queryable, site: SiteName, deadlineMs: number): Promise<AbandonedChange[]> {
+  return tx.query<AbandonedChange & Record<string, unknown>>(
+    `select c.feed, c.key, c.attempt_operation as operation, c.attempts, c.sent_revision is not null as superseded
+     from change c
+     where c.site = $1 and c.state = 'sending' and (c.attempt_started < clock_timestamp() - make_interval(secs => $2)
+       or not exists (select from pg_locks l where l.locktype = 'advisory' and l.classid = ${LEASE}
+                        and l.objid = c.attempt_worker and l.granted
+                        and l.database = (select oid from pg_database where datname = current_database())))
+     order by c.feed, c.key for update of c`,
+    [site, deadlineMs / 1000],
   );
-  const rows = await db.query(
-    `with orphan as (
-       select c.* from change c
-       where c.site = $1 and c.state = 'sending' and (c.attempt_started < clock_timestamp() - make_interval(secs => $2)
-         or not exists (select from pg_locks l where l.locktype = 'advisory' and l.classid = ${LEASE}
-                          and l.objid = c.attempt_worker and l.granted
-                          and l.database = (select oid from pg_database where datname = current_database())))
-       order by c.feed, c.key for update),
-     noted as (${insertUncertainOrphans('orphan', '$3')})
-     update change c set
-       state = case when c.attempt_operation = 'create' then 'in_doubt'
-         when ${spent} then 'failed' else c.target_state end,
-       since = now(), reason = case when c.attempt_operation <> 'create' and ${spent} then $6::jsonb else $4::jsonb end,
-       not_before = '-infinity',
-       attempt_token = case when c.attempt_operation = 'create' then c.attempt_token end,
-       attempt_started = case when c.attempt_operation = 'create' then c.attempt_started end,
-       attempt_operation = case when c.attempt_operation = 'create' then c.attempt_operation end
-     from orphan o where c.feed = o.feed and c.key = o.key and c.attempt_token = o.attempt_token
-     returning c.key`,
-    [site, deadlineMs / 1000, mayLandMs / 1000, toJsonb(ABANDONED), mostTries, reason],
-  );
-  return rows.length;
 }

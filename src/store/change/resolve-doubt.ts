@@ -7,7 +7,8 @@ import type { Database, Queryable } from '../postgres/database.ts';
 import { noteAct } from '../review/audit.ts';
 import { refuteFound } from '../site/site-search.ts';
 import type { AdoptedContent } from './attempt-outcome.ts';
-import { adoptDoubtWithin, type Doubt, endOtherClaim, findDoubt, refuteDoubt } from './doubt.ts';
+import { adoptDoubtWithin, type Doubt, endOtherClaim, findDoubt } from './doubt.ts';
+import { refuteDoubtWithin } from './refute-doubt.ts';
 
 export type DoubtVerdict =
   | {
@@ -60,7 +61,7 @@ export async function resolveDoubt(
       if (owner !== undefined) return { kind: 'owned', owner };
       await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, verdict.content);
     } else {
-      await refuteDoubt(tx, doubt, Number.POSITIVE_INFINITY);
+      await refuteDoubtWithin(tx, doubt, Number.POSITIVE_INFINITY);
       await refuteFound(tx, doubt.attempt, doubt.attempt.result.fields);
     }
     const { content: _, isOthers: __, ...said } = { content: undefined, isOthers: undefined, ...verdict };

@@ -1,0 +1,75 @@
+// Decides where a change goes when its attempt ends without the site having accepted it.
+
+/** The states after an attempt. `target`: the state that the latest version asks for. */
+export type NextState = 'ready' | 'in_doubt' | 'rejected' | 'failed' | 'target';
+
+/** A change whose attempt ends. */
+export interface EndedAttempt {
+  /** Attempts of the version that was sent, including this one. */
+  readonly attempts: number;
+  /** A newer version came while the attempt was open: it starts with all its attempts. */
+  readonly superseded: boolean;
+}
+
+/** The next state, and the attempts that then count against the change. */
+export interface AfterAttempt<State extends NextState = NextState> {
+  readonly state: State;
+  readonly attempts: number;
+}
+
+/**
+ * The worker recorded an outcome. A create in doubt stays in doubt whatever came since: nothing may be sent for it.
+ *
+ * | outcome                    | the version sent is the latest | a newer version came |
+ * | -------------------------- | ------------------------------ | -------------------- |
+ * | in doubt                   | in doubt                       | in doubt             |
+ * | ready, rejected or failed  | that state                     | target state         |
+ *
+ * @param counted whether the attempt counts. One that never reached the site does not.
+ */
+export function afterOutcome<To extends 'ready' | 'in_doubt' | 'rejected' | 'failed'>(
+  to: To,
+  counted: boolean,
+  { attempts, superseded }: EndedAttempt,
+): AfterAttempt<To | 'in_doubt' | 'target'> {
+  const left = superseded ? 0 : counted ? attempts : attempts - 1;
+  if (to === 'in_doubt') return { state: 'in_doubt', attempts: left };
+  return { state: superseded ? 'target' : to, attempts: left };
+}
+
+/**
+ * The worker died before it recorded an outcome. Updates and deletes may be repeated, unless they seem to kill every
+ * worker that sends them.
+ *
+ * | operation        | attempts of the latest version | next     |
+ * | ---------------- | ------------------------------ | -------- |
+ * | create           | any                            | in doubt |
+ * | update or delete | more than `mostTries`          | failed   |
+ * | update or delete | fewer, or superseded           | target   |
+ */
+export function afterDeath(
+  operation: 'create' | 'update' | 'delete',
+  { attempts, superseded }: EndedAttempt,
+  mostTries: number,
+): 'in_doubt' | 'failed' | 'target' {
+  if (operation === 'create') return 'in_doubt';
+  return !superseded && attempts > mostTries ? 'failed' : 'target';
+}
+
+/**
+ * The site did not make the job of a create in doubt.
+ *
+ * | attempts of the latest version | next   | attempts that count         |
+ * | ------------------------------ | ------ | --------------------------- |
+ * | `mostTries` or more            | failed | none: a person may retry it |
+ * | fewer, or superseded           | target | as before                   |
+ *
+ * @param mostTries how often one version is tried; `Infinity` if a person asked to try again: none counts then.
+ */
+export function afterRefutation(
+  { attempts, superseded }: EndedAttempt,
+  mostTries: number,
+): AfterAttempt<'failed' | 'target'> {
+  if (!superseded && attempts >= mostTries) return { state: 'failed', attempts: 0 };
+  return { state: 'target', attempts: mostTries === Number.POSITIVE_INFINITY ? 0 : attempts };
+}

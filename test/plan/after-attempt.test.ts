@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { afterDeath, afterOutcome, afterRefutation } from '../../src/plan/after-attempt.ts';
+
+describe('after an outcome', () => {
+  it.each([
+    ['ready', true, false, 'ready', 3],
+    ['ready', false, false, 'ready', 2],
+    ['rejected', true, false, 'rejected', 3],
+    ['failed', true, false, 'failed', 3],
+    ['in_doubt', true, false, 'in_doubt', 3],
+    ['ready', true, true, 'target', 0],
+    ['ready', false, true, 'target', 0],
+    ['rejected', true, true, 'target', 0],
+    ['failed', true, true, 'target', 0],
+    ['in_doubt', true, true, 'in_doubt', 0],
+  ] as const)('%s (counted: %s, superseded: %s): %s with %i attempts', (to, counted, superseded, state, attempts) => {
+    expect(afterOutcome(to, counted, { attempts: 3, superseded })).toEqual({ state, attempts });
+  });
+});
+
+describe('after the death of the worker', () => {
+  it.each([
+    ['create', 99, false, 'in_doubt'],
+    ['create', 99, true, 'in_doubt'],
+    ['update', 10, false, 'target'],
+    ['update', 11, false, 'failed'],
+    ['update', 11, true, 'target'],
+    ['delete', 10, false, 'target'],
+    ['delete', 11, false, 'failed'],
+  ] as const)('%s in attempt %i (superseded: %s): %s', (operation, attempts, superseded, state) => {
+    expect(afterDeath(operation, { attempts, superseded }, 10)).toBe(state);
+  });
+});
+
+describe('after a doubt was refuted', () => {
+  it.each([
+    ['fewer attempts than allowed', 4, false, 5, 'target', 4],
+    ['as many as allowed', 5, false, 5, 'failed', 0],
+    ['as many, of a version that is not the latest', 5, true, 5, 'target', 5],
+    ['any, for a person who asks to try again', 9, false, Number.POSITIVE_INFINITY, 'target', 0],
+  ] as const)('%s', (_name, attempts, superseded, mostTries, state, left) => {
+    expect(afterRefutation({ attempts, superseded }, mostTries)).toEqual({ state, attempts: left });
+  });
+});
