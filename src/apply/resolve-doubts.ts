@@ -1,5 +1,6 @@
 // Resolves creates in doubt: reads the site's list once for all of them, then adopts a job, sends again, or asks a
 // person.
+import { checkDelays, checkDueMs } from '../plan/check-delay.ts';
 import {
   beginningsOf,
   cluesOf,
@@ -58,7 +59,7 @@ type Matching = Required<Pick<MatchOptions, 'learnt'>> & Pick<MatchOptions, 'ref
 export async function resolveDoubts(siteContext: SiteContext, signal: AbortSignal): Promise<number> {
   const { db, site, policy, client } = siteContext;
   if (!policy.canList) return 0;
-  const due = await dueDoubts(db, site, policy.doubts.resolveAfterMs, DOUBTS_AT_ONCE);
+  const due = await dueDoubts(db, site, checkDelays(policy.doubts.resolveAfterMs), DOUBTS_AT_ONCE);
   if (due.length === 0) return 0;
   const doubts = due.map((doubt) => openDoubt(doubt, policy.doubts.resolveAfterMs));
   const matching = { referenceField: policy.referenceField, learnt: await learntRewrites(db, site) };
@@ -106,7 +107,7 @@ export async function resolveDoubts(siteContext: SiteContext, signal: AbortSigna
  * longer arrive, and after this check was due.
  */
 const mayBeOldBy = ({ sinceMs, listChecks }: Doubt, resolveAfterMs: number): number =>
-  Math.max(0, sinceMs - resolveAfterMs * (1 + listChecks * 0.5) - CLOCK_SKEW_MS);
+  Math.max(0, sinceMs - checkDueMs(checkDelays(resolveAfterMs), listChecks) - CLOCK_SKEW_MS);
 
 /** Postpones the doubts for which the list is too old. Returns the others. */
 async function leaveTooYoung({ db, policy }: SiteContext, doubts: OpenDoubt[], ageMs: number): Promise<OpenDoubt[]> {

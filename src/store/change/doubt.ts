@@ -1,4 +1,5 @@
 // Reads creates in doubt and records their resolution: adopted, sent again, or left to a person.
+import type { CheckDelays } from '../../plan/check-delay.ts';
 import {
   type FeedName,
   type PostingKey,
@@ -38,16 +39,21 @@ const SELECT = `select c.feed, c.key, c.site, c.attempt_token, c.attempts, c.pul
   from change c where c.state = 'in_doubt'`;
 
 /**
- * Doubts of a site that are due: `waitMs` after the attempt, and half of that later after each list check. Doubts that a
- * list check left to a person are not due unless {@link explainDoubts} rescheduled them.
+ * Doubts of a site that are due for a list check; see `checkDueMs`. Doubts that a list check left to a person are not due
+ * unless {@link explainDoubts} rescheduled them.
  */
-export async function dueDoubts(db: Queryable, site: SiteName, waitMs: number, limit: number): Promise<Doubt[]> {
+export async function dueDoubts(
+  db: Queryable,
+  site: SiteName,
+  { firstMs, furtherMs }: CheckDelays,
+  limit: number,
+): Promise<Doubt[]> {
   const rows = await db.query(
     `${SELECT} and c.site = $1 and c.found_job_id is null
-       and c.attempt_started + make_interval(secs => $2 * (1 + c.list_checks * 0.5)) < clock_timestamp()
+       and c.attempt_started + make_interval(secs => $2 + c.list_checks * $3::float8) < clock_timestamp()
        and c.not_before <= clock_timestamp()
-     order by c.attempt_started limit $3`,
-    [site, waitMs / 1000, limit],
+     order by c.attempt_started limit $4`,
+    [site, firstMs / 1000, furtherMs / 1000, limit],
   );
   return rows.map(tidy);
 }
