@@ -73,3 +73,25 @@ export function afterRefutation(
   if (!superseded && attempts >= mostTries) return { state: 'failed', attempts: 0 };
   return { state: 'target', attempts: mostTries === Number.POSITIVE_INFINITY ? 0 : attempts };
 }
+
+/**
+ * The operation of a version that waited for an accepted attempt, or that lost its job.
+ *
+ * | wants   | the attempt                          | operation |
+ * | ------- | ------------------------------------ | --------- |
+ * | absent  | any                                  | delete    |
+ * | present | deleted the job, or found it is gone | create    |
+ * | present | any other                            | update    |
+ */
+export function nextOperation(
+  desired: 'present' | 'absent',
+  sent: 'create' | 'update' | 'delete',
+  vanished: boolean,
+): 'create' | 'update' | 'delete' {
+  if (desired === 'absent') return 'delete';
+  return sent === 'delete' || vanished ? 'create' : 'update';
+}
+
+/** The job turned out to be another posting's. An absent posting has nothing left to delete; otherwise a person decides. */
+export const afterDisowning = (desired: 'present' | 'absent'): 'ready' | 'in_doubt' =>
+  desired === 'absent' ? 'ready' : 'in_doubt';

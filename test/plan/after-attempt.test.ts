@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { afterDeath, afterOutcome, afterRefutation } from '../../src/plan/after-attempt.ts';
+import {
+  afterDeath,
+  afterDisowning,
+  afterOutcome,
+  afterRefutation,
+  nextOperation,
+} from '../../src/plan/after-attempt.ts';
 
 describe('after an outcome', () => {
   it.each([
@@ -41,4 +47,25 @@ describe('after a doubt was refuted', () => {
   ] as const)('%s', (_name, attempts, superseded, mostTries, state, left) => {
     expect(afterRefutation({ attempts, superseded }, mostTries)).toEqual({ state, attempts: left });
   });
+});
+
+describe('the operation of the next version', () => {
+  it.each([
+    ['absent', 'create', false, 'delete'],
+    ['absent', 'update', true, 'delete'],
+    ['absent', 'delete', false, 'delete'],
+    ['present', 'create', false, 'update'],
+    ['present', 'update', false, 'update'],
+    ['present', 'update', true, 'create'],
+    ['present', 'delete', false, 'create'],
+  ] as const)('%s after a %s (job vanished: %s): %s', (desired, sent, vanished, operation) => {
+    expect(nextOperation(desired, sent, vanished)).toBe(operation);
+  });
+});
+
+it.each([
+  ['present', 'in_doubt'],
+  ['absent', 'ready'],
+] as const)('a posting that should be %s and lost its job to another is %s', (desired, state) => {
+  expect(afterDisowning(desired)).toBe(state);
 });

@@ -1,5 +1,6 @@
 // Records accepted attempts: mapping and document become what was sent; the change is removed, or released if a newer version
 // waits.
+import { afterDisowning, type EndedAttempt, nextOperation } from '../../plan/after-attempt.ts';
 import { whoseJob } from '../../plan/whose-job.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -14,6 +15,14 @@ import { clearUncertain, forgetUncertainWrites, markUncertain } from './uncertai
 /** Why a create was not recorded as the owner of its job. */
 type Refusal = Exclude<Recorded, 'recorded' | 'superseded'>;
 
+/** What the change of an open attempt asks for now; locked. */
+export interface LockedChange extends EndedAttempt {
+  readonly desired: 'present' | 'absent';
+}
+
+const desiredBy = ({ token }: Attempt, open: ReadonlyMap<string, LockedChange>) =>
+  (open.get(token) as LockedChange).desired;
+
 /** The result of recording accepted attempts. */
 export interface Accepted {
   /** Creates whose site job could not be recorded as theirs, by token. */
@@ -23,7 +32,11 @@ export interface Accepted {
 }
 
 /** Records accepted attempts. Independent statements are sent together and run in the order in which they are sent. */
-export async function completeAccepted(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<Accepted> {
+export async function completeAccepted(
+  tx: Queryable,
+  outcomes: readonly AttemptOutcome[],
+  open: ReadonlyMap<string, LockedChange>,
+): Promise<Accepted> {
   if (outcomes.length === 0) return { refused: new Map(), counts: [] };
   const { conflicts, lost, disturbed } = await writeMappings(tx, outcomes);
   const refused = new Map<string, Refusal>();
@@ -41,8 +54,8 @@ export async function completeAccepted(tx: Queryable, outcomes: readonly Attempt
   const [, , , closed] = await Promise.all([
     writeDocuments(tx, done),
     removeMappings(tx, done),
-    disown(tx, done),
-    closeChanges(tx, done, new Set(uncertain.map(({ attempt }) => attempt.token))),
+    disown(tx, done, open),
+    closeChanges(tx, done, open, new Set(uncertain.map(({ attempt }) => attempt.token))),
   ]);
   for (const { attempt, result } of uncertain) await keepUncertain(tx, attempt, result);
   const counts = done.flatMap(({ attempt, result }): Counted[] => {
@@ -211,6 +224,7 @@ const CLOSES: ReadonlySet<Result['kind']> = new Set(['created', 'updated', 'dele
 async function closeChanges(
   tx: Queryable,
   outcomes: readonly AttemptOutcome[],
+  changes: ReadonlyMap<string, LockedChange>,
   uncertain: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   const open = outcomes.filter(({ attempt, result }) => CLOSES.has(result.kind) && !uncertain.has(attempt.token));
@@ -226,24 +240,28 @@ async function closeChanges(
     ],
   );
   const replaced = outcomes.filter(({ result }) => result.kind !== 'disowned');
-  if (rows.length < replaced.length) await releaseNewerVersions(tx, replaced);
+  if (rows.length < replaced.length) await releaseNewerVersions(tx, replaced, changes);
   return new Set(rows.filter((row) => row.counts).map(idOf));
 }
 
 /** Makes a change ready again if it is newer than what was sent, or if its job vanished. */
-async function releaseNewerVersions(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+async function releaseNewerVersions(
+  tx: Queryable,
+  outcomes: readonly AttemptOutcome[],
+  open: ReadonlyMap<string, LockedChange>,
+): Promise<void> {
+  const operationOf = ({ attempt, result }: AttemptOutcome) =>
+    nextOperation(desiredBy(attempt, open), attempt.request.kind, result.kind === 'vanished');
   await tx.query(
     `update change c set state = c.target_state, since = now(), attempts = 0, not_before = '-infinity',
-       operation = case when c.desired = 'absent' then 'delete' when c.attempt_operation = 'delete' then 'create'
-         when a.vanished then 'create' else 'update' end,
-       attempt_token = null, attempt_operation = null, attempt_started = null
-     from unnest($1::text[], $2::text[], $3::uuid[], $4::bool[]) a(feed, key, token, vanished)
+       operation = a.operation, attempt_token = null, attempt_operation = null, attempt_started = null
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::text[]) a(feed, key, token, operation)
      where c.feed = a.feed and c.key = a.key and c.attempt_token = a.token`,
     [
       outcomes.map(({ attempt }) => attempt.feed),
       outcomes.map(({ attempt }) => attempt.key),
       outcomes.map(({ attempt }) => attempt.token),
-      outcomes.map(({ result }) => result.kind === 'vanished'),
+      outcomes.map(operationOf),
     ],
   );
 }
@@ -252,19 +270,24 @@ async function releaseNewerVersions(tx: Queryable, outcomes: readonly AttemptOut
  * The job belongs to another posting, so this posting's own job is unknown. Like a create in doubt, the change waits for a
  * person, and nothing is sent or listed for it. If the posting is to be absent, there is nothing left to delete.
  */
-async function disown(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<void> {
+async function disown(
+  tx: Queryable,
+  outcomes: readonly AttemptOutcome[],
+  open: ReadonlyMap<string, LockedChange>,
+): Promise<void> {
   for (const { attempt, result } of outcomes) {
     if (result.kind !== 'disowned') continue;
     if ('siteJobId' in attempt.request) await noteSign(tx, attempt.site, attempt.request.siteJobId);
+    const state = afterDisowning(desiredBy(attempt, open));
     await tx.query(
-      `update change set state = case when desired = 'absent' then 'ready' else 'in_doubt' end, since = now(),
-         not_before = case when desired = 'absent' then '-infinity' else 'infinity' end::timestamptz, reason = $4, list_checks = 0,
-         operation = case when desired = 'absent' then 'delete' else 'create' end,
-         attempt_operation = case when desired = 'present' then 'create' end,
-         attempt_token = case when desired = 'present' then attempt_token end,
-         attempt_started = case when desired = 'present' then attempt_started end
+      `update change set state = $5, since = now(), reason = $4, list_checks = 0,
+         not_before = case when $5 = 'ready' then '-infinity' else 'infinity' end::timestamptz,
+         operation = case when $5 = 'ready' then 'delete' else 'create' end,
+         attempt_operation = case when $5 = 'in_doubt' then 'create' end,
+         attempt_token = case when $5 = 'in_doubt' then attempt_token end,
+         attempt_started = case when $5 = 'in_doubt' then attempt_started end
        where feed = $1 and key = $2 and attempt_token = $3`,
-      [attempt.feed, attempt.key, attempt.token, toJsonb(result.reason)],
+      [attempt.feed, attempt.key, attempt.token, toJsonb(result.reason), state],
     );
   }
 }

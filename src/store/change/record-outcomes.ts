@@ -1,5 +1,5 @@
 // Records the results of attempts (mapping, document, change, counts, exchanges), many attempts per transaction.
-import { afterOutcome, type EndedAttempt } from '../../plan/after-attempt.ts';
+import { afterOutcome } from '../../plan/after-attempt.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { shareFeeds } from '../locks/advisory-locks.ts';
 import type { Queryable, Statements, Transaction } from '../postgres/database.ts';
@@ -8,7 +8,7 @@ import { microBatch } from '../postgres/micro-batch.ts';
 import { addOutcomeCount } from '../pull/outcome-counts.ts';
 import { countExchanges, recordExchanges } from '../site/record-exchanges.ts';
 import type { AttemptOutcome, Recorded } from './attempt-outcome.ts';
-import { completeAccepted } from './complete.ts';
+import { completeAccepted, type LockedChange } from './complete.ts';
 import { targetState } from './target-state.ts';
 import { recordUncertainWrites } from './uncertain-writes.ts';
 
@@ -40,7 +40,7 @@ export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutco
     );
   const accepted = kept.filter(({ result }) => result.kind !== 'returned');
   const [{ refused, counts }] = await Promise.all([
-    completeAccepted(tx, accepted),
+    completeAccepted(tx, accepted, open),
     recordUncertainWrites(tx, kept),
     recordReturned(tx, kept, open),
     recordOrphans(tx, late),
@@ -57,9 +57,9 @@ export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutco
 async function lockOpen(
   tx: Queryable,
   outcomes: readonly AttemptOutcome[],
-): Promise<ReadonlyMap<string, EndedAttempt>> {
-  const rows = await tx.query<EndedAttempt & { readonly token: string }>(
-    `select c.attempt_token as token, c.attempts, c.revision <> a.revision as superseded
+): Promise<ReadonlyMap<string, LockedChange>> {
+  const rows = await tx.query<LockedChange & { readonly token: string }>(
+    `select c.attempt_token as token, c.desired, c.attempts, c.revision <> a.revision as superseded
      from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[]) a(feed, key, token, revision)
      join change c on c.feed = a.feed and c.key = a.key and c.attempt_token = a.token
      order by c.feed, c.key for update of c`,
@@ -93,7 +93,7 @@ function underName(outcome: AttemptOutcome, names: ReadonlyMap<string, FeedName>
 async function recordReturned(
   tx: Queryable,
   outcomes: readonly AttemptOutcome[],
-  open: ReadonlyMap<string, EndedAttempt>,
+  open: ReadonlyMap<string, LockedChange>,
 ): Promise<void> {
   const returned = outcomes.flatMap(({ attempt, result }) => {
     const ended = open.get(attempt.token);
