@@ -320,7 +320,12 @@ it('waits for documents and their bytes with the given function', async () => {
 it('throws the reason of an abort between two documents', async () => {
   const controller = new AbortController();
   const reason = new Error('enough');
-  const source = pagesOf([{ body: page(1, 1) }], { end: () => (controller.abort(reason), hang()) });
+  const source = pagesOf([{ body: page(1, 1) }], {
+    end: () => {
+      controller.abort(reason);
+      return hang();
+    },
+  });
   await expect(read(source, STREAMED, {}, { signal: controller.signal })).rejects.toBe(reason);
 });
 

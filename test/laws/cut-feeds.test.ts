@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it as plainIt } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import { sourceOf } from '../feed/collect.ts';
 import { type Framing, respond, serveRaw } from '../feed/raw-server.ts';
 import { leavesOut } from '../support/extent.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -48,7 +49,7 @@ describe('feeds cut', () => {
       if (each.way === 'file') await installation.writeFeed(current.body.subarray(0, current.cut));
       else way = each.way;
       const location = each.way === 'file' ? join(installation.folder, 'feed.xml') : `${server.origin}/feed.xml`;
-      const source = { ...setup.source, location };
+      const source = { ...setup.source, from: sourceOf({ location }).from };
       const pulled = await pullFeed({ ...setup, source }, { db, log, signal: new AbortController().signal });
       const about = `${each.way}, ${each.packing}, in ${each.place}, after ${current.cut} of ${current.body.length} bytes`;
       expect(pulled.kind === 'failed' || (pulled.kind === 'committed' && !pulled.complete), about).toBe(true);
