@@ -205,8 +205,8 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/posting/fingerprint.ts',
-    find: 'JSON.stringify([fingerprint, recordPath, encoding',
-    put: "JSON.stringify(['', recordPath, encoding",
+    find: 'const parts = [fingerprint, format',
+    put: "const parts = ['', format",
     tests: ['test/laws/changed-key.test.ts'],
   },
   // The version of a source belongs to the request and to the address that sent it.

@@ -44,8 +44,8 @@ function makeSource(parts: FeedParts): FeedSource {
   const { feed, format } = parts;
   return {
     from: makeSourceConfig(parts),
-    format: 'xml',
-    recordPath: format.records,
+    format: format.type,
+    recordPath: format.records ?? '',
     encoding: feed.encoding ?? format.encoding,
     lenient: feed.lenient,
     totalPaths: format.total,
@@ -60,8 +60,14 @@ function makeSource(parts: FeedParts): FeedSource {
   };
 }
 
+/** What is asked of a source that offers several formats. */
+const MEDIA_TYPES = {
+  xml: 'application/xml, text/xml, */*;q=0.5',
+  json: 'application/json, */*;q=0.5',
+} as const satisfies Record<WrittenFormat['type'], string>;
+
 /** The written form of a source shows its kind. */
-function makeSourceConfig({ feed, env, folder }: FeedParts): SourceConfig {
+function makeSourceConfig({ feed, format, env, folder }: FeedParts): SourceConfig {
   const headers = Object.entries(feed.headers).map(([name, text]) => [name, new Secret(fillText(text, env))]);
   if (feed.source === '-') return { kind: 'stdin' };
   if (!/^https?:\/\//i.test(feed.source)) return { kind: 'file', path: resolve(folder, feed.source) };
@@ -69,6 +75,7 @@ function makeSourceConfig({ feed, env, folder }: FeedParts): SourceConfig {
     kind: 'http',
     url: feed.source,
     headers: Object.fromEntries(headers),
+    accept: MEDIA_TYPES[format.type],
     maxRedirects: feed.limits.max_redirects,
     allowPrivateRedirects: feed.allow_private_redirects,
   };

@@ -21,7 +21,9 @@ export function fingerprintOf(spec: MappingSpec): string {
 export interface RecordReading {
   /** The mapping's fingerprint, by {@link fingerprintOf}. */
   readonly fingerprint: string;
-  /** Path of the elements that are records. */
+  /** The name of the feed's format. */
+  readonly format: string;
+  /** Path of the records from the root. */
   readonly recordPath: string;
   /** The configured character encoding; `undefined`: the feed's own declaration applies. */
   readonly encoding?: string;
@@ -30,12 +32,9 @@ export interface RecordReading {
 }
 
 /** Sixteen bytes that identify one way of reading records. */
-export function interpretationOf({ fingerprint, recordPath, encoding, lenient }: RecordReading): Buffer {
-  return hash(
-    'sha256',
-    JSON.stringify([fingerprint, recordPath, encoding, ...(lenient === true ? ['lenient'] : [])]),
-    'buffer',
-  ).subarray(0, HASH_BYTES);
+export function interpretationOf({ fingerprint, format, recordPath, encoding, lenient }: RecordReading): Buffer {
+  const parts = [fingerprint, format, recordPath, encoding ?? null, lenient === true];
+  return hash('sha256', JSON.stringify(parts), 'buffer').subarray(0, HASH_BYTES);
 }
 
 /** The order of lists is significant, that of an object's names is not. */

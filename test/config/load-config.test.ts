@@ -144,7 +144,7 @@ describe('a valid configuration', () => {
 
   test('the bundled example loads, and its mappings compile', async () => {
     const config = await loadConfig({ path: join(packageRoot, 'config/jobmirror.example.yaml'), env, cwd: folder });
-    expect([...config.feeds.keys()]).toEqual(['acme', 'globex']);
+    expect([...config.feeds.keys()]).toEqual(['acme', 'globex', 'initech']);
     expect(config.warnings).toEqual([]);
     for (const { mapping } of config.feeds.values())
       expect(compileReader(mapping).fingerprint).toMatch(/^[0-9a-f]{64}$/);
@@ -221,7 +221,8 @@ describe('a valid configuration', () => {
   });
 
   test('web addresses and standard input are unchanged, file paths are relative to the configuration', async () => {
-    const settings = { headers: {}, maxRedirects: 5, allowPrivateRedirects: false };
+    const accept = 'application/xml, text/xml, */*;q=0.5';
+    const settings = { headers: {}, accept, maxRedirects: 5, allowPrivateRedirects: false };
     for (const [written, from] of [
       [
         'https://ats.example.com/acme.xml?a=1',
@@ -666,6 +667,18 @@ describe('mistakes', () => {
       'null for a field that the format lacks',
       withLines({ feed: ['fields: { contact-email-adress: null }'] }),
       /feeds.acme.fields.contact-email-adress: null takes away a field of the format.*did you mean contact-email-address\?/,
+    ],
+    [
+      'a path of XML elements in a JSON format',
+      withLines({
+        feed: ["format: { type: json, records: '*/job[1]', key: id, fields: { title: a, location-state: b } }"],
+      }),
+      /feeds.acme.format.records: must be the names that lead from the root to the list of records/,
+    ],
+    [
+      'a format of an unknown type',
+      withLines({ feed: ['format: { type: toml, key: id, fields: { title: a, location-state: b } }'] }),
+      /feeds.acme.format.type: must be one of/,
     ],
     [
       'a format without records',

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { RecordBatch } from '../../src/feed/batch/record-batch.ts';
 import type { FeedLimits, FeedReading, FeedSource, RecordSink } from '../../src/feed/feed-reading.ts';
 import type { SplitOptions, SplitSink } from '../../src/feed/format/format.ts';
-import { XmlSplitter } from '../../src/feed/format/xml/xml-splitter.ts';
+import { type FormatName, formatOf } from '../../src/feed/format/formats.ts';
 import { type ReadingContext, readFeed } from '../../src/feed/read-feed.ts';
 import type { HttpConfig } from '../../src/feed/source/http/http-source.ts';
 import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
@@ -44,14 +44,22 @@ export function cutInto(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   return chunks;
 }
 
+/** Splits an XML document in chunks of these sizes. */
+export const split = (document: string | Buffer, options: Partial<SplitOptions> = {}, sizes?: readonly number[]) =>
+  splitAs('xml', document, { recordPath: 'source/job', ...options }, sizes);
+
 /** Splits a document in chunks of these sizes. Every chunk is overwritten after use, as a source may do. */
-export function split(
+export function splitAs(
+  format: FormatName,
   document: string | Buffer,
   options: Partial<SplitOptions> = {},
   sizes: readonly number[] = [1e9],
 ) {
   const sink = collect();
-  const splitter = new XmlSplitter({ recordPath: 'source/job', totalPaths: [], maxRecordBytes: 1e6, ...options }, sink);
+  const splitter = formatOf(format).createSplitter(
+    { recordPath: '', totalPaths: [], maxRecordBytes: 1e6, ...options },
+    sink,
+  );
   for (const chunk of cutInto(Buffer.from(document), sizes)) {
     const reused = Buffer.from(chunk);
     splitter.push(reused);
@@ -86,7 +94,7 @@ type SourceSettings = Partial<Omit<FeedSource, 'limits' | 'from'>> &
 /** A source with generous limits. */
 export const sourceOf = (settings: SourceSettings): FeedSource => {
   const { location, headers = {}, maxRedirects = 5, allowPrivateRedirects = false, ...source } = settings;
-  const http = { kind: 'http', url: location, headers, maxRedirects, allowPrivateRedirects } as const;
+  const http = { kind: 'http', url: location, headers, accept: '*/*', maxRedirects, allowPrivateRedirects } as const;
   const local = location === '-' ? ({ kind: 'stdin' } as const) : ({ kind: 'file', path: location } as const);
   return {
     from: location.startsWith('http:') ? http : local,

@@ -10,6 +10,7 @@ const http: HttpConfig = {
   kind: 'http',
   url: 'https://ats.example.com/feed.xml?key=k3y-of-the-address',
   headers: { Accept: secret('application/xml'), 'X-Tenant': secret('one') },
+  accept: 'application/xml',
   maxRedirects: 5,
   allowPrivateRedirects: false,
 };
@@ -30,6 +31,7 @@ describe('the digest of a request', () => {
     ['a secret header', { from: { ...http, headers: { ...http.headers, 'X-Tenant': secret('two') } } }, {}],
     ['one header more', { from: { ...http, headers: { ...http.headers, 'Accept-Language': secret('en') } } }, {}],
     ['one header less', { from: { ...http, headers: {} } }, {}],
+    ['the media types', { from: { ...http, accept: 'application/json' } }, {}],
     ['the kind of source', { from: { kind: 'file', path: http.url } }, {}],
     ['the path of a file', { from: { kind: 'file', path: '/feed.xml' } }, {}],
     ['the record path', { recordPath: 'source/*/job' }, {}],

@@ -338,7 +338,7 @@ describe('the fingerprint', () => {
 
 describe('the interpretation', () => {
   const { fingerprint } = compileReader(sampleSpec());
-  const reading = { fingerprint, recordPath: 'source/job', encoding: undefined };
+  const reading = { fingerprint, format: 'xml', recordPath: 'source/job', encoding: undefined };
 
   test('is sixteen bytes, the same for the same reading', () => {
     expect(interpretationOf(reading)).toHaveLength(16);
@@ -347,6 +347,7 @@ describe('the interpretation', () => {
 
   test.each([
     ['the mapping', { fingerprint: compileReader(sampleSpec({ key: { paths: ['@id'] } })).fingerprint }],
+    ['the format', { format: 'json' }],
     ['the record path', { recordPath: '*/job' }],
     ['the encoding', { encoding: 'windows-1252' }],
   ])('changes with %s', (_name, change) => {

@@ -46,12 +46,8 @@ export const feedFieldsSchema = z.record(fieldNameSchema, z.union([pathSchema, r
 
 export type WrittenFields = z.output<typeof feedFieldsSchema>;
 
-const recordsSchema = z
-  .string()
-  .regex(
-    /^[^\s/@[\]]+(\/[^\s/@[\]]+)*$/,
-    'must be element names from the root, such as source/job; * stands for any one name',
-  );
+const ELEMENT_PATH = /^[^\s/@[\]]+(\/[^\s/@[\]]+)*$/;
+const LIST_PATH = /^(\$|\.|(\$\.)?[^\s./@[\]]+([./][^\s./@[\]]+)*)$/;
 
 export const keySchema = pathsSchema.describe(
   "The path of the feed's own stable identifier of a posting. With several paths, all must have a value, and together they form the key.",
@@ -62,11 +58,15 @@ export const encodingSchema = z
   .min(1)
   .describe('The character encoding, if the feed declares a wrong one: `windows-1252`.');
 
-export const formatSchema = z.strictObject({
+const formatSettings = z.strictObject({
   description: z.string().optional().describe('What the format is, for people.'),
-  records: recordsSchema.describe(
-    'The path of the elements that are records, from the root: `source/job`; `*` stands for any one name.',
-  ),
+  type: z.enum(['xml', 'json']).default('xml').describe('`xml` or `json`.'),
+  records: z
+    .string()
+    .optional()
+    .describe(
+      'The path of the records from the root. XML: the names of the elements, `source/job`; `*` stands for any one name. JSON: the names that lead to the list, `data/jobs`; lists on the way are passed through; without it, the document itself is the list.',
+    ),
   key: keySchema,
   encoding: encodingSchema.optional(),
   total: pathsSchema
@@ -75,6 +75,17 @@ export const formatSchema = z.strictObject({
       'The path, from the root, of the number of records that the feed claims to hold, if it does. A feed with a different number is incomplete.',
     ),
   fields: fieldsSchema.describe('Site field: where its value comes from. A plain text is a path in the record.'),
+});
+
+export const formatSchema = formatSettings.superRefine(({ type, records }, context) => {
+  const complain = (message: string): void => context.addIssue({ code: 'custom', path: ['records'], message });
+  if (type === 'xml' && records === undefined) {
+    complain('is missing; it must be element names from the root, such as source/job');
+  } else if (type === 'xml' && records !== undefined && !ELEMENT_PATH.test(records)) {
+    complain('must be element names from the root, such as source/job; * stands for any one name');
+  } else if (type === 'json' && records !== undefined && !LIST_PATH.test(records)) {
+    complain('must be the names that lead from the root to the list of records, such as data/jobs');
+  }
 });
 
 export type WrittenFormat = z.output<typeof formatSchema>;

@@ -1,8 +1,9 @@
 // The formats of feeds, by name.
 import type { FeedFormat } from './format.ts';
+import { jsonFormat } from './json/json-format.ts';
 import { xmlFormat } from './xml/xml-format.ts';
 
-const FORMATS = { xml: xmlFormat } as const satisfies Readonly<Record<string, FeedFormat>>;
+const FORMATS = { xml: xmlFormat, json: jsonFormat } as const satisfies Readonly<Record<string, FeedFormat>>;
 
 export type FormatName = keyof typeof FORMATS;
 

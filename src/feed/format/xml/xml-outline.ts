@@ -1,5 +1,6 @@
 // Follows the XML of a feed outside its records: the stack of open elements, the declared totals, and the reasons why
 // the document is incomplete or not a feed at all.
+import { htmlRefusal, quote } from '../not-this-format.ts';
 import { coversElements, coversName, type ElementPath, localName, parseElementPath } from './records-path.ts';
 import { skipSpace } from './xml-bytes.ts';
 
@@ -190,9 +191,7 @@ export class XmlOutline {
   }
 
   #refuseHtml(): void {
-    const title = /<title[^>]*>([^<]*)/i.exec(this.#opening.toString())?.[1]?.trim();
-    const titled = title ? `; the page's title is ${quote(title)}` : '';
-    this.refuse(`HTML where an XML feed was expected${titled}; open its address in a browser to see what it returns`);
+    this.refuse(htmlRefusal('XML', this.#opening));
   }
 
   #refuseNotXml(): void {
@@ -211,9 +210,3 @@ function readAttribute(attributes: string, attributeName: string): string | unde
   }
   return undefined;
 }
-
-/** At most 100 characters for a message, on one line, in quotes. */
-const quote = (text: string): string => {
-  const line = text.replace(/[\p{Cc}\s]+/gu, ' ');
-  return `"${line.length > 100 ? `${line.slice(0, 100)}…` : line}"`;
-};

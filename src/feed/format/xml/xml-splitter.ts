@@ -2,8 +2,8 @@
 // Not saxes: its events alone take four times as long as a whole pull (docs/performance.md).
 
 import { Utf8Check } from '../../decode/utf8-check.ts';
+import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
-import { ChunkJoiner } from './chunk-joiner.ts';
 import {
   CDATA,
   COMMENT,

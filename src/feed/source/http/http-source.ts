@@ -19,6 +19,8 @@ export interface HttpConfig {
   readonly url: string;
   /** Extra request headers, such as an authorization; their values are secret. */
   readonly headers: Readonly<Record<string, { reveal(): string }>>;
+  /** Media types for the `Accept` header. */
+  readonly accept: string;
   readonly maxRedirects: number;
   /** Allow redirects to private and loopback addresses. */
   readonly allowPrivateRedirects: boolean;
@@ -28,9 +30,9 @@ export const httpSource: SourceKind<HttpConfig> = {
   isRemote: true,
   isRepeatable: true,
   open: (config, context) => openHttp(config, { ...context, network: context.network ?? systemNetwork }),
-  request({ kind, url, headers }) {
+  request({ kind, url, accept, headers }) {
     const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
-    return { kind, url, headers: sent.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)) };
+    return { kind, url, accept, headers: sent.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)) };
   },
   placeOf: ({ url }) => (url.includes('?') ? `${url.slice(0, url.indexOf('?'))}?…` : url),
   secretsOf: ({ headers }) => Object.values(headers).map((header) => header.reveal()),
@@ -58,7 +60,8 @@ async function openHttp(config: HttpConfig, conditions: Conditions): Promise<Ope
     const asked = askedVersion(conditions.version, url);
     let exchange: Exchange;
     try {
-      exchange = await send(url, { ...ACCEPTED, ...secrets, ...conditionalHeaders(asked) }, mustBePublic, conditions);
+      const sent = { accept: config.accept, 'accept-encoding': 'gzip', ...secrets, ...conditionalHeaders(asked) };
+      exchange = await send(url, sent, mustBePublic, conditions);
     } catch (error) {
       conditions.signal.throwIfAborted();
       return failed(`${shown(url)} can't be reached: ${reasonOf(error)}`);
@@ -105,9 +108,6 @@ function secretHeaders(config: HttpConfig, url: URL): Headers {
   for (const [name, value] of Object.entries(config.headers)) headers[name.toLowerCase()] = value.reveal();
   return headers;
 }
-
-/** Default headers; configured ones take precedence. */
-const ACCEPTED: Headers = { accept: 'application/xml, text/xml, */*;q=0.5', 'accept-encoding': 'gzip' };
 
 /** Sends one GET on a new connection; resolves with the response head. */
 async function send(url: URL, headers: Headers, mustBePublic: boolean, { signal, network }: Conditions) {

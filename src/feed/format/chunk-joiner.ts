@@ -1,5 +1,5 @@
 // Joins chunks of any size so that a scanner sees unfinished parts whole, with little copying.
-import { GrowingBytes } from '../../batch/growing-bytes.ts';
+import { GrowingBytes } from '../batch/growing-bytes.ts';
 
 /** Scans bytes and remembers its position, relative to the start of the bytes it is given. */
 export interface Scanner {

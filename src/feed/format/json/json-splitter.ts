@@ -1,0 +1,376 @@
+// Splits the UTF-8 bytes of a JSON document, in chunks of any size, into its records, without parsing them.
+import { Utf8Check } from '../../decode/utf8-check.ts';
+import { ChunkJoiner } from '../chunk-joiner.ts';
+import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
+import { refusalOf } from '../not-this-format.ts';
+import { JsonOutline } from './json-outline.ts';
+import { parseListPath } from './records-path.ts';
+import { ValueScanner } from './value-scanner.ts';
+
+/** No feed has longer names, or totals, outside its records. */
+const MAX_TOKEN_BYTES = 1_024;
+const OVERSIZED_HEAD_BYTES = 2_048;
+const OPENING_BYTES = 2_048;
+/** Indented deeper than this, lines do not show where records begin. */
+const MAX_INDENT = 64;
+
+const UNDECODABLE_OUTSIDE =
+  'bytes outside the records are not valid in the encoding of the feed and may have been part of a record; ' +
+  'if the feed is really in another encoding, such as Windows-1252, configure encoding: windows-1252';
+
+/** What the splitter is at. */
+type Mode =
+  /** Between values of the outline: what may come next. */
+  | 'value'
+  | 'first value'
+  | 'name'
+  | 'first name'
+  | 'colon'
+  | 'next'
+  | 'after'
+  /** Inside a value. */
+  | 'record'
+  | 'skipped'
+  | 'total'
+  /** In a record whose strings or brackets do not match, looking for the line on which the next record begins. */
+  | 'broken';
+
+const [NEWLINE, SPACE, TAB, RETURN] = [0x0a, 0x20, 0x09, 0x0d];
+const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/**
+ * A record whose quotes or brackets do not match could hide where the next one begins. Lines show it, because no JSON
+ * string contains a line break: if each record is one line, the next line begins the next record; if a record's other
+ * lines are indented deeper than its first, a line that is not begins the next record. In other documents, what follows
+ * such a record is not read. Either way the document counts as incomplete.
+ */
+export class JsonSplitter implements Splitter {
+  /** Records handed over so far. */
+  records = 0;
+  oversizedRecords = 0;
+  readonly #outline: JsonOutline;
+  readonly #sink: SplitSink;
+  readonly #maxRecordBytes: number;
+  readonly #joiner = new ChunkJoiner();
+  readonly #scanner = new ValueScanner();
+  /** Checks only the bytes outside the records; records are checked when they are parsed. */
+  readonly #outside = new Utf8Check();
+  #mode: Mode = 'first value';
+  /** The next byte of the outline; positions are relative to the current bytes. */
+  #at = 0;
+  #checked = 0;
+  #valueStart = 0;
+  /** Bytes of the document before the current ones. */
+  #before = 0;
+  #opening = Buffer.alloc(0);
+  /** White space since the last line break, while there is nothing else. */
+  #indent: string | undefined = '';
+  /** What precedes the first brace of a record, if a record has begun on a line of its own. */
+  #lineStart: Buffer | undefined;
+  #oversizedHead: Buffer | undefined;
+  /** Whether the lines of a broken record are known to be indented deeper than its first. */
+  #isIndented = false;
+
+  /** Throws for an invalid path. */
+  constructor(options: SplitOptions, sink: SplitSink) {
+    this.#outline = new JsonOutline(parseListPath(options.recordPath), options.totalPaths);
+    this.#maxRecordBytes = options.maxRecordBytes;
+    this.#sink = sink;
+  }
+
+  get refusal(): string | undefined {
+    return this.#outline.refusal;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#opening.length < OPENING_BYTES) {
+      this.#opening = Buffer.concat([this.#opening, chunk.subarray(0, OPENING_BYTES - this.#opening.length)]);
+    }
+    this.#joiner.push(chunk, this);
+  }
+
+  finish(): SplitEnd {
+    const mode = this.#mode;
+    if (mode === 'first value' && this.#outline.depth === 0) {
+      this.#outline.refuse(refusalOf('JSON', this.#opening) ?? 'the feed is empty: it has no JSON document');
+    } else if (mode === 'record' || mode === 'broken') {
+      this.#outline.note(`the document ends inside record ${this.records + 1}`);
+    } else if (mode !== 'after') {
+      this.#outline.note('the document ends before its outermost list or object is closed');
+    }
+    this.#outside.end();
+    if (this.#outside.broken) this.#outline.note(UNDECODABLE_OUTSIDE);
+    const { shortfalls, declaredTotal } = this.#outline.finish(this.records);
+    const { records, oversizedRecords, refusal } = this;
+    return { records, oversizedRecords, refusal, shortfalls, declaredTotal };
+  }
+
+  shift(by: number): void {
+    this.#at -= by;
+    this.#checked -= by;
+    this.#valueStart -= by;
+    this.#before += by;
+    this.#scanner.shift(by);
+  }
+
+  scan(bytes: Buffer): number {
+    while (this.refusal === undefined) {
+      switch (this.#mode) {
+        case 'record':
+          if (this.#scanRecord(bytes)) break;
+          return this.#neededOfRecord(bytes, this.#scanner.at);
+        case 'broken':
+          if (this.#findNextLine(bytes)) break;
+          return this.#neededOfRecord(bytes, this.#scanner.at);
+        case 'skipped':
+          if (this.#skip(bytes)) break;
+          this.#check(bytes, this.#scanner.at);
+          return this.#scanner.at;
+        case 'total':
+          if (this.#readTotal(bytes)) break;
+          return this.#valueStart;
+        default:
+          if (this.#step(bytes)) break;
+          this.#check(bytes, this.#at);
+          return this.#at;
+      }
+    }
+    return bytes.length;
+  }
+
+  /** Takes the next token of the outline. False: more bytes are needed. */
+  #step(bytes: Buffer): boolean {
+    this.#skipSpace(bytes);
+    const byte = bytes[this.#at];
+    if (byte === undefined) return false;
+    switch (this.#mode) {
+      case 'first value':
+        if (byte === CLOSE_LIST && this.#outline.depth > 0) return this.#leave();
+        return this.#beginValue(bytes, byte);
+      case 'value':
+        if (byte === CLOSE_LIST) {
+          this.#outline.note('there is a comma before the end of a list');
+          return this.#leave();
+        }
+        return this.#beginValue(bytes, byte);
+      case 'first name':
+      case 'name':
+        if (byte === CLOSE_OBJECT) {
+          if (this.#mode === 'name') this.#outline.note('there is a comma before the end of an object');
+          return this.#leave();
+        }
+        return byte === QUOTE ? this.#readName(bytes) : this.#malformed('a name in quotes is expected');
+      case 'colon':
+        return byte === COLON ? this.#move('value of name') : this.#malformed('":" is expected');
+      case 'next': {
+        const end = this.#outline.inObject ? CLOSE_OBJECT : CLOSE_LIST;
+        if (byte === end) return this.#leave();
+        if (byte === COMMA) return this.#move(this.#outline.inObject ? 'name' : 'value');
+        return this.#malformed(`"," or "${String.fromCharCode(end)}" is expected`);
+      }
+      default:
+        this.#outline.refuse('there is something after the end of the document; only its first value was read');
+        return false;
+    }
+  }
+
+  #move(to: Mode | 'value of name'): true {
+    this.#at++;
+    this.#indent = undefined;
+    this.#mode = to === 'value of name' ? 'value' : to;
+    return true;
+  }
+
+  #leave(): true {
+    this.#outline.end();
+    return this.#move(this.#outline.depth === 0 ? 'after' : 'next');
+  }
+
+  #beginValue(bytes: Buffer, byte: number): boolean {
+    if (byte === CLOSE_OBJECT || byte === CLOSE_LIST || byte === COMMA || byte === COLON) {
+      return this.#malformed('a value is expected');
+    }
+    const first = byte === OPEN_OBJECT ? '{' : byte === OPEN_LIST ? '[' : 'scalar';
+    if (first === 'scalar' && this.#outline.depth === 0) {
+      const other = refusalOf('JSON', this.#opening);
+      if (other !== undefined) this.#outline.refuse(other);
+    }
+    const place = this.#outline.beginValue(first);
+    if (this.refusal !== undefined) return false;
+    if (place === 'entered') return this.#move(first === '{' ? 'first name' : 'first value');
+    this.#valueStart = this.#at;
+    this.#scanner.begin(this.#at);
+    if (place === 'record') {
+      this.#check(bytes, this.#at);
+      if (first === '{' && this.#indent !== undefined) this.#lineStart = Buffer.from(`\n${this.#indent}{`);
+      this.#mode = 'record';
+    } else {
+      this.#mode = place;
+    }
+    this.#indent = undefined;
+    return true;
+  }
+
+  #readName(bytes: Buffer): boolean {
+    this.#scanner.begin(this.#at);
+    if (this.#scanner.scan(bytes) === 'more') return this.#tooLong(bytes, this.#at, 'a name');
+    const name = parseToken(bytes.toString('utf8', this.#at, this.#scanner.at));
+    if (name === undefined) return this.#malformed('a name has an invalid character or escape');
+    this.#outline.takeName(name);
+    this.#at = this.#scanner.at;
+    this.#mode = 'colon';
+    return true;
+  }
+
+  #readTotal(bytes: Buffer): boolean {
+    if (this.#scanner.scan(bytes) === 'more') return this.#tooLong(bytes, this.#valueStart, 'a total');
+    const text = bytes.toString('utf8', this.#valueStart, this.#scanner.at);
+    this.#outline.takeTotal(text.startsWith('"') ? (parseToken(text) ?? text).trim() : text);
+    return this.#afterValue();
+  }
+
+  /** False while the token may still end in the next bytes. */
+  #tooLong(bytes: Buffer, start: number, what: string): boolean {
+    if (bytes.length - start > MAX_TOKEN_BYTES) {
+      this.#outline.refuse(`${what} outside the records has more than ${MAX_TOKEN_BYTES} bytes`);
+    }
+    return false;
+  }
+
+  #skip(bytes: Buffer): boolean {
+    const end = this.#scanner.scan(bytes);
+    if (end === 'more') return false;
+    if (end === 'fault') {
+      this.#at = this.#scanner.at;
+      return this.#malformed('quotes or brackets do not match');
+    }
+    return this.#afterValue();
+  }
+
+  #afterValue(): true {
+    this.#at = this.#scanner.at;
+    this.#mode = this.#outline.depth === 0 ? 'after' : 'next';
+    return true;
+  }
+
+  #scanRecord(bytes: Buffer): boolean {
+    const end = this.#scanner.scan(bytes);
+    if (end === 'more') return false;
+    if (end === 'end') {
+      this.#handOver(bytes, this.#scanner.at);
+      return this.#afterValue();
+    }
+    if (this.#lineStart === undefined || this.#oversizedHead !== undefined) return this.#refuseBroken(bytes);
+    this.#isIndented = false;
+    this.#mode = 'broken';
+    return true;
+  }
+
+  /** Ends a broken record before the line that begins the next one. False: more bytes are needed, or there is none. */
+  #findNextLine(bytes: Buffer): boolean {
+    const lineStart = this.#lineStart as Buffer;
+    if (!this.#isIndented) {
+      const line = bytes.indexOf(NEWLINE, this.#valueStart);
+      if (line < 0 || bytes.length < line + lineStart.length) return false;
+      const isDeeper = bytes.compare(lineStart, 0, lineStart.length - 1, line, line + lineStart.length - 1) === 0;
+      const next = bytes[line + lineStart.length - 1];
+      if (isDeeper && (next === SPACE || next === TAB)) this.#isIndented = true;
+      else if (line < this.#scanner.at || !this.#endBefore(bytes, line)) return this.#refuseBroken(bytes);
+      else return true;
+    }
+    for (let line = bytes.indexOf(lineStart, this.#scanner.at); line >= 0; line = bytes.indexOf(lineStart, line + 1)) {
+      if (this.#endBefore(bytes, line)) return true;
+    }
+    // The line, and the comma before it, may begin in these bytes.
+    this.#scanner.at = Math.max(this.#scanner.at, bytes.length - lineStart.length - MAX_INDENT);
+    return false;
+  }
+
+  /** Ends the broken record at the comma before this line, if the line begins a record. */
+  #endBefore(bytes: Buffer, line: number): boolean {
+    const lineStart = this.#lineStart as Buffer;
+    if (bytes.compare(lineStart, 0, lineStart.length, line, line + lineStart.length) !== 0) return false;
+    let comma = line - 1;
+    while (comma > this.#valueStart && isSpace(bytes[comma])) comma--;
+    if (bytes[comma] !== COMMA) return false;
+    this.#outline.note(`record ${this.records + 1} is not well-formed JSON: its quotes or brackets do not match`);
+    this.#handOver(bytes, comma);
+    this.#at = comma;
+    this.#mode = 'next';
+    return true;
+  }
+
+  #refuseBroken(bytes: Buffer): false {
+    const at = this.#before + this.#scanner.at;
+    this.#handOver(bytes, this.#scanner.at);
+    this.#outline.refuse(
+      `record ${this.records} is not well-formed JSON: quotes or brackets do not match near byte ${at}; what follows was not read`,
+    );
+    return false;
+  }
+
+  #neededOfRecord(bytes: Buffer, next: number): number {
+    if (this.#oversizedHead === undefined && bytes.length - this.#valueStart <= this.#maxRecordBytes) {
+      return this.#valueStart;
+    }
+    this.#oversizedHead ??= this.#copyHead(bytes, bytes.length);
+    return next;
+  }
+
+  #handOver(bytes: Buffer, end: number): void {
+    const length = end - this.#valueStart;
+    this.records++;
+    if (length > this.#maxRecordBytes) {
+      this.oversizedRecords++;
+      this.#sink.oversized(this.#oversizedHead ?? this.#copyHead(bytes, end), length);
+      this.#oversizedHead = undefined;
+    } else {
+      this.#sink.record(bytes, this.#valueStart, end);
+    }
+    this.#checked = end;
+  }
+
+  #copyHead(bytes: Buffer, end: number): Buffer {
+    return Buffer.from(bytes.subarray(this.#valueStart, Math.min(this.#valueStart + OVERSIZED_HEAD_BYTES, end)));
+  }
+
+  #skipSpace(bytes: Buffer): void {
+    for (; ; this.#at++) {
+      const byte = bytes[this.#at];
+      if (byte === NEWLINE) this.#indent = '';
+      else if (!isSpace(byte)) return;
+      else if (this.#indent !== undefined && byte !== RETURN) {
+        this.#indent =
+          this.#indent.length < MAX_INDENT ? this.#indent + String.fromCharCode(byte as number) : undefined;
+      }
+    }
+  }
+
+  /** Checks the encoding outside the records up to `to`. */
+  #check(bytes: Buffer, to: number): void {
+    if (to > this.#checked) this.#outside.take(bytes, this.#checked, to);
+    this.#checked = Math.max(this.#checked, to);
+  }
+
+  #malformed(why: string): false {
+    const other = /^\s*[[{]/.test(this.#opening.toString()) ? undefined : refusalOf('JSON', this.#opening);
+    const at = this.#before + this.#at;
+    this.#outline.refuse(
+      other ?? `the document is not well-formed JSON: ${why} at byte ${at}; what follows was not read`,
+    );
+    return false;
+  }
+}
+
+const isSpace = (byte: number | undefined): boolean =>
+  byte === SPACE || byte === NEWLINE || byte === TAB || byte === RETURN;
+
+function parseToken(token: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(token);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,206 @@
+// Parses the bytes of one JSON record into a tree of plain text, or reports why it can't be read.
+import { isUtf8 } from 'node:buffer';
+import type { RecordTree } from '../../../posting/posting.ts';
+import type { ParsedRecord } from '../format.ts';
+import { quote } from '../not-this-format.ts';
+
+/** No posting nests deeper. Trees are walked recursively, so the depth must be bounded. */
+const MAX_DEPTH = 64;
+
+/** A string without escapes, and one with them, each without its closing quote. The parser decodes escapes separately. */
+const PLAIN_STRING = /"[ !#-[\]-\uffff]*/y;
+const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
+const WORD = /(?:true|false|null)(?!\w)/y;
+const SPACE = /[ \t\r\n]*/y;
+/** What a broken string or literal extends to, if the rest of the record is in its place. */
+const BROKEN_STRING = /"(?:[^"\\]|\\[\s\S])*"/y;
+const BROKEN_LITERAL = /[^\s"{}[\],:]+/y;
+
+/** Stands for a value that can't be read. It is not a character and never part of a key. */
+export const BROKEN = '\uffff';
+
+/**
+ * Parses one record. It is strict (RFC 8259). Numbers keep their text (`007` is refused, `1e5` and numbers beyond 2^53
+ * stay as they are), `true` and `false` become text, and a `null` counts as absent. Two different values under one name
+ * make the record unreadable, as it is not known which one is meant.
+ */
+export function parseRecord(bytes: Buffer): ParsedRecord {
+  if (!isUtf8(bytes)) {
+    return unreadable(
+      'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
+    );
+  }
+  const text = bytes.toString();
+  try {
+    return { kind: 'tree', tree: new RecordParser(text, false).parse() };
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error;
+    const line = text.slice(0, error.at).split('\n').length;
+    return unreadable(`it is not well-formed JSON: ${error.message} (line ${line} of the record)`);
+  }
+}
+
+/**
+ * Parses a record of which single strings or literals are broken, as {@link BROKEN}; `undefined` if others than these may
+ * be damaged. Both values of a repeated name are kept.
+ */
+export function parseTolerantly(text: string): RecordTree | undefined {
+  try {
+    return new RecordParser(text, true).parse();
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error;
+    return undefined;
+  }
+}
+
+class MalformedJson extends Error {
+  readonly at: number;
+  constructor(at: number, message: string) {
+    super(message);
+    this.at = at;
+  }
+}
+
+const unreadable = (why: string): ParsedRecord => ({
+  kind: 'unreadable',
+  problems: [{ message: `the record can't be read: ${why}` }],
+});
+
+class RecordParser {
+  readonly #text: string;
+  readonly #tolerant: boolean;
+  #at = 0;
+
+  constructor(text: string, tolerant: boolean) {
+    this.#text = text;
+    this.#tolerant = tolerant;
+  }
+
+  parse(): RecordTree {
+    const tree = this.#value(0);
+    this.#skipSpace();
+    if (this.#at < this.#text.length) throw this.#fault('the end of the record is expected');
+    return tree ?? '';
+  }
+
+  /** `undefined`: null. */
+  #value(depth: number): RecordTree | undefined {
+    this.#skipSpace();
+    switch (this.#text[this.#at]) {
+      case '{':
+        return this.#object(depth);
+      case '[':
+        return this.#list(depth);
+      case '"':
+        return this.#string();
+      default:
+        return this.#literal();
+    }
+  }
+
+  #object(depth: number): RecordTree {
+    if (depth >= MAX_DEPTH) throw this.#fault(`it is nested deeper than ${MAX_DEPTH}`);
+    // Names come from the feed, so objects have no prototype: `__proto__` and `constructor` are ordinary names.
+    const object: { [name: string]: RecordTree } = Object.create(null);
+    this.#at++;
+    if (this.#takes('}')) return object;
+    do {
+      this.#skipSpace();
+      const start = this.#at;
+      if (this.#text[start] !== '"') throw this.#fault('a name in quotes is expected');
+      const name = this.#string();
+      this.#expect(':');
+      const value = this.#value(depth + 1);
+      if (value === undefined) continue;
+      const before = object[name];
+      if (before === undefined) object[name] = value;
+      else if (this.#tolerant) object[name] = [before, value];
+      else if (before !== value) throw new MalformedJson(start, `the name ${quote(name)} appears twice in one object`);
+    } while (this.#takes(','));
+    this.#expect('}');
+    return object;
+  }
+
+  #list(depth: number): RecordTree {
+    if (depth >= MAX_DEPTH) throw this.#fault(`it is nested deeper than ${MAX_DEPTH}`);
+    const list: RecordTree[] = [];
+    this.#at++;
+    if (this.#takes(']')) return list;
+    do {
+      const value = this.#value(depth + 1);
+      if (value !== undefined) list.push(value);
+    } while (this.#takes(','));
+    this.#expect(']');
+    return list;
+  }
+
+  #string(): string {
+    const start = this.#at;
+    const plain = this.#match(PLAIN_STRING) as string;
+    if (this.#takesNow('"')) return plain.slice(1);
+    this.#at = start;
+    const whole = this.#match(STRING) as string;
+    if (!this.#takesNow('"')) return this.#broken(BROKEN_STRING, start, describeFault(this.#text, this.#at));
+    const value = JSON.parse(`${whole}"`) as string;
+    if (value.isWellFormed()) return value;
+    return this.#broken(BROKEN_STRING, start, 'a string contains half of a surrogate pair');
+  }
+
+  #literal(): string | undefined {
+    const start = this.#at;
+    const number = this.#match(NUMBER);
+    if (number !== undefined) return number;
+    const word = this.#match(WORD);
+    if (word !== undefined) return word === 'null' ? undefined : word;
+    return this.#broken(BROKEN_LITERAL, start, 'a value is expected');
+  }
+
+  #broken(extent: RegExp, start: number, message: string): string {
+    const fault = this.#fault(message);
+    this.#at = start;
+    if (!this.#tolerant || this.#match(extent) === undefined) throw fault;
+    return BROKEN;
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    if (match === null) return undefined;
+    this.#at = pattern.lastIndex;
+    return match[0];
+  }
+
+  #skipSpace(): void {
+    // Usually there is none, or one space.
+    if (this.#text.charCodeAt(this.#at) > 0x20) return;
+    this.#match(SPACE);
+  }
+
+  #takes(character: string): boolean {
+    this.#skipSpace();
+    return this.#takesNow(character);
+  }
+
+  #takesNow(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #expect(character: string): void {
+    if (!this.#takes(character)) throw this.#fault(`"${character}" is expected`);
+  }
+
+  #fault(message: string): MalformedJson {
+    const rest = this.#text.slice(this.#at, this.#at + 40);
+    return new MalformedJson(this.#at, `${message} at ${rest === '' ? 'its end' : quote(rest)}`);
+  }
+}
+
+function describeFault(text: string, at: number): string {
+  const character = text[at];
+  if (character === undefined) return 'a string is not closed';
+  if (character === '\\') return 'a string contains an invalid escape';
+  return 'a string contains a control character, such as a line break, that must be written as an escape';
+}

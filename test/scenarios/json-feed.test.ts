@@ -1,0 +1,116 @@
+// JSON feeds are mirrored as XML feeds are: unchanged records are not parsed, and only a complete document deletes.
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+afterEach(() => mirror.close());
+
+const FORMAT = `{
+      type: json, records: data/jobs, total: meta/total, key: id,
+      fields: {
+        number: id, title: text, description: { from: content, as: html }, location-city: place/city,
+        location-state: { from: place/state, as: us_state }, contact-web-address: { from: links/url, as: url }
+      }
+    }`;
+
+const job = (id: string | number, more: object = {}) => ({
+  id,
+  text: `Nurse ${id}`,
+  content: '&lt;p&gt;Work &amp;amp; care &quot;here&quot;&lt;/p&gt;',
+  place: { city: 'Boston', state: 'MA' },
+  links: [{ rel: 'self' }, { url: `https://jobs.example.com/${id}` }],
+  ...more,
+});
+const jobs = (count: number) => Array.from({ length: count }, (_, at) => job(`j${at + 1}`));
+const feed = (list: readonly object[], space?: number) =>
+  JSON.stringify({ meta: { total: list.length }, data: { jobs: list } }, null, space);
+
+const open = async (settings: Record<string, string> = {}) => {
+  mirror = await openMirror({ feed: { format: FORMAT, ...settings } });
+};
+
+it('creates, updates and deletes, and sends nothing when nothing changed', async () => {
+  await open();
+  await mirror.writeFeed(gzipSync(feed(jobs(30))));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, created: 30, complete: true });
+  expect((await mirror.siteJobs()).get('j1')).toEqual({
+    number: 'j1',
+    title: 'Nurse j1',
+    description: '<p>Work &amp; care "here"</p>',
+    'location-city': 'Boston',
+    'location-state': 'Massachusetts',
+    'contact-web-address': 'https://jobs.example.com/j1',
+  });
+  await mirror.writeFeed(feed(jobs(30), 2));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 30, requests: 0 });
+  await mirror.writeFeed(feed([...jobs(28).map((one, at) => (at === 0 ? { ...one, text: 'Cook' } : one)), job('new')]));
+  expect(await mirror.sync()).toMatchObject({ created: 1, updated: 1, deleted: 2, unchanged: 27, status: 'mirrored' });
+  expect((await mirror.siteJobs()).get('j1')?.title).toBe('Cook');
+});
+
+it('keeps the text of numbers as keys', async () => {
+  await open();
+  const ids = ['9007199254740993', '9007199254740992', '1.50'];
+  const list = feed(jobs(3)).replace(/"id":"j(\d)"/g, (_, at) => `"id":${ids[Number(at) - 1]}`);
+  await mirror.writeFeed(list);
+  expect(await mirror.sync()).toMatchObject({ created: 3, duplicates: 0 });
+  expect([...(await mirror.siteJobs()).keys()].sort()).toEqual([...ids].sort());
+});
+
+describe('deletes nothing', () => {
+  it.each([
+    ['a document cut in a record', (text: string) => text.slice(0, text.indexOf('"j20"'))],
+    ['a document cut between records', (text: string) => text.slice(0, text.indexOf('{"id":"j20"'))],
+    ['a document without its last brace', (text: string) => text.slice(0, -1)],
+    ['an unescaped quote', (text: string) => text.replace('Nurse j20', 'Nurse "j20"')],
+    ['something after its end', (text: string) => `${text} ]`],
+    ['a record less than declared', (text: string) => text.replace('"total":30', '"total":31')],
+    ['one name twice in a record', (text: string) => text.replace('"id":"j20"', '"id":"j20","id":"j31"')],
+    ['null where the list was', () => '{"meta":{"total":0},"data":{"jobs":null}}'],
+    ['another name of the list', (text: string) => text.replace('"jobs":[', '"items":[')],
+  ])('on %s', async (_name, damage) => {
+    await open({ delete_guard: '{ percent: 100, count: 100 }' });
+    await mirror.writeFeed(feed(jobs(30)));
+    await mirror.sync();
+    await mirror.writeFeed(damage(feed(jobs(30))));
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'incomplete', complete: false, deleted: 0, created: 0 });
+    expect(report.message).toBeTruthy();
+    expect((await mirror.siteJobs()).size).toBe(30);
+    await mirror.writeFeed(feed(jobs(30)));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, unchanged: 30, requests: 0 });
+  });
+
+  it.each([
+    [
+      'HTML',
+      '<!doctype html><title>Sign in</title>',
+      /HTML where a JSON feed was expected; the page's title is "Sign in"/,
+    ],
+    ['XML', '<source></source>', /XML where a JSON feed was expected/],
+    ['nothing', '', /the feed is empty/],
+    ['an error', '{"message":"rate limit"}', /no "data", where the records are expected; it has "message"/],
+    ['text', 'Bad Gateway', /this is not a JSON feed; it starts with "Bad Gateway"/],
+  ])('on %s', async (_name, content, message) => {
+    await open();
+    await mirror.writeFeed(feed(jobs(10)));
+    await mirror.sync();
+    await mirror.writeFeed(content);
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ complete: false, deleted: 0 });
+    expect(report.message).toMatch(message);
+    expect((await mirror.siteJobs()).size).toBe(10);
+  });
+});
+
+it('a record that cannot be parsed is one review entry of its posting, and the others are mirrored', async () => {
+  await open();
+  await mirror.writeFeed(feed(jobs(30)));
+  await mirror.sync();
+  const changed = feed(jobs(30).map((one) => ({ ...one, text: `${one.text}, RN` })));
+  await mirror.writeFeed(changed.replace('Nurse j20, RN', 'Nurse\\x j20'));
+  expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, updated: 29, deleted: 0 });
+  const { db } = await mirror.app();
+  expect(await db.query(`select key, kind from record_problem`)).toEqual([{ key: 'j20', kind: 'unreadable' }]);
+});
