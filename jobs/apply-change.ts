@@ -6,6 +6,7 @@ import { resultOf } from '../src/apply/outcome-policy.ts';
 import { insist, recordOutcome } from '../src/apply/record-outcome.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
 import { updateSiteHealth } from '../src/apply/update-site-health.ts';
+import { tell } from '../src/plan/message.ts';
 import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
 import { type Deadline, deadlineIn } from '../src/site/http/deadline.ts';
 import type { Attempt, PostingRef } from '../src/store/change/attempt.ts';
@@ -159,7 +160,7 @@ function report(siteContext: SiteContext, attempt: Attempt, exchange: Exchange, 
     durationMs: Math.round(exchange.durationMs),
   };
   if (recordedAs !== 'recorded') siteContext.log.error(fields, `outcome ${recordedAs}`);
-  else siteContext.log[LEVELS[outcome.kind]]({ ...fields, ...detailsOf(outcome) }, MESSAGES[outcome.kind]);
+  else siteContext.log[LEVELS[outcome.kind]]({ ...fields, ...detailsOf(outcome, siteContext) }, MESSAGES[outcome.kind]);
 }
 
 const LEVELS = {
@@ -190,8 +191,8 @@ const MESSAGES = {
   misconfigured: 'unexpected answer from the site',
 } as const satisfies Record<Outcome['kind'], string>;
 
-function detailsOf(outcome: Outcome): object {
+function detailsOf(outcome: Outcome, { writeAction }: SiteContext): object {
   if (outcome.kind === 'created') return { siteJobId: outcome.siteJob.siteJobId };
   if ('problems' in outcome) return { problems: outcome.problems };
-  return 'message' in outcome ? { message: outcome.message } : {};
+  return 'message' in outcome ? { message: tell(outcome.message, writeAction) } : {};
 }

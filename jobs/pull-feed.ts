@@ -4,6 +4,7 @@ import { type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
 import type { Wait } from '../src/feed/source/gathered-body.ts';
 import { requestDigest } from '../src/feed/source/request-digest.ts';
 import { kindOf } from '../src/feed/source/sources.ts';
+import type { Message } from '../src/plan/message.ts';
 import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
 import { mergePull } from '../src/pull/merge-pull.ts';
 import { asSmallFeed, asStreamingFeed, briefly } from '../src/pull/pull-slots.ts';
@@ -30,7 +31,7 @@ export type PullEnd =
   /** The source says that nothing has changed since the last complete pull. */
   | { readonly kind: 'not_modified'; readonly pull: number }
   /** Nothing could be read; nothing was changed. */
-  | { readonly kind: 'failed'; readonly pull: number; readonly message: string }
+  | { readonly kind: 'failed'; readonly pull: number; readonly message: Message }
   /** Another process is pulling this feed. */
   | { readonly kind: 'busy' };
 
@@ -76,7 +77,7 @@ interface StartedPull {
   readonly pull: number;
   readonly state: FeedState | undefined;
   /** Why the feed must not be pulled with its present configuration. */
-  readonly refusal: string | undefined;
+  readonly refusal: Message | undefined;
 }
 
 async function beginPull(setup: FeedSetup, { db, onPull }: PullContext): Promise<StartedPull> {
@@ -151,7 +152,7 @@ async function plan(
   }
 }
 
-async function fail(db: Database, pull: number, message: string, bytes: number): Promise<PullEnd> {
+async function fail(db: Database, pull: number, message: Message, bytes: number): Promise<PullEnd> {
   await failPull(db, pull, message, bytes);
   return { kind: 'failed', pull, message };
 }

@@ -1,4 +1,5 @@
 // Pauses a site before anything is sent to an address other than the one where its jobs were made.
+import { type Message, messageOf, tell } from '../plan/message.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import { searchAnew } from '../store/site/ahead-signs.ts';
 import { claimAddress, findMove, type Move, pauseMovedSite, setAddress } from '../store/site/known-address.ts';
@@ -10,7 +11,7 @@ import type { SiteContext } from './site-context.ts';
  * Pauses a site whose address differs from that of its jobs, until a person confirms that it is the same site: at the
  * new address those job IDs may be anybody's (law 4). Resumes the site if base_url was set back.
  */
-export async function confirmAddress({ db, site, address, log }: SiteContext): Promise<void> {
+export async function confirmAddress({ db, site, address, log, writeAction }: SiteContext): Promise<void> {
   const known = await claimAddress(db, site, address);
   if (known === address) {
     const state = await readSiteState(db, site);
@@ -28,15 +29,17 @@ export async function confirmAddress({ db, site, address, log }: SiteContext): P
   }
   const cause = describeMove(site, move);
   await pauseMovedSite(db, site, address, cause);
-  log.error({ site, cause }, 'site paused');
+  log.error({ site, cause: tell(cause, writeAction) }, 'site paused');
 }
 
 /** Describes the move and the ways to continue. */
-export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): string {
+export function describeMove(site: SiteName, { from, to, jobs, inDoubt }: Move): Message {
   const doubts = inDoubt === 0 ? '' : `, and ${inDoubt} more whose outcome is unknown`;
-  return (
-    `base_url leads to ${to}, but the jobs of the site (${jobs}${doubts}) were made at ${from}. ` +
-    `If it is the same site at a new address: jobmirror resume ${site} --moved. ` +
-    'If it is another site, set base_url back and give the other site a name of its own'
-  );
+  return messageOf(`base_url leads to ${to}, but the jobs of the site (${jobs}${doubts}) were made at ${from}`, [
+    {
+      words: 'If it is the same site at a new address',
+      action: { kind: 'resume_site', site, because: 'moved' },
+    },
+    { words: 'If it is another site, set base_url back and give the other site a name of its own' },
+  ]);
 }

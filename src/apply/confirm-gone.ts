@@ -1,4 +1,5 @@
 // Double-checks a site that says "no such job": at a wrong address it would say so of every job.
+import { type Message, messageOf } from '../plan/message.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Outcome } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
@@ -72,14 +73,13 @@ function describeUnproven(
   claimed: SiteJobId,
   { asked, seen }: Extract<Verdict, { kind: 'unproven' }>,
   { site }: SiteContext,
-): string {
+): Message {
   const others = asked === 0 ? '' : ` nor any of ${asked} other jobs of ours`;
   const what = `${asked === 0 ? 'job' : 'neither job'} ${claimed}${others} is ${asked === 0 ? 'not ' : ''}on the site`;
   const proof = seen === undefined ? '' : `, and nothing else proves that the XML interface is there (${seen})`;
-  return (
-    `${what}${proof}: check base_url and the token; ` +
-    `if the site was really emptied, run: jobmirror resume ${site} --emptied`
-  );
+  return messageOf(`${what}${proof}: check base_url and the token`, [
+    { words: 'if the site was really emptied, run', action: { kind: 'resume_site', site, because: 'emptied' } },
+  ]);
 }
 
 function prove(siteContext: SiteContext): void {

@@ -2,6 +2,7 @@
 
 import { backoffMs } from '../flow/retry-policy.ts';
 import type { Reason } from '../plan/desired-change.ts';
+import { adviceOf, type Message, reword, textOf } from '../plan/message.ts';
 import type { Problem } from '../posting/posting.ts';
 import { type Outcome, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
@@ -83,7 +84,7 @@ function leftAlone({ request }: Attempt, why: string): string {
   const job = 'siteJobId' in request ? request.siteJobId : '';
   return (
     `job ${job} seems to belong to another posting: ${why}; jobmirror no longer changes or deletes it. ` +
-    'Use `review settle` to say which job this posting has (--exists ID), or that it has none (--missing): then it is created again'
+    'Say which job this posting has, or that it has none: then it is created again'
   );
 }
 
@@ -99,7 +100,7 @@ function gone(operation: Attempt['request']['kind'], policy: Policy): Result {
 
 function again(
   kind: string,
-  message: string,
+  message: Message,
   attempt: Attempt,
   policy: Policy,
   random: number,
@@ -107,7 +108,10 @@ function again(
 ): Result {
   const reason = plain(kind, message);
   if (attempt.number >= policy.retry.attempts) {
-    const last = plain(kind, `${message} (gave up after ${attempt.number} attempts)`);
+    const last = plain(
+      kind,
+      reword(message, (text) => `${text} (gave up after ${attempt.number} attempts)`),
+    );
     return returned({ to: 'failed', reason: last, mayLandMs });
   }
   const delayMs = backoffMs(policy.retry, attempt.number, random);
@@ -121,7 +125,11 @@ const inDoubt = (message: string): Result => returned({ to: 'in_doubt', reason: 
 
 const returned = (back: Return): Result => ({ kind: 'returned', back });
 
-const plain = (kind: string, message: string): Reason => ({ kind, message, problems: [{ message }] });
+function plain(kind: string, message: Message): Reason {
+  const text = textOf(message);
+  const next = adviceOf(message);
+  return { kind, message: text, ...(next.length === 0 ? {} : { next }), problems: [{ message: text }] };
+}
 
 const reasonOf = (kind: string, problems: readonly Problem[]): Reason => ({
   kind,

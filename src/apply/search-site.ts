@@ -1,5 +1,6 @@
 // Reads a site's list before the first create of a feed, and whenever the site may know more than the database, so that
 // existing jobs are not created a second time.
+import { merge, messageOf, tell } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
@@ -24,10 +25,16 @@ const PROGRESS_EVERY_MS = 2_000;
 const AHEAD = 'a job on the site differs from what this database recorded: the database may be older than the site';
 
 /** Why a site without a list can't be searched. */
-export const UNSEARCHED =
+export const UNSEARCHED = messageOf(
   'list_path or reference_field is not set, so jobmirror cannot see which jobs of this feed the site already has. It ' +
-  'creates those missing from its database a second time. To prevent that, set both, or import which posting is ' +
-  'which job: jobmirror mappings import FILE';
+    'creates those missing from its database a second time',
+  [
+    {
+      words: 'To prevent that, set both, or import which posting is which job',
+      action: { kind: 'import_mappings' },
+    },
+  ],
+);
 
 /** Reads the list once for all feeds of the site that wait for it. Returns whether creates became free to be sent. */
 export async function checkSite(siteContext: SiteContext, signal: AbortSignal): Promise<boolean> {
@@ -36,13 +43,13 @@ export async function checkSite(siteContext: SiteContext, signal: AbortSignal): 
   const canSearch = policy.canList && referenceField !== undefined;
   if (await noticeRestore(db, undefined))
     log.warn({ site }, 'the database was restored from a backup: searching all sites again');
-  const signs = await takeSigns(db, site, canSearch ? undefined : `${AHEAD}; ${UNSEARCHED}`);
+  const signs = await takeSigns(db, site, canSearch ? undefined : merge([AHEAD, UNSEARCHED]));
   if (signs.length > 0) log.warn({ site, siteJobIds: signs.slice(0, 20), canSearch }, AHEAD);
   const feeds = await feedsToCheck(db, site, RETRY_MS);
   if (feeds.length === 0) return signs.length > 0;
   if (!canSearch) {
     for (const feed of feeds) await endSearch(db, feed, site, undefined, UNSEARCHED);
-    log.warn({ site, feeds }, UNSEARCHED);
+    log.warn({ site, feeds }, tell(UNSEARCHED, siteContext.writeAction));
     return true;
   }
   log.info({ site, feeds }, 'searching the site for jobs of these feeds');
@@ -109,12 +116,11 @@ async function recordSiteFailure(
   else if (kind === 'unauthorized' || kind === 'throttled') await updateSiteHealth({ kind }, undefined, siteContext);
   else {
     for (const feed of feeds) {
-      await noteFailedSearch(
-        db,
-        feed,
-        `no new jobs are created, because the site could not be searched for jobs of this feed: ${why}; ` +
-          `if the site has none of them, run: jobmirror feeds new ${feed}`,
-      );
+      const text = `no new jobs are created, because the site could not be searched for jobs of this feed: ${why}`;
+      const next = [
+        { words: 'if the site has none of them, run', action: { kind: 'declare_feed_new', feed } as const },
+      ];
+      await noteFailedSearch(db, feed, messageOf(text, next));
     }
   }
 }

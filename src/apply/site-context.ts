@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import type { Semaphore } from '../flow/semaphore.ts';
+import type { WriteAction } from '../plan/message.ts';
 import type { SiteName } from '../posting/identifiers.ts';
 import type { SiteClient } from '../site/exchange.ts';
 import type { PostingRef } from '../store/change/attempt.ts';
@@ -62,4 +63,6 @@ export interface SiteContext {
   readonly claim: (posting: PostingRef) => Promise<Claim>;
   readonly recordOutcome: (outcome: AttemptOutcome) => Promise<Recorded>;
   readonly log: Logger;
+  /** How the log shows what a person can do. */
+  readonly writeAction: WriteAction;
 }

@@ -1,4 +1,5 @@
 // Updates a site's health after a request: a pause, a wait, or reachable again.
+import { type Message, messageOf, tell } from '../plan/message.ts';
 import type { Exchange, Outcome } from '../site/exchange.ts';
 import { countOutcomes } from '../store/backlog/open-counts.ts';
 import type { Attempt } from '../store/change/attempt.ts';
@@ -86,9 +87,10 @@ async function pauseForToken({ db, site, tokenDigest, log }: SiteContext): Promi
   }
 }
 
-async function pause(siteContext: SiteContext, cause: string, probeAfterMs: number | undefined): Promise<void> {
-  if (await pauseSite(siteContext.db, siteContext.site, cause, probeAfterMs)) {
-    siteContext.log.error({ site: siteContext.site, cause }, 'site paused');
+async function pause(siteContext: SiteContext, cause: Message, probeAfterMs: number | undefined): Promise<void> {
+  const { db, site, log, writeAction } = siteContext;
+  if (await pauseSite(db, site, cause, probeAfterMs)) {
+    log.error({ site, cause: tell(cause, writeAction) }, 'site paused');
   }
 }
 
@@ -106,10 +108,7 @@ async function watchCanary(attempt: Attempt, siteContext: SiteContext): Promise<
   const sent = (outcomeCounts.requests ?? 0) - (outcomeCounts.unjudged ?? 0);
   const failed = outcomeCounts.refused ?? 0;
   if (sent < requests || sent > until || (failed / sent) * 100 <= percent) return;
-  await pause(
-    siteContext,
-    `${failed} of the first ${sent} requests of pull ${pull} of feed ${attempt.feed} failed, ` +
-      `above the limit of ${percent} %; for the reasons run: jobmirror review list`,
-    undefined,
-  );
+  const text = `${failed} of the first ${sent} requests of pull ${pull} of feed ${attempt.feed} failed, above the limit of ${percent} %`;
+  const cause = messageOf(text, [{ words: 'for the reasons run', action: { kind: 'list_entries' } }]);
+  await pause(siteContext, cause, undefined);
 }

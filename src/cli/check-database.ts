@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describeMove } from '../apply/confirm-address.ts';
 import { type Config, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { sourceDigest } from '../config/config-digests.ts';
+import { type Message, reword } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { refuseNewName } from '../pull/refuse-feed.ts';
 import { openServer } from '../runtime/app.ts';
@@ -16,9 +17,9 @@ import { describeLeft } from './left-behind.ts';
 
 export interface DatabaseCheck {
   /** Reasons why a feed will not be pulled or nothing will be sent to a site. */
-  readonly problems: readonly string[];
+  readonly problems: readonly Message[];
   /** Facts worth knowing that stop nothing. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Message[];
   /** Why the database could not be checked; `undefined` if it was, or does not exist yet. */
   readonly unseen?: string;
 }
@@ -48,10 +49,10 @@ export async function checkDatabase(config: Config): Promise<DatabaseCheck> {
 async function compare(config: Config, db: Database): Promise<DatabaseCheck> {
   const { feeds, sites } = config;
   const named = namedFeeds(config);
-  const problems: string[] = [];
+  const problems: Message[] = [];
   for (const { name, options } of sites.values()) {
     const move = await findMove(db, name, addressOf(options.baseUrl));
-    if (move !== undefined) problems.push(`site ${name}: ${describeMove(name, move)}`);
+    if (move !== undefined) problems.push(reword(describeMove(name, move), (text) => `site ${name}: ${text}`));
   }
   const reported = new Set<FeedName>();
   for (const { name, siteName, source } of feeds.values()) {

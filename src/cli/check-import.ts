@@ -3,6 +3,7 @@ import { describeMove } from '../apply/confirm-address.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
+import { type Message, messageOf, textOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import type { MappingSpec } from '../posting/mapping.ts';
@@ -16,8 +17,9 @@ import type { LineProblem } from '../store/mapping/mapping-import.ts';
 import { findMove, setAddress } from '../store/site/known-address.ts';
 import { readSiteState, stateAt } from '../store/site/site-state.ts';
 import type { ProgressLine } from '../telemetry/progress-line.ts';
-import { commandWriter, completeCommands } from './command-line.ts';
+import { commandWriter } from './command-line.ts';
 import { showJob } from './show-job.ts';
+import { say } from './write-action.ts';
 
 /** Above this many jobs, the site's list is read instead of single jobs, if it has one. */
 const FEW_JOBS = 20;
@@ -49,7 +51,7 @@ export async function askSites(
     if (site === undefined) continue;
     const closed = await whyClosed(app, site);
     if (closed !== undefined) {
-      problems.push({ line: first, message: completeCommands(closed, commandWriter(around.config)) });
+      problems.push({ line: first, message: say(closed, commandWriter(around.config)) });
       continue;
     }
     const client = createSiteClient(site.options);
@@ -76,15 +78,18 @@ export async function askSites(
 /** The site could not be asked whether it has the job. */
 class UnaskedError extends Error {}
 
-async function whyClosed({ db, config }: App, { name, options }: SiteConfig): Promise<string | undefined> {
+async function whyClosed({ db, config }: App, { name, options }: SiteConfig): Promise<Message | undefined> {
   const address = addressOf(options.baseUrl);
   const move = await findMove(db, name, address);
   if (move !== undefined) return describeMove(name, move);
   const token = (await tokenDigests(db, config)).get(name);
   const { pausedSince, pauseCause } = stateAt(address, await readSiteState(db, name, token));
   if (pausedSince === undefined) return undefined;
-  const cause = pauseCause === undefined ? '' : ` (${pauseCause})`;
-  return `site ${name} is paused${cause} and was not asked: resume it with: jobmirror resume ${name}; ${OR_UNCHECKED}`;
+  const cause = pauseCause === undefined ? '' : ` (${textOf(pauseCause)})`;
+  return messageOf(`site ${name} is paused${cause} and was not asked: resume it with`, [
+    { action: { kind: 'resume_site', site: name } },
+    { words: OR_UNCHECKED },
+  ]);
 }
 
 async function askSite(asking: Asking): Promise<LineProblem[]> {

@@ -11,13 +11,6 @@ export function commandWriter(configFile: string | undefined): WriteCommand {
   return (words) => `${ownCommand()} ${[...words, ...suffix].map(quote).join(' ')}`;
 }
 
-/**
- * Completes the commands in a text from the database, or from code that does not know how this command was called: each
- * appears as `: jobmirror …`, and ends with the sentence or before the next semicolon.
- */
-export const completeCommands = (text: string, write: WriteCommand): string =>
-  text.replace(/: jobmirror ([^;]+?)(?=\.?(?:;|$)|\. [A-Z])/g, (_, words: string) => `: ${write(words.split(' '))}`);
-
 /** The command before the arguments: `jobmirror` where it is installed, else npx, npm or node, as it was called. */
 function ownCommand(): string {
   const program = resolve(process.argv[1] ?? '');

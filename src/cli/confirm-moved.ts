@@ -14,7 +14,7 @@ import { createSiteClient } from '../site/http/client.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/mapping-sample.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
-import { commandWriter, completeCommands } from './command-line.ts';
+import { commandWriter } from './command-line.ts';
 import { type AskedSite, showJob } from './show-job.ts';
 
 /** Requests at most this many jobs from the site. */
@@ -56,14 +56,17 @@ export async function confirmMoved(
   try {
     const jobs = await jobsToCompare(db, site.name, MOST_ASKED);
     const learnt = await learntRewrites(db, site.name);
-    const asked = { site, client, rateLimiter, signal };
+    const tryAgain = commandWriter(config)(['resume', site.name, '--moved']);
+    const asked = { site, client, rateLimiter, signal, tryAgain };
     return judge(site, address, await compareAll(asked, jobs, learnt));
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    throw new UserError(completeCommands(error.message, commandWriter(config)));
   } finally {
     await client.close();
   }
+}
+
+interface Asking extends AskedSite {
+  /** The command that asks again. */
+  readonly tryAgain: string;
 }
 
 /**
@@ -82,7 +85,7 @@ type Comparison =
   | { readonly kind: 'other' | 'unshown'; readonly message: string };
 
 async function compareAll(
-  asked: AskedSite,
+  asked: Asking,
   jobs: readonly KnownJob[],
   learnt: LearntRewrites,
 ): Promise<readonly Comparison[]> {
@@ -95,7 +98,7 @@ async function compareAll(
   return comparisons;
 }
 
-async function compareOne(asked: AskedSite, job: KnownJob, learnt: LearntRewrites): Promise<Comparison> {
+async function compareOne(asked: Asking, job: KnownJob, learnt: LearntRewrites): Promise<Comparison> {
   let shown: SiteJob | undefined;
   try {
     shown = await showJob(asked, job.siteJobId);
@@ -129,14 +132,14 @@ const NOT_NOW = {
 };
 
 /** Throws if the site accepts no requests at the moment. Returns if it only does not show single jobs. */
-async function refuseUnasked({ site, client, rateLimiter, signal }: AskedSite, error: unknown): Promise<void> {
+async function refuseUnasked({ site, client, rateLimiter, signal, tryAgain }: Asking, error: unknown): Promise<void> {
   await rateLimiter.take(signal);
   const refused = error instanceof NotShownError && error.status === 401;
   const kind = refused ? 'unauthorized' : (await client.probe(signal)).kind;
   if (kind !== 'unauthorized' && kind !== 'unreachable' && kind !== 'throttled') return;
   throw new UserError(
     `site ${site.name} could not be asked at ${addressOf(site.options.baseUrl)} whether it is the same site: ${NOT_NOW[kind]} ` +
-      `(${(error as Error).message}). Nothing was changed. Try again when it answers: jobmirror resume ${site.name} --moved`,
+      `(${(error as Error).message}). Nothing was changed. Try again when it answers: ${tryAgain}`,
   );
 }
 

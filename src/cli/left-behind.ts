@@ -1,21 +1,21 @@
 // Explains what happens to the jobs and changes of feeds that are no longer in the configuration.
 import { namedFeeds } from '../config/config.ts';
+import { type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { App } from '../runtime/app.ts';
 import { type LeftFeed, leftFeeds } from '../store/feed/left-feeds.ts';
 
-/** One text per such feed with unsent changes. Commands in it still lack their `--config` option. */
-export async function leftBehind({ db, config }: App): Promise<string[]> {
+/** One message per such feed with unsent changes. */
+export async function leftBehind({ db, config }: App): Promise<Message[]> {
   const left = await leftFeeds(db, namedFeeds(config));
   return left.filter(({ unsent }) => unsent > 0).map(describeLeft);
 }
 
-export const describeLeft = ({ feed, live, unsent }: Pick<LeftFeed, 'feed' | 'live' | 'unsent'>): string =>
-  [
-    `feed ${feed} is no longer in the configuration: ${jobsStay(live)}${notSent(unsent)}`,
-    `If it was renamed: jobmirror feeds rename ${feed} NAME`,
-    `If it was removed on purpose: jobmirror feeds retire ${feed}`,
-  ].join('. ');
+export const describeLeft = ({ feed, live, unsent }: Pick<LeftFeed, 'feed' | 'live' | 'unsent'>): Message =>
+  messageOf(`feed ${feed} is no longer in the configuration: ${jobsStay(live)}${notSent(unsent)}`, [
+    { words: 'If it was renamed', action: { kind: 'rename_feed', feed, to: null } },
+    { words: 'If it was removed on purpose', action: { kind: 'retire_feed', feed } },
+  ]);
 
 const notSent = (changes: number): string => {
   if (changes === 0) return '';

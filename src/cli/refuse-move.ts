@@ -5,7 +5,8 @@ import type { App } from '../runtime/app.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import { addressOf } from '../site/base-address.ts';
 import { findMove } from '../store/site/known-address.ts';
-import { commandWriter, completeCommands } from './command-line.ts';
+import { commandWriter } from './command-line.ts';
+import { say } from './write-action.ts';
 
 /** @throws UserError with the address where the jobs were created, their number, and the ways to go on. */
 export async function refuseMove(
@@ -14,5 +15,5 @@ export async function refuseMove(
   configFile: string | undefined,
 ): Promise<void> {
   const move = await findMove(db, name, addressOf(options.baseUrl));
-  if (move !== undefined) throw new UserError(completeCommands(describeMove(name, move), commandWriter(configFile)));
+  if (move !== undefined) throw new UserError(say(describeMove(name, move), commandWriter(configFile)));
 }

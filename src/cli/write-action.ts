@@ -1,17 +1,21 @@
 // Writes actions as commands: the only place that knows which command does what.
 import type { Action, EntryAction, OtherAction } from '../plan/action.ts';
-import { type Message, tell, tellAll } from '../plan/message.ts';
+import { type Message, tell, tellAll, type WriteAction } from '../plan/message.ts';
 import type { WriteCommand } from './command-line.ts';
 
 /** The action as a command that can be run as it is, but for what the person has to fill in (in capitals). */
 export const writeAction = (action: Action, write: WriteCommand): string => write(wordsOf(action));
 
+export const actionWriter =
+  (write: WriteCommand): WriteAction =>
+  (action) =>
+    writeAction(action, write);
+
 /** A message with its commands. */
-export const say = (message: Message, write: WriteCommand): string =>
-  tell(message, (action) => writeAction(action, write));
+export const say = (message: Message, write: WriteCommand): string => tell(message, actionWriter(write));
 
 export const sayAll = (messages: readonly Message[], write: WriteCommand): string =>
-  tellAll(messages, (action) => writeAction(action, write));
+  tellAll(messages, actionWriter(write));
 
 /** The action with its effect, on a line below the entry that it applies to. */
 export const actionLine = (action: EntryAction, write: WriteCommand): string =>

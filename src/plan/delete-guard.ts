@@ -1,5 +1,6 @@
 // Decides from the deletes of a pull and of the last 24 hours whether the pull may delete or its deletes are held.
 import type { Reason } from './desired-change.ts';
+import { adviceOf, type Message, merge, messageOf, textOf } from './message.ts';
 
 /** Deletes are held for a person when they exceed both limits. */
 export interface DeleteGuard {
@@ -64,16 +65,18 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
  * @param rekeyed the key rule has changed since the live jobs were created, so a record's key does not identify its
  * job.
  */
-export function unreadableHold(records: number, rekeyed = false): string {
+export function unreadableHold(records: number, rekeyed = false): Message {
   const [one, unknown, may] =
     records === 1
       ? ['1 record', 'its key is not known', 'it may be one of the postings']
       : [`${records} records`, 'their keys are not known', 'each may be one of the postings'];
   const why = rekeyed ? ' since the key rule of this feed changed' : `, and ${unknown}`;
-  return (
-    `${one} could not be read${why}: ${may} that seem to be gone; fix the feed and the deletes are checked again, ` +
-    'or check them and approve them: jobmirror review list --kind held'
-  );
+  return messageOf(`${one} could not be read${why}: ${may} that seem to be gone`, [
+    {
+      words: 'fix the feed and the deletes are checked again, or check them and approve them',
+      action: { kind: 'list_entries', entryKind: 'held' },
+    },
+  ]);
 }
 
 /**
@@ -91,8 +94,12 @@ export function holdReason(
   { withoutKey, rekeyed }: { readonly withoutKey: number; readonly rekeyed: boolean },
 ): Reason | undefined {
   const unreadable = withoutKey === 0 ? [] : [unreadableHold(withoutKey, rekeyed)];
-  if (verdict.kind === 'hold') {
-    return { kind: 'guard', message: [verdict.reason, ...unreadable].join('; '), problems: [] };
-  }
-  return unreadable[0] === undefined ? undefined : { kind: 'unreadable', message: unreadable[0], problems: [] };
+  if (verdict.kind === 'hold') return heldBecause('guard', merge([verdict.reason, ...unreadable]));
+  return unreadable[0] === undefined ? undefined : heldBecause('unreadable', unreadable[0]);
+}
+
+/** The reason that is stored with held deletes. */
+export function heldBecause(kind: 'guard' | 'unreadable', message: Message): Reason {
+  const next = adviceOf(message);
+  return { kind, message: textOf(message), ...(next.length === 0 ? {} : { next }), problems: [] };
 }

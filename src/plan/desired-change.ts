@@ -1,6 +1,7 @@
 // Types of the plan: what is known about a posting, its desired state, and the change that the pull makes of the two.
 import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
+import { type Advice, type Message, messageOf } from './message.ts';
 
 /** Why a change is in its state, for people: one sentence and every problem behind it. */
 export interface Reason {
@@ -9,10 +10,16 @@ export interface Reason {
    */
   readonly kind: string;
   readonly message: string;
+  /** What a person can do about it, besides the actions that the state allows. */
+  readonly next?: readonly Advice[];
   readonly problems: readonly Problem[];
   /** For a create in doubt: the result of the last list check, if it did not resolve the doubt. */
   readonly note?: string;
 }
+
+/** The message of a reason, with its advice. */
+export const messageOfReason = ({ message, next }: Pick<Reason, 'message' | 'next'>): Message =>
+  messageOf(message, next);
 
 /** The stored mapping of a posting, with hashes of what the site last accepted. */
 export interface Mapping {

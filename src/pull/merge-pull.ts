@@ -1,5 +1,6 @@
 // Ends a pull after reading: checks completeness, merges the planned changes with the open ones and commits the backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
+import { type Message, textOf } from '../plan/message.ts';
 import { countStillOpen, mergeChanges, mergePendingSame } from '../store/change/merge-planned.ts';
 import { readFeedState, refuseOvertaken } from '../store/feed/feed-state.ts';
 import { seizeFeed } from '../store/locks/advisory-locks.ts';
@@ -46,7 +47,8 @@ export async function mergePull(
   await pullTx.notes.merge(setup.lenient === true);
   // A later "not modified" must mean "as in the last complete pull, with no grace period to count down".
   const version = findings.complete && findings.grace === 0 ? reading.version : undefined;
-  await commitPull(pullTx, findings, { version, holdReason, keyRule });
+  const hold = holdReason === undefined ? undefined : textOf(holdReason);
+  await commitPull(pullTx, findings, { version, holdReason: hold, keyRule });
   return { complete: findings.complete };
 }
 
@@ -105,7 +107,7 @@ const keyRuleOf = ({ mapping, source }: FeedSetup): string =>
 /** The result of a pull that is merged but not yet committed. */
 interface Merge {
   readonly findings: PullFindings;
-  readonly holdReason: string | undefined;
+  readonly holdReason: Message | undefined;
   readonly unreadable: Unreadable;
   /** The feed was read to its proven end: postings that were not seen are not in it. */
   readonly whole: boolean;

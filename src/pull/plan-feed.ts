@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { readFeed } from '../feed/read-feed.ts';
+import type { Message } from '../plan/message.ts';
 import type { CommonReason } from '../plan/nothing-mirrored.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import {
@@ -42,10 +43,10 @@ export type PlanEnd =
       readonly live: number;
       /** The most frequent reason for not sending a posting. */
       readonly common: CommonReason | undefined;
-      readonly shortfalls: readonly string[];
-      readonly holdReason: string | undefined;
+      readonly shortfalls: readonly Message[];
+      readonly holdReason: Message | undefined;
     }
-  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'failed'; readonly message: Message }
   | { readonly kind: 'busy' };
 
 /** Not the number of any pull. */

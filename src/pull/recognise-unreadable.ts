@@ -1,5 +1,6 @@
 // Finds the review entries of a pull's unreadable records, and what the records mean for postings that seem to be gone.
 import { matchUnreadable, type UnreadableEntry } from '../plan/match-unreadable.ts';
+import { type Message, messageOf } from '../plan/message.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { type UnreadableRecords, unreadableEntries } from '../store/pull/record-problems.ts';
 import { MAX_PROBLEMS, type UnusableRecords } from './unusable-records.ts';
@@ -50,7 +51,7 @@ export async function recogniseUnreadable(
 }
 
 /** Why a feed with unreadable records is not proven complete. */
-export function unreadableShortfall({ open: count, leftOut }: Unreadable): string[] {
+export function unreadableShortfall({ open: count, leftOut }: Unreadable): Message[] {
   if (count === 0) return [];
   const records = count === 1 ? '1 record could' : `${count} records could`;
   if (count === leftOut) {
@@ -59,5 +60,6 @@ export function unreadableShortfall({ open: count, leftOut }: Unreadable): strin
         "review entry, so these records can't be discarded: fix the feed",
     ];
   }
-  return [`${records} not be read and may be a posting that seems to be gone; see: jobmirror review list`];
+  const text = `${records} not be read and may be a posting that seems to be gone`;
+  return [messageOf(text, [{ words: 'see', action: { kind: 'list_entries' } }])];
 }

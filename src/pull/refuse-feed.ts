@@ -1,4 +1,5 @@
 // Decides from the database whether a feed must not be pulled or planned as configured, and explains why.
+import { type Advice, type Message, messageOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { FeedState } from '../store/feed/feed-state.ts';
@@ -14,7 +15,7 @@ export async function refuseFeed(
   db: Queryable,
   state: FeedState | undefined,
   { feed, site, address, sourceDigest, configured }: FeedSetup,
-): Promise<string | undefined> {
+): Promise<Message | undefined> {
   if (state !== undefined && state.site !== site) {
     return (
       `feed ${feed} was mirrored into site ${state.site}, and its job IDs belong to that site: ` +
@@ -26,17 +27,20 @@ export async function refuseFeed(
 }
 
 /** Explains why a new feed is not pulled while it could be the new name of feeds that are no longer configured. */
-export function refuseNewName(feed: FeedName, site: SiteName, former: readonly LeftFeed[]): string {
+export function refuseNewName(feed: FeedName, site: SiteName, former: readonly LeftFeed[]): Message {
   const names = former.map((left) => `${left.feed} (${jobsOf(left)} on site ${left.site})`);
-  return [
-    `feed ${feed} is new, and the configuration no longer names ${names.join(', ')}`,
-    `Nothing is sent for ${feed}, to avoid duplicate jobs`,
-    ...former.flatMap(({ feed: left, site: its }) => [
-      ...(its === site ? [] : [`Site ${site} is at the address of site ${its}; give it that name again first`]),
-      `If ${feed} is the new name of ${left}: jobmirror feeds rename ${left} ${feed}`,
-      `If it is not, and the jobs of ${left} should stay: jobmirror feeds retire ${left}`,
-    ]),
-  ].join('. ');
+  const next = former.flatMap(({ feed: left, site: its }): Advice[] => [
+    ...(its === site
+      ? []
+      : [{ words: `Site ${site} is at the address of site ${its}; give it that name again first` }]),
+    { words: `If ${feed} is the new name of ${left}`, action: { kind: 'rename_feed', feed: left, to: feed } },
+    {
+      words: `If it is not, and the jobs of ${left} should stay`,
+      action: { kind: 'retire_feed', feed: left },
+    },
+  ]);
+  const text = `feed ${feed} is new, and the configuration no longer names ${names.join(', ')}`;
+  return messageOf(`${text}. Nothing is sent for ${feed}, to avoid duplicate jobs`, next);
 }
 
 const jobsOf = ({ live, uncertain }: LeftFeed): string =>

@@ -1,7 +1,8 @@
 // Finds the postings that a pull did not see, and plans their deletes unless they have to wait for a person.
-import { holdReason, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
-import type { Reason } from '../plan/desired-change.ts';
+import { heldBecause, holdReason, judgeDeletes, unreadableHold } from '../plan/delete-guard.ts';
+import { messageOfReason, type Reason } from '../plan/desired-change.ts';
 import { pullsBeforeDue } from '../plan/grace.ts';
+import type { Message } from '../plan/message.ts';
 import {
   clearUnseen,
   collectMissing,
@@ -31,7 +32,7 @@ import type { Unreadable } from './recognise-unreadable.ts';
 export interface Gone {
   readonly missing: number;
   readonly grace: number;
-  readonly holdReason: string | undefined;
+  readonly holdReason: Message | undefined;
 }
 
 /** In a feed that is not proven complete nothing is gone; changes it did not show are only marked as unseen. */
@@ -79,7 +80,7 @@ export async function removeGone(
   return {
     missing: missing + unmade + maybeMade.inGrace,
     grace: inGrace + maybeMade.inGrace,
-    holdReason: reason?.message ?? waitingHold,
+    holdReason: reason === undefined ? waitingHold : messageOfReason(reason),
   };
 }
 
@@ -89,9 +90,9 @@ const NONE_MADE: MaybeMadeCounts = { inGrace: 0, due: 0 };
 async function holdForUnreadable(
   pullTx: PullTransaction,
   { withoutKey, rekeyed }: Unreadable,
-): Promise<string | undefined> {
+): Promise<Message | undefined> {
   if (withoutKey === 0) return undefined;
   const message = unreadableHold(withoutKey, rekeyed);
-  const held = await holdWaitingDeletes(pullTx, { kind: 'unreadable', message, problems: [] });
+  const held = await holdWaitingDeletes(pullTx, heldBecause('unreadable', message));
   return held === 0 ? undefined : message;
 }

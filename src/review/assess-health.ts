@@ -1,5 +1,6 @@
 // Decides from the status of sites and feeds what is failing and what waits for a person: one answer for status,
 // /healthz and scripts.
+import type { Message } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { PullHistory } from '../store/pull/pull-history.ts';
@@ -21,9 +22,9 @@ export interface Condition {
   readonly site?: SiteName;
   readonly feed?: FeedName;
   /** One sentence without a full stop. Contains nothing that a source or site said, because anybody may read it. */
-  readonly message: string;
+  readonly message: Message;
   /** Text from sources, sites or the configuration, for readers who may see that. */
-  readonly detail?: string;
+  readonly detail?: Message;
 }
 
 export interface Assessment {
@@ -35,13 +36,13 @@ export interface Assessment {
 export interface SiteFacts {
   readonly site: SiteName;
   readonly paused: boolean;
-  readonly pauseCause: string | undefined;
+  readonly pauseCause: Message | undefined;
   /** Other running processes whose token the site refuses, in words. */
   readonly refusedProcesses: readonly string[];
   /** Its jobs were created at an address other than the configured one. */
   readonly moved: boolean;
   readonly unreachableStreak: number;
-  readonly lastMessage: string | undefined;
+  readonly lastMessage: Message | undefined;
 }
 
 /** The status of a feed. */
@@ -57,7 +58,7 @@ export interface FeedFacts {
   readonly staleBefore: Date | undefined;
   readonly scheduled: boolean;
   /** How late its run is, in words; `undefined`: it is not late. */
-  readonly late: string | undefined;
+  readonly late: Message | undefined;
   /** `ready`: changes that may be sent now or later. `unsent`: these, and those in flight or in doubt. */
   readonly ready: number;
   readonly unsent: number;
@@ -159,4 +160,4 @@ function stalePulls({ feed, history, staleBefore }: FeedFacts, { runningSince }:
   return { kind: 'stale', feed, message: `feed ${feed}: ${message}` };
 }
 
-const detailOf = (detail: string | undefined): { detail?: string } => (detail === undefined ? {} : { detail });
+const detailOf = (detail: Message | undefined): { detail?: Message } => (detail === undefined ? {} : { detail });

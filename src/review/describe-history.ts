@@ -1,7 +1,7 @@
 // Describes in sentences everything that the database has about one posting: why it is, or is not, on the site.
 
 import type { EntryAction } from '../plan/action.ts';
-import type { Message } from '../plan/message.ts';
+import { adviceOf, type Message, merge, messageOf, reword, textOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { OpenChangeRow } from '../store/backlog/open-change.ts';
 import type { FailureRow, PostingStory } from '../store/review/posting-history.ts';
@@ -74,25 +74,23 @@ function describeUnreadable({ unreadable, live, feed, key }: PostingStory, { at 
   });
 }
 
-function describeUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): string[] {
+function describeUnknown({ feed, key, lastPull }: PostingStory, { at }: TimeWords): Message[] {
   const unknown = `No posting ${key} is recorded for feed ${feed}: the site has no job for it, and there is nothing to send.`;
   if (lastPull === undefined) return [unknown, `The feed was never pulled.`];
   const pull = `Its last pull, ${lastPull.id} of ${at(lastPull.startedAt)},`;
-  if (lastPull.status === 'failed')
-    return [unknown, `${pull} failed: ${lastPull.message ?? 'no reason was recorded'}.`];
+  if (lastPull.status === 'failed') return [unknown, sentence(`${pull} failed: `, lastPull.notes)];
   return [unknown, `${pull} saw ${plural(lastPull.seen, 'record')}, none with this key. Keys must match exactly.`];
 }
 
-function describeResolved({ lastPull, edits }: PostingStory, { at }: TimeWords): string[] {
+function describeResolved({ lastPull, edits }: PostingStory, { at }: TimeWords): Message[] {
   const edited = edits.length === 0 ? '' : ', with the edits below';
   const recorded = `There is nothing to send: the site shows it as the feed has it${edited}.`;
   if (lastPull === undefined) return ['There is nothing to send, and the feed has not been pulled yet.'];
   const pull = `The last pull was ${lastPull.id} of ${at(lastPull.startedAt)}`;
   if (lastPull.status === 'running') return [recorded, `${pull}; it is still running.`];
-  if (lastPull.status === 'failed')
-    return [recorded, `${pull}; it failed: ${lastPull.message ?? 'no reason was recorded'}.`];
+  if (lastPull.status === 'failed') return [recorded, sentence(`${pull}; it failed: `, lastPull.notes)];
   if (!lastPull.complete) {
-    return [recorded, `${pull}; it was not complete, so nothing was deleted: ${lastPull.shortfalls.join('; ')}.`];
+    return [recorded, sentence(`${pull}; it was not complete, so nothing was deleted: `, lastPull.shortfalls)];
   }
   return [recorded, `${pull}; it was complete.`];
 }
@@ -103,8 +101,18 @@ function describeChange(change: OpenChangeRow, words: TimeWords): Message {
     .flat()
     .map((text, at) => `${at === 0 ? ':' : ';'} ${text.replace(/\.$/, '')}`)
     .join('');
-  return `${stateSentence(change, words)} (entry ${change.id}, ${since})${why}.`;
+  return fullStop(
+    messageOf(`${stateSentence(change, words)} (entry ${change.id}, ${since})${why}`, change.reason?.next),
+  );
 }
+
+function sentence(beginning: string, reasons: readonly Message[]): Message {
+  const because = reasons.length === 0 ? 'no reason was recorded' : merge(reasons);
+  return fullStop(reword(because, (text) => beginning + text));
+}
+
+/** None after a command. */
+const fullStop = (message: Message): Message => (adviceOf(message).length === 0 ? `${textOf(message)}.` : message);
 
 function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
   const desired = { create: 'be created', update: 'be updated', delete: 'be deleted' }[change.operation];

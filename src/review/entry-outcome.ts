@@ -1,4 +1,5 @@
 // Reports the outcome of entries that were made ready, once everything that can be sent was sent.
+import { type Message, reword } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { type ActedEntry, countOpenEntries, type EntryState, findEntries } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
@@ -11,7 +12,7 @@ export type EntryOutcome = 'done' | EntryState['state'];
 /** The outcome of one entry. */
 export interface OutcomeReport {
   readonly outcome: EntryOutcome;
-  readonly message: string;
+  readonly message: Message;
 }
 
 export async function outcomeOf(
@@ -20,8 +21,9 @@ export async function outcomeOf(
 ): Promise<OutcomeReport> {
   const [current] = await findEntries(db, [entry]);
   if (current !== undefined) {
-    const reason = current.reason === null ? '' : `: ${current.reason}`;
-    return { outcome: current.state, message: `${STATE_WORDS[current.state]}${reason}` };
+    const words = STATE_WORDS[current.state];
+    const message = current.reason === null ? words : reword(current.reason, (text) => `${words}: ${text}`);
+    return { outcome: current.state, message };
   }
   const live = key === null ? undefined : await findLiveJob(db, feed, key);
   const message =

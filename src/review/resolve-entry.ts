@@ -22,7 +22,12 @@ export type ResolveReport =
       readonly warning: string | undefined;
     }
   /** Nothing was changed. */
-  | { readonly kind: 'refused'; readonly message: string };
+  | {
+      readonly kind: 'refused';
+      readonly message: string;
+      /** A person may insist: `anyway`. */
+      readonly mayInsist?: true;
+    };
 
 /** The person's decision: the site made this job, or none. */
 export type PersonsVerdict =
@@ -63,7 +68,7 @@ export async function resolveEntry(
     verdict.kind === 'exists' ? await readSiteJob(db, doubt, verdict.siteJobId, options, matching) : NOTHING_TO_READ;
   if (siteAnswer.kind === 'absent' || siteAnswer.kind === 'owned') return refused(siteAnswer.message);
   if (siteAnswer.kind === 'other' && verdict.kind === 'exists' && !verdict.anyway) {
-    return refused(`${siteAnswer.message}; if it is the right one nevertheless, add --anyway`);
+    return { ...refused(siteAnswer.message), mayInsist: true };
   }
   if (verdict.kind === 'exists' && verdict.exactly === true) {
     const doubtful = whyNotExactly(doubt, siteAnswer, options.site?.referenceField);
@@ -195,4 +200,4 @@ async function refuseOther(db: Database, entry: number): Promise<ResolveReport> 
   return refused(`it is not in doubt, but ${STATE_WORDS[found.state]}`);
 }
 
-const refused = (message: string): ResolveReport => ({ kind: 'refused', message });
+const refused = (message: string) => ({ kind: 'refused', message }) as const;

@@ -4,6 +4,7 @@ import { complaintLine } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { openEmbeddedServer } from '../embedded-postgres/server.ts';
 import { kindOf } from '../feed/source/sources.ts';
+import type { WriteAction } from '../plan/message.ts';
 import { type Database, openDatabase } from '../store/postgres/database.ts';
 import { migrate } from '../store/postgres/migrate.ts';
 import { describePassing, isSaidByServer } from '../store/postgres/transient-error.ts';
@@ -18,6 +19,8 @@ export interface App {
   readonly db: Database;
   readonly log: Logger;
   readonly timing: Timing;
+  /** How logs and health show what a person can do. */
+  readonly writeAction: WriteAction;
   close(): Promise<void>;
 }
 
@@ -31,6 +34,8 @@ export interface AppOptions {
   readonly json?: boolean;
   /** Aborts the opening, which then throws the signal's reason; an embedded server that it started is stopped. */
   readonly signal?: AbortSignal;
+  /** How logs and health show what a person can do; by default they only name it. */
+  readonly writeAction?: WriteAction;
 }
 
 /** Loads only the configuration. Feeds with invalid settings are moved to `brokenFeeds`. */
@@ -89,6 +94,7 @@ export async function openAppFor(
     db,
     log,
     timing,
+    writeAction: options.writeAction ?? (({ kind }) => kind.replaceAll('_', ' ')),
     async close() {
       closing = true;
       await db.close();

@@ -1,5 +1,6 @@
 // Waits until everything that can be sent for some feeds is sent, or until waiting longer makes no sense.
 import { pause } from '../flow/pause.ts';
+import { type Advice, adviceOf, type Message, messageOf, textOf } from '../plan/message.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import { type Progress, readDoubtProgress, readProgress } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
@@ -12,7 +13,7 @@ import type { Engine } from './engine.ts';
 export type Rest =
   | { readonly kind: 'quiet' }
   /** Something remains to be sent; `message` says why waiting ended, and what to do. */
-  | { readonly kind: 'waiting'; readonly message: string };
+  | { readonly kind: 'waiting'; readonly message: Message };
 
 export interface AwaitOptions {
   readonly signal: AbortSignal;
@@ -71,7 +72,7 @@ export async function awaitQuiet(
       );
       const paused = state.pausedSince !== undefined;
       const searches = await withRetry(() => openSearches(app.db, feeds, since), options.signal);
-      const notes = searches.map(({ note }) => note).join();
+      const notes = JSON.stringify(searches.map(({ note }) => note ?? null));
       if (notes !== searchNote) movedAt = performance.now();
       searchNote = notes;
       const failed = paused ? undefined : searches.find(({ failure }) => failure !== undefined)?.failure;
@@ -86,11 +87,11 @@ export async function awaitQuiet(
   }
 }
 
-function whyWait(site: SiteName, state: SiteState, progress: Progress, standstillMs: number): string | undefined {
+function whyWait(site: SiteName, state: SiteState, progress: Progress, standstillMs: number): Message | undefined {
   if (progress.sending) return undefined;
   if (state.pausedSince !== undefined) return describePause(site, state);
   if (state.unreachableStreak >= UNREACHABLE_LIMIT) {
-    return `site ${site} is unreachable: ${state.lastMessage}. The next run sends the rest`;
+    return `site ${site} is unreachable: ${textOf(state.lastMessage ?? 'no reason recorded')}. The next run sends the rest`;
   }
   if (state.waitsMs > LONGEST_THROTTLE_MS) {
     return `site ${site} asked to wait ${Math.round(state.waitsMs / 1000)} s. The next run sends the rest`;
@@ -101,15 +102,17 @@ function whyWait(site: SiteName, state: SiteState, progress: Progress, standstil
     return `the next attempt is due in ${Math.round((progress.nextDueMs ?? 0) / 1000)} s. The next run makes it`;
   }
   if (standstillMs > STANDSTILL_MS) {
-    return `no progress for ${Math.round(standstillMs / 1000)} s although changes are due; check with: jobmirror status`;
+    const text = `no progress for ${Math.round(standstillMs / 1000)} s although changes are due`;
+    return messageOf(text, [{ words: 'check with', action: { kind: 'show_status' } }]);
   }
   return undefined;
 }
 
 /** Why a site is paused, and how to continue; the cause of a site that moved already says how. */
-export function describePause(site: SiteName, { pauseCause, movedTo }: SiteState): string {
-  const advice = movedTo === undefined ? `; once that is fixed, run: jobmirror resume ${site}` : '';
-  return `site ${site} is paused: ${pauseCause}${advice}`;
+export function describePause(site: SiteName, { pauseCause = 'no reason recorded', movedTo }: SiteState): Message {
+  const resume: Advice = { words: 'once that is fixed, run', action: { kind: 'resume_site', site } };
+  const next = [...adviceOf(pauseCause), ...(movedTo === undefined ? [resume] : [])];
+  return messageOf(`site ${site} is paused: ${textOf(pauseCause)}`, next);
 }
 
 function mayDoubtsResolve(engine: Engine, site: SiteName): boolean {

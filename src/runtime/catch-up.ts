@@ -1,4 +1,5 @@
 // When a process starts: makes overdue feeds due now, and logs when each feed will be pulled.
+import { messageOf, tell } from '../plan/message.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { type FeedSchedule, makeDue, readSchedules } from '../store/feed/feed-schedule.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -38,7 +39,7 @@ export async function catchUp(db: Database, schedules: readonly FeedSchedule[]):
 
 /** Logs when each feed is pulled next: those pulled at once first, then in order of time. */
 export async function announce(
-  { db, log }: Pick<App, 'db' | 'log'>,
+  { db, log, writeAction }: Pick<App, 'db' | 'log' | 'writeAction'>,
   schedules: readonly FeedSchedule[],
   unscheduled: readonly FeedName[],
   { lastRuns, overdue }: CaughtUp,
@@ -55,10 +56,8 @@ export async function announce(
     log.info({ feed, schedule: pattern, timeZone, lastRun: lastRun ?? null, nextRun: nextAt }, `feed ${feed} ${what}`);
   }
   if (inOrder.length > MOST_LISTED) {
-    log.info(
-      { feeds: inOrder.length - MOST_LISTED },
-      'more feeds are scheduled; to see all of them run: jobmirror status',
-    );
+    const seeAll = [{ words: 'to see all of them run', action: { kind: 'show_status' } as const }];
+    log.info({ feeds: inOrder.length - MOST_LISTED }, tell(messageOf('more feeds are scheduled', seeAll), writeAction));
   }
   if (unscheduled.length > 0) {
     const named = unscheduled.slice(0, MOST_LISTED).join(', ');

@@ -102,6 +102,7 @@ export async function startEngine(
         claim,
         recordOutcome,
         log,
+        writeAction: app.writeAction,
       };
       const feeds = [...config.feeds.values()].filter((feed) => feed.siteName === site.name).map((feed) => feed.name);
       siteWorkers.push(await openSiteWorker(backend, siteContext, site, feeds, timing));

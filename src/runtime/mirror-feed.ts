@@ -3,6 +3,7 @@
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
+import type { PullReport } from '../review/read-model/pull-report.ts';
 import { countUnsent } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
 import { readSiteState } from '../store/site/site-state.ts';
@@ -11,7 +12,7 @@ import type { App } from './app.ts';
 import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
 import type { Engine } from './engine.ts';
 import { UserError } from './exit-status.ts';
-import { type Blocker, type PullReport, reportPull } from './pull-report.ts';
+import { type Blocker, reportPull } from './pull-report.ts';
 
 export interface MirrorOptions {
   readonly signal: AbortSignal;

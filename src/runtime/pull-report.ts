@@ -1,21 +1,14 @@
 // Reports a pull: its counts, what a person should know, and the exit status.
 import type { PullEnd } from '../../jobs/pull-feed.ts';
+import { type Message, messageOf, reword } from '../plan/message.ts';
 import { describeNothingMirrored } from '../plan/nothing-mirrored.ts';
 import type { FeedName } from '../posting/identifiers.ts';
+import type { PullReport } from '../review/read-model/pull-report.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { finishPull, type PullStatus } from '../store/pull/pull-row.ts';
+import { finishPull } from '../store/pull/pull-row.ts';
 import { type PullState, type PullSummary, summarisePull } from '../store/pull/pull-summary.ts';
 import { takeSearchNote } from '../store/site/site-search.ts';
 import { ExitStatus } from './exit-status.ts';
-
-/** One line of `sync --json` (README, "What sync prints"). */
-export interface PullReport extends Omit<PullSummary, 'pull'> {
-  readonly pull: number | null;
-  readonly status: Exclude<PullStatus, 'running'>;
-  readonly duration_ms: number;
-  /** What a person should know; absent if all went well. The commands in it are completed when it is printed. */
-  readonly message?: string;
-}
 
 /** Why some changes of a pull may not be sent. */
 export interface Blocker {
@@ -24,7 +17,7 @@ export interface Blocker {
    * then, because its jobs are at another address.
    */
   readonly worth: 'decisive' | 'always' | 'if_unsent';
-  readonly message: string;
+  readonly message: Message;
 }
 
 /** Summarises a pull once everything that can be sent was sent, and completes its row. */
@@ -48,20 +41,23 @@ export async function reportPull(
     ...takenOverNote(progress),
     ...blockerNote(progress, blocker),
   ];
-  const note = notes.length === 0 ? undefined : notes.join('; ');
-  await finishPull(db, end.pull, status, note, summary.discarded);
-  const message = [...summary.shortfalls, ...notes].join('; ');
-  return { ...summary, status, duration_ms: Math.round(durationMs), ...(message === '' ? {} : { message }) };
+  await finishPull(db, end.pull, status, notes, summary.discarded);
+  return { ...summary, status, duration_ms: Math.round(durationMs), notes };
 }
 
 /** The report of a failed pull. @param pull its number; `null` if it could not start. */
-export const failedReport = (feed: FeedName, pull: number | null, message: string, durationMs: number): PullReport => ({
+export const failedReport = (
+  feed: FeedName,
+  pull: number | null,
+  message: Message,
+  durationMs: number,
+): PullReport => ({
   feed,
   pull,
   ...NOTHING,
   status: 'failed',
   duration_ms: Math.round(durationMs),
-  message,
+  notes: [message],
 });
 
 /** Changes left to a later pull are judged by their present state, although the counts date from the takeover. */
@@ -79,31 +75,31 @@ function statusOf(
 const nothingNote = ({ summary, nothingMirrored: why }: PullState): string[] =>
   why === undefined ? [] : [describeNothingMirrored(summary, why.common, why.live)];
 
-const holdNote = ({ holdReason }: PullState): string[] =>
-  holdReason === undefined ? [] : [`deletes are held: ${holdReason}`];
+const holdNote = ({ holdReason }: PullState): Message[] =>
+  holdReason === undefined ? [] : [reword(holdReason, (text) => `deletes are held: ${text}`)];
 
 /** "Mirrored" alone would hide what a person has discarded. */
-function discardedNote({ feed, discarded }: PullSummary): string[] {
+function discardedNote({ feed, discarded }: PullSummary): Message[] {
   if (discarded === 0) return [];
   const postings = discarded === 1 ? '1 posting is' : `${discarded} postings are`;
-  return [
-    `${postings} not on the site as the feed has ${discarded === 1 ? 'it' : 'them'}, because a person discarded ` +
-      `${discarded === 1 ? 'it' : 'them'}: jobmirror review list ${feed} --discarded`,
-  ];
+  const them = discarded === 1 ? 'it' : 'them';
+  const text = `${postings} not on the site as the feed has ${them}, because a person discarded ${them}`;
+  return [messageOf(text, [{ action: { kind: 'list_entries', feed, discarded: true } }])];
 }
 
-function takenOverNote({ summary, takenOverBy }: PullState): string[] {
+function takenOverNote({ summary, takenOverBy }: PullState): Message[] {
   const { feed, pending, in_doubt, pending_deletes } = summary;
   const left = pending + in_doubt + pending_deletes;
   if (takenOverBy === undefined || left === 0) return [];
   const open = left === 1 ? '1 change of this one was open' : `${left} changes of this one were open`;
-  return [`pull ${takenOverBy} of the feed took over while ${open}, and counts them: jobmirror pulls ${feed}`];
+  const text = `pull ${takenOverBy} of the feed took over while ${open}, and counts them`;
+  return [messageOf(text, [{ action: { kind: 'list_pulls', feed } }])];
 }
 
-const blockerNote = ({ unsent }: PullState, blocker: Blocker | undefined): string[] =>
+const blockerNote = ({ unsent }: PullState, blocker: Blocker | undefined): Message[] =>
   blocker !== undefined && (unsent > 0 || blocker.worth !== 'if_unsent') ? [blocker.message] : [];
 
-export function exitStatusOf(report: PullReport): ExitStatus {
+export function exitStatusOf(report: Pick<PullReport, 'status'>): ExitStatus {
   switch (report.status) {
     case 'mirrored':
     case 'not_modified':

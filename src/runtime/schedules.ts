@@ -6,6 +6,7 @@ import { startRounds } from '../flow/rounds.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
 import { asReport } from '../pull/pull-slots.ts';
+import { pullReportJson } from '../review/read-model/pull-report.ts';
 import { type DueRun, type FeedSchedule, forgetSchedules, setSchedules } from '../store/feed/feed-schedule.ts';
 import { isPassing } from '../store/postgres/transient-error.ts';
 import type { App } from './app.ts';
@@ -57,8 +58,7 @@ export async function runSchedules(
     }
   };
   const lateness = watchLateness(
-    db,
-    log,
+    app,
     schedules.map(({ feed }) => feed),
   );
   const configurations = watchConfigurations(db, log);
@@ -130,7 +130,7 @@ async function pullAndReport(
     const durationMs = performance.now() - startedAt;
     const summary = await asReport(() => reportPull(db, setup.feed, end, blocker, durationMs));
     const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';
-    app.log[level](summary, 'pull ended');
+    app.log[level](pullReportJson(summary, app.writeAction), 'pull ended');
   };
   const reported = report().catch((error: unknown) => {
     app.log.error({ err: error, feed: setup.feed }, 'pull could not be reported');

@@ -1,5 +1,6 @@
 // The types of the site side: a request goes out, an exchange with its outcome comes back.
 
+import type { Message } from '../plan/message.ts';
 import type { LearntRewrites } from '../plan/observe-values.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import type { Fields, Problem } from '../posting/posting.ts';
@@ -59,7 +60,7 @@ export type Outcome =
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
   | { readonly kind: 'foreign'; readonly message: string }
   /** The request cannot succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. */
-  | { readonly kind: 'misconfigured'; readonly message: string };
+  | { readonly kind: 'misconfigured'; readonly message: Message };
 
 /**
  * What was sent and received, as recorded in the database: without the token, bodies cut at 64 KiB (8 KiB for HTML).

@@ -72,7 +72,10 @@ describe('confirmGone', () => {
     expect(await confirm(siteContextFor([], { sample: ['1'], trusted: true }).siteContext)).toEqual(GONE);
     expect(await confirm(siteContextFor([]).siteContext)).toMatchObject({
       kind: 'misconfigured',
-      message: expect.stringContaining('404'),
+      message: {
+        text: expect.stringContaining('404'),
+        next: [{ action: { kind: 'resume_site', site: 'board', because: 'emptied' } }],
+      },
     });
   });
 

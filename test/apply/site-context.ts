@@ -72,6 +72,7 @@ export function siteContextWith(
     claim: async () => ({ kind: 'nothing' }),
     recordOutcome: async () => 'recorded',
     log: logInto([]),
+    writeAction: ({ kind }) => kind,
     ...parts,
   } as SiteContext;
 }

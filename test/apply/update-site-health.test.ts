@@ -27,7 +27,14 @@ afterEach(async () => {
 
 /** Each process has its own. */
 const openSiteContext = (): SiteContext =>
-  ({ site, address: 'jobs.example.com', db, policy: {}, log: pino({ level: 'silent' }) }) as unknown as SiteContext;
+  ({
+    site,
+    address: 'jobs.example.com',
+    db,
+    policy: {},
+    log: pino({ level: 'silent' }),
+    writeAction: () => '',
+  }) as unknown as SiteContext;
 
 const accepted: Outcome = { kind: 'accepted' };
 const misconfigured: Outcome = { kind: 'misconfigured', message: 'redirects' };

@@ -1,6 +1,5 @@
 // The status of sites and feeds as text for people.
 import { describe, expect, it } from 'vitest';
-import { completeCommands } from '../../src/cli/command-line.ts';
 import { describeFeeds, describeSite } from '../../src/cli/output/describe-status.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 
@@ -47,14 +46,4 @@ describe('a schedule that nobody runs', () => {
     const lines = describeFeeds([{ ...feed, ...marks }] as unknown as Parameters<typeof describeFeeds>[0], write);
     expect(lines.some((line) => line.startsWith('LATE: feed acme: its run is '))).toBe(isLate);
   });
-});
-
-it.each([
-  ['see: jobmirror review list', 'see: jobmirror review list --config c.yaml'],
-  ['it is so: jobmirror resume board.', 'it is so: jobmirror resume board --config c.yaml.'],
-  ['a: jobmirror b c; d: jobmirror e', 'a: jobmirror b c --config c.yaml; d: jobmirror e --config c.yaml'],
-  ['a: jobmirror b c. If d: jobmirror e', 'a: jobmirror b c --config c.yaml. If d: jobmirror e --config c.yaml'],
-  ['update jobmirror, please', 'update jobmirror, please'],
-])('commands in stored texts are completed: %s', (text, completed) => {
-  expect(completeCommands(text, write)).toBe(completed);
 });

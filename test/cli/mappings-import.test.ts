@@ -112,7 +112,7 @@ describe('a site that cannot be asked', () => {
     await open();
     const { db } = await mirror.app();
     await db.query(
-      `insert into site_state (site, paused_since, pause_cause) values ('board', now(), 'it refuses all')`,
+      `insert into site_state (site, paused_since, pause_cause) values ('board', now(), '"it refuses all"')`,
     );
     await mirror.stopEngine();
     const refused = await imports([['p1', await make('p1')]]);

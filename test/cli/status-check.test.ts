@@ -128,7 +128,7 @@ it('/healthz answers 503 with the reasons for a failure, /readyz reports whether
   const well = await health(`${url}/healthz`);
   expect(well).toMatchObject({ status: 200, body: { ok: true, workers: 1, paused: [], failing: [] } });
   const { db } = await mirror.app();
-  await db.query(`update site_state set paused_since = now(), pause_cause = 'words of the site'`);
+  await db.query(`update site_state set paused_since = now(), pause_cause = '"words of the site"'`);
   const paused = await health(`${url}/healthz`);
   expect(paused).toMatchObject({
     status: 503,

@@ -95,8 +95,15 @@ describe('prints commands that work as typed', () => {
     expect((await run('status')).out).toContain(`for the reasons run: node`);
     const { db } = await mirror.app();
     const [state] = await db.query('select pause_cause from site_state');
-    expect(state?.pause_cause).toMatch(/: jobmirror review list$/);
-    expect(JSON.stringify(await db.query('select message from pull'))).not.toContain(mirror.folder);
+    expect(state?.pause_cause).toEqual({
+      text: expect.stringMatching(
+        /^\d+ of the first \d+ requests of pull 1 of feed acme failed, above the limit of 10 %$/,
+      ),
+      next: [{ words: 'for the reasons run', action: { kind: 'list_entries' } }],
+    });
+    const notes = JSON.stringify(await db.query('select shortfalls, notes from pull'));
+    expect(notes).not.toContain(mirror.folder);
+    expect(notes).not.toMatch(/jobmirror|--config/);
   });
 
   it('for a feed that is not proven complete', async () => {

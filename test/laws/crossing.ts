@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { FeedName, SiteName } from '../../src/posting/identifiers.ts';
-import type { PullReport } from '../../src/runtime/pull-report.ts';
+import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
 import type { Fault } from '../../src/sandbox/faults/read-fault.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
@@ -223,7 +223,7 @@ async function setFaults({ installation, random, story }: Life): Promise<void> {
 
 // Processes ------------------------------------------------------------------------------------------------------------
 
-async function sync(life: Life): Promise<PullReport> {
+async function sync(life: Life): Promise<PullReportJson> {
   const report = await life.installation.sync(life.setup.feed);
   life.story.push(`  sync: ${JSON.stringify(report)}`);
   checkCounts(report);

@@ -1,7 +1,7 @@
 // Ends all faults and lets an installation recover by itself.
 
 import type { SiteName } from '../../src/posting/identifiers.ts';
-import type { PullReport } from '../../src/runtime/pull-report.ts';
+import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
 import { retryChanges } from '../../src/store/change/act-in-review.ts';
 import { resumeSite, trustGone } from '../../src/store/site/site-state.ts';
 import type { Installation } from './installation.ts';
@@ -13,7 +13,7 @@ const PULLS = 5;
  * Switches the site's faults off, resumes the site as a person would, retries what failed, and pulls until nothing is left
  * to send. Returns the last report.
  */
-export async function heal(installation: Installation): Promise<PullReport> {
+export async function heal(installation: Installation): Promise<PullReportJson> {
   await installation.sandbox.setFaults([]);
   await installation.sandbox.requests.idle();
   const app = await installation.app();
@@ -34,5 +34,5 @@ async function sayEmptied(installation: Installation): Promise<void> {
   await resumeSite(db, 'board' as SiteName);
 }
 
-const isMoving = (report: PullReport): boolean =>
+const isMoving = (report: PullReportJson): boolean =>
   report.pending > 0 || report.pending_deletes > 0 || report.status === 'failed';

@@ -1,6 +1,6 @@
 // Checks the laws against the jobs that the site really has, the database, and one more pull.
 import { expect } from 'vitest';
-import type { PullReport } from '../../src/runtime/pull-report.ts';
+import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
 import type { TestPosting } from '../support/indeed-feed.ts';
 import type { Installation } from './installation.ts';
 
@@ -90,7 +90,7 @@ async function checkDatabase(
 }
 
 /** Law 2, added up here independently. It applies to complete pulls. */
-export function checkCounts(report: PullReport): void {
+export function checkCounts(report: PullReportJson): void {
   if (!report.complete) return;
   const { unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable } = report;
   expect(unchanged + created + updated + rejected + in_doubt + pending + failed + duplicates + unreadable).toBe(

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type DeleteLoad, holdReason, judgeDeletes, unreadableHold } from '../../src/plan/delete-guard.ts';
+import { messageOfReason } from '../../src/plan/desired-change.ts';
+import { merge, tell } from '../../src/plan/message.ts';
 
 const guard = { percent: 20, count: 5, missingPulls: 1 };
 const load = (changes: Partial<DeleteLoad>): DeleteLoad => ({
@@ -59,7 +61,7 @@ it.each([
   ],
   [2, true, '2 records could not be read since the key rule of this feed changed: each may be one of the postings '],
 ])('explains why %i unreadable records hold deletes (rekeyed: %s)', (records, rekeyed, opening) => {
-  expect(unreadableHold(records, rekeyed).startsWith(opening)).toBe(true);
+  expect(tell(unreadableHold(records, rekeyed), String).startsWith(opening)).toBe(true);
 });
 
 describe('holdReason', () => {
@@ -69,9 +71,9 @@ describe('holdReason', () => {
     ['nothing against the deletes', { kind: 'within' }, 0, undefined, undefined],
     ['too many', hold, 0, 'guard', 'too many'],
     ['any may be an unreadable posting', { kind: 'within' }, 1, 'unreadable', unreadableHold(1)],
-    ['both', hold, 2, 'guard', `too many; ${unreadableHold(2)}`],
+    ['both', hold, 2, 'guard', merge(['too many', unreadableHold(2)])],
   ] as const)('%s', (_name, verdict, withoutKey, kind, message) => {
     const reason = holdReason(verdict, { withoutKey, rekeyed: false });
-    expect([reason?.kind, reason?.message]).toEqual([kind, message]);
+    expect([reason?.kind, reason && messageOfReason(reason)]).toEqual([kind, message]);
   });
 });

@@ -130,7 +130,8 @@ describe('refused', () => {
     const site = { client: { show }, referenceField: 'number' };
     expect(await resolve('p1', exists(id), site)).toEqual({
       kind: 'refused',
-      message: expect.stringMatching(/"Nurse p2", seems to be another job.*--anyway/),
+      message: expect.stringMatching(/"Nurse p2", seems to be another job/),
+      mayInsist: true,
     });
     expect(await mappings()).toEqual([]);
     expect(await resolve('p1', exists(id, true), site)).toMatchObject({ kind: 'recorded' });

@@ -44,7 +44,10 @@ it('reports a pause only after attempts that started just before it have ended',
   const rest = await awaitQuiet(app, engine, siteName('board'), [feedName('acme')], {
     signal: new AbortController().signal,
   });
-  expect(rest).toMatchObject({ kind: 'waiting', message: expect.stringContaining('site board is paused: it refuses') });
+  expect(rest).toMatchObject({
+    kind: 'waiting',
+    message: { text: 'site board is paused: it refuses', next: [{ action: { kind: 'resume_site', site: 'board' } }] },
+  });
   expect(check).toBe(3);
 });
 

@@ -5,7 +5,7 @@ import { feedName } from '../../src/posting/identifiers.ts';
 import { failedReport } from '../../src/runtime/pull-report.ts';
 
 const write = (words: readonly string[]): string => `jobmirror ${words.join(' ')}`;
-const { message: _, ...NOTHING } = failedReport(feedName('acme'), 1, '', 0);
+const NOTHING = { ...failedReport(feedName('acme'), 1, '', 0), notes: [] };
 
 it.each([
   [1, 'acme: mirrored, with review: 1 seen, 1 held, 1 delete refused, 1 duplicate; 1 request in 0.0 s'],

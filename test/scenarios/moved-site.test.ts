@@ -4,6 +4,7 @@ import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { maintainBacklog } from '../../src/apply/maintain-backlog.ts';
 import type { SiteContext } from '../../src/apply/site-context.ts';
+import { textOf } from '../../src/plan/message.ts';
 import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { addressOf } from '../../src/site/base-address.ts';
@@ -105,7 +106,7 @@ describe('a site that has jobs', () => {
     await mirror.sandbox.setFaults([]);
     await moveTo('localhost');
     expect(await mirror.sync()).toMatchObject({ status: 'pending', updated: 0 });
-    expect((await state()).pauseCause).toContain('base_url leads to');
+    expect(textOf((await state()).pauseCause ?? '')).toContain('base_url leads to');
   });
 
   it('gets requests again once a person confirms that it is the same', async () => {

@@ -1,8 +1,9 @@
 // Reports of pulls that overlap, are incomplete, or leave doubts: every record is counted once.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
+import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { exitStatusOf, type PullReport, reportPull } from '../../src/runtime/pull-report.ts';
+import { exitStatusOf, reportPull } from '../../src/runtime/pull-report.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -10,7 +11,7 @@ let mirror: Mirror;
 afterEach(() => mirror?.close());
 
 /** The sum of a report's counts of records. */
-const placed = (report: PullReport): number =>
+const placed = (report: PullReportJson): number =>
   report.unchanged +
   report.created +
   report.updated +
@@ -41,8 +42,16 @@ describe('a pull that a later one takes over', () => {
     expect(second).toMatchObject({ pull: 2, status: 'mirrored', pending: 0 });
     expect(placed(second)).toBe(60);
     const { db } = await mirror.app();
-    expect(await db.query('select status, message from pull where id = 1')).toEqual([
-      { status: 'mirrored', message: report.message },
+    expect(await db.query('select status, notes from pull where id = 1')).toEqual([
+      {
+        status: 'mirrored',
+        notes: [
+          {
+            text: report.message?.replace(/: jobmirror.*/, ''),
+            next: [{ action: { kind: 'list_pulls', feed: 'acme' } }],
+          },
+        ],
+      },
     ]);
   });
 
@@ -59,7 +68,7 @@ describe('a pull that a later one takes over', () => {
     expect(await mirror.sync()).toMatchObject({ pull: 2, unchanged: 3 });
     const report = await reportPull(db, setup.feed, end, undefined, 0);
     expect(report).toMatchObject({ pull: 1, status: 'mirrored', created: 3, pending: 0 });
-    expect(report.message).toBeUndefined();
+    expect(report.notes).toEqual([]);
   });
 });
 

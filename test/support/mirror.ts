@@ -3,12 +3,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { actionWriter } from '../../src/cli/write-action.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { type PullReportJson, pullReportJson } from '../../src/review/read-model/pull-report.ts';
 import { type App, openAppFor } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/engine.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { mirrorFeed } from '../../src/runtime/mirror-feed.ts';
-import type { PullReport } from '../../src/runtime/pull-report.ts';
 import type { Timing } from '../../src/runtime/timing.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
@@ -45,7 +46,7 @@ export interface Mirror {
   stopEngine(graceMs?: number): Promise<void>;
   writeFeed(content: string | Buffer): Promise<void>;
   /** Mirrors one feed once, `acme` if none is named. */
-  sync(feed?: string): Promise<PullReport>;
+  sync(feed?: string): Promise<PullReportJson>;
   /** The site's jobs by `number`, without the fields that the site adds. */
   siteJobs(): Promise<Map<string, Readonly<Record<string, string>>>>;
   close(): Promise<void>;
@@ -73,7 +74,14 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
 
   async function openTheApp(): Promise<App> {
     const config = await loadConfig({ path: configPath, env, cwd: folder });
-    const app = await openAppFor({ ...config, log: { level: 'error' } }, { quiet: true, timing: options.timing });
+    const app = await openAppFor(
+      { ...config, log: { level: 'error' } },
+      {
+        quiet: true,
+        timing: options.timing,
+        writeAction: actionWriter((words) => ['jobmirror', ...words].join(' ')),
+      },
+    );
     app.log.level = process.env.TEST_LOG ?? 'silent';
     if (options.searched !== true) await declareNew(app.db);
     return app;
@@ -105,7 +113,8 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
       const open = await app();
       const [setup] = feedSetups(open.config, [feed]);
       if (setup === undefined) throw new Error(`the configuration has no feed ${feed}`);
-      return mirrorFeed(open, engine, setup, { signal: new AbortController().signal });
+      const report = await mirrorFeed(open, engine, setup, { signal: new AbortController().signal });
+      return pullReportJson(report, open.writeAction);
     },
     async siteJobs() {
       const jobs = await sandbox.inspect.jobs();

@@ -9,6 +9,7 @@ import { CONFIG_FILE } from '../../config/config-file.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { isKnownEncoding } from '../../feed/decode/charset.ts';
 import { kindOf } from '../../feed/source/sources.ts';
+import { type Message, reword } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
@@ -18,7 +19,8 @@ import { createSiteClient } from '../../site/http/client.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { checkDatabase, type DatabaseCheck } from '../check-database.ts';
-import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
+import { commandWriter, type WriteCommand } from '../command-line.ts';
+import { say } from '../write-action.ts';
 
 type Answers = ReadonlyMap<SiteName, Probe>;
 
@@ -47,6 +49,12 @@ export function checkCommand(): Command {
       }
       process.exitCode = mistakes.length + problems.length > 0 ? ExitStatus.failed : ExitStatus.done;
     });
+}
+
+/** The check of the database with its commands written. */
+interface WrittenCheck extends Pick<DatabaseCheck, 'unseen'> {
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 interface CheckOptions {
@@ -105,7 +113,7 @@ function verdict(
   { path }: Config,
   mistakes: readonly string[],
   problems: readonly string[],
-  { unseen }: DatabaseCheck,
+  { unseen }: WrittenCheck,
 ): string {
   const count = mistakes.length + problems.length;
   if (count > 0) return `${path} is not usable as it is: ${plural(count, 'problem')}.`;
@@ -130,24 +138,24 @@ const completed = (
   config: Config,
   { problems, warnings, unseen }: DatabaseCheck,
   write: WriteCommand,
-): DatabaseCheck => ({
+): WrittenCheck => ({
   unseen,
-  problems: problems.map((text) => completeCommands(text, write)),
-  warnings: [...unsearchedSites(config), ...warnings].map((text) => completeCommands(text, write)),
+  problems: problems.map((message) => say(message, write)),
+  warnings: [...unsearchedSites(config), ...warnings].map((message) => say(message, write)),
 });
 
-const warningsOf = ({ warnings, unseen }: DatabaseCheck): readonly string[] =>
+const warningsOf = ({ warnings, unseen }: WrittenCheck): readonly string[] =>
   unseen === undefined ? warnings : [...warnings, unseen];
 
 /** Warns of sites that cannot be searched for existing jobs before the first create. */
-const unsearchedSites = ({ feeds, sites }: Config): string[] => {
+const unsearchedSites = ({ feeds, sites }: Config): Message[] => {
   const used = new Set([...feeds.values()].map(({ siteName }) => siteName));
   return [...sites.values()]
     .filter(({ name, options }) => used.has(name) && !(options.listPath && options.referenceField))
-    .map(({ name }) => `site ${name}: ${UNSEARCHED}`);
+    .map(({ name }) => reword(UNSEARCHED, (text) => `site ${name}: ${text}`));
 };
 
-function describe(config: Config, answers: Answers, databaseCheck: DatabaseCheck): string[] {
+function describe(config: Config, answers: Answers, databaseCheck: WrittenCheck): string[] {
   return [
     `configuration: ${config.path}`,
     `database: ${config.database.kind === 'embedded' ? `embedded, in ${config.dataDir}` : 'Postgres'}`,
@@ -159,7 +167,7 @@ function describe(config: Config, answers: Answers, databaseCheck: DatabaseCheck
   ];
 }
 
-const warningLines = (config: Config, databaseCheck: DatabaseCheck): string[] =>
+const warningLines = (config: Config, databaseCheck: WrittenCheck): string[] =>
   [...config.warnings, ...warningsOf(databaseCheck)].map((warning) => `warning: ${warning}`);
 
 function describeSite({ name, options, requestsPerSecond, stateField }: SiteConfig, answer?: Probe): string[] {
@@ -208,7 +216,7 @@ const placeOf = ({ source: { from } }: FeedConfig): string => kindOf(from).place
 const nextRun = ({ schedule, timeZone }: FeedConfig): Date | undefined =>
   schedule === undefined ? undefined : CronExpressionParser.parse(schedule, { tz: timeZone }).next().toDate();
 
-function toJson(config: Config, answers: Answers, databaseCheck: DatabaseCheck, problems: readonly string[]): object {
+function toJson(config: Config, answers: Answers, databaseCheck: WrittenCheck, problems: readonly string[]): object {
   return {
     path: config.path,
     right: problems.length === 0 && databaseCheck.unseen === undefined,

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { releaseOrphans } from '../../apply/maintain-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
+import { type Advice, type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { UserError } from '../../runtime/exit-status.ts';
@@ -12,9 +13,10 @@ import { noteAct } from '../../store/review/audit.ts';
 import { declareChecked } from '../../store/site/site-search.ts';
 import { printJson, printLine } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
-import { commandWriter, completeCommands } from '../command-line.ts';
+import { commandWriter } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { withApp } from '../with-app.ts';
+import { say } from '../write-action.ts';
 
 interface FeedsOptions {
   readonly config?: string;
@@ -84,7 +86,7 @@ function newCommand(): Command {
         await db.transaction(async (tx) => {
           const doubtful = await doubtfulFeeds(tx, { site: siteName, address }, namedFeeds(config));
           if (doubtful.length > 0) {
-            throw new UserError(completeCommands(refuseNew(feed, siteName, doubtful), commandWriter(options.config)));
+            throw new UserError(say(refuseNew(feed, siteName, doubtful), commandWriter(options.config)));
           }
           await declareChecked(tx, feed, siteName, { declared: true });
           await noteAct(tx, { actor: actorName(options.as), action: 'new feed', feed, detail: { site: siteName } });
@@ -96,8 +98,8 @@ function newCommand(): Command {
 }
 
 /** Why the site may have jobs of the feed after all, and what to do about each feed that may have created them. */
-function refuseNew(feed: FeedName, site: SiteName, doubtful: readonly DoubtfulFeed[]): string {
-  return [
+function refuseNew(feed: FeedName, site: SiteName, doubtful: readonly DoubtfulFeed[]): Message {
+  const text = [
     ...doubtful.map(({ feed: left, creates, orphans }) => {
       const parts = [
         ...(creates === 0
@@ -108,15 +110,14 @@ function refuseNew(feed: FeedName, site: SiteName, doubtful: readonly DoubtfulFe
       return `feed ${left} is not in the configuration, and has ${parts.join(' and ')} on site ${site}`;
     }),
     `${feed} would make such jobs a second time, so nothing was changed`,
-    ...doubtful.map(({ feed: left, creates }) =>
-      [
-        `If ${feed} is the new name of ${left}: jobmirror feeds rename ${left} ${feed}`,
-        creates === 0
-          ? `If not, wait until a sync has deleted the orphan site jobs of ${left}`
-          : `If not, resolve its doubts first: jobmirror review list ${left}`,
-      ].join('. '),
-    ),
   ].join('. ');
+  const next = doubtful.flatMap(({ feed: left, creates }): Advice[] => [
+    { words: `If ${feed} is the new name of ${left}`, action: { kind: 'rename_feed', feed: left, to: feed } },
+    creates === 0
+      ? { words: `If not, wait until a sync has deleted the orphan site jobs of ${left}` }
+      : { words: 'If not, resolve its doubts first', action: { kind: 'list_entries', feed: left } },
+  ]);
+  return messageOf(text, next);
 }
 
 function retireCommand(): Command {
@@ -134,7 +135,7 @@ function retireCommand(): Command {
         const doubts =
           inDoubt === 0
             ? ''
-            : ` The site may have a job for each of ${plural(inDoubt, 'create')} in doubt: jobmirror review list ${feed}.`;
+            : ` The site may have a job for each of ${plural(inDoubt, 'create')} in doubt: ${commandWriter(options.config)(['review', 'list', feed])}.`;
         const search =
           searched.length === 0
             ? ''

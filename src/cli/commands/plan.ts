@@ -12,8 +12,9 @@ import { stopSignal } from '../../runtime/stop-signal.ts';
 import { OutputFailedError } from '../../telemetry/output-failure.ts';
 import { printJson, printLine, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
 import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
-import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
+import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { describeChange, describeUnsent } from '../output/describe-change.ts';
+import { actionWriter, say } from '../write-action.ts';
 
 export function planCommand(): Command {
   return new Command('plan')
@@ -29,7 +30,12 @@ export function planCommand(): Command {
       const write = commandWriter(options.config);
       try {
         if (setups.length > 0) {
-          const app = await openAppFor(config, { quiet: true, json: options.json, signal: stopping.signal });
+          const app = await openAppFor(config, {
+            quiet: true,
+            json: options.json,
+            signal: stopping.signal,
+            writeAction: actionWriter(write),
+          });
           try {
             for (const setup of setups)
               statuses.push(await planOne(app, setup, stopping.signal, options.json === true, write));
@@ -60,13 +66,13 @@ async function planOne(
     const end = await planFeed(setup, { db: app.db, log: app.log, signal, onProgress }, async (line) => {
       progress.clear();
       if (line.operation !== 'none') counts[line.operation]++;
-      if (json) await printJson(line);
-      else if (line.operation === 'none') await printLine(describeUnsent(line));
-      else await printLine(describeChange(line, (reason) => completeCommands(reason, write)));
+      if (json) await printJson(line.reason === undefined ? line : { ...line, reason: say(line.reason, write) });
+      else if (line.operation === 'none') await printLine(describeUnsent(line, write));
+      else await printLine(describeChange(line, write));
     });
     progress.clear();
     if (end.kind === 'busy') return fail(setup.feed, 'it is being pulled right now; try again later');
-    if (end.kind === 'failed') return fail(setup.feed, completeCommands(end.message, write));
+    if (end.kind === 'failed') return fail(setup.feed, say(end.message, write));
     printNotice(
       `${setup.feed}: ${end.seen} seen: ${counts.create} to create, ${counts.update} to update, ` +
         `${counts.delete} to delete, ${end.unchanged} unchanged, ${end.rejected} rejected, ` +
@@ -76,10 +82,9 @@ async function planOne(
     if (mirroredNothing(outcome)) {
       printNotice(`  ${describeNothingMirrored(outcome, end.common, end.live, 'would be')}`);
     }
-    if (end.holdReason !== undefined)
-      printNotice(`  deletes would be held: ${completeCommands(end.holdReason, write)}`);
+    if (end.holdReason !== undefined) printNotice(`  deletes would be held: ${say(end.holdReason, write)}`);
     for (const shortfall of end.shortfalls) {
-      printNotice(`  nothing would be deleted: ${completeCommands(shortfall, write)}`);
+      printNotice(`  nothing would be deleted: ${say(shortfall, write)}`);
     }
     return end.shortfalls.length > 0 ? ExitStatus.failed : ExitStatus.done;
   } catch (error) {

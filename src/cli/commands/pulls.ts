@@ -4,13 +4,14 @@ import { type CountedPull, countedPulls } from '../../store/review/overview.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatBytes } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';
-import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
+import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { pullStatus } from '../output/describe-status.ts';
 import { pullJson } from '../output/pull-json.ts';
 import { formatTable } from '../output/table.ts';
 import { withApp } from '../with-app.ts';
+import { sayAll } from '../write-action.ts';
 
 const SHOWN_PULLS = 20;
 
@@ -75,5 +76,5 @@ const rowOf = (pull: CountedPull, write: WriteCommand): string[] => [
   String(pull.requests),
   formatBytes(pull.bytes),
   pull.durationMs === undefined ? '-' : (pull.durationMs / 1000).toFixed(1),
-  oneLine(completeCommands([pull.message ?? [], ...pull.shortfalls].flat().join('; '), write)),
+  oneLine(sayAll([...pull.notes, ...pull.shortfalls], write)),
 ];

@@ -16,11 +16,12 @@ import {
 } from '../../store/review/review-entries.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
+import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { formatTable } from '../output/table.ts';
 import { withApp } from '../with-app.ts';
+import { say } from '../write-action.ts';
 
 interface ListOptions {
   readonly config?: string;
@@ -46,14 +47,15 @@ export function reviewListCommand(): Command {
         const feed = name === undefined ? undefined : await knownFeed(app.db, app.config, name);
         const kinds = options.kind === undefined ? ENTRY_KINDS : [options.kind];
         const filter = { feed, kinds, discarded: options.discarded === true };
-        if (options.json === true) return printEntries(app, filter, options.limit);
+        if (options.json === true) return printEntries(app, filter, options);
         return printTables(app, filter, options);
       }),
     );
 }
 
-async function printEntries({ db, config }: App, filter: EntryFilter, limit: number | undefined): Promise<void> {
-  for await (const entry of reviewEntries(db, filter, limit)) {
+async function printEntries({ db, config }: App, filter: EntryFilter, options: ListOptions): Promise<void> {
+  const write = commandWriter(options.config);
+  for await (const entry of reviewEntries(db, filter, options.limit)) {
     await printJson({
       id: entry.id,
       feed: entry.feed,
@@ -64,7 +66,7 @@ async function printEntries({ db, config }: App, filter: EntryFilter, limit: num
       since: entry.since,
       age_seconds: Math.floor(entry.ageMs / 1000),
       escalated: filter.discarded !== true && escalates(entry, config),
-      reason: entry.reason,
+      reason: say(entry.reason, write),
       ...(filter.discarded === true ? { discarded: true } : {}),
     });
   }
@@ -87,7 +89,7 @@ async function printTables({ db, config }: App, filter: EntryFilter, options: Li
     await printLines(
       formatTable(
         COLUMNS,
-        entries.map((entry) => rowOf(entry, !discarded && escalates(entry, config))),
+        entries.map((entry) => rowOf(entry, !discarded && escalates(entry, config), write)),
       ),
     );
     if (total > entries.length) await printLine(`… and ${total - entries.length} more (--limit, --kind, --json)`);
@@ -129,14 +131,14 @@ const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   held: 'held',
 };
 
-const rowOf = (entry: ReviewEntry, escalated: boolean): string[] => [
+const rowOf = (entry: ReviewEntry, escalated: boolean, write: WriteCommand): string[] => [
   String(entry.id),
   entry.feed,
   entry.key === undefined ? '-' : oneLine(entry.key, 40),
   KIND_WORDS[entry.kind],
   formatTime(entry.since),
   formatSpan(entry.ageMs),
-  `${escalated ? 'ESCALATED: ' : ''}${oneLine(entry.reason)}`,
+  `${escalated ? 'ESCALATED: ' : ''}${oneLine(say(entry.reason, write))}`,
 ];
 
 /** The held deletes of a feed, the reason, and the commands that decide them. */
@@ -144,7 +146,7 @@ export function describeGroup(group: HeldGroup, mark: string, write: WriteComman
   const { feed, count, since, ageMs, reason } = group;
   const deletes = count === 1 ? '1 delete is' : `${count} deletes are`;
   return [
-    `${mark}${feed}: ${deletes} held, since ${formatTime(since)} (${formatSpan(ageMs)}): ${completeCommands(reason, write)}`,
+    `${mark}${feed}: ${deletes} held, since ${formatTime(since)} (${formatSpan(ageMs)}): ${say(reason, write)}`,
     `  see them:          ${write(['review', 'list', feed, '--kind', 'held'])}`,
     `  delete them:       ${write(['review', 'approve', feed, '--count', String(count)])}`,
     `  keep one of them:  ${write(['review', 'discard', 'ID'])}`,

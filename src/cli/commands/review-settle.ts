@@ -87,7 +87,10 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
   const site = configured && openSite(configured);
   try {
     const report = await resolveEntry(app.db, id, verdict, { actor: actorName(options.as), site });
-    if (report.kind === 'refused') throw new UserError(`entry ${id}: ${report.message}`);
+    if (report.kind === 'refused') {
+      const insist = report.mayInsist === true ? '; if it is the right one nevertheless, add --anyway' : '';
+      throw new UserError(`entry ${id}: ${report.message}${insist}`);
+    }
     if (report.warning !== undefined) printNotice(`warning: ${report.warning}`);
     const { feed, key } = report;
     const message = verdict.kind === 'missing' ? 'to be sent again' : `job ${verdict.siteJobId} adopted`;

@@ -1,6 +1,7 @@
 // `jobmirror review show`: all about one entry, and the exact commands that can be run for it.
 import { Command } from 'commander';
 import type { EntryAction } from '../../plan/action.ts';
+import { messageOfReason } from '../../plan/desired-change.ts';
 import { escalates } from '../../review/escalation.ts';
 import { type ActionableEntry, possibleActions } from '../../review/possible-actions.ts';
 import { UserError } from '../../runtime/exit-status.ts';
@@ -10,7 +11,7 @@ import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { entryNumber } from '../option-values.ts';
 import { describeEntry } from '../output/describe-entry.ts';
 import { withApp } from '../with-app.ts';
-import { actionLine, writeAction } from '../write-action.ts';
+import { actionLine, say, writeAction } from '../write-action.ts';
 
 export function reviewShowCommand(): Command {
   return new Command('show')
@@ -28,7 +29,7 @@ export function reviewShowCommand(): Command {
         if (options.json === true) return printJson(toJson(entry, escalated, actions, write));
         const lines = actions.map((action) => actionLine(action, write));
         const possible = lines.length === 0 ? [] : ['', 'Possible:', ...lines];
-        return printLines([...describeEntry(entry, escalated), ...possible]);
+        return printLines([...describeEntry(entry, escalated, write), ...possible]);
       }),
     );
 }
@@ -72,7 +73,7 @@ function toJson(entry: EntryDetails, escalated: boolean, actions: readonly Entry
     since: change.since,
     age_seconds: Math.floor(change.ageMs / 1000),
     escalated,
-    reason: change.reason?.message ?? null,
+    reason: change.reason === undefined ? null : say(messageOfReason(change.reason), write),
     problems: change.reason?.problems ?? [],
     note: change.reason?.note ?? null,
     attempts: change.attempts,

@@ -1,5 +1,6 @@
 // `jobmirror start`: runs the schedules and the workers, and serves /healthz, until stopped.
 import { Command } from 'commander';
+import { tell } from '../../plan/message.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
 import { startEngine } from '../../runtime/engine.ts';
@@ -9,7 +10,9 @@ import { startHealth } from '../../runtime/http/health.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { runSchedules } from '../../runtime/schedules.ts';
 import { STOP_WITHIN_MS, type StopSignal, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
+import { commandWriter } from '../command-line.ts';
 import { leftBehind } from '../left-behind.ts';
+import { actionWriter } from '../write-action.ts';
 
 export function startCommand(): Command {
   return new Command('start')
@@ -20,7 +23,11 @@ export function startCommand(): Command {
       if (setups.length === 0)
         throw new UserError(broken.map(({ feed, message }) => `feed ${feed}: ${message}`).join('\n'));
       const stopping = stopSignal();
-      const opening = openAppFor(config, { waitUntil: stopping.signal, json: true });
+      const opening = openAppFor(config, {
+        waitUntil: stopping.signal,
+        json: true,
+        writeAction: actionWriter(commandWriter(options.config)),
+      });
       const app = await unlessStopped(stopping, opening);
       if (app === undefined) return stopping.release();
       for (const { feed, message } of broken)
@@ -47,7 +54,7 @@ async function runUntilStopped(app: App, setups: readonly FeedSetup[], stopping:
     ends.push(() => schedules.stop(STOP_WITHIN_MS));
     const retention = startRetention(app);
     ends.push(() => retention.stop());
-    for (const text of await leftBehind(app)) app.log.warn(text);
+    for (const message of await leftBehind(app)) app.log.warn(tell(message, app.writeAction));
     app.log.info({ feeds: setups.length, sites: [...engine.siteContexts.keys()], health: health.url }, 'started');
     await stopping.stopped;
   } finally {

@@ -22,10 +22,11 @@ import { countOrphans } from '../../store/site/orphan-site-jobs.ts';
 import { refusedTokens } from '../../store/site/refused-token.ts';
 import { readSiteState, stateAt } from '../../store/site/site-state.ts';
 import { oneLine, printJson, printLines } from '../../telemetry/print.ts';
-import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
+import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { describeFeeds, describeSite, type MarkedFeed, type SiteOverview } from '../output/describe-status.ts';
 import { pullJson } from '../output/pull-json.ts';
 import { withApp } from '../with-app.ts';
+import { say } from '../write-action.ts';
 
 export function statusCommand(): Command {
   return new Command('status')
@@ -98,17 +99,17 @@ const DETAIL_CHARS = 1_000;
 
 /** Omits the detail if the site's line already gives it. */
 function describeCondition({ message, detail }: Condition, siteLines: readonly string[], write: WriteCommand): string {
-  const text = detail === undefined ? '' : completeCommands(detail, write);
+  const text = detail === undefined ? '' : say(detail, write);
   const isShown = text === '' || siteLines.some((line) => line.includes(text));
-  return completeCommands(message, write) + (isShown ? '' : `: ${oneLine(text, DETAIL_CHARS)}`);
+  return say(message, write) + (isShown ? '' : `: ${oneLine(text, DETAIL_CHARS)}`);
 }
 
 const conditionJson = ({ kind, site, feed, message, detail }: Condition, write: WriteCommand): object => ({
   condition: kind,
   site: site ?? null,
   feed: feed ?? null,
-  message: completeCommands(message, write),
-  detail: detail === undefined ? null : completeCommands(detail, write),
+  message: say(message, write),
+  detail: detail === undefined ? null : say(detail, write),
 });
 
 const checkJson = ({ failing, review }: Assessment, write: WriteCommand): object => ({
@@ -188,20 +189,20 @@ function siteJson(
     site: state.site,
     state: siteStatusOf(state),
     paused_since: state.pausedSince ?? null,
-    pause_cause: state.pauseCause === undefined ? null : completeCommands(state.pauseCause, write),
+    pause_cause: state.pauseCause === undefined ? null : say(state.pauseCause, write),
     next_probe: from(state.probeInMs),
     waits_until: state.waitsMs > 0 ? from(state.waitsMs) : null,
     learnt_requests_per_second: state.learntRate ?? null,
     token_refused: state.tokenRefused,
     other_refused_tokens: (otherRefused ?? []).map(({ since, notedBy }) => ({ since, noted_by: notedBy })),
     unreachable_streak: state.unreachableStreak,
-    last_message: state.lastMessage ?? null,
+    last_message: state.lastMessage === undefined ? null : say(state.lastMessage, write),
     address: state.address ?? null,
     moved_to: move?.to ?? null,
     orphans,
     workers,
     configurations_differ: differences ?? null,
-    failing: failing.filter(({ site }) => site === state.site).map(({ message }) => completeCommands(message, write)),
+    failing: failing.filter(({ site }) => site === state.site).map(({ message }) => say(message, write)),
   };
 }
 
@@ -225,7 +226,7 @@ function feedJson(feed: MarkedFeed, failing: readonly Condition[], write: WriteC
     unreadable: feed.unreadable,
     duplicates: feed.duplicates,
     discarded: feed.discarded,
-    hold_reason: feed.holdReason ?? null,
+    hold_reason: feed.holdReason === undefined ? null : say(feed.holdReason, write),
     held_for_seconds: seconds(feed.heldForMs),
     in_doubt_for_seconds: seconds(feed.inDoubtForMs),
     schedule: feed.schedule?.pattern ?? null,
@@ -233,7 +234,7 @@ function feedJson(feed: MarkedFeed, failing: readonly Condition[], write: WriteC
     last_run: feed.history?.lastRunAt ?? null,
     last_complete: feed.history?.lastComplete?.at ?? null,
     late_seconds: feed.schedule === undefined ? null : Math.floor(feed.schedule.lateMs / 1000),
-    failing: failing.filter((each) => each.feed === feed.feed).map(({ message }) => completeCommands(message, write)),
+    failing: failing.filter((each) => each.feed === feed.feed).map(({ message }) => say(message, write)),
     last_pull: feed.lastPull === undefined ? null : pullJson(feed.lastPull, write),
   };
 }

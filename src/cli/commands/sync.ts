@@ -2,12 +2,13 @@
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { type PullReport, pullReportJson } from '../../review/read-model/pull-report.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
 import { ExitStatus, UserError, worst } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
-import { exitStatusOf, failedReport, type PullReport } from '../../runtime/pull-report.ts';
+import { exitStatusOf, failedReport } from '../../runtime/pull-report.ts';
 import { removeOldRowsBriefly } from '../../runtime/retention.ts';
 import { STOP_WITHIN_MS, stopSignal } from '../../runtime/stop-signal.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';
@@ -15,9 +16,10 @@ import { giveUpPull } from '../../store/pull/pull-row.ts';
 import { OutputFailedError } from '../../telemetry/output-failure.ts';
 import { printJson, printLine, printNotice } from '../../telemetry/print.ts';
 import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
-import { commandWriter, completeCommands } from '../command-line.ts';
+import { commandWriter } from '../command-line.ts';
 import { leftBehind } from '../left-behind.ts';
-import { describeReport, withCommands } from '../output/describe-report.ts';
+import { describeReport } from '../output/describe-report.ts';
+import { actionWriter, say } from '../write-action.ts';
 
 /** How many feeds are mirrored in parallel. */
 const FEEDS_AT_ONCE = 2;
@@ -65,12 +67,13 @@ async function mirrorAll(
       quiet: options.verbose !== true,
       json: options.json,
       waitUntil: signal,
+      writeAction: actionWriter(commandWriter(options.config)),
     });
     try {
       statuses = await syncAll(app, setups, signal, options);
       await removeOldRowsBriefly(app, signal);
       for (const text of await leftBehind(app)) {
-        printNotice(completeCommands(text, commandWriter(options.config)));
+        printNotice(say(text, commandWriter(options.config)));
       }
     } finally {
       await app.close();
@@ -79,7 +82,7 @@ async function mirrorAll(
   } catch (error) {
     // JSON readers get a line for each feed even if the database can't be used.
     if (options.json !== true || statuses.length > 0) throw error;
-    for (const { feed } of setups) await printJson(failedReport(feed, null, (error as Error).message, 0));
+    for (const { feed } of setups) await print(failedReport(feed, null, (error as Error).message, 0), options);
     return [ExitStatus.failed];
   }
 }
@@ -161,7 +164,7 @@ async function syncFeed(
 
 async function print(report: PullReport, { json, config }: SyncOptions): Promise<void> {
   const write = commandWriter(config);
-  if (json === true) return printJson(withCommands(report, write));
+  if (json === true) return printJson(pullReportJson(report, actionWriter(write)));
   const text = describeReport(report, write);
   if (report.status === 'failed') printNotice(text);
   else await printLine(text);

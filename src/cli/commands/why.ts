@@ -1,11 +1,12 @@
 // `jobmirror why`: explains why one posting is, or is not, on the site as it is.
 import { Command } from 'commander';
+import { messageOfReason } from '../../plan/desired-change.ts';
 import { postingKey } from '../../posting/identifiers.ts';
 import { describeHistory } from '../../review/describe-history.ts';
 import { type PostingStory, readStory } from '../../store/review/posting-history.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import { commandWriter, completeCommands, type WriteCommand } from '../command-line.ts';
+import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { pullJson } from '../output/pull-json.ts';
 import { withApp } from '../with-app.ts';
@@ -26,7 +27,7 @@ export function whyCommand(): Command {
         const words = { at: formatTime, span: formatSpan };
         return printLines(
           describeHistory(story, words).map((line) =>
-            line.kind === 'action' ? actionLine(line.action, write) : completeCommands(say(line.message, write), write),
+            line.kind === 'action' ? actionLine(line.action, write) : say(line.message, write),
           ),
         );
       }),
@@ -58,7 +59,7 @@ function toJson({ live, change, lastPull, ...story }: PostingStory, write: Write
             desired_fields: change.fields ?? null,
             since: change.since,
             attempts: change.attempts,
-            reason: change.reason?.message ?? null,
+            reason: change.reason === undefined ? null : say(messageOfReason(change.reason), write),
             problems: change.reason?.problems ?? [],
             note: change.reason?.note ?? null,
           },

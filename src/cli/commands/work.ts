@@ -4,6 +4,8 @@ import { openAppFor, readConfig } from '../../runtime/app.ts';
 import { startEngine } from '../../runtime/engine.ts';
 import { startRetention } from '../../runtime/retention.ts';
 import { STOP_WITHIN_MS, stopSignal, unlessStopped } from '../../runtime/stop-signal.ts';
+import { commandWriter } from '../command-line.ts';
+import { actionWriter } from '../write-action.ts';
 
 export function workCommand(): Command {
   return new Command('work')
@@ -11,7 +13,8 @@ export function workCommand(): Command {
     .action(async (options: { config?: string }) => {
       const config = await readConfig(options);
       const stopping = stopSignal();
-      const opening = openAppFor(config, { waitUntil: stopping.signal, json: true });
+      const writer = actionWriter(commandWriter(options.config));
+      const opening = openAppFor(config, { waitUntil: stopping.signal, json: true, writeAction: writer });
       const app = await unlessStopped(stopping, opening);
       if (app === undefined) return stopping.release();
       try {

@@ -1,8 +1,10 @@
 // Runs the demo's story: three pulls of a changing feed, each planned, mirrored and explained, then the proof.
+import { textOf } from '../../plan/message.ts';
 import { planFeed } from '../../pull/plan-feed.ts';
+import type { PullReport } from '../../review/read-model/pull-report.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
-import { exitStatusOf, type PullReport } from '../../runtime/pull-report.ts';
+import { exitStatusOf } from '../../runtime/pull-report.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import { createSiteClient } from '../../site/http/client.ts';
 import type { PlannedChange } from '../../store/backlog/planned-changes.ts';
@@ -84,7 +86,7 @@ async function tellSecondPull(telling: Telling): Promise<readonly ReviewEntry[]>
   for await (const entry of reviewEntries(db, filter, undefined)) review.push(entry);
   page.say('\nWhat could not be sent waits for a person, and did not hold up the rest:');
   for (const { id, kind, key = '', reason } of review) {
-    page.say(`${id}  ${page.paint('yellow', kind)} ${key}: ${reason}`, 4);
+    page.say(`${id}  ${page.paint('yellow', kind)} ${key}: ${textOf(reason)}`, 4);
   }
   return review;
 }
@@ -126,7 +128,7 @@ async function plan({ stage, signal }: Telling): Promise<readonly PlannedChange[
     case 'planned':
       return changes;
     case 'failed':
-      throw new UserError(`the demo's feed could not be planned: ${end.message}`);
+      throw new UserError(`the demo's feed could not be planned: ${textOf(end.message)}`);
     case 'busy':
       throw new UserError(`another process is pulling the feed of this demo, ${stage.configPath}`);
     default:
@@ -158,7 +160,7 @@ const nameChange =
     const sign = page.paint(SIGN_STYLES[operation], CHANGE_SIGNS[operation]);
     const head = `${sign} ${operation} ${key}`;
     // Replaces the first line, whose feed name says nothing in the demo.
-    if (operation === 'update') return describeChange(change).replace(/^.*/, () => head);
+    if (operation === 'update') return describeChange(change, String).replace(/^.*/, () => head);
     const text = (name: string): string => fields[name]?.to ?? fields[name]?.from ?? '';
     const place = `${text('location-city')}, ${text('location-state')}`;
     return `${head}  ${text('title')} (${place})`;

@@ -1,12 +1,16 @@
 // Formats a planned change for people, field by field.
 import type { PlannedChange, UnsentPosting } from '../../store/backlog/planned-changes.ts';
 import { oneLine as singleLine } from '../../telemetry/print.ts';
+import type { WriteCommand } from '../command-line.ts';
+import { say } from '../write-action.ts';
 
 /** The first character of a line, as in a diff. */
 export const CHANGE_SIGNS = { create: '+', update: '~', delete: '-' } as const;
 
 /** A posting or record that is not sent, with every reason. For an unreadable record, also its beginning. */
-export function describeUnsent({ feed, key, kind, reason, problems, excerpt }: UnsentPosting): string {
+export function describeUnsent(unsent: UnsentPosting, write: WriteCommand): string {
+  const { feed, key, kind, problems, excerpt } = unsent;
+  const reason = say(unsent.reason, write);
   const lines = [
     `! ${kind} ${feed} ${key === null ? '(no usable key)' : singleLine(key, 200)}: ${singleLine(reason, 500)}`,
   ];
@@ -22,11 +26,10 @@ const SHOWN_CHARACTERS = 100;
 /** Unchanged characters shown before the first difference. */
 const CONTEXT_CHARACTERS = 30;
 
-/** @param complete adds the `--config` option to commands in a reason. */
-export function describeChange(change: PlannedChange, complete: (reason: string) => string = String): string {
+export function describeChange(change: PlannedChange, write: WriteCommand): string {
   const held = change.held === true ? ' (held for approval)' : '';
   const lines = [`${CHANGE_SIGNS[change.operation]} ${change.operation} ${change.feed} ${change.key}${held}`];
-  if (change.reason !== undefined) lines.push(`    reason: ${singleLine(complete(change.reason), 500)}`);
+  if (change.reason !== undefined) lines.push(`    reason: ${singleLine(say(change.reason, write), 500)}`);
   if (change.operation === 'delete') return lines.join('\n');
   for (const [name, { from, to }] of Object.entries(change.fields)) {
     lines.push(from === null ? `    ${name}: ${excerpt(oneLine(to), 0)}` : `    ${name}: ${difference(from, to)}`);

@@ -1,4 +1,5 @@
 // Formats one review entry for people: its problems, the desired fields, what the site has, and what was sent.
+import { messageOfReason } from '../../plan/desired-change.ts';
 import type { Fields, Problem } from '../../posting/posting.ts';
 import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
 import type { EditRow } from '../../store/review/override.ts';
@@ -6,9 +7,11 @@ import type { FailureRow, LiveJob } from '../../store/review/posting-history.ts'
 import type { EntryDetails, RecordEntry } from '../../store/review/review-entry.ts';
 import { terminalText } from '../../telemetry/terminal-text.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
+import type { WriteCommand } from '../command-line.ts';
+import { say } from '../write-action.ts';
 import { formatTable } from './table.ts';
 
-export function describeEntry(entry: EntryDetails, escalated: boolean): string[] {
+export function describeEntry(entry: EntryDetails, escalated: boolean, write: WriteCommand): string[] {
   if (entry.kind === 'record') return describeRecord(entry.record);
   const { change, live, edits, failures } = entry;
   const desired = { create: 'to be created', update: 'to be updated', delete: 'to be deleted' }[change.operation];
@@ -18,7 +21,7 @@ export function describeEntry(entry: EntryDetails, escalated: boolean): string[]
     `entry ${change.id}: ${state}, since ${formatTime(change.since)} (${formatSpan(change.ageMs)})`,
     `posting ${change.key} of feed ${change.feed}, site ${change.site}: ${desired}`,
     ...describeLive(live, change),
-    ...(change.reason === undefined ? [] : [`reason: ${change.reason.message}`]),
+    ...(change.reason === undefined ? [] : [`reason: ${say(messageOfReason(change.reason), write)}`]),
     ...(change.reason?.note === undefined ? [] : [`last check for its job: ${change.reason.note}`]),
     ...describeProblems(change.reason?.problems ?? []),
     ...describeAttempt(change),

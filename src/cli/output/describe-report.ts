@@ -1,8 +1,9 @@
-// Formats the report of a pull for people, and completes the commands in it.
+// Formats the report of a pull for people, with the commands to go on with.
 import { mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
-import type { PullReport } from '../../runtime/pull-report.ts';
-import { completeCommands, type WriteCommand } from '../command-line.ts';
+import type { PullReport } from '../../review/read-model/pull-report.ts';
+import type { WriteCommand } from '../command-line.ts';
+import { sayAll } from '../write-action.ts';
 
 /** Counts in the order of display, with their singular and plural words. */
 const PARTS = [
@@ -23,18 +24,11 @@ const PARTS = [
   ['unreadable', 'unreadable'],
 ] as const satisfies readonly (readonly [keyof PullReport, one: string, many?: string])[];
 
-/** The report with its commands completed. */
-export const withCommands = (report: PullReport, write: WriteCommand): PullReport => ({
-  ...report,
-  shortfalls: report.shortfalls.map((text) => completeCommands(text, write)),
-  ...(report.message === undefined ? {} : { message: completeCommands(report.message, write) }),
-});
-
 /** The report for people: one line of counts, then what to know and do. */
-export function describeReport(written: PullReport, write: WriteCommand): string {
-  const report = withCommands(written, write);
+export function describeReport(report: PullReport, write: WriteCommand): string {
   const lines = [describeCounts(report)];
-  if (report.message !== undefined) lines.push(`  ${report.message}`);
+  const messages = [...report.shortfalls, ...report.notes];
+  if (messages.length > 0) lines.push(`  ${sayAll(messages, write)}`);
   if (report.status === 'incomplete') lines.push('  The feed is not proven complete, so nothing was deleted.');
   if (report.held > 0) {
     const wait = report.held === 1 ? '1 delete waits' : `${report.held} deletes wait`;

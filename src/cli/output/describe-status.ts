@@ -1,5 +1,6 @@
 // Formats the status of sites and feeds for people: first what needs somebody, then the numbers.
 import { describeMove } from '../../apply/confirm-address.ts';
+import { actionsOf, type Message, reword, textOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
 import { siteStatusOf } from '../../review/site-status.ts';
 import { describeLate, isLate } from '../../runtime/late-schedules.ts';
@@ -13,8 +14,9 @@ import type { RefusedToken } from '../../store/site/refused-token.ts';
 import type { SiteState } from '../../store/site/site-state.ts';
 import { oneLine } from '../../telemetry/print.ts';
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
-import { completeCommands, type WriteCommand } from '../command-line.ts';
+import type { WriteCommand } from '../command-line.ts';
 import { describeLeft } from '../left-behind.ts';
+import { say } from '../write-action.ts';
 import { formatTable } from './table.ts';
 
 /** The status of one site. */
@@ -46,7 +48,7 @@ export interface MarkedFeed extends FeedOverview {
 export function describeSite({ state, orphans, move, otherRefused = [] }: SiteOverview, write: WriteCommand): string[] {
   const surplus = orphans === 0 ? [] : [`  still to be deleted: ${plural(orphans, 'orphan site job')}`];
   return [
-    `site ${state.site}: ${completeCommands(siteSentence(state, move), write)}`,
+    `site ${state.site}: ${say(siteSentence(state, move), write)}`,
     ...(move === undefined ? resumeLines(state, write) : []),
     ...rateLines(state),
     ...otherRefused.map(describeRefused),
@@ -54,15 +56,18 @@ export function describeSite({ state, orphans, move, otherRefused = [] }: SiteOv
   ];
 }
 
-function siteSentence(state: SiteState, move: Move | undefined): string {
-  if (move !== undefined) return `NOT SENDING: ${describeMove(state.site, move)}`;
+function siteSentence(state: SiteState, move: Move | undefined): Message {
+  if (move !== undefined) return reword(describeMove(state.site, move), (text) => `NOT SENDING: ${text}`);
   const wait = formatSpan(state.waitsMs);
   const next = state.waitsMs < 1_000 ? 'the next try is now' : `the next try is in ${wait}`;
-  const last = state.lastMessage === undefined ? '' : `: ${oneLine(state.lastMessage, 300)}`;
+  const last = state.lastMessage === undefined ? '' : `: ${oneLine(textOf(state.lastMessage), 300)}`;
   const progress = siteStatusOf(state);
   switch (progress) {
     case 'paused':
-      return `PAUSED since ${formatTime(state.pausedSince ?? new Date())}: ${state.pauseCause ?? ''}`;
+      return reword(
+        state.pauseCause ?? '',
+        (text) => `PAUSED since ${formatTime(state.pausedSince ?? new Date())}: ${text}`,
+      );
     case 'out_of_reach':
       return `out of reach, ${plural(state.unreachableStreak, 'time')} in a row; ${next}${last}`;
     case 'waiting':
@@ -98,35 +103,37 @@ const probeTime = (inMs: number): string => (inMs < 1_000 ? 'now' : `in ${format
 
 /**
  * What needs a person, feed by feed, then one table of all feeds.
- * @param reported failure reasons already printed, which are not repeated.
+ * @param reported messages already printed, which are not repeated.
  */
 export function describeFeeds(
   feeds: readonly MarkedFeed[],
   write: WriteCommand,
-  reported: readonly string[] = [],
+  reported: readonly Message[] = [],
 ): string[] {
   if (feeds.length === 0) return [];
   const waiting = feeds.flatMap((feed) => describeWaiting(feed, write, reported));
   return ['', ...waiting, ...formatTable(COLUMNS, feeds.map(rowOf))];
 }
 
-function describeWaiting(feed: MarkedFeed, write: WriteCommand, reported: readonly string[]): string[] {
+function describeWaiting(feed: MarkedFeed, write: WriteCommand, reported: readonly Message[]): string[] {
   const mark = feed.escalated ? 'ESCALATED: ' : '';
   const lines: string[] = [];
   if (!feed.configured && !feed.served && !feed.retired) {
     const unsent = feed.ready + feed.sending + feed.in_doubt;
-    const isReported = reported.some((text) => `${text}. `.includes(`: jobmirror feeds retire ${feed.feed}. `));
-    if (feed.live + unsent > 0 && !isReported) lines.push(completeCommands(describeLeft({ ...feed, unsent }), write));
+    const isReported = reported.some((message) =>
+      actionsOf(message).some((action) => action.kind === 'retire_feed' && action.feed === feed.feed),
+    );
+    if (feed.live + unsent > 0 && !isReported) lines.push(say(describeLeft({ ...feed, unsent }), write));
   }
   // A feed that nobody pulls any more cannot be late.
   const pulled = (feed.configured || feed.served) && !feed.retired;
   if (pulled && feed.schedule !== undefined && isLate(feed.schedule)) {
     const late = describeLate(feed.schedule);
-    if (!reported.includes(late)) lines.push(`LATE: ${completeCommands(late, write)}`);
+    if (!isAmong(reported, late)) lines.push(`LATE: ${say(late, write)}`);
   }
-  if (feed.search !== undefined) lines.push(`${feed.feed}: ${completeCommands(feed.search, write)}`);
+  if (feed.search !== undefined) lines.push(`${feed.feed}: ${say(feed.search, write)}`);
   if (feed.held > 0) {
-    const reason = feed.holdReason === undefined ? '' : `: ${completeCommands(feed.holdReason, write)}`;
+    const reason = feed.holdReason === undefined ? '' : `: ${say(feed.holdReason, write)}`;
     const approve = write(['review', 'approve', feed.feed, '--count', String(feed.held)]);
     lines.push(
       `${mark}${feed.feed}: ${plural(feed.held, 'delete')} held for ${formatSpan(feed.heldForMs ?? 0)}${reason}`,
@@ -162,13 +169,16 @@ function describeTrouble(
   { feed }: MarkedFeed,
   pull: PullRow,
   write: WriteCommand,
-  reported: readonly string[],
+  reported: readonly Message[],
 ): string[] {
-  const failure = pull.status === 'failed' && pull.message !== undefined ? [pull.message] : [];
+  const failure = pull.status === 'failed' ? pull.notes : [];
   const why = pull.status === 'running' ? [] : [...failure, ...pull.shortfalls];
-  const unreported = why.filter((text) => !reported.includes(text));
-  return unreported.map((text) => `${feed}: pull ${pull.id}: ${completeCommands(text, write)}`);
+  const unreported = why.filter((message) => !isAmong(reported, message));
+  return unreported.map((text) => `${feed}: pull ${pull.id}: ${say(text, write)}`);
 }
+
+const isAmong = (messages: readonly Message[], message: Message): boolean =>
+  messages.some((other) => textOf(other) === textOf(message));
 
 const COLUMNS = [
   { title: 'FEED' },

@@ -1,7 +1,8 @@
 // The JSON form of a pull, for scripts.
 
 import type { PullRow } from '../../store/pull/pull-row.ts';
-import { completeCommands, type WriteCommand } from '../command-line.ts';
+import type { WriteCommand } from '../command-line.ts';
+import { say, sayAll } from '../write-action.ts';
 
 /** Uses the names of `sync --json` for the values that both have. */
 export function pullJson(pull: PullRow, write: WriteCommand): object {
@@ -21,7 +22,7 @@ export function pullJson(pull: PullRow, write: WriteCommand): object {
     discarded: pull.discarded,
     bytes: pull.bytes,
     duration_ms: pull.durationMs ?? null,
-    shortfalls: pull.shortfalls.map((text) => completeCommands(text, write)),
-    message: pull.message === undefined ? null : completeCommands(pull.message, write),
+    shortfalls: pull.shortfalls.map((shortfall) => say(shortfall, write)),
+    message: pull.notes.length === 0 ? null : sayAll(pull.notes, write),
   };
 }

@@ -1,4 +1,5 @@
 // Answers /healthz and /readyz for `start`: ready while the database answers, healthy while nothing fails.
+import { tell, type WriteAction } from '../../plan/message.ts';
 import type { Condition } from '../../review/assess-health.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
 import { countWorkers } from '../../store/locks/worker-lease.ts';
@@ -33,7 +34,7 @@ export async function startHealth(app: App): Promise<HttpServer> {
       paused,
       late: late.length,
       late_feeds,
-      failing: failing.slice(0, MOST_NAMED).map(publicCondition),
+      failing: failing.slice(0, MOST_NAMED).map((condition) => publicCondition(condition, app.writeAction)),
       failures: failing.length,
     };
   };
@@ -54,9 +55,9 @@ export async function startHealth(app: App): Promise<HttpServer> {
 }
 
 /** Omits text from sources, sites and the configuration: anybody who reaches the port may read the answer. */
-const publicCondition = ({ kind, site, feed, message }: Condition): object => ({
+const publicCondition = ({ kind, site, feed, message }: Condition, write: WriteAction): object => ({
   kind,
   ...(site === undefined ? {} : { site }),
   ...(feed === undefined ? {} : { feed }),
-  message,
+  message: tell(message, write),
 });

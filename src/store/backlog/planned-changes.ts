@@ -1,5 +1,7 @@
 // Reads the changes of a feed as they would be sent, with each field before and after.
 import pg from 'pg';
+import { messageOfReason } from '../../plan/desired-change.ts';
+import type { Message } from '../../plan/message.ts';
 import { nextRequest } from '../../plan/next-request.ts';
 import type { CommonReason } from '../../plan/nothing-mirrored.ts';
 import { type FeedName, type PostingKey, postingKey, siteJobId } from '../../posting/identifiers.ts';
@@ -16,7 +18,7 @@ export interface PlannedChange {
   /** It waits for approval. */
   readonly held?: true;
   /** Why it waits. */
-  readonly reason?: string;
+  readonly reason?: Message;
 }
 
 /** A posting or record that is not sent, and why. It has the shape of a change without fields. */
@@ -27,7 +29,7 @@ export interface UnsentPosting {
   readonly operation: 'none';
   readonly fields: Readonly<Record<string, never>>;
   readonly kind: 'rejected' | 'failed' | 'discarded' | 'unreadable';
-  readonly reason: string;
+  readonly reason: Message;
   readonly problems: readonly Problem[];
   /** The beginning of a record that cannot be read. */
   readonly excerpt?: string;
@@ -42,7 +44,7 @@ export async function* plannedChanges(session: Session, feed: FeedName): AsyncGe
   const changes = inBatches(
     session,
     'planned',
-    `select c.key, c.desired, c.fields, c.content_hash, c.state, c.reason->>'message' as reason, m.site_job_id, m.content_hash as actual_hash,
+    `select c.key, c.desired, c.fields, c.content_hash, c.state, c.reason, m.site_job_id, m.content_hash as actual_hash,
        d.fields as actual_fields, u.fields as uncertain
      from change c left join mapping m on m.feed = c.feed and m.key = c.key
      left join document d on d.feed = c.feed and d.key = c.key
@@ -74,7 +76,7 @@ export async function* unsentPostings(session: Session, feed: FeedName): AsyncGe
         operation: 'none',
         fields: {},
         kind: state,
-        reason: reason?.message ?? 'no reason recorded',
+        reason: reason === null ? 'no reason recorded' : messageOfReason(reason),
         problems: reason?.problems ?? [],
       };
     }
@@ -139,5 +141,7 @@ function describe(feed: FeedName, row: any): PlannedChange | undefined {
     names.map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }]),
   );
   const change = { feed, key: postingKey(row.key), operation: request.kind, fields } as const;
-  return row.state === 'held' ? { ...change, held: true, reason: row.reason ?? 'no reason recorded' } : change;
+  return row.state === 'held'
+    ? { ...change, held: true, reason: row.reason === null ? 'no reason recorded' : messageOfReason(row.reason) }
+    : change;
 }

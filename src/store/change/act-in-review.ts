@@ -1,4 +1,6 @@
 // Applies a person's decision to many entries: one statement for all of them, with its audit rows, in one transaction.
+import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
+import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { shareFeeds } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
@@ -222,18 +224,19 @@ export interface EntryState {
     | 'duplicate';
   /** A change that breaks a known rule of the site. */
   readonly invalid: boolean;
-  readonly reason: string | null;
+  readonly reason: Message | null;
 }
 
 /** The existing entries with these numbers. A change that was sent no longer exists. */
 export async function findEntries(db: Queryable, ids: readonly number[]): Promise<EntryState[]> {
-  return db.query<EntryState>(
-    `select id, feed, key, state, invalid, reason->>'message' as reason from change where id = any($1::bigint[])
+  const rows = await db.query<Omit<EntryState, 'reason'> & { readonly reason: Reason | null }>(
+    `select id, feed, key, state, invalid, reason from change where id = any($1::bigint[])
      union all
-     select id, feed, key, case when discarded then 'discarded' else kind end, false, problems->0->>'message'
+     select id, feed, key, case when discarded then 'discarded' else kind end, false, problems->0
      from record_problem where id = any($1::bigint[])`,
     [ids],
   );
+  return rows.map(({ reason, ...row }) => ({ ...row, reason: reason === null ? null : messageOfReason(reason) }));
 }
 
 /** How many of these changes are still open, by feed and state; the missing ones were sent. */

@@ -1,9 +1,11 @@
 // Commits a pull: writes its counts, proves that they add up, and commits everything at once.
 import { checkAccounts } from '../../plan/accounting.ts';
+import type { Message } from '../../plan/message.ts';
 import { countOpen } from '../backlog/open-counts.ts';
 import { type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
 import { seizeFeed } from '../locks/advisory-locks.ts';
 import type { Database } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
 import { takeOver } from './pull-takeover.ts';
 import type { PullSubject, PullTransaction } from './pull-transaction.ts';
 
@@ -13,7 +15,7 @@ const MANY_CHANGES = 10_000;
 /** What a pull found, counted while the feed streamed and merged. */
 export interface PullFindings {
   readonly complete: boolean;
-  readonly shortfalls: readonly string[];
+  readonly shortfalls: readonly Message[];
   readonly seen: number;
   readonly unchanged: number;
   readonly duplicates: number;
@@ -48,7 +50,7 @@ export async function commitPull(
     [
       pull,
       findings.complete,
-      findings.shortfalls,
+      toJsonb(findings.shortfalls),
       findings.seen,
       findings.unchanged,
       findings.duplicates,

@@ -1,4 +1,5 @@
 // Reads the results of the newest pulls of many feeds in one statement, as monitoring asks often.
+import type { Message } from '../../plan/message.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import type { PullStatus } from './pull-row.ts';
@@ -13,7 +14,7 @@ export interface PullHistory {
   /** How the newest pulls ended, newest first, without a running one. */
   readonly recent: readonly Exclude<PullStatus, 'running'>[];
   /** Why the newest of them failed; `undefined` if it did not fail. */
-  readonly failure: string | undefined;
+  readonly failure: Message | undefined;
 }
 
 /** How many pulls of each feed are read. */
@@ -24,13 +25,13 @@ export async function readPullHistories(
   feeds: readonly FeedName[],
 ): Promise<ReadonlyMap<FeedName, PullHistory>> {
   const rows = await db.query(
-    `select f.feed, l.started_at as last_run, c.id as complete_pull, c.at as complete_at, r.statuses, r.messages
+    `select f.feed, l.started_at as last_run, c.id as complete_pull, c.at as complete_at, r.statuses, r.notes
      from unnest($1::text[]) f(feed)
      left join lateral (select started_at from pull p where p.feed = f.feed order by id desc limit 1) l on true
      left join lateral (select id, coalesce(committed_at, finished_at, started_at) as at from pull p
        where p.feed = f.feed and p.complete order by id desc limit 1) c on true
-     left join lateral (select array_agg(status order by id desc) as statuses, array_agg(message order by id desc) as messages
-       from (select id, status, message from pull p where p.feed = f.feed and status <> 'running'
+     left join lateral (select array_agg(status order by id desc) as statuses, array_agg(notes->0 order by id desc) as notes
+       from (select id, status, notes from pull p where p.feed = f.feed and status <> 'running'
              order by id desc limit ${RECENT_PULLS}) newest) r on true`,
     [feeds],
   );
@@ -42,7 +43,7 @@ export async function readPullHistories(
         lastRunAt: row.last_run ?? undefined,
         lastComplete: row.complete_pull === null ? undefined : { pull: row.complete_pull, at: row.complete_at },
         recent: row.statuses ?? [],
-        failure: row.statuses?.[0] === 'failed' ? (row.messages?.[0] ?? 'no reason recorded') : undefined,
+        failure: row.statuses?.[0] === 'failed' ? (row.notes?.[0] ?? 'no reason recorded') : undefined,
       },
     ]),
   );

@@ -1,7 +1,9 @@
 // Stores one row per pull, with its counts and how it ended.
+import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { OpenCounts } from '../backlog/open-counts.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
 
 export type PullStatus = 'running' | 'mirrored' | 'not_modified' | 'incomplete' | 'failed' | 'pending' | 'review';
 
@@ -14,8 +16,9 @@ export interface PullRow {
   readonly finishedAt: Date | undefined;
   readonly status: PullStatus;
   readonly complete: boolean;
-  readonly shortfalls: readonly string[];
-  readonly message: string | undefined;
+  readonly shortfalls: readonly Message[];
+  /** What a person should know besides, or why it failed. */
+  readonly notes: readonly Message[];
   readonly seen: number;
   readonly unchanged: number;
   readonly duplicates: number;
@@ -40,43 +43,43 @@ export async function startPull(db: Queryable, feed: FeedName, site: SiteName): 
 }
 
 /** Ends a pull that committed nothing. */
-export async function failPull(db: Queryable, pull: number, message: string, bytes: number): Promise<void> {
+export async function failPull(db: Queryable, pull: number, message: Message, bytes: number): Promise<void> {
   await db.query(
-    `update pull set status = 'failed', message = $2, bytes = $3, finished_at = now(),
+    `update pull set status = 'failed', notes = $2, bytes = $3, finished_at = now(),
        duration_ms = extract(epoch from now() - started_at) * 1000
      where id = $1`,
-    [pull, message, bytes],
+    [pull, toJsonb([message]), bytes],
   );
 }
 
-/** Ends a pull whose changes were sent as far as possible. @param message what a person should know about it. */
+/** Ends a pull whose changes were sent as far as possible. @param notes what a person should know about it. */
 export async function finishPull(
   db: Queryable,
   pull: number,
   status: PullStatus,
-  message: string | undefined,
+  notes: readonly Message[],
   discarded: number,
 ): Promise<void> {
   await db.query(
-    `update pull set status = $2, message = $3, discarded = $4, finished_at = now(),
+    `update pull set status = $2, notes = $3, discarded = $4, finished_at = now(),
        duration_ms = extract(epoch from now() - started_at) * 1000
      where id = $1`,
-    [pull, status, message ?? null, discarded],
+    [pull, status, toJsonb(notes), discarded],
   );
 }
 
 /** Ends a pull that was interrupted, unless it has ended: its committed changes remain to be sent. */
 export async function giveUpPull(db: Queryable, pull: number, message: string): Promise<void> {
   await db.query(
-    `update pull set status = case when committed_at is null then 'failed' else 'pending' end, message = $2,
+    `update pull set status = case when committed_at is null then 'failed' else 'pending' end, notes = $2,
        finished_at = now(), duration_ms = extract(epoch from now() - started_at) * 1000
      where id = $1 and status = 'running'`,
-    [pull, message],
+    [pull, toJsonb([message])],
   );
 }
 
 const COLUMNS = `id, feed, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
-  complete, shortfalls, message, seen, unchanged, duplicates, unreadable, gone, grace, discarded, bytes, duration_ms as "durationMs",
+  complete, shortfalls, notes, seen, unchanged, duplicates, unreadable, gone, grace, discarded, bytes, duration_ms as "durationMs",
   taken_over_by as "takenOverBy", left_open as "leftOpen"`;
 
 export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {
@@ -100,7 +103,7 @@ export async function listPulls(db: Queryable, feed: FeedName | undefined, limit
 export async function closeAbandonedPulls(db: Queryable, feed: FeedName, current: number): Promise<void> {
   await db.query(
     `update pull set finished_at = now(), status = case when committed_at is null then 'failed' else 'pending' end,
-       message = case when committed_at is null then 'the process ended during the pull' end
+       notes = case when committed_at is null then '["the process ended during the pull"]'::jsonb else '[]' end
      where feed = $1 and status = 'running' and id < $2`,
     [feed, current],
   );
@@ -112,6 +115,5 @@ const tidy = ({ takenOverBy, leftOpen, ...row }: any): PullRow => ({
   takenOver: takenOverBy === null ? undefined : { by: takenOverBy, leftOpen },
   committedAt: row.committedAt ?? undefined,
   finishedAt: row.finishedAt ?? undefined,
-  message: row.message ?? undefined,
   durationMs: row.durationMs ?? undefined,
 });

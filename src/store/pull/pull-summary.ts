@@ -1,5 +1,6 @@
 // Builds the summary of a feed's pull from the tables, as `sync --json` prints it, and checks its sums.
 import { checkAccounts } from '../../plan/accounting.ts';
+import type { Message } from '../../plan/message.ts';
 import { type CommonReason, mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { countOpen, countOutcomes } from '../backlog/open-counts.ts';
@@ -35,7 +36,7 @@ export interface PullSummary {
   readonly discarded: number;
   readonly requests: number;
   readonly bytes: number;
-  readonly shortfalls: readonly string[];
+  readonly shortfalls: readonly Message[];
   /** Entries of the feed that need a person. */
   readonly review: number;
   /** Postings of the feed from whose fields characters were removed when last read. */
@@ -56,7 +57,7 @@ export interface PullState {
   /** Set if the pull mirrored nothing: the most common reason, and the number of jobs from earlier pulls. */
   readonly nothingMirrored: { readonly common: CommonReason | undefined; readonly live: number } | undefined;
   /** Why deletes are held, if any are. */
-  readonly holdReason: string | undefined;
+  readonly holdReason: Message | undefined;
   /** A later pull that the open changes of the summary count towards since then. */
   readonly takenOverBy: number | undefined;
 }

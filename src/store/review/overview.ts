@@ -1,4 +1,6 @@
 // Counts the status of each feed and lists pulls, for display while everything runs.
+import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
+import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
@@ -22,10 +24,10 @@ export interface FeedOverview {
   /** Age of the oldest held change, and of the oldest doubt, in milliseconds. */
   readonly heldForMs: number | undefined;
   readonly inDoubtForMs: number | undefined;
-  readonly holdReason: string | undefined;
+  readonly holdReason: Message | undefined;
   readonly lastPull: PullRow | undefined;
   /** Progress or failure of the site search for jobs of the feed; the feed's first create waits for it. */
-  readonly search: string | undefined;
+  readonly search: Message | undefined;
   /** A person took the feed out of service. */
   readonly retired: boolean;
 }
@@ -54,7 +56,7 @@ async function readFeed(db: Queryable, feed: FeedName, site: SiteName): Promise<
   const [lastPull] = await listPulls(db, feed, 1);
   const [live] = await db.query<{ n: number }>('select count(*) as n from mapping where feed = $1', [feed]);
   const { counts, ages } = await countChanges(db, feed, site);
-  const [search] = await db.query<{ note: string | null }>(
+  const [search] = await db.query<{ note: Message | null }>(
     'select site_check_note as note from feed_state where feed = $1 and site_checked_at is null',
     [feed],
   );
@@ -110,12 +112,12 @@ async function countChanges(
 }
 
 /** Why the deletes of a feed are held: the reason of the newest. */
-export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<string | undefined> {
-  const [row] = await db.query<{ reason: string | null }>(
-    `select reason->>'message' as reason from change where feed = $1 and state = 'held' order by since desc, id desc limit 1`,
+export async function newestHoldReason(db: Queryable, feed: FeedName): Promise<Message | undefined> {
+  const [row] = await db.query<{ reason: Reason | null }>(
+    `select reason from change where feed = $1 and state = 'held' order by since desc, id desc limit 1`,
     [feed],
   );
-  return row?.reason ?? undefined;
+  return row?.reason == null ? undefined : messageOfReason(row.reason);
 }
 
 /** A pull with the outcomes counted for it so far. */

@@ -1,4 +1,6 @@
 // Lists the changes and records that need a person as review entries, streamed, with their counts.
+import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
+import { type Message, reword } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
@@ -22,7 +24,7 @@ export interface ReviewEntry {
   /** By the database clock. */
   readonly ageMs: number;
   /** One sentence. */
-  readonly reason: string;
+  readonly reason: Message;
 }
 
 export interface EntryFilter {
@@ -78,11 +80,12 @@ async function readEntries(db: Queryable, ids: readonly number[], filter: EntryF
   const rows = await db.query(
     `select entry.*, (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
      from (select c.id, c.feed, c.site, c.key, ${kind} as kind, coalesce(c.attempt_operation, c.operation) as operation,
-             c.since, nullif(concat_ws('; ', c.reason->>'message', c.reason->>'note'), '') as reason
+             c.since, c.reason
            from ${changes} and c.id = any($3::bigint[])
        union all
        select p.id, p.feed, (select f.site from feed_state f where f.feed = p.feed), p.key, p.kind, null, p.since,
-             case when p.records > 1 then p.records || ' records: ' else '' end || (p.problems->0->>'message')
+             jsonb_build_object('message',
+               case when p.records > 1 then p.records || ' records: ' else '' end || (p.problems->0->>'message'))
        from ${records} and p.id = any($3::bigint[])) entry
      order by array_position($3::bigint[], id)`,
     [filter.kinds, filter.feed ?? null, ids],
@@ -96,8 +99,15 @@ async function readEntries(db: Queryable, ids: readonly number[], filter: EntryF
     operation: row.operation ?? undefined,
     since: row.since,
     ageMs: row.age,
-    reason: row.reason ?? 'no reason recorded',
+    reason: reasonOf(row.reason),
   }));
+}
+
+/** With the result of the last check of a doubt, if there is one. */
+function reasonOf(reason: Partial<Reason> | null): Message {
+  const { message, next, note } = reason ?? {};
+  if (message == null) return note ?? 'no reason recorded';
+  return reword(messageOfReason({ message, next }), (text) => (note === undefined ? text : `${text}; ${note}`));
 }
 
 /** Counts the entries of each kind; kinds without entries are omitted. */
@@ -120,17 +130,18 @@ export interface HeldGroup {
   readonly since: Date;
   readonly ageMs: number;
   /** The guard's reason for the newest: the counts and the limit. */
-  readonly reason: string;
+  readonly reason: Message;
 }
 
 export async function heldGroups(db: Queryable, feed: FeedName | undefined): Promise<HeldGroup[]> {
-  return db.query<HeldGroup>(
+  const groups = await db.query<Omit<HeldGroup, 'reason'> & { readonly reason: Reason | null }>(
     `select c.feed, c.site, count(*) as count, min(c.since) as since,
        (extract(epoch from clock_timestamp() - min(c.since)) * 1000)::float8 as "ageMs",
-       coalesce((select n.reason->>'message' from change n where n.site = c.site and n.feed = c.feed and n.state = 'held'
-                 order by n.since desc, n.id desc limit 1), 'no reason recorded') as reason
+       (select n.reason from change n where n.site = c.site and n.feed = c.feed and n.state = 'held'
+        order by n.since desc, n.id desc limit 1) as reason
      from change c where c.state = 'held' and ($1::text is null or c.feed = $1)
      group by c.feed, c.site order by c.feed`,
     [feed ?? null],
   );
+  return groups.map((group) => ({ ...group, reason: reasonOf(group.reason) }));
 }

@@ -1,6 +1,8 @@
 // Stores signs that a site has jobs unknown to this database: each triggers a search of the site before further creates.
+import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
 
 /** The same job counts as a new sign only after this time. */
 const KEPT = `interval '90 days'`;
@@ -30,7 +32,7 @@ export async function noteSign(tx: Queryable, site: SiteName, id: SiteJobId): Pr
  * Requests one search for all waiting signs, once the last search for signs is long enough ago.
  * @param note shown for the site's feeds instead if the site cannot be searched. @returns the jobs that were signs.
  */
-export async function takeSigns(db: Database, site: SiteName, note: string | undefined): Promise<SiteJobId[]> {
+export async function takeSigns(db: Database, site: SiteName, note: Message | undefined): Promise<SiteJobId[]> {
   const [waiting] = await db.query('select from site_sign where site = $1 and taken_at is null limit 1', [site]);
   if (waiting === undefined) return [];
   return db.transaction(async (tx) => {
@@ -49,15 +51,15 @@ export async function takeSigns(db: Database, site: SiteName, note: string | und
 export const searchAnew = (db: Database, site: SiteName): Promise<void> =>
   db.transaction((tx) => searchAgain(tx, site, undefined));
 
-async function searchAgain(tx: Queryable, site: SiteName | undefined, note: string | undefined): Promise<void> {
+async function searchAgain(tx: Queryable, site: SiteName | undefined, note: Message | undefined): Promise<void> {
   const feeds = await tx.query<{ feed: FeedName }>(
     'select feed from feed_state where $1::text is null or site = $1 order by feed for update',
     [site ?? null],
   );
   await tx.query(
-    `update feed_state set site_checked_at = case when $2::text is not null then site_checked_at end, site_check_note = $2,
+    `update feed_state set site_checked_at = case when $2::jsonb is not null then site_checked_at end, site_check_note = $2,
        site_check_failed_at = null, site_declared = false where feed = any($1::text[])`,
-    [feeds.map(({ feed }) => feed), note ?? null],
+    [feeds.map(({ feed }) => feed), note === undefined ? null : toJsonb(note)],
   );
 }
 

@@ -1,6 +1,8 @@
 // Stores the address at which a site's jobs were created, so that another site under the same name is not taken for it.
+import type { Message } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
 
 /** A site whose configured address differs from the one at which its jobs were created. */
 export interface Move {
@@ -48,10 +50,10 @@ export async function setAddress(db: Queryable, site: SiteName, address: string)
 }
 
 /** Pauses a moved site until a person decides; replaces the cause of an earlier pause. */
-export async function pauseMovedSite(db: Queryable, site: SiteName, address: string, cause: string): Promise<void> {
+export async function pauseMovedSite(db: Queryable, site: SiteName, address: string, cause: Message): Promise<void> {
   await db.query(
     `update site_state set paused_since = coalesce(paused_since, now()), pause_cause = $3, next_probe = null, moved_to = $2
      where site = $1`,
-    [site, address, cause],
+    [site, address, toJsonb(cause)],
   );
 }

@@ -1,6 +1,7 @@
 // Stores the rate that a site has taught by asking to wait, and shares its request slots among all processes.
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
 
 /** Lowest learnt rate. A site that wants less asks to wait again; 503 mostly means maintenance. */
 const LEAST_RATE = { 429: 1 / 60, 503: 1 } as const;
@@ -35,7 +36,7 @@ export async function throttleSite(db: Queryable, site: SiteName, throttling: Th
            greatest($5::float8, least($4::float8, coalesce(s.learnt_rate, $4)) * case when s.rate_grown then 0.8 else 0.5 end)) end,
        rate_turns = case when ${SENT_BEFORE} then s.rate_turns else 0 end,
        rate_grown = s.rate_grown and ${SENT_BEFORE}`,
-    [site, waitMs / 1000, MESSAGE, configured, Math.min(LEAST_RATE[status], configured), sentMsAgo / 1000],
+    [site, waitMs / 1000, toJsonb(MESSAGE), configured, Math.min(LEAST_RATE[status], configured), sentMsAgo / 1000],
   );
 }
 

@@ -1,6 +1,7 @@
 // Stores whether a site was searched for jobs of a feed before the feed's first create, and the jobs that were found.
 import { createHash } from 'node:crypto';
 import { cluesOf } from '../../plan/match-doubt.ts';
+import type { Message } from '../../plan/message.ts';
 import { rewritings } from '../../plan/observe-values.ts';
 import { compareReferences, fieldOf, referenceForm } from '../../plan/same-value.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
@@ -8,6 +9,7 @@ import type { Fields } from '../../posting/posting.ts';
 import { holdRecognised, type Recognised } from '../change/hold-found.ts';
 import { seizeFeed } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
 import { learntRewrites } from './value-rewrites.ts';
 
 /** A site job that no mapping owns, with what it shows. */
@@ -50,16 +52,16 @@ export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: numbe
 export async function noteSearch(db: Queryable, feeds: readonly FeedName[], note: string): Promise<void> {
   await db.query(
     'update feed_state set site_check_note = $2, site_check_failed_at = null where feed = any($1::text[]) and site_checked_at is null',
-    [feeds, note],
+    [feeds, toJsonb(note)],
   );
 }
 
 /** Records that the site could not be searched; nothing of the feed is created. */
-export async function noteFailedSearch(db: Queryable, feed: FeedName, why: string): Promise<void> {
+export async function noteFailedSearch(db: Queryable, feed: FeedName, why: Message): Promise<void> {
   await db.query(
     `update feed_state set site_check_note = $2, site_check_failed_at = clock_timestamp()
      where feed = $1 and site_checked_at is null`,
-    [feed, why],
+    [feed, toJsonb(why)],
   );
 }
 
@@ -170,7 +172,7 @@ export async function endSearch(
   feed: FeedName,
   site: SiteName,
   referenceField: string | undefined,
-  note: string | undefined,
+  note: Message | undefined,
 ): Promise<number> {
   return db.transaction(async (tx) => {
     await seizeFeed(tx, feed);
@@ -185,14 +187,14 @@ export async function declareChecked(
   tx: Queryable,
   feed: FeedName,
   site: SiteName,
-  { note, declared = false }: { readonly note?: string; readonly declared?: boolean },
+  { note, declared = false }: { readonly note?: Message | undefined; readonly declared?: boolean },
 ): Promise<void> {
   await tx.query(
     `insert into feed_state (feed, site, site_checked_at, site_check_note, site_declared)
      values ($1, $2, clock_timestamp(), $3, $4)
      on conflict (feed) do update set site_checked_at = clock_timestamp(), site_check_note = excluded.site_check_note,
        site_check_failed_at = null, site_declared = excluded.site_declared`,
-    [feed, site, note ?? null, declared],
+    [feed, site, note === undefined ? null : toJsonb(note), declared],
   );
 }
 
@@ -359,9 +361,9 @@ const partsOf = (reference: string, rewrittenAs: Search['rewrittenAs']): string[
 /** A search for one feed that has not ended. */
 export interface OpenSearch {
   readonly feed: FeedName;
-  readonly note: string | undefined;
+  readonly note: Message | undefined;
   /** Why it failed, if it failed after `since`. */
-  readonly failure: string | undefined;
+  readonly failure: Message | undefined;
 }
 
 /** The time by the database clock. */
@@ -372,7 +374,7 @@ export async function databaseTime(db: Queryable): Promise<Date> {
 
 /** Feeds with creates that wait for the search. @param since by the database clock. */
 export async function openSearches(db: Queryable, feeds: readonly FeedName[], since: Date): Promise<OpenSearch[]> {
-  const rows = await db.query<{ feed: FeedName; note: string | null; failed: boolean | null }>(
+  const rows = await db.query<{ feed: FeedName; note: Message | null; failed: boolean | null }>(
     `select feed, site_check_note as note, site_check_failed_at > $2 as failed from feed_state f
      where feed = any($1::text[]) and site_checked_at is null
        and exists (select from change c where c.feed = f.feed and c.state = 'ready' and c.operation = 'create')`,
@@ -386,8 +388,8 @@ export async function openSearches(db: Queryable, feeds: readonly FeedName[], si
 }
 
 /** What a person should know about a search that has ended; returned once. */
-export async function takeSearchNote(db: Queryable, feed: FeedName): Promise<string | undefined> {
-  const [row] = await db.query<{ note: string | null }>(
+export async function takeSearchNote(db: Queryable, feed: FeedName): Promise<Message | undefined> {
+  const [row] = await db.query<{ note: Message | null }>(
     `update feed_state f set site_check_note = null from feed_state old
      where f.feed = $1 and old.feed = f.feed and f.site_checked_at is not null and old.site_check_note is not null
      returning old.site_check_note as note`,

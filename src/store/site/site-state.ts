@@ -1,16 +1,18 @@
 // Stores the state of each site between requests: pauses with their cause, waits, and failures in a row.
+import type { Message } from '../../plan/message.ts';
 import type { SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
 import { forgetRefusedTokens } from './refused-token.ts';
 
 export interface SiteState {
   readonly site: SiteName;
   readonly pausedSince: Date | undefined;
-  readonly pauseCause: string | undefined;
+  readonly pauseCause: Message | undefined;
   /** Milliseconds until something may be sent: the site asked to wait, or was unreachable. */
   readonly waitsMs: number;
   readonly unreachableStreak: number;
-  readonly lastMessage: string | undefined;
+  readonly lastMessage: Message | undefined;
   /** Milliseconds until a paused site is probed; negative if overdue. */
   readonly probeInMs: number | undefined;
   readonly probes: number;
@@ -69,7 +71,7 @@ export async function listSiteStates(
 export async function pauseSite(
   db: Queryable,
   site: SiteName,
-  cause: string,
+  cause: Message,
   probeAfterMs: number | undefined,
 ): Promise<boolean> {
   const rows = await db.query(
@@ -78,7 +80,7 @@ export async function pauseSite(
      on conflict (site) do update set paused_since = now(), pause_cause = $2, probes = 0,
        next_probe = now() + make_interval(secs => $3)
      where s.paused_since is null returning site`,
-    [site, cause, probeAfterMs === undefined ? null : probeAfterMs / 1000],
+    [site, toJsonb(cause), probeAfterMs === undefined ? null : probeAfterMs / 1000],
   );
   return rows.length > 0;
 }
@@ -144,18 +146,18 @@ export async function noteUnreachable(
        not_before = case when s.not_before > now() then s.not_before
          else now() + make_interval(secs => least($3, $2 * power(2, least(s.unreachable_streak, 20)))) end
      returning unreachable_streak`,
-    [site, firstMs / 1000, maxMs / 1000, message],
+    [site, firstMs / 1000, maxMs / 1000, toJsonb(message)],
   );
   return row?.unreachable_streak ?? 1;
 }
 
 /** Counts consecutive responses that show a configuration problem, with which no request can succeed. Returns the count. */
-export async function noteMisconfigured(db: Queryable, site: SiteName, message: string): Promise<number> {
+export async function noteMisconfigured(db: Queryable, site: SiteName, message: Message): Promise<number> {
   const [row] = await db.query<{ misconfigured_streak: number }>(
     `insert into site_state as s (site, misconfigured_streak, last_message) values ($1, 1, $2)
      on conflict (site) do update set misconfigured_streak = s.misconfigured_streak + 1, last_message = $2
      returning misconfigured_streak`,
-    [site, message],
+    [site, toJsonb(message)],
   );
   return row?.misconfigured_streak ?? 1;
 }
