@@ -1,4 +1,5 @@
 // Lists the borders that source files cross: the layers of the design, and what only some folders may use.
+import { COMMANDS } from '../../src/cli/command-list.ts';
 import type { SourceFile } from './import-scan.ts';
 
 const CENTRE = ['src/posting', 'src/plan'] as const;
@@ -75,6 +76,14 @@ const SQL_FOLDERS = ['src/store', 'src/sandbox'];
 const SQL_TEXT =
   /[`'"]\s*(?:select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w."]+\s+set\s|delete\s+from\s|truncate\s|with\s+\w+\s+as\s|create\s+(?:table|schema|(?:unique\s+)?index)\s|alter\s+table\s)/i;
 
+/** Messages carry actions as data: only the command line writes commands. The configuration's own help may name some. */
+const COMMAND_FOLDERS = ['src/cli', 'src/config'];
+const REVIEW_COMMANDS =
+  'review list|review show|review retry|review edit|review discard|review approve|review settle|review reopen';
+const COMMAND_TEXT = new RegExp(
+  `\\bjobmirror (?:${COMMANDS.map(({ name }) => name).join('|')})\\b|\\b(?:${REVIEW_COMMANDS})\\b`,
+);
+
 /** Every border that the files cross, one sentence each; empty if none. */
 export function bordersCrossed(files: readonly SourceFile[]): string[] {
   return [...files.flatMap((file) => [...importsAcross(file), ...textOutOfPlace(file)]), ...cycles(files)];
@@ -113,10 +122,12 @@ function textOutOfPlace(file: SourceFile): string[] {
   const folder = folderOf(file.path);
   const impure = PURE.includes(folder) ? IMPURE_TEXT.exec(file.text)?.[0] : undefined;
   const sql = SQL_FOLDERS.includes(folder) ? undefined : SQL_TEXT.exec(file.text)?.[0];
+  const command = COMMAND_FOLDERS.includes(folder) ? undefined : COMMAND_TEXT.exec(file.text)?.[0];
   const out = MAY_WRITE_OUT.test(file.path) ? undefined : /\bprocess\.std(?:out|err)\b/.exec(file.text)?.[0];
   return [
     ...(out === undefined ? [] : [`${file.path}: output goes through src/telemetry/print.ts, not through ${out}`]),
     ...(impure === undefined ? [] : [`${file.path}: ${folder} is pure, "${impure}" is not`]),
+    ...(command === undefined ? [] : [`${file.path}: only src/cli writes commands, not "${command}"`]),
     ...(sql === undefined ? [] : [`${file.path}: SQL is allowed only in ${SQL_FOLDERS.join(', ')}, not here: ${sql}`]),
   ];
 }

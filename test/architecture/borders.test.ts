@@ -72,6 +72,8 @@ describe('detected', () => {
     ['a log in the centre', 'src/plan/a.ts', "console.log('x');", '"console." is not'],
     ['a query', 'jobs/a.ts', "await pool.query('SELECT key FROM mapping');", 'SQL is allowed only in'],
     ['a query over lines', 'src/review/a.ts', 'query(`\n  update change set state = 1`);', 'SQL is allowed only in'],
+    ['a command', 'src/apply/a.ts', "pause('run: jobmirror resume board');", 'only src/cli writes commands'],
+    ['part of a command', 'src/review/a.ts', "refuse('use review settle');", 'only src/cli writes commands'],
     ['a new folder', 'src/helpers/a.ts', '', 'src/helpers has no place among the borders'],
   ])('%s', (_name, path, text, message) => {
     expect(crossing([path, text])).toEqual([expect.stringContaining(message)]);
@@ -102,6 +104,8 @@ describe('allowed', () => {
     ['the embedded server', 'src/sandbox/a.ts', "import { b } from '../embedded-postgres/server.ts';"],
     ['pg in the store', 'src/store/a.ts', "import { Pool } from 'pg';\npool.query('select 1 from mapping');"],
     ['words that look like a query', 'src/cli/a.ts', "say('Select a feed');\nsay('updated the site');"],
+    ['a command', 'src/cli/a.ts', "say('jobmirror resume board');"],
+    ['the name of the program', 'src/apply/a.ts', "say('so jobmirror cannot see it');"],
     ['wiring', 'src/cli/a.ts', "import { b } from '../../jobs/b.ts';\nimport { c } from '../sandbox/c.ts';"],
   ])('%s', (_name, path, text) => {
     expect(crossing([path, text])).toEqual([]);

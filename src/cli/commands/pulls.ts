@@ -1,5 +1,6 @@
 // `jobmirror pulls`: lists the newest pulls with their counts.
 import { Command } from 'commander';
+import { countedPullJson } from '../../review/read-model/pull.ts';
 import { type CountedPull, countedPulls } from '../../store/review/overview.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatBytes } from '../../telemetry/progress-line.ts';
@@ -8,10 +9,9 @@ import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { pullStatus } from '../output/describe-status.ts';
-import { pullJson } from '../output/pull-json.ts';
 import { formatTable } from '../output/table.ts';
 import { withApp } from '../with-app.ts';
-import { sayAll } from '../write-action.ts';
+import { actionWriter, sayAll } from '../write-action.ts';
 
 const SHOWN_PULLS = 20;
 
@@ -27,7 +27,7 @@ export function pullsCommand(): Command {
         const pulls = await countedPulls(db, feed, options.limit);
         const write = commandWriter(options.config);
         if (options.json === true) {
-          for (const pull of pulls) await printJson(toJson(pull, write));
+          for (const pull of pulls) await printJson(countedPullJson(pull, actionWriter(write)));
         } else if (pulls.length === 0) {
           await printLine('Nothing has been pulled yet.');
         } else {
@@ -40,11 +40,6 @@ export function pullsCommand(): Command {
         }
       }),
     );
-}
-
-function toJson(pull: CountedPull, write: WriteCommand): object {
-  const { created, updated, deleted, requests } = pull;
-  return { ...pullJson(pull, write), created, updated, deleted, requests };
 }
 
 const COLUMNS = [

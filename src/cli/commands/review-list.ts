@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { plural } from '../../plan/plural.ts';
 import { escalates } from '../../review/escalation.ts';
+import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { countFound } from '../../store/review/found-entries.ts';
 import {
@@ -21,7 +22,7 @@ import { knownFeed } from '../feed-name.ts';
 import { positiveNumber } from '../option-values.ts';
 import { formatTable } from '../output/table.ts';
 import { withApp } from '../with-app.ts';
-import { say } from '../write-action.ts';
+import { actionWriter, say } from '../write-action.ts';
 
 interface ListOptions {
   readonly config?: string;
@@ -54,21 +55,11 @@ export function reviewListCommand(): Command {
 }
 
 async function printEntries({ db, config }: App, filter: EntryFilter, options: ListOptions): Promise<void> {
-  const write = commandWriter(options.config);
+  const write = actionWriter(commandWriter(options.config));
+  const discarded = filter.discarded === true;
   for await (const entry of reviewEntries(db, filter, options.limit)) {
-    await printJson({
-      id: entry.id,
-      feed: entry.feed,
-      site: entry.site ?? null,
-      key: entry.key ?? null,
-      kind: entry.kind,
-      operation: entry.operation ?? null,
-      since: entry.since,
-      age_seconds: Math.floor(entry.ageMs / 1000),
-      escalated: filter.discarded !== true && escalates(entry, config),
-      reason: say(entry.reason, write),
-      ...(filter.discarded === true ? { discarded: true } : {}),
-    });
+    const escalated = !discarded && escalates(entry, config);
+    await printJson(listedEntryJson(entry, { escalated, discarded }, write));
   }
 }
 

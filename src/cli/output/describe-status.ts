@@ -2,13 +2,11 @@
 import { describeMove } from '../../apply/confirm-address.ts';
 import { actionsOf, type Message, reword, textOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
+import type { MarkedFeed } from '../../review/read-model/feed.ts';
+import type { SiteOverview } from '../../review/read-model/site.ts';
 import { siteStatusOf } from '../../review/site-status.ts';
 import { describeLate, isLate } from '../../runtime/late-schedules.ts';
-import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
-import type { LiveProcess } from '../../store/locks/processes.ts';
-import type { PullHistory } from '../../store/pull/pull-history.ts';
 import type { PullRow } from '../../store/pull/pull-row.ts';
-import type { FeedOverview } from '../../store/review/overview.ts';
 import type { Move } from '../../store/site/known-address.ts';
 import type { RefusedToken } from '../../store/site/refused-token.ts';
 import type { SiteState } from '../../store/site/site-state.ts';
@@ -18,32 +16,6 @@ import type { WriteCommand } from '../command-line.ts';
 import { describeLeft } from '../left-behind.ts';
 import { say } from '../write-action.ts';
 import { formatTable } from './table.ts';
-
-/** The status of one site. */
-export interface SiteOverview {
-  readonly state: SiteState;
-  /** Orphan site jobs that are still to be deleted. */
-  readonly orphans: number;
-  /** Tokens of other processes that the site refuses. */
-  readonly otherRefused?: readonly RefusedToken[];
-  /** Running processes that use one of these tokens. */
-  readonly refusedProcesses?: readonly LiveProcess[];
-  /** Present if its jobs were created at another address than the configured one. */
-  readonly move: Move | undefined;
-}
-
-/** A feed's overview, with its schedule and whether its held or in-doubt changes have waited too long. */
-export interface MarkedFeed extends FeedOverview {
-  readonly configured: boolean;
-  /** A running process has it in its configuration. */
-  readonly served: boolean;
-  /** Its schedule, as running processes recorded it; `undefined`: none. */
-  readonly schedule: ScheduleState | undefined;
-  readonly escalated: boolean;
-  readonly history: PullHistory | undefined;
-  /** `undefined`: it has no schedule. */
-  readonly nextRun: Date | undefined;
-}
 
 export function describeSite({ state, orphans, move, otherRefused = [] }: SiteOverview, write: WriteCommand): string[] {
   const surplus = orphans === 0 ? [] : [`  still to be deleted: ${plural(orphans, 'orphan site job')}`];

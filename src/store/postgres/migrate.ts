@@ -10,7 +10,7 @@ const LOCK = 5_206_114_901;
 const DEVELOPMENT_SCHEMA = '0001_books.sql';
 const FROM_DEVELOPMENT =
   'this database was made by a development version of jobmirror: write its mappings to a file with the former version ' +
-  '(jobmirror mappings export), give this version an empty database, and read them there (jobmirror mappings import)';
+  '(`mappings export`), give this version an empty database, and read them there (`mappings import`)';
 
 /**
  * Applies the missing migrations; safe to call from several processes at once.

@@ -1,0 +1,87 @@
+// Review entries as scripts and the API see them: one in a list, and one with all its details.
+import type { EntryAction } from '../../plan/action.ts';
+import { messageOfReason } from '../../plan/desired-change.ts';
+import { tell, type WriteAction } from '../../plan/message.ts';
+import type { ReviewEntry } from '../../store/review/review-entries.ts';
+import type { EntryDetails } from '../../store/review/review-entry.ts';
+import { possibleActions } from '../possible-actions.ts';
+
+export interface EntryMarks {
+  /** It has waited too long for a person. */
+  readonly escalated: boolean;
+  readonly discarded: boolean;
+}
+
+export function listedEntryJson(entry: ReviewEntry, { escalated, discarded }: EntryMarks, write: WriteAction) {
+  return {
+    id: entry.id,
+    feed: entry.feed,
+    site: entry.site ?? null,
+    key: entry.key ?? null,
+    kind: entry.kind,
+    operation: entry.operation ?? null,
+    since: entry.since,
+    age_seconds: Math.floor(entry.ageMs / 1000),
+    escalated,
+    reason: tell(entry.reason, write),
+    ...(discarded ? { discarded } : {}),
+  };
+}
+
+/** What can be done about an entry. */
+export function actionsOfEntry(entry: EntryDetails): EntryAction[] {
+  if (entry.kind === 'change') return possibleActions(entry.change);
+  const { id, kind, discarded } = entry.record;
+  return possibleActions({ id, state: discarded ? 'discarded' : kind, desired: undefined, invalid: false });
+}
+
+export function entryJson(entry: EntryDetails, escalated: boolean, write: WriteAction) {
+  return entry.kind === 'record' ? recordJson(entry) : changeJson(entry, escalated, write);
+}
+
+function recordJson(entry: Extract<EntryDetails, { kind: 'record' }>) {
+  const { id, feed, key, kind, problems, excerpt, since, ageMs, firstPull, discarded, records } = entry.record;
+  return {
+    id,
+    feed,
+    key: key ?? null,
+    kind,
+    discarded,
+    since,
+    age_seconds: Math.floor(ageMs / 1000),
+    problems,
+    excerpt,
+    first_pull: firstPull,
+    records,
+    actions: actionsOfEntry(entry),
+  };
+}
+
+function changeJson(entry: Extract<EntryDetails, { kind: 'change' }>, escalated: boolean, write: WriteAction) {
+  const { change, live, edits, failures } = entry;
+  return {
+    id: change.id,
+    feed: change.feed,
+    site: change.site,
+    key: change.key,
+    kind: change.state,
+    ...(change.discardedFrom === undefined ? {} : { discarded_from: change.discardedFrom }),
+    operation: change.operation,
+    since: change.since,
+    age_seconds: Math.floor(change.ageMs / 1000),
+    escalated,
+    reason: change.reason === undefined ? null : tell(messageOfReason(change.reason), write),
+    problems: change.reason?.problems ?? [],
+    note: change.reason?.note ?? null,
+    attempts: change.attempts,
+    sent_at: change.attempt?.startedAt ?? null,
+    sent_fields: change.attempt?.fields ?? null,
+    desired_fields: change.fields ?? null,
+    site_job_id: live?.siteJobId ?? null,
+    site_job_url: live?.url ?? null,
+    site_fields: live?.fields ?? null,
+    edits: edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
+    failures,
+    actions: actionsOfEntry(entry),
+  };
+}

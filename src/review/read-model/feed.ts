@@ -1,0 +1,55 @@
+// The status of a feed as scripts and the API see it.
+import { actionsOf, tell, type WriteAction } from '../../plan/message.ts';
+import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
+import type { PullHistory } from '../../store/pull/pull-history.ts';
+import type { FeedOverview } from '../../store/review/overview.ts';
+import type { Condition } from '../assess-health.ts';
+import { pullJson } from './pull.ts';
+
+/** A feed's overview, with its schedule and whether its held or in-doubt changes have waited too long. */
+export interface MarkedFeed extends FeedOverview {
+  readonly configured: boolean;
+  /** A running process has it in its configuration. */
+  readonly served: boolean;
+  /** Its schedule, as running processes recorded it; `undefined`: none. */
+  readonly schedule: ScheduleState | undefined;
+  readonly escalated: boolean;
+  readonly history: PullHistory | undefined;
+  /** `undefined`: it has no schedule. */
+  readonly nextRun: Date | undefined;
+}
+
+const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1000));
+
+export function feedJson(feed: MarkedFeed, failing: readonly Condition[], write: WriteAction) {
+  const own = failing.filter((condition) => condition.feed === feed.feed);
+  return {
+    kind: 'feed',
+    feed: feed.feed,
+    site: feed.site,
+    configured: feed.configured,
+    retired: feed.retired,
+    escalated: feed.escalated,
+    live: feed.live,
+    ready: feed.ready,
+    sending: feed.sending,
+    in_doubt: feed.in_doubt,
+    held: feed.held,
+    rejected: feed.rejected,
+    failed: feed.failed,
+    unreadable: feed.unreadable,
+    duplicates: feed.duplicates,
+    discarded: feed.discarded,
+    hold_reason: feed.holdReason === undefined ? null : tell(feed.holdReason, write),
+    held_for_seconds: seconds(feed.heldForMs),
+    in_doubt_for_seconds: seconds(feed.inDoubtForMs),
+    schedule: feed.schedule?.pattern ?? null,
+    next_run: feed.nextRun ?? null,
+    last_run: feed.history?.lastRunAt ?? null,
+    last_complete: feed.history?.lastComplete?.at ?? null,
+    late_seconds: feed.schedule === undefined ? null : Math.floor(feed.schedule.lateMs / 1000),
+    failing: own.map(({ message }) => tell(message, write)),
+    actions: [...actionsOf(feed.holdReason ?? ''), ...own.flatMap(({ message }) => actionsOf(message))],
+    last_pull: feed.lastPull === undefined ? null : pullJson(feed.lastPull, write),
+  };
+}

@@ -1,0 +1,18 @@
+// The health check as scripts and the API see it.
+import { tell, type WriteAction } from '../../plan/message.ts';
+import type { Assessment, Condition } from '../assess-health.ts';
+
+const conditionJson = ({ kind, site, feed, message, detail }: Condition, write: WriteAction) => ({
+  condition: kind,
+  site: site ?? null,
+  feed: feed ?? null,
+  message: tell(message, write),
+  detail: detail === undefined ? null : tell(detail, write),
+});
+
+export const healthJson = ({ failing, review }: Assessment, write: WriteAction) => ({
+  kind: 'check',
+  status: failing.length > 0 ? 'failing' : review.length > 0 ? 'review' : 'well',
+  failing: failing.map((condition) => conditionJson(condition, write)),
+  review: review.map((condition) => conditionJson(condition, write)),
+});

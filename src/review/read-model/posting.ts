@@ -1,0 +1,46 @@
+// Everything recorded about one posting, as scripts and the API see it.
+import { messageOfReason } from '../../plan/desired-change.ts';
+import { tell, type WriteAction } from '../../plan/message.ts';
+import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
+import type { LiveJob, PostingStory } from '../../store/review/posting-history.ts';
+import { possibleActions } from '../possible-actions.ts';
+import { pullJson } from './pull.ts';
+
+export function postingJson({ live, change, lastPull, ...story }: PostingStory, write: WriteAction) {
+  return {
+    feed: story.feed,
+    key: story.key,
+    site_job: live === undefined ? null : siteJobJson(live),
+    change: change === undefined ? null : changeJson(change, write),
+    edits: story.edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
+    notes: story.notes,
+    requests: story.requests.map(({ siteJobId, ...request }) => ({ ...request, site_job_id: siteJobId })),
+    failures: story.failures,
+    duplicates: story.duplicates.map((row) => row.id),
+    unreadable: story.unreadable,
+    acts: story.acts,
+    last_pull: lastPull === undefined ? null : pullJson(lastPull, write),
+  };
+}
+
+const siteJobJson = (live: LiveJob) => ({
+  site: live.site,
+  site_job_id: live.siteJobId,
+  site_job_url: live.url ?? null,
+  mapped_at: live.since,
+  missing_pulls: live.missingPulls,
+  fields: live.fields ?? null,
+});
+
+const changeJson = (change: OpenChangeRow, write: WriteAction) => ({
+  id: change.id,
+  state: change.state,
+  operation: change.operation,
+  desired_fields: change.fields ?? null,
+  since: change.since,
+  attempts: change.attempts,
+  reason: change.reason === undefined ? null : tell(messageOfReason(change.reason), write),
+  problems: change.reason?.problems ?? [],
+  note: change.reason?.note ?? null,
+  actions: possibleActions(change),
+});

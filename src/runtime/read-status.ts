@@ -1,0 +1,118 @@
+// Collects the status of all sites and feeds, and assesses it.
+import type { Config, FeedConfig } from '../config/config.ts';
+import { siteName } from '../posting/identifiers.ts';
+import { type Assessment, assessHealth } from '../review/assess-health.ts';
+import { escalates } from '../review/escalation.ts';
+import type { MarkedFeed } from '../review/read-model/feed.ts';
+import type { SiteOverview } from '../review/read-model/site.ts';
+import { addressOf } from '../site/base-address.ts';
+import { readSchedules } from '../store/feed/feed-schedule.ts';
+import { type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
+import { countWorkers } from '../store/locks/worker-lease.ts';
+import { readPullHistories } from '../store/pull/pull-history.ts';
+import { type FeedOverview, readOverview } from '../store/review/overview.ts';
+import { findMove } from '../store/site/known-address.ts';
+import { countOrphans } from '../store/site/orphan-site-jobs.ts';
+import { refusedTokens } from '../store/site/refused-token.ts';
+import { readSiteState, stateAt } from '../store/site/site-state.ts';
+import type { App } from './app.ts';
+import { describeDifferences, differencesOf } from './configurations.ts';
+import { nextRun } from './next-run.ts';
+import { feedFacts, siteFacts } from './read-health.ts';
+import { tokenDigests } from './token-digests.ts';
+
+export interface Status {
+  /** Number of processes that send. */
+  readonly workers: number;
+  /** How the configurations of running processes differ; `undefined`: they do not. */
+  readonly differences: string | undefined;
+  readonly sites: readonly SiteOverview[];
+  /** Escalated feeds come first. */
+  readonly feeds: readonly MarkedFeed[];
+  readonly assessment: Assessment;
+}
+
+export async function readStatus(app: App): Promise<Status> {
+  const workers = await countWorkers(app.db);
+  const processes = await liveProcesses(app.db);
+  const sites = await readSites(app, processes);
+  const differences = describeDifferences(differencesOf(processes));
+  const feeds = await readFeeds(app, processes);
+  return { workers, differences, sites, feeds, assessment: assess(app.config, sites, feeds, workers) };
+}
+
+function assess(
+  config: Config,
+  sites: readonly SiteOverview[],
+  feeds: readonly MarkedFeed[],
+  workers: number,
+): Assessment {
+  const facts = feeds.map((feed) => {
+    const role = feed.configured ? 'configured' : feed.retired || feed.served ? 'other' : 'left';
+    const unsent = feed.ready + feed.sending + feed.in_doubt;
+    const review = feed.in_doubt + feed.held + feed.rejected + feed.failed + feed.unreadable + feed.duplicates;
+    return feedFacts(config, { ...feed, role, unsent, review });
+  });
+  return assessHealth(
+    sites.map(({ state, move, refusedProcesses }) => siteFacts(state, move, refusedProcesses)),
+    facts,
+    { workers },
+  );
+}
+
+async function readSites({ db, config }: App, processes: readonly LiveProcess[]): Promise<SiteOverview[]> {
+  const sites: SiteOverview[] = [];
+  const tokens = await tokenDigests(db, config);
+  for (const { name, options } of config.sites.values()) {
+    const otherRefused = (await refusedTokens(db, name)).filter(({ digest }) => digest !== tokens.get(name));
+    const address = addressOf(options.baseUrl);
+    sites.push({
+      state: stateAt(address, await readSiteState(db, name, tokens.get(name))),
+      otherRefused,
+      refusedProcesses: processes.filter(({ parts }) =>
+        otherRefused.some(({ digest }) => digest === parts[tokenPart(name)]),
+      ),
+      orphans: await countOrphans(db, name),
+      move: await findMove(db, name, address),
+    });
+  }
+  return sites;
+}
+
+/** Shown if a broken feed names no site, and the database has none for it. */
+const UNKNOWN_SITE = siteName('-');
+
+/** Escalated feeds come first. */
+async function readFeeds({ db, config }: App, processes: readonly LiveProcess[]): Promise<MarkedFeed[]> {
+  const schedules = new Map((await readSchedules(db)).map((schedule) => [schedule.feed, schedule]));
+  const broken = [...config.brokenFeeds].map(([feed, { siteName: site }]) => [feed, site ?? UNKNOWN_SITE] as const);
+  const configured = new Map([
+    ...[...config.feeds.values()].map((feed) => [feed.name, feed.siteName] as const),
+    ...broken,
+  ]);
+  const overviews = await readOverview(db, configured);
+  const histories = await readPullHistories(
+    db,
+    overviews.map(({ feed }) => feed),
+  );
+  const now = new Date();
+  const feeds = overviews.map((feed) => ({
+    ...feed,
+    history: histories.get(feed.feed),
+    nextRun: schedules.get(feed.feed)?.nextAt ?? nextOf(config.feeds.get(feed.feed), now),
+    configured: configured.has(feed.feed),
+    served: processes.some(({ parts }) => parts[`feed ${feed.feed}`] !== undefined),
+    schedule: schedules.get(feed.feed),
+    escalated: hasEscalated(feed, config),
+  }));
+  return feeds.sort((a, b) => Number(b.escalated) - Number(a.escalated));
+}
+
+/** The next run of a feed's schedule, if no process has recorded one. */
+const nextOf = (feed: FeedConfig | undefined, now: Date): Date | undefined =>
+  feed?.schedule === undefined ? undefined : nextRun({ pattern: feed.schedule, timeZone: feed.timeZone }, now);
+
+function hasEscalated({ site, heldForMs, inDoubtForMs }: FeedOverview, config: Config): boolean {
+  const held = heldForMs !== undefined && escalates({ kind: 'held', site, ageMs: heldForMs }, config);
+  return held || (inDoubtForMs !== undefined && escalates({ kind: 'in_doubt', site, ageMs: inDoubtForMs }, config));
+}
