@@ -6,7 +6,7 @@ import type { Attempt } from '../../src/store/change/attempt.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { summarisePull } from '../../src/store/pull/pull-summary.ts';
 import { readStory } from '../../src/store/review/posting-history.ts';
-import { acme, acting, openStage, type Stage } from '../review/stage.ts';
+import { acme, acting, openStage, type Stage, said } from '../review/stage.ts';
 import { leavesOut, onlyInAllNote } from '../support/extent.ts';
 import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
 
@@ -506,7 +506,7 @@ it('a duplicate whose bytes differ on every pull keeps one entry, which stays di
 it('says that records without their own review entry cannot be discarded', async () => {
   await live([p1, ...others]);
   const many = feedOf([p1, ...others], ...Array.from({ length: 5_003 }, (_, at) => keyless(`number ${at}`)));
-  expect((await pull(many)).shortfalls).toEqual([
+  expect((await pull(many)).shortfalls.map(said)).toEqual([
     expect.stringMatching(/^5003 records could not be read.*review list/),
   ]);
   await discardUnreadable();
