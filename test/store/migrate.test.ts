@@ -1,4 +1,5 @@
-// Migration: a database of an unsupported earlier version, or of a newer one, is refused with instructions.
+// Migration: a database of an earlier version gets the schema of a new one. One of an unsupported earlier version, or of a newer
+// one, is refused with instructions.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -27,6 +28,7 @@ it('migrates an empty database once, even with several processes at a time', asy
   expect(await db.query('select name from migration')).toEqual([
     { name: '0001_schema.sql' },
     { name: '0002_messages.sql' },
+    { name: '0003_source_version.sql' },
   ]);
   // Compressed as the schema specifies or not at all, never with the server's default.
   const fields = JSON.stringify({ description: `<p>${'work – '.repeat(5_000)}</p>` });
@@ -36,9 +38,7 @@ it('migrates an empty database once, even with several processes at a time', asy
 });
 
 it('keeps the texts of a database from before messages had actions', async () => {
-  await db.query('create table migration (name text primary key, applied_at timestamptz not null default now())');
-  await db.query(await readFile(join(packageRoot, 'src/store/migrations/0001_schema.sql'), 'utf8'));
-  await db.query(`insert into migration (name) values ('0001_schema.sql')`);
+  await applyOnly('0001_schema.sql');
   await db.query(
     `insert into pull (feed, site, message, shortfalls) values ('acme', 'board', 'no "answer"', '{short,cut}'), ('acme', 'board', null, '{}')`,
   );
@@ -58,6 +58,53 @@ it('keeps the texts of a database from before messages had actions', async () =>
   expect(await db.query('select site_check_note as note from feed_state')).toEqual([{ note: '12 jobs read' }]);
 });
 
+// Some development versions had a first migration that already created feed_state as the third one leaves it.
+const EDITED_FIRST = `alter table feed_state drop column etag, drop column last_modified, drop column validated_address,
+  drop column fingerprint, add column source_version text`;
+
+it.each([
+  {
+    made: 'when feeds had validators',
+    earlier: ['0001_schema.sql'],
+    validators: { etag: '"one"', last_modified: 'Mon, 23 Nov 2026 07:00:00 GMT', fingerprint: 'f' },
+    version: null,
+  },
+  {
+    made: 'with the edited first migration',
+    earlier: ['0001_schema.sql'],
+    edit: EDITED_FIRST,
+    validators: { source_version: 'digest "one"' },
+    version: 'digest "one"',
+  },
+  {
+    made: 'with the edited first migration and the second one',
+    earlier: ['0001_schema.sql', '0002_messages.sql'],
+    edit: EDITED_FIRST,
+    validators: { source_version: 'digest "one"' },
+    version: 'digest "one"',
+  },
+])('gives a database made $made the schema of a new one, and keeps its data', async ({ earlier, edit, ...made }) => {
+  await applyOnly(...earlier);
+  if (edit !== undefined) await db.query(edit);
+  const names = Object.keys(made.validators);
+  await db.query(
+    `insert into feed_state (feed, site, key_rule, hold_reason, ${names.join(', ')})
+     values ('acme', 'board', 'rule', 'empty', ${names.map((_, at) => `$${at + 1}`).join(', ')})`,
+    Object.values(made.validators),
+  );
+  await db.query(
+    `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('acme', 'a', 'board', '7', '', '')`,
+  );
+  await migrate(database.url);
+  expect(await db.query('select feed, site, key_rule, hold_reason, source_version from feed_state')).toEqual([
+    { feed: 'acme', site: 'board', key_rule: 'rule', hold_reason: 'empty', source_version: made.version },
+  ]);
+  expect(await db.query('select feed, key, site_job_id from mapping')).toEqual([
+    { feed: 'acme', key: 'a', site_job_id: '7' },
+  ]);
+  expect(await schemaOf(db)).toEqual(await newSchema());
+});
+
 it.each([
   ['a development version', '0001_books.sql', /made by a development version.*mappings export.*mappings import/s],
   [
@@ -70,3 +117,39 @@ it.each([
   await db.query('insert into migration (name) values ($1)', [name]);
   await expect(migrate(database.url)).rejects.toThrow(message);
 });
+
+/** Gives the database the schema of a version that had only these migrations. */
+async function applyOnly(...names: string[]): Promise<void> {
+  await db.query('create table migration (name text primary key, applied_at timestamptz not null default now())');
+  for (const name of names) {
+    await db.query(await readFile(join(packageRoot, 'src/store/migrations', name), 'utf8'));
+    await db.query('insert into migration (name) values ($1)', [name]);
+  }
+}
+
+/** Columns (in any order), indexes and constraints of all tables. */
+async function schemaOf(of: Database): Promise<unknown> {
+  return {
+    columns: await of.query(
+      `select table_name, column_name, data_type, is_nullable, column_default, is_identity
+       from information_schema.columns where table_schema = 'public' order by table_name, column_name`,
+    ),
+    indexes: await of.query(`select indexdef from pg_indexes where schemaname = 'public' order by indexdef`),
+    constraints: await of.query(
+      `select conrelid::regclass::text as of, conname, pg_get_constraintdef(oid) as rule from pg_constraint
+       where connamespace = 'public'::regnamespace order by 1, 2`,
+    ),
+  };
+}
+
+async function newSchema(): Promise<unknown> {
+  const fresh = await createTestDatabase({ empty: true });
+  const opened = openDatabase(fresh.url, { max: 1 });
+  try {
+    await migrate(fresh.url);
+    return await schemaOf(opened);
+  } finally {
+    await opened.close();
+    await fresh.drop();
+  }
+}

@@ -66,9 +66,11 @@ create table feed_state (
   feed text primary key,
   site text not null,
   current_pull bigint references pull on delete set null,
-  -- The version of its source in the last complete pull, bound to what was asked for. Only the kind of source that made it
-  -- can read it. Null: the next pull reads the feed unconditionally.
-  source_version text,
+  etag text,
+  last_modified text,
+  -- Validators belong to the address that sent them, possibly after redirects.
+  validated_address text,
+  fingerprint text,
   -- How the keys of the feed's live jobs were derived. Once keys are derived differently, an unreadable record does not
   -- count as a new posting.
   key_rule text,
