@@ -94,10 +94,19 @@ export function crossingFeed(random: Random, size: number): CrossingFeed {
   };
 }
 
+const keyOf = ({ number }: CrossingPosting, key: Setup['key']): string =>
+  key === 'requisition' ? `r-${number}` : `s${number}`;
+
 const recordXml = ({ number, title, city, text, invalid }: CrossingPosting): string =>
   `<job><referencenumber>s${number}</referencenumber><requisition>r-${number}</requisition><title>${title}</title>
 <city>${city}</city><state>${invalid ? 'Jalisco' : 'MA'}</state><url>${addressOfPosting(number)}</url>
 <description><![CDATA[${text}]]></description></job>`;
+
+export interface CrossingDocument {
+  readonly xml: string;
+  /** The key of the damaged record, if it can still be recovered. */
+  readonly brokenKey?: string;
+}
 
 /** The document in the shape that the setup expects. */
 export function crossingXml(
@@ -105,26 +114,29 @@ export function crossingXml(
   { records, key }: Setup,
   damage: Damage,
   random: Random,
-): string {
+): CrossingDocument {
   const list = postings.map(recordXml).join('\n');
   const [open, close] = records === 'source/job' ? ['', ''] : ['<list>', '</list>'];
   const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<source>${open}\n${list}\n${close}</source>\n`;
   const [victim] = random.some(postings, 1);
-  if (victim === undefined) return xml;
+  if (victim === undefined) return { xml };
   const record = recordXml(victim);
   switch (damage) {
     case 'whole':
-      return xml;
+      return { xml };
     case 'cut':
-      return xml.slice(0, random.number(xml.length));
+      return { xml: xml.slice(0, random.number(xml.length)) };
     case 'page':
-      return '<!DOCTYPE html><html><body>Sorry</body></html>';
+      return { xml: '<!DOCTYPE html><html><body>Sorry</body></html>' };
     case 'unreadable':
-      return xml.replace(record, record.replace('</title>', ` & co ${random.number(1e6)}</title>`));
+      return {
+        xml: xml.replace(record, record.replace('</title>', ` & co ${random.number(1e6)}</title>`)),
+        brokenKey: keyOf(victim, key),
+      };
     case 'unreadable without key':
-      return xml.replace(record, record.replace(`</${key}>`, ` & ${random.number(1e6)}</${key}>`));
+      return { xml: xml.replace(record, record.replace(`</${key}>`, ` & ${random.number(1e6)}</${key}>`)) };
     case 'without key':
-      return xml.replace(record, record.replace(`<${key}>`, '<x>').replace(`</${key}>`, '</x>'));
+      return { xml: xml.replace(record, record.replace(`<${key}>`, '<x>').replace(`</${key}>`, '</x>')) };
     default:
       return damage satisfies never;
   }

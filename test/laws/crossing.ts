@@ -199,12 +199,22 @@ async function expire(life: Life): Promise<void> {
 async function writeFeed(life: Life, damage: Damage): Promise<void> {
   const { installation, feed, setup, random, story } = life;
   if (damage !== 'whole') story.push(`  document: ${damage}`);
-  const xml = crossingXml(feed.postings, setup, damage, random);
+  const { xml, brokenKey } = crossingXml(feed.postings, setup, damage, random);
   for (const file of ['feed.xml', 'other.xml']) await writeFile(join(installation.folder, file), xml);
-  if (damage !== 'whole') return;
+  if (damage !== 'whole' && !(brokenKey !== undefined && (await isDiscarded(life, brokenKey)))) return;
   // It proves that all other live postings are gone: absent ones, and those known by another key.
   const expected = new Set(feed.postings.map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`));
   for (const job of await ownJobs(life)) if (!expected.has(identityOf(job))) life.mayBeGone.add(identityOf(job));
+}
+
+/** Whether a person said that this unreadable record does not make the feed incomplete (docs/feeds.md). */
+async function isDiscarded({ installation, setup }: Life, key: string): Promise<boolean> {
+  const { db } = await installation.app();
+  const entries = await db.query(
+    `select from record_problem where feed = $1 and key = $2 and kind = 'unreadable' and discarded`,
+    [setup.feed, key],
+  );
+  return entries.length > 0;
 }
 
 async function setFaults({ installation, random, story }: Life): Promise<void> {
