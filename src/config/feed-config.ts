@@ -4,12 +4,15 @@ import type { FeedSource } from '../feed/feed-reading.ts';
 import type { SourceConfig } from '../feed/source/sources.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import type { FieldRule, MappingSpec, ValueSource } from '../posting/mapping.ts';
+import type { FieldStep, SettingsStep } from '../posting/steps/step.ts';
 import type { FeedConfig } from './config.ts';
 import { type Environment, fillText } from './environment.ts';
 import { stateTable } from './load-us-states.ts';
+import type { MapFiles } from './map-files.ts';
 import type { WrittenFeed } from './schema/feed-schema.ts';
 import type { WrittenFields, WrittenFormat, WrittenRule } from './schema/format-schema.ts';
 import type { WrittenSite } from './schema/site-schema.ts';
+import type { WrittenStep, WrittenSteps } from './schema/step-schema.ts';
 import { Secret } from './secret.ts';
 
 export interface FeedParts {
@@ -19,6 +22,7 @@ export interface FeedParts {
   readonly env: Environment;
   /** Folder of the configuration file. */
   readonly folder: string;
+  readonly mapFiles: MapFiles;
 }
 
 export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
@@ -81,11 +85,11 @@ function makeSourceConfig({ feed, format, env, folder }: FeedParts): SourceConfi
   };
 }
 
-function makeMapping({ feed, format, site }: FeedParts): MappingSpec {
+function makeMapping({ feed, format, site, mapFiles }: FeedParts): MappingSpec {
   return {
     key: { paths: feed.key ?? format.key },
     fields: Object.fromEntries(
-      Object.entries(mergeFields(format.fields, feed.fields)).map(([field, rule]) => [field, makeRule(rule)]),
+      Object.entries(mergeFields(format.fields, feed.fields)).map(([field, rule]) => [field, makeRule(rule, mapFiles)]),
     ),
     stateField: site.state_field,
     requiredFields: site.required,
@@ -108,9 +112,23 @@ export function mergeFields(
   return Object.fromEntries(kept);
 }
 
-function makeRule(rule: string | WrittenRule): FieldRule {
+function makeRule(rule: string | WrittenRule, mapFiles: MapFiles): FieldRule {
   if (typeof rule === 'string') return { source: { kind: 'paths', paths: [rule] }, as: [] };
-  return { source: makeValueSource(rule), as: rule.as, default: rule.default };
+  const stepsOf = (step: WrittenStep): readonly FieldStep[] =>
+    typeof step === 'string' ? [step] : makeSteps(step, rule.default, mapFiles);
+  return {
+    source: makeValueSource(rule),
+    as: [...makeSteps(rule, rule.default, mapFiles), ...rule.as.flatMap(stepsOf)],
+    default: rule.default,
+  };
+}
+
+/** The steps with settings, in their fixed order. */
+function makeSteps(written: WrittenSteps, standard: string | undefined, mapFiles: MapFiles): SettingsStep[] {
+  const { map, unmapped = standard === undefined ? 'reject' : 'default' } = written;
+  if (map === undefined) return [];
+  const table = typeof map === 'string' ? mapFiles.get(written) : Object.entries(map);
+  return [{ kind: 'map', table: table ?? [], unmapped }];
 }
 
 /** The schema guarantees that exactly one of the three is set. */

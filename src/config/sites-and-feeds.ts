@@ -6,8 +6,9 @@ import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { makeFeedConfig } from './feed-config.ts';
 import { nearest } from './known-names.ts';
+import { type MapFiles, readMapFiles } from './map-files.ts';
 import { checkMapping } from './mapping-check.ts';
-import { presetNames, readPreset } from './presets.ts';
+import { presetFolder, presetNames, readPreset } from './presets.ts';
 import { feedSchema, type WrittenFeed } from './schema/feed-schema.ts';
 import type { WrittenFormat } from './schema/format-schema.ts';
 import { siteSchema } from './schema/site-schema.ts';
@@ -67,7 +68,10 @@ export async function makeSitesAndFeeds(
     const findings = checkMapping(feed, format, site);
     for (const { path, message } of findings.faults) complain(['feeds', name, ...path], message);
     warnings.push(...findings.warnings.map((warning) => `feeds.${name}: ${warning}`));
-    feeds.set(feedName(name), makeFeedConfig(feedName(name), { ...around, feed, format, site }));
+    const mapFiles = await mapFilesOf(feed, format, around.folder, (path, message) =>
+      complain(['feeds', name, ...path], message),
+    );
+    feeds.set(feedName(name), makeFeedConfig(feedName(name), { ...around, feed, format, site, mapFiles }));
   }
   return { sites, feeds, complaints, warnings };
 }
@@ -86,6 +90,24 @@ async function formatOf(
     for (const complaint of error.complaints) complain(`the preset is wrong: ${complaintLine(complaint)}`);
     return undefined;
   }
+}
+
+/** The look-up tables in files: a preset's lie beside it, the others beside the configuration. */
+async function mapFilesOf(
+  feed: WrittenFeed,
+  format: WrittenFormat,
+  folder: string,
+  complain: (path: readonly string[], message: string) => void,
+): Promise<MapFiles> {
+  const isPreset = typeof feed.format === 'string';
+  const own = await readMapFiles(feed.fields, folder);
+  const formats = await readMapFiles(format.fields, isPreset ? presetFolder : folder);
+  for (const { path, message } of own.faults) complain(['fields', ...path], message);
+  for (const { path, message } of formats.faults) {
+    if (isPreset) complain(['format'], `the preset is wrong: fields.${path.join('.')}: ${message}`);
+    else complain(['format', 'fields', ...path], message);
+  }
+  return new Map([...formats.files, ...own.files]);
 }
 
 function unknownName(name: unknown, kind: string, known: readonly string[]): string | undefined {

@@ -1,5 +1,5 @@
 // Types of a mapping: how the configuration wants a feed's records read for a site, as plain data.
-import type { TransformName } from './transforms.ts';
+import type { FieldStep } from './steps/step.ts';
 import type { StateGroup, StateTable } from './us-states.ts';
 
 /**
@@ -28,8 +28,8 @@ export interface KeyRule {
 export interface FieldRule {
   readonly source: ValueSource;
   /** Applied in order. */
-  readonly as: readonly TransformName[];
-  /** Used when the source has no value; goes through the same transforms. */
+  readonly as: readonly FieldStep[];
+  /** Used when the source has no value, or the steps leave none; goes through all steps but those for the feed's text. */
   readonly default?: string;
 }
 

@@ -49,6 +49,9 @@ export interface PostingReader {
   /** Hex digest of everything but the record that decides the result: mapping, transforms, site rules, state table. */
   readonly fingerprint: string;
   read(record: RecordTree): ReadResult;
-  /** Applies a reviewer's edits to a posting and checks the site's rules again. */
-  withFields(posting: Posting, edits: Fields): ReadPosting;
+  /**
+   * Applies a reviewer's edits to a posting and checks the site's rules again. `problems`: those found in the feed's texts;
+   * they remain for fields that were not edited.
+   */
+  withFields(posting: Posting, edits: Fields, problems?: readonly Problem[]): ReadPosting;
 }

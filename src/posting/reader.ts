@@ -10,7 +10,8 @@ import type { Posting, PostingReader, ReadResult, RecordTree } from './posting.t
 import { compileKey } from './posting-key.ts';
 import { compileSiteRules } from './site-rules.ts';
 import { compileStateField } from './state-field.ts';
-import { type ReadState, TRANSFORMS, type Transform } from './transforms.ts';
+import { compileStep } from './steps/step.ts';
+import type { ReadState, Transform } from './transforms.ts';
 import { compileSource } from './value-source.ts';
 
 /**
@@ -22,6 +23,8 @@ export function compileReader(spec: MappingSpec): PostingReader {
   const readState = compileStateField(spec.stateField, spec.states);
   const fields = Object.entries(spec.fields).map(([name, rule]) => compileField(name, rule, readState));
   const checkSiteRules = compileSiteRules(spec, readState);
+  /** Fields with a step that may refuse the feed's text and does not run again on an edited posting. */
+  const shaped = new Set(fields.filter(({ refusesOnce }) => refusesOnce).map(({ name }) => name));
 
   const finish = (key: PostingKey, draft: Draft) => {
     checkSiteRules(draft);
@@ -40,20 +43,27 @@ export function compileReader(spec: MappingSpec): PostingReader {
       for (const field of fields) field.read(record, draft);
       return finish(key.key, draft);
     },
-    withFields(posting, edits) {
+    withFields(posting, edits, problems = []) {
       const draft = newDraft(posting.fields, posting.notes);
       for (const [name, text] of Object.entries(edits)) setField(draft, name, text);
       // Fields that were wrong and were not edited are still wrong.
+      const isEdited = (name: string) => Object.hasOwn(edits, name) && edits[name] !== posting.fields[name];
+      draft.problems.push(
+        ...problems.filter(({ field }) => field !== undefined && shaped.has(field) && !isEdited(field)),
+      );
       for (const field of fields) field.check(draft);
       return finish(posting.key, draft);
     },
   };
 }
 
-/** The form in which a field's first transform expects elements inside the value. */
+/** The form in which a field's first named transform expects elements inside the value. */
 const markupForms: Readonly<Record<string, MarkupForm>> = { text: 'html', html: 'escaped html' };
 
 interface FieldReader {
+  readonly name: string;
+  /** Whether a step that runs only on the feed's text may refuse it. */
+  readonly refusesOnce: boolean;
   /** Sets the field from the record. If a transform refuses the text, adds a problem and keeps the text for display. */
   readonly read: (record: RecordTree, draft: Draft) => void;
   /** Runs the rule's checks again on the field's current value. */
@@ -61,9 +71,11 @@ interface FieldReader {
 }
 
 function compileField(name: string, rule: FieldRule, readState: ReadState): FieldReader {
-  const readValue = compileSource(rule.source, markupForms[rule.as[0] ?? ''] ?? 'plain');
-  const transforms = rule.as.map((transform): Transform => TRANSFORMS[transform]);
+  const firstNamed = rule.as.find((step) => typeof step === 'string');
+  const readValue = compileSource(rule.source, markupForms[firstNamed ?? ''] ?? 'plain');
+  const transforms = rule.as.map((step) => compileStep(step, name));
   const checks = transforms.filter(({ kind }) => kind === 'check');
+  const forDefault = transforms.filter(({ scope }) => scope !== 'feed text');
 
   const apply = (draft: Draft, steps: readonly Transform[]) => {
     for (const step of steps) {
@@ -76,12 +88,14 @@ function compileField(name: string, rule: FieldRule, readState: ReadState): Fiel
   };
 
   return {
+    name,
+    refusesOnce: rule.as.some((step) => typeof step !== 'string'),
     read(record, draft) {
       setField(draft, name, readValue(record));
       apply(draft, transforms);
       if (draft.fields[name] !== undefined || rule.default === undefined) return;
       setField(draft, name, rule.default);
-      apply(draft, transforms);
+      apply(draft, forDefault);
     },
     check: (draft) => apply(draft, checks),
   };

@@ -16,6 +16,8 @@ export interface Transform {
    * once, on the feed's text.
    */
   readonly kind: 'shape' | 'check';
+  /** `feed text`: does not apply to a configured default. */
+  readonly scope?: 'feed text';
   readonly apply: (text: string, readState: ReadState) => Transformed;
 }
 

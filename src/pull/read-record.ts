@@ -39,7 +39,8 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
 
   const edit = (read: ReadPosting): ReadPosting => {
     const fields = edits.for(read.posting);
-    return fields === undefined ? read : reader.withFields(read.posting, fields);
+    if (fields === undefined) return read;
+    return reader.withFields(read.posting, fields, read.kind === 'invalid' ? read.problems : []);
   };
 
   return {

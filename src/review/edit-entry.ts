@@ -58,7 +58,8 @@ export async function editEntry(
       return refused(`feed ${feed.name} has no field ${strange.join(', ')}; fields: ${known}`);
     }
     const earlier = await editsOfPosting(tx, feed.name, key);
-    const edited = recompute(compileReader(feed.mapping), { key, fields }, earlier, edits);
+    const problems = change.reason?.kind === 'rules' ? change.reason.problems : [];
+    const edited = recompute(compileReader(feed.mapping), { key, fields, problems }, earlier, edits);
     if (edited === undefined) return refused('nothing would change: the posting already has these values');
     await writeEdit(tx, change, edited);
     await noteAct(tx, { actor: options.actor, action: 'edit', feed: feed.name, key, detail: { entry, edits } });

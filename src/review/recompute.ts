@@ -9,6 +9,8 @@ import type { EditRow } from '../store/review/override.ts';
 export interface DesiredPosting {
   readonly key: PostingKey;
   readonly fields: Fields;
+  /** Why it breaks the site's rules, if it does. */
+  readonly problems?: readonly Problem[];
 }
 
 /**
@@ -22,11 +24,11 @@ export function recompute(
   earlier: readonly EditRow[],
   edits: Fields,
 ): Edited | undefined {
-  const { key, fields } = desired;
+  const { key, fields, problems = [] } = desired;
   const holding = editsThatHold(reader, desired, earlier);
   const source = sourceOf(fields, holding);
   const all = { ...Object.fromEntries(holding.map((edit) => [edit.field, edit.value])), ...edits };
-  const result = reader.withFields({ key, fields: source, contentHash: contentHash(source), notes: [] }, all);
+  const result = reader.withFields({ key, fields: source, contentHash: contentHash(source), notes: [] }, all, problems);
   if (result.posting.contentHash.equals(contentHash(fields))) return undefined;
   return {
     posting: result.posting,

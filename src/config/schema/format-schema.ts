@@ -1,9 +1,7 @@
 // The schema of a feed format: the content of a preset file, or a feed's inline `format`.
 import { z } from 'zod';
-import { TRANSFORM_NAMES } from '../../posting/transforms.ts';
 import { fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
-
-const transformSchema = z.enum(TRANSFORM_NAMES);
+import { checkSteps, stepSchema, stepSettings, transformSchema } from './step-schema.ts';
 
 const ruleSchema = z
   .strictObject({
@@ -18,17 +16,21 @@ const ruleSchema = z
         'Instead of `from`: text with paths in braces, `{city}, {state}`. Empty unless all of them have a text.',
       ),
     value: z.string().min(1).optional().describe('Instead of `from`: the same text for every posting.'),
+    ...stepSettings,
     as: z
-      .union([transformSchema, z.array(transformSchema)])
+      .union([transformSchema, z.array(stepSchema)])
       .default([])
-      .transform((names) => [names].flat())
-      .describe('Transforms applied to the text, in order; see [Transforms](#transforms).'),
+      .transform((steps) => [steps].flat())
+      .describe(
+        'Transforms applied to the text, in order; see [Transforms](#transforms). Besides names, the list may hold the settings above in another order: `[text, { map: codes.csv }]`.',
+      ),
     default: z
       .string()
       .min(1)
       .optional()
-      .describe('Used if the record has no value; goes through the same transforms.'),
+      .describe('Used if the record has no value, or the map no entry for it; goes through the same transforms.'),
   })
+  .superRefine(checkSteps)
   .refine((rule) => [rule.from, rule.template, rule.value].filter((source) => source !== undefined).length === 1, {
     error: 'needs exactly one of from, template and value',
   })

@@ -1,0 +1,93 @@
+// Mistakes in the settings of a mapping: each is reported with its line and what to do.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { feedName } from '../../src/posting/identifiers.ts';
+import { compileReader } from '../../src/posting/reader.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'jobmirror-mapping-'));
+  writeFileSync(join(folder, 'twice.csv'), 'a,1\nA,2\n');
+  writeFileSync(join(folder, 'short.csv'), 'a,1\n\nb\n');
+  writeFileSync(join(folder, 'quote.csv'), 'a,"1\n');
+  writeFileSync(join(folder, 'empty.csv'), '\n');
+  writeFileSync(join(folder, 'latin.csv'), Buffer.from('a,B\xfcro\n', 'latin1'));
+  writeFileSync(join(folder, 'heading.csv'), 'code,name\na,1\n');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A configuration whose feed has these lines, from line 9 on. */
+async function load(...lines: readonly string[]) {
+  const text = [
+    'sites:',
+    '  board:',
+    '    base_url: https://jobs.example.com',
+    '    token: "$' + '{TOKEN}"',
+    'feeds:',
+    '  acme:',
+    '    source: "-"',
+    '    site: board',
+    ...lines.map((line) => `    ${line}`),
+  ].join('\n');
+  writeFileSync(join(folder, 'jobmirror.yaml'), text);
+  return loadConfig({ env: { TOKEN: 'zq-1' }, cwd: folder });
+}
+
+async function complaintOf(...lines: readonly string[]): Promise<string> {
+  const error: unknown = await load(...lines).then(
+    () => new Error('it was accepted'),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ConfigError);
+  return (error as ConfigError).message.replaceAll(`${folder}/`, '');
+}
+
+const field = (settings: string) => ['format: indeed', 'fields:', `  title: { from: a, ${settings} }`];
+const at = (setting: string) => new RegExp(`^jobmirror\\.yaml:11:\\d+ feeds\\.acme\\.fields\\.title\\.?${setting}: `);
+
+describe('mistakes in map', () => {
+  test.each([
+    ['map: { a: 1 }', 'map\\.a', 'must be text (put a number in quotes)'],
+    ['map: {}', 'map', 'has no entry'],
+    [
+      'map: { a: x, "A ": y }',
+      'map\\.A ',
+      'contradicts the entry a: upper and lower case and spaces make no difference',
+    ],
+    ['map: [a]', 'map', 'must be text, or a group of settings'],
+    ['unmapped: keep', 'unmapped', 'works only with map'],
+    ['map: { a: b }, unmapped: drop', 'unmapped', 'must be one of reject, keep, default'],
+    ['map: { a: b }, map_columns: [a, b]', 'map_columns', 'works only with a map in a CSV file'],
+    ['map: none.csv', 'map', "none.csv can't be read: there is no such file"],
+    ['map: twice.csv', 'map', 'twice.csv has two entries for A with different results'],
+    ['map: short.csv', 'map', 'short.csv line 3 has no second column'],
+    ['map: quote.csv', 'map', 'quote.csv is not a CSV file that can be read: '],
+    ['map: empty.csv', 'map', 'empty.csv has no entry'],
+    ['map: latin.csv', 'map', 'latin.csv is not encoded as UTF-8; save it as "CSV UTF-8"'],
+    ['map: heading.csv, map_columns: [code, nam]', 'map', 'heading.csv has no column nam; its columns: code, name'],
+    ['as: [text, { map: none.csv }]', 'as\\.1\\.map', "none.csv can't be read: there is no such file"],
+    ['as: [text, { mapp: none.csv }]', 'as\\.1\\.mapp', 'is not a setting; did you mean map?'],
+    ['as: [text, {}]', 'as\\.1', 'has no settings'],
+  ])('%s', async (settings, setting, message) => {
+    const complaint = await complaintOf(...field(settings));
+    expect(complaint).toMatch(at(setting));
+    expect(complaint).toContain(message);
+  });
+});
+
+test('a CSV file is part of the mapping: its change reads all records again', async () => {
+  const fingerprint = async () => {
+    const { feeds } = await load(...field('map: codes.csv'));
+    return compileReader(feeds.get(feedName('acme'))?.mapping ?? expect.fail()).fingerprint;
+  };
+  writeFileSync(join(folder, 'codes.csv'), 'a,1\n');
+  const before = await fingerprint();
+  writeFileSync(join(folder, 'codes.csv'), '\ufeffa;1\r\n');
+  expect(await fingerprint()).toBe(before);
+  writeFileSync(join(folder, 'codes.csv'), 'a,2\n');
+  expect(await fingerprint()).not.toBe(before);
+});
