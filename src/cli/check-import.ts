@@ -17,8 +17,8 @@ import type { LineProblem } from '../store/mapping/mapping-import.ts';
 import { findMove, setAddress } from '../store/site/known-address.ts';
 import { readSiteState, stateAt } from '../store/site/site-state.ts';
 import type { ProgressLine } from '../telemetry/progress-line.ts';
+import { askForJob } from './ask-for-job.ts';
 import { commandWriter } from './command-line.ts';
-import { showJob } from './show-job.ts';
 import { say } from './write-action.ts';
 
 /** Above this many jobs, the site's list is read instead of single jobs, if it has one. */
@@ -156,7 +156,7 @@ const ABSENT = Symbol('the site has no such job');
 /** @throws UnaskedError */
 async function showReference(asking: Asking, { siteJobId }: AskedLine): Promise<ShownReference | typeof ABSENT> {
   try {
-    const shown = await showJob(asking, siteJobId);
+    const shown = await askForJob(asking, siteJobId);
     return shown === undefined ? ABSENT : referenceOf(shown, asking.site);
   } catch (error) {
     asking.signal.throwIfAborted();

@@ -14,8 +14,8 @@ import { createSiteClient } from '../site/http/client.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/mapping-sample.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { type AskedSite, askForJob } from './ask-for-job.ts';
 import { commandWriter } from './command-line.ts';
-import { type AskedSite, showJob } from './show-job.ts';
 
 /** Requests at most this many jobs from the site. */
 const MOST_ASKED = 20;
@@ -101,7 +101,7 @@ async function compareAll(
 async function compareOne(asked: Asking, job: KnownJob, learnt: LearntRewrites): Promise<Comparison> {
   let shown: SiteJob | undefined;
   try {
-    shown = await showJob(asked, job.siteJobId);
+    shown = await askForJob(asked, job.siteJobId);
   } catch (error) {
     asked.signal.throwIfAborted();
     await refuseUnasked(asked, error);

@@ -4,6 +4,7 @@ import type { DeleteGuard } from '../plan/delete-guard.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
 import type { MappingSpec, StateField } from '../posting/mapping.ts';
 import type { SiteOptions } from '../site/exchange.ts';
+import type { LogLevel } from '../telemetry/log.ts';
 import type { Complaint } from './config-error.ts';
 import type { Secret } from './secret.ts';
 
@@ -42,9 +43,6 @@ export interface BrokenFeed {
 /** The names of all configured feeds, including broken ones: those were not removed. */
 export const namedFeeds = ({ feeds, brokenFeeds }: Pick<Config, 'feeds' | 'brokenFeeds'>): ReadonlySet<FeedName> =>
   new Set([...feeds.keys(), ...brokenFeeds.keys()]);
-
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface SiteConfig {
   readonly name: SiteName;

@@ -6,7 +6,7 @@ import type { Fields } from '../posting/posting.ts';
  * What a site changed in a value: white space and line ends, Unicode form and accents, tags and character references,
  * letter case, or a cut-off end.
  */
-export const VALUE_CHANGES = ['space', 'unicode', 'markup', 'case', 'cut'] as const;
+const VALUE_CHANGES = ['space', 'unicode', 'markup', 'case', 'cut'] as const;
 export type ValueChange = (typeof VALUE_CHANGES)[number];
 
 /** Longer texts are compared only this far, so a long description costs no more than a page. */

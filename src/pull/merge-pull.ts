@@ -11,7 +11,7 @@ import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../stor
 import { holdFound } from '../store/site/site-search.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import type { FeedSetup } from './feed-setup.ts';
-import { recogniseUnreadable, type Unreadable, unreadableShortfall } from './recognise-unreadable.ts';
+import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-unreadable.ts';
 import type { RecordPlanner } from './record-planner.ts';
 import { keepUnseen, removeGone } from './remove-gone.ts';
 import { MAX_PROBLEMS } from './unusable-records.ts';
@@ -108,7 +108,7 @@ const keyRuleOf = ({ mapping, source }: FeedSetup): string =>
 interface Merge {
   readonly findings: PullFindings;
   readonly holdReason: Message | undefined;
-  readonly unreadable: Unreadable;
+  readonly unreadable: UnreadableInPull;
   /** The feed was read to its proven end: postings that were not seen are not in it. */
   readonly whole: boolean;
   /** The key rule that all live jobs are known to have been read with. */

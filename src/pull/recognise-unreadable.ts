@@ -6,7 +6,7 @@ import { type UnreadableRecords, unreadableEntries } from '../store/pull/record-
 import { MAX_PROBLEMS, type UnusableRecords } from './unusable-records.ts';
 
 /** The unreadable records of a pull. */
-export interface Unreadable {
+export interface UnreadableInPull {
   /** Each with its existing review entry, if any. */
   readonly found: readonly { readonly records: UnreadableRecords; readonly entry: UnreadableEntry | undefined }[];
   /** Number of existing review entries. */
@@ -26,7 +26,7 @@ export async function recogniseUnreadable(
   { session, subject }: PullTransaction,
   unusable: UnusableRecords,
   rekeyed: boolean,
-): Promise<Unreadable> {
+): Promise<UnreadableInPull> {
   const { records, leftOut } = unusable.unreadable();
   const entries = records.length === 0 ? [] : await unreadableEntries(session, subject.feed);
   const marks = records.map(({ key, recordHash, shape, fault }) => ({
@@ -51,7 +51,7 @@ export async function recogniseUnreadable(
 }
 
 /** Why a feed with unreadable records is not proven complete. */
-export function unreadableShortfall({ open: count, leftOut }: Unreadable): Message[] {
+export function unreadableShortfall({ open: count, leftOut }: UnreadableInPull): Message[] {
   if (count === 0) return [];
   const records = count === 1 ? '1 record could' : `${count} records could`;
   if (count === leftOut) {

@@ -26,7 +26,7 @@ import { holdWaitingDeletes, protectUnreadable, releaseUnreadableHolds } from '.
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import type { PullLedger } from './pull-ledger.ts';
-import type { Unreadable } from './recognise-unreadable.ts';
+import type { UnreadableInPull } from './recognise-unreadable.ts';
 
 /** Postings that the site has, or may have, but the feed no longer has. */
 export interface Gone {
@@ -36,7 +36,11 @@ export interface Gone {
 }
 
 /** In a feed that is not proven complete nothing is gone; changes it did not show are only marked as unseen. */
-export async function keepUnseen(pullTx: PullTransaction, ledger: PullLedger, unreadable: Unreadable): Promise<Gone> {
+export async function keepUnseen(
+  pullTx: PullTransaction,
+  ledger: PullLedger,
+  unreadable: UnreadableInPull,
+): Promise<Gone> {
   const hasSeenChange = (hash: Buffer) => ledger.hasSeenChange(hash);
   await protectUnreadable(pullTx, hasSeenChange);
   await collectMissingChanges(pullTx, 'all', hasSeenChange);
@@ -49,7 +53,7 @@ export async function removeGone(
   setup: FeedSetup,
   pullTx: PullTransaction,
   ledger: PullLedger,
-  unreadable: Unreadable,
+  unreadable: UnreadableInPull,
 ): Promise<Gone> {
   const before = pullsBeforeDue(setup.guard.missingPulls);
   const hasSeen = (hash: Buffer) => ledger.hasSeen(hash);
@@ -89,7 +93,7 @@ const NONE_MADE: MaybeMadeCounts = { inGrace: 0, due: 0 };
 /** Holds pending deletes if an unreadable record could be any posting. Returns the reason if anything is held. */
 async function holdForUnreadable(
   pullTx: PullTransaction,
-  { withoutKey, rekeyed }: Unreadable,
+  { withoutKey, rekeyed }: UnreadableInPull,
 ): Promise<Message | undefined> {
   if (withoutKey === 0) return undefined;
   const message = unreadableHold(withoutKey, rekeyed);

@@ -1,6 +1,6 @@
 // Configures BullMQ to keep its queues in the schema `queue` of the installation's Postgres.
 import { createPostgresBackend, type PostgresPoolConfig, type PostgresQueueBackend, Queue } from 'bullmq';
-import { reportedError, secretsOf } from './reported-error.ts';
+import { passwordForms, reportedError } from './reported-error.ts';
 import { sharingFactory, type WhenFree } from './shared-connection.ts';
 import type { Wiring } from './wiring.ts';
 
@@ -50,7 +50,7 @@ export async function databaseWiring(
   databaseUrl: string,
   whenFree: WhenFree = (_pool, connect) => connect(),
 ): Promise<Wiring<PostgresQueueBackend, PostgresPoolConfig>> {
-  const secrets = secretsOf(new URL(databaseUrl));
+  const secrets = passwordForms(new URL(databaseUrl));
   try {
     await whenFree(undefined, () => migrate(databaseUrl));
   } catch (error) {

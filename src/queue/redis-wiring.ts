@@ -2,7 +2,7 @@
 import { type ConnectionOptions, createRedisBackend, type RedisQueueBackend } from 'bullmq';
 import { Redis } from 'ioredis';
 import { backoffMs, type RetryPolicy } from '../flow/retry-policy.ts';
-import { reportedError, secretsOf } from './reported-error.ts';
+import { passwordForms, reportedError } from './reported-error.ts';
 import type { Wiring } from './wiring.ts';
 
 /** BullMQ's scripts need this version or later. */
@@ -43,7 +43,7 @@ async function checkServer(url: URL): Promise<void> {
     await probe.connect();
     info = await probe.info('server');
   } catch (error) {
-    const { message } = reportedError(reason ?? error, secretsOf(url));
+    const { message } = reportedError(reason ?? error, passwordForms(url));
     throw new Error(
       `queue: Redis at ${shown} can't be used: ${message}. Check the address, the password and the server`,
     );
@@ -78,6 +78,6 @@ export async function redisWiring(
     worker: () => ({ ...connection, maxRetriesPerRequest: null }),
     prefix: `jobmirror-${installation}`,
     addAtOnce: 500,
-    secrets: secretsOf(url),
+    secrets: passwordForms(url),
   };
 }

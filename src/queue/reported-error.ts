@@ -46,7 +46,7 @@ export function reporter(report: (error: Error) => void, secrets: readonly strin
 }
 
 /** The password of a URL, as written and decoded, so that both can be removed from messages. */
-export function secretsOf({ password }: URL): string[] {
+export function passwordForms({ password }: URL): string[] {
   if (password === '') return [];
   try {
     return [...new Set([password, decodeURIComponent(password)])];

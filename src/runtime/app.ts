@@ -66,7 +66,7 @@ export async function openAppFor(
 ): Promise<App> {
   const { timing = processTiming() } = options;
   const level = options.quiet === true && config.log.level !== 'error' ? 'warn' : config.log.level;
-  const log = createLogger({ level, secrets: secretsOf(config), json: options.json });
+  const log = createLogger({ level, secrets: configSecrets(config), json: options.json });
   for (const warning of config.warnings) log.warn(warning);
   const server = await openServer(config, (text) => log.info(text), options.signal ?? options.waitUntil);
   try {
@@ -131,7 +131,7 @@ export async function openServer(
 }
 
 /** Every secret in the configuration, so the log can mask them. */
-export function secretsOf(config: Config): string[] {
+export function configSecrets(config: Config): string[] {
   const secrets: string[] = [];
   for (const site of config.sites.values()) secrets.push(site.options.token.reveal());
   for (const feed of config.feeds.values()) {

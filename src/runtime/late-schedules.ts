@@ -7,7 +7,7 @@ import type { App } from './app.ts';
 import { nextRun } from './next-run.ts';
 
 /** A run that has waited this long is late. */
-export const LATE_MS = 10_000;
+const LATE_MS = 10_000;
 /** Listed individually; the rest are only counted. */
 const MOST_NAMED = 10;
 

@@ -117,7 +117,7 @@ export interface Probe {
   readonly found: boolean;
 }
 
-export interface Timing {
+export interface SendTiming {
   readonly notAfter: Deadline;
   readonly signal?: AbortSignal;
   readonly expected?: Pick<Expectation, 'fields' | 'before'>;
@@ -144,7 +144,7 @@ export interface SiteClient {
    * checked right before the bytes are sent: past it nothing is sent and the outcome is `unreachable`. `expected` is
    * compared with the answer to an update; a create is compared with its own fields.
    */
-  send(request: SiteRequest, timing: Timing): Promise<Exchange>;
+  send(request: SiteRequest, timing: SendTiming): Promise<Exchange>;
   /** Fetches one job (GET). `undefined`: the site says it does not exist. Throws if that cannot be determined. */
   show(id: SiteJobId, signal?: AbortSignal): Promise<SiteJob | undefined>;
   /**

@@ -33,7 +33,7 @@ const STAYS_SMALL_MS = 10_000;
 const REPORT_EVERY_MS = 10_000;
 
 /** Whether the server refused a connection for lack of free ones: SQLSTATE 53300. */
-export const isShortage = (error: unknown): boolean => (error as { code?: unknown }).code === '53300';
+const isShortage = (error: unknown): boolean => (error as { code?: unknown }).code === '53300';
 
 export function connectionWaiter({ onShortage, stopping }: FreeConnectionOptions = {}): WhenFree {
   const small = new WeakSet<GrowingPool>();

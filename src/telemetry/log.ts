@@ -12,7 +12,7 @@ export const MAX_LINE_LENGTH = 16_384;
 const MAX_TEXT_LENGTH = 1_024;
 
 /** Log levels, from least to most urgent; `info` once per state change, `error` needs a person. */
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Logs fields and a constant message: `log.info({ feed, key, durationMs }, 'change accepted')`. */

@@ -11,11 +11,12 @@ export interface SourceFile {
 }
 
 /** Reads all `.ts` and `.tsx` files below the folders (paths from the package root), sorted by path. */
-export function readSources(packageRoot: string, folders: readonly string[]): SourceFile[] {
+export function readSources(packageRoot: string, folders: readonly string[], skip = /^$/): SourceFile[] {
   return folders
     .flatMap((folder) => readdirSync(`${packageRoot}/${folder}`, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(packageRoot, `${entry.parentPath}/${entry.name}`).split(sep).join('/'))
+    .filter((path) => !skip.test(path))
     .sort()
     .map((path) => sourceFile(path, readFileSync(`${packageRoot}/${path}`, 'utf8')));
 }

@@ -11,7 +11,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { packageRoot } from '../../src/config/package-root.ts';
 import { feedName, siteName } from '../../src/posting/identifiers.ts';
 import { compileReader } from '../../src/posting/reader.ts';
-import { secretsOf } from '../../src/runtime/app.ts';
+import { configSecrets } from '../../src/runtime/app.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -329,7 +329,7 @@ describe('secrets', () => {
       expect(text).not.toMatch(/zq/);
     }
     expect(headersOf(config)['X-Api-Key']?.reveal()).toBe(TOKEN);
-    expect(secretsOf(config)).toEqual([TOKEN, TOKEN, 'zq-db-99']);
+    expect(configSecrets(config)).toEqual([TOKEN, TOKEN, 'zq-db-99']);
   });
 
   test('a header may combine text and a secret', async () => {

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { siteName } from '../../src/posting/identifiers.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
-import { reportedError, reporter, secretsOf } from '../../src/queue/reported-error.ts';
+import { passwordForms, reportedError, reporter } from '../../src/queue/reported-error.ts';
 import { openSiteQueue } from '../../src/queue/site-queue.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { runSql } from '../support/sql.ts';
@@ -107,7 +107,7 @@ describe('reported errors', () => {
     ['as written', SECRET],
     ['decoded', 'p@ss-word'],
   ])('a password that is %s is removed', (_case, secret) => {
-    const secrets = secretsOf(new URL(`redis://:${SECRET}@host`));
+    const secrets = passwordForms(new URL(`redis://:${SECRET}@host`));
     expect(reportedError(new Error(`${secret} and ${secret}`), secrets).message).toBe('*** and ***');
   });
 
@@ -123,6 +123,6 @@ describe('reported errors', () => {
   });
 
   test('a password with a lone percent sign is a secret too', () => {
-    expect(secretsOf(new URL('redis://:100%@host'))).toEqual(['100%']);
+    expect(passwordForms(new URL('redis://:100%@host'))).toEqual(['100%']);
   });
 });

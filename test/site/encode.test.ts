@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
 import { encodeSiteJob } from '../../src/site/xml/encode.ts';
-import { readXml, textOf } from '../../src/site/xml/xml-tree.ts';
+import { elementText, readXml } from '../../src/site/xml/xml-tree.ts';
 
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>';
 
@@ -62,7 +62,9 @@ describe('encodeSiteJob (site-interface.md, sections 2 and 4: root job, one chil
         const expected = [title, description].map((text) => [...text].filter(canBeCarried).join(''));
         expect(saxesTexts(xml)).toEqual(expected);
         // Our own reader of answers conforms in this respect too.
-        expect(readXml(xml)?.content.map((node) => (typeof node === 'string' ? node : textOf(node)))).toEqual(expected);
+        expect(readXml(xml)?.content.map((node) => (typeof node === 'string' ? node : elementText(node)))).toEqual(
+          expected,
+        );
       }),
       { numRuns: 500 },
     );

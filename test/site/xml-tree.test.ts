@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readXml, textOf } from '../../src/site/xml/xml-tree.ts';
+import { elementText, readXml } from '../../src/site/xml/xml-tree.ts';
 import { hasSharedFeeds, sharedFeed, sharedFeedsNote } from '../support/shared-feeds.ts';
 
 const read = (text: string): string | undefined => {
   const root = readXml(text);
-  return root && `${root.name}=${textOf(root)}`;
+  return root && `${root.name}=${elementText(root)}`;
 };
 
 describe('readXml', () => {

@@ -4,7 +4,7 @@ import { ExitStatus } from '../../runtime/exit-status.ts';
 import { type StopSignal, stopSignal } from '../../runtime/stop-signal.ts';
 import { commandWriter, pathFromHere } from '../command-line.ts';
 import { makeDemoFolder } from '../demo/folder.ts';
-import { openPage, type Page } from '../demo/page.ts';
+import { type DemoPage, openPage } from '../demo/page.ts';
 import { DEMO_ACCOUNT, openStage, type Stage } from '../demo/stage.ts';
 import { type Ending, tellStory } from '../demo/story.ts';
 
@@ -26,7 +26,7 @@ export function demoCommand(): Command {
     });
 }
 
-async function play(folder: string, page: Page, stopping: StopSignal, once: boolean): Promise<ExitStatus> {
+async function play(folder: string, page: DemoPage, stopping: StopSignal, once: boolean): Promise<ExitStatus> {
   let stage: Stage | undefined;
   try {
     stage = await openStage(folder);
@@ -46,7 +46,7 @@ async function play(folder: string, page: Page, stopping: StopSignal, once: bool
   }
 }
 
-function introduce(page: Page, folder: string): void {
+function introduce(page: DemoPage, folder: string): void {
   page.say(page.paint('bold', 'jobmirror mirrors a feed of job postings into a job site.'), 0);
   page.say(
     [
@@ -62,7 +62,7 @@ function introduce(page: Page, folder: string): void {
 /** The posting of the bundled feed that has no title, and a title for it. */
 const MENDABLE = { key: 'CH-20679', edit: 'title=Patient Registrar, Weekends' };
 
-function inviteToBrowse(page: Page, { sandbox, password, configPath, setup }: Stage, { review }: Ending): void {
+function inviteToBrowse(page: DemoPage, { sandbox, password, configPath, setup }: Stage, { review }: Ending): void {
   const write = commandWriter(pathFromHere(configPath));
   const id = String(review.find(({ key }) => key === MENDABLE.key)?.id);
   page.heading('Look around');

@@ -133,7 +133,7 @@ const rowOf = (entry: ReviewEntry, escalated: boolean, write: WriteCommand): str
 ];
 
 /** The held deletes of a feed, the reason, and the commands that decide them. */
-export function describeGroup(group: HeldGroup, mark: string, write: WriteCommand): string[] {
+function describeGroup(group: HeldGroup, mark: string, write: WriteCommand): string[] {
   const { feed, count, since, ageMs, reason } = group;
   const deletes = count === 1 ? '1 delete is' : `${count} deletes are`;
   return [

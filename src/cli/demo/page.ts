@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
-export interface Page {
+export interface DemoPage {
   /** Prints a paragraph or list, each line indented by `indent` spaces. */
   say(text: string, indent?: number): void;
   /** Prints a heading, with an empty line above and below. */
@@ -12,7 +12,7 @@ export interface Page {
   paint(style: Style, text: string): string;
 }
 
-export function openPage(stream: NodeJS.WriteStream = process.stdout): Page {
+export function openPage(stream: NodeJS.WriteStream = process.stdout): DemoPage {
   const colours = stream.isTTY === true && stream.hasColors();
   const paint = (style: Style, text: string): string =>
     colours ? styleText(style, text, { validateStream: false }) : text;

@@ -20,7 +20,7 @@ const KEY_FIELD = 'number';
 const SITE_FIELDS = ['id', 'created-at', 'updated-at'];
 
 /** Reads the site's list of jobs. @throws Error if it can't be read completely */
-export async function listJobs(client: SiteClient, signal: AbortSignal): Promise<ListedJobs> {
+export async function readSiteJobs(client: SiteClient, signal: AbortSignal): Promise<ListedJobs> {
   const jobs = new Map<string, SiteJobId[]>();
   const listing = await client.list(({ siteJobId, fields }) => {
     const key = fields[KEY_FIELD] ?? '';
@@ -43,7 +43,7 @@ export interface DemoEvidence {
 /** Checks every job of the site and every posting of the feed. */
 export async function proveSite(client: SiteClient, evidence: DemoEvidence, signal: AbortSignal): Promise<Proof> {
   const { expected, surplusRequests } = evidence;
-  const listed = await listJobs(client, signal);
+  const listed = await readSiteJobs(client, signal);
   const live = await compareLive(client, expected, listed, signal);
   const gone = await checkGone(client, evidence, signal);
   const orphans = [...listed.keys()].filter((key) => !expected.live.has(key as PostingKey));

@@ -14,14 +14,14 @@ import { commandWriter, pathFromHere } from '../command-line.ts';
 import { CHANGE_SIGNS, describeChange } from '../output/describe-change.ts';
 import { describeCounts, describeReport } from '../output/describe-report.ts';
 import { type ExpectedSite, expectSite, readVersion } from './feed-version.ts';
-import type { Page } from './page.ts';
-import { type DemoEvidence, type ListedJobs, listJobs, proveSite } from './proof.ts';
+import type { DemoPage } from './page.ts';
+import { type DemoEvidence, type ListedJobs, proveSite, readSiteJobs } from './proof.ts';
 import type { Stage } from './stage.ts';
 
 /** Everything the story needs. */
 interface Telling {
   readonly stage: Stage;
-  readonly page: Page;
+  readonly page: DemoPage;
   readonly client: SiteClient;
   readonly signal: AbortSignal;
 }
@@ -33,7 +33,7 @@ export interface Ending {
 }
 
 /** Runs the whole story. */
-export async function tellStory(stage: Stage, page: Page, signal: AbortSignal): Promise<Ending> {
+export async function tellStory(stage: Stage, page: DemoPage, signal: AbortSignal): Promise<Ending> {
   const client = createSiteClient(stage.site.options);
   try {
     const telling = { stage, page, client, signal };
@@ -64,7 +64,7 @@ async function tellFirstPull(telling: Telling): Promise<FirstState> {
   page.say(`… and ${changes.length - EXAMPLES} more`, 4);
   page.say('\nThe sync, as `jobmirror sync` does it, sends one XML request for each:');
   page.say(describeCounts(await mirror(telling)), 4);
-  return { expected: expectSite(await readVersion(stage.setup, signal)), jobs: await listJobs(client, signal) };
+  return { expected: expectSite(await readVersion(stage.setup, signal)), jobs: await readSiteJobs(client, signal) };
 }
 
 async function tellSecondPull(telling: Telling): Promise<readonly ReviewEntry[]> {
@@ -154,7 +154,7 @@ const SIGN_STYLES = { create: 'green', update: 'yellow', delete: 'red' } as cons
 
 /** A change on one line; an update also lists its fields. */
 const nameChange =
-  (page: Page) =>
+  (page: DemoPage) =>
   (change: PlannedChange): string => {
     const { operation, key, fields } = change;
     const sign = page.paint(SIGN_STYLES[operation], CHANGE_SIGNS[operation]);

@@ -1,6 +1,6 @@
 // The schema of a configuration file. Its descriptions become docs/configuration.md and the help in editors.
 import { z } from 'zod';
-import { LOG_LEVELS } from '../config.ts';
+import { LOG_LEVELS } from '../../telemetry/log.ts';
 import { feedSchema } from './feed-schema.ts';
 import { nameSchema, positiveSchema } from './scalars.ts';
 import { siteSchema } from './site-schema.ts';

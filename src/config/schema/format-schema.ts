@@ -43,7 +43,7 @@ const ruleSchema = z
 export type WrittenRule = z.output<typeof ruleSchema>;
 
 /** Site field → rule. A plain text is a path; `null` (in a feed) removes the preset's field. */
-export const fieldsSchema = z.record(fieldNameSchema, z.union([pathSchema, ruleSchema]));
+const fieldsSchema = z.record(fieldNameSchema, z.union([pathSchema, ruleSchema]));
 export const feedFieldsSchema = z.record(fieldNameSchema, z.union([pathSchema, ruleSchema, z.null()]));
 
 export type WrittenFields = z.output<typeof feedFieldsSchema>;

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type { JobSite, SiteEnv } from '../job-site.ts';
 import type { SandboxSettings } from '../settings.ts';
-import type { JobFilter, JobPage } from '../store/jobs.ts';
+import type { JobFilter, ListedPage } from '../store/jobs.ts';
 import { jobXml } from '../xml/job-xml.ts';
 import { element } from '../xml/write-xml.ts';
 import { xmlAnswer } from './answers.ts';
@@ -46,7 +46,7 @@ export async function listJobs(c: Context<SiteEnv>, site: JobSite, filter: JobFi
 
 function pagingAttributes(
   { offset, limit }: PageRequest,
-  { total }: JobPage,
+  { total }: ListedPage,
   { paging }: SandboxSettings,
 ): Record<string, string | number> {
   switch (paging) {
@@ -70,7 +70,7 @@ function pagingAttributes(
 function nextPage(
   c: Context<SiteEnv>,
   { offset, limit }: PageRequest,
-  { total }: JobPage,
+  { total }: ListedPage,
   { paging }: SandboxSettings,
 ): Record<string, string> {
   if ((paging !== 'link' && paging !== 'cached') || offset + limit >= total) return {};

@@ -86,7 +86,7 @@ export const HomePage = ({ visit, newest, total, states, origin, stateField, exa
 );
 
 /** States with their job counts. */
-export const StateCounts = ({ states }: { states: HomeProps['states'] }) => (
+const StateCounts = ({ states }: { states: HomeProps['states'] }) => (
   <ul class="counts">
     {states.map(({ state, count }) => {
       const known = stateByAbbreviation(state);

@@ -24,7 +24,7 @@ export interface JobFilter {
 }
 
 /** One page of a list, newest jobs first. */
-export interface JobPage {
+export interface ListedPage {
   readonly jobs: readonly Job[];
   /** The number of jobs in the whole list. */
   readonly total: number;
@@ -52,7 +52,7 @@ export interface JobStore {
   /** Sets the given fields and leaves the others; `state` only if the fields change it. */
   update(ownerId: number, id: string, fields: JobFields, state: string | undefined): Promise<Changed>;
   delete(ownerId: number, id: string): Promise<Changed>;
-  list(filter: JobFilter, offset: number, limit: number): Promise<JobPage>;
+  list(filter: JobFilter, offset: number, limit: number): Promise<ListedPage>;
   /** Job counts per state, largest first. */
   countByState(): Promise<readonly { readonly state: string; readonly count: number }[]>;
 }

@@ -5,11 +5,11 @@ import {
   type Exchange,
   NotShownError,
   type Outcome,
+  type SendTiming,
   type SiteClient,
   type SiteJob,
   type SiteOptions,
   type SiteRequest,
-  type Timing,
 } from '../exchange.ts';
 import { isHtml, type Reply } from '../facts.ts';
 import { readList } from '../list/list.ts';
@@ -126,7 +126,7 @@ const isLarge = ({ fields }: SiteJob): boolean =>
 async function judgeKnowing(
   kind: SiteRequest['kind'],
   reply: Reply,
-  ask: Timing['learnt'],
+  ask: SendTiming['learnt'],
   pause: Pause,
 ): Promise<Outcome> {
   const outcome = judge(kind, reply);

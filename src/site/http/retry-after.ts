@@ -1,7 +1,7 @@
 // Reads the Retry-After header as milliseconds to wait.
 
 /** The longest wait at a time, whatever the site asks for. */
-export const MAX_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
  * Reads `Retry-After` (RFC 9110, 10.2.3): seconds, or an HTTP date. A date is relative to the answer's own `Date` if it

@@ -1,7 +1,7 @@
 // Parses one page of the site's list action: its jobs, and its hints about further pages.
 import { type ReadJob, readJobElement } from '../xml/decode.ts';
 import { openXml } from '../xml/xml-events.ts';
-import { childrenOf, foldName, isNamed, textOf, type XmlElement } from '../xml/xml-tree.ts';
+import { childrenOf, elementText, foldName, isNamed, type XmlElement } from '../xml/xml-tree.ts';
 
 /** What a page says besides its jobs. */
 export interface PageHints {
@@ -98,7 +98,8 @@ function readHints(root: XmlElement, headers: PagingHeaders): PageHints {
   };
 }
 
-const isBlank = (element: XmlElement): boolean => childrenOf(element).length === 0 && textOf(element).trim() === '';
+const isBlank = (element: XmlElement): boolean =>
+  childrenOf(element).length === 0 && elementText(element).trim() === '';
 
 // Elements that may hold paging hints: the root, and children named for it.
 const pagingElements = (root: XmlElement): readonly XmlElement[] => [
@@ -113,7 +114,7 @@ function readPaging(root: XmlElement): (names: readonly string[]) => string | un
       const attribute = names.find((name) => element.attributes.has(name));
       if (attribute !== undefined) return element.attributes.get(attribute)?.trim();
       const child = childrenOf(element).find((candidate) => isNamed(candidate, ...names));
-      if (child) return (child.attributes.get('href') ?? textOf(child)).trim();
+      if (child) return (child.attributes.get('href') ?? elementText(child)).trim();
     }
     return undefined;
   };

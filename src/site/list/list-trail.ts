@@ -12,7 +12,7 @@ export interface ReadPage {
 }
 
 /** `ended`: by what the site says, by pages without further jobs, or because the site does not page. */
-export type Step =
+export type TrailStep =
   | { readonly kind: 'ended'; readonly by: 'hints' | 'nothing more' | 'no paging' }
   | Asked
   | { readonly kind: 'doubtful'; readonly why: string };
@@ -30,7 +30,7 @@ export class ListTrail {
   #closing: 'empty' | 'repeated' | undefined;
 
   /** Decides where to go after a page. */
-  follow(page: ReadPage): Step {
+  follow(page: ReadPage): TrailStep {
     const { hints, counts, asked } = page;
     const before = this.#jobsOnPageBefore;
     this.#jobs += counts.added;
@@ -79,7 +79,7 @@ export class ListTrail {
     return total === undefined ? undefined : `it announces ${total} jobs but returned ${this.#jobs}`;
   }
 
-  #end(hints: PageHints): Step {
+  #end(hints: PageHints): TrailStep {
     const { total } = hints;
     const least = this.#least.total;
     const isOff = (least !== undefined && this.#jobs < least) || (total !== undefined && this.#jobs > total);
@@ -90,7 +90,7 @@ export class ListTrail {
   }
 
   /** A list without paging hints ends after two pages in a row without new jobs: that does not happen by accident. */
-  #followSilence(page: ReadPage, before: number): Step | undefined {
+  #followSilence(page: ReadPage, before: number): TrailStep | undefined {
     const { number, counts } = page;
     const closing = this.#closing;
     const isRepeated = before > 0 && counts.ofPageBefore === before;
@@ -112,4 +112,4 @@ const findMove = ({ number, counts }: ReadPage): string | undefined =>
     ? `jobs of page ${number} were already on an earlier page: ${MOVED}`
     : undefined;
 
-const doubtful = (why: string): Step => ({ kind: 'doubtful', why });
+const doubtful = (why: string): TrailStep => ({ kind: 'doubtful', why });

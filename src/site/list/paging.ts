@@ -46,7 +46,7 @@ function follow(next: string, from: URL): Onward {
 }
 
 /** The page number in a URL. */
-export const numberOf = (url: URL): number => Number(/^\d+$/.exec(url.searchParams.get('page') ?? '')?.[0] ?? 1);
+const numberOf = (url: URL): number => Number(/^\d+$/.exec(url.searchParams.get('page') ?? '')?.[0] ?? 1);
 
 /** Explains that the page states another number or offset than the one requested. */
 export function findMixUp({ page, offset }: PageHints, { searchParams }: URL): string | undefined {

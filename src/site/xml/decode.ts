@@ -2,7 +2,7 @@
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { SiteJob } from '../exchange.ts';
 import { readJobId, readJobUrl } from '../http/job-address.ts';
-import { childrenOf, foldName, isNamed, textOf, type XmlElement } from './xml-tree.ts';
+import { childrenOf, elementText, foldName, isNamed, type XmlElement } from './xml-tree.ts';
 
 /** A job as its XML shows it; the ID may have to come from elsewhere. */
 export interface ReadJob extends Omit<SiteJob, 'siteJobId'> {
@@ -56,7 +56,7 @@ function readOtherId(element: XmlElement, id: SiteJobId): SiteJobId | undefined 
   const elements = childrenOf(element).filter(
     (child) => foldName(child.name) === 'id' && childrenOf(child).length === 0,
   );
-  return [...elements.map(textOf), element.attributes.get('id')].map(readJobId).find((one) => one && one !== id);
+  return [...elements.map(elementText), element.attributes.get('id')].map(readJobId).find((one) => one && one !== id);
 }
 
 // Children with child elements are not fields; one marked as nil has no value. The first of each name counts.
@@ -65,7 +65,7 @@ function readFields(element: XmlElement): Map<string, string> {
   for (const child of childrenOf(element)) {
     const name = foldName(child.name);
     const isField = childrenOf(child).length === 0 && child.attributes.get('nil') !== 'true';
-    if (isField && !fields.has(name)) fields.set(name, textOf(child));
+    if (isField && !fields.has(name)) fields.set(name, elementText(child));
   }
   return fields;
 }

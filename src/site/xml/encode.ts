@@ -14,7 +14,7 @@ export interface EncodedSiteJob {
 const elementName = /^(?!xml)[A-Za-z_][A-Za-z0-9_.-]*$/i;
 
 /** Whether a configured field name is a valid element name: ASCII, no prefix, not starting with `xml`. */
-export const isFieldName = (name: string): boolean => elementName.test(name);
+const isFieldName = (name: string): boolean => elementName.test(name);
 
 /**
  * Encodes one job: root `job`, one child per field, in the order of the fields. A conforming parser returns every

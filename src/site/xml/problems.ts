@@ -1,6 +1,14 @@
 // Reads the site's validation errors: which field, and what is wrong with it.
 import type { Problem } from '../../posting/posting.ts';
-import { childrenOf, expandReferences, foldName, isNamed, legibleText, textOf, type XmlElement } from './xml-tree.ts';
+import {
+  childrenOf,
+  elementText,
+  expandReferences,
+  foldName,
+  isNamed,
+  legibleText,
+  type XmlElement,
+} from './xml-tree.ts';
 
 // The interface does not describe the structure of validation errors (site-interface.md, section 7, rule 3), so every
 // reasonable one is read:
@@ -101,7 +109,7 @@ function* readElement(element: XmlElement, context: Omit<Problem, 'message'>): G
   const part = (names: readonly string[]): string | undefined => {
     const child = parts.find((candidate) => isNamed(candidate, ...names));
     const attribute = names.find((name) => element.attributes.has(name));
-    return child ? textOf(child) : attribute && element.attributes.get(attribute);
+    return child ? elementText(child) : attribute && element.attributes.get(attribute);
   };
   const inner = { field: readField(part(fieldNames)) ?? context.field, value: part(['value']) ?? context.value };
   const textNames = plural ? messageNames : detailNames;
@@ -136,7 +144,7 @@ function* readTexts(element: XmlElement, context: Omit<Problem, 'message'>): Gen
   const children = childrenOf(element);
   const named = fieldNames.find((name) => element.attributes.has(name));
   const field = context.field ?? readField(named && element.attributes.get(named));
-  if (children.length === 0) yield problem({ ...context, field, message: textOf(element) });
+  if (children.length === 0) yield problem({ ...context, field, message: elementText(element) });
   for (const child of children) yield* isError(child) ? readElement(child, context) : readTexts(child, context);
 }
 

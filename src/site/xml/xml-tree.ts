@@ -54,8 +54,8 @@ export const childrenOf = (element: XmlElement): readonly XmlElement[] =>
   element.content.filter((node) => typeof node !== 'string');
 
 /** All text in an element, including its descendants, untrimmed. */
-export const textOf = (element: XmlElement): string =>
-  element.content.map((node) => (typeof node === 'string' ? node : textOf(node))).join('');
+export const elementText = (element: XmlElement): string =>
+  element.content.map((node) => (typeof node === 'string' ? node : elementText(node))).join('');
 
 /**
  * The text in an element for people: texts of neighbouring elements are separated, white space is folded. Cut at {@link

@@ -72,7 +72,7 @@ export interface Database extends Statements {
 }
 
 /** One for each pull that may read at the same time, and one that holds the locks of all. */
-export const MOST_LENT = 16;
+const MOST_LENT = 16;
 const LENT_IDLE_MS = 15_000;
 
 const INT8 = 20;

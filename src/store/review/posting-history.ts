@@ -117,12 +117,7 @@ export async function findLiveJob(db: Queryable, feed: FeedName, key: PostingKey
 }
 
 /** Newest first. */
-export async function recentRequests(
-  db: Queryable,
-  feed: FeedName,
-  key: PostingKey,
-  limit: number,
-): Promise<RequestRow[]> {
+async function recentRequests(db: Queryable, feed: FeedName, key: PostingKey, limit: number): Promise<RequestRow[]> {
   return db.query<RequestRow>(
     `select at, operation, site_job_id as "siteJobId", status, outcome from request
      where feed = $1 and key = $2 order by id desc limit $3`,

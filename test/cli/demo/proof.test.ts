@@ -1,7 +1,7 @@
 // The demo's proof finds every kind of difference between site and feed, over HTTP against a sandbox.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ExpectedSite, expectSite, type ReadVersion } from '../../../src/cli/demo/feed-version.ts';
-import { type DemoEvidence, listJobs, type Proof, proveSite } from '../../../src/cli/demo/proof.ts';
+import { type DemoEvidence, type Proof, proveSite, readSiteJobs } from '../../../src/cli/demo/proof.ts';
 import { feedName, postingKey, siteName } from '../../../src/posting/identifiers.ts';
 import type { Fields, ReadResult } from '../../../src/posting/posting.ts';
 import type { SiteClient } from '../../../src/site/exchange.ts';
@@ -73,7 +73,7 @@ const review = [entry('b', 'rejected'), entry('n', 'rejected'), entry('a', 'dupl
 /** Sets up the expected site, except for `jobs`, and runs the proof. */
 async function prove(jobs: readonly Fields[], differing: Partial<DemoEvidence> = {}): Promise<Proof> {
   const gone = await site.create(job('z', 'Gone'));
-  const listed = await listJobs(client, signal);
+  const listed = await readSiteJobs(client, signal);
   await site.sandbox.inspect.removeJob(gone);
   for (const fields of jobs) await site.create(fields);
   const evidence = { feed: now, expected: expectSite(now, before), before: listed, review, surplusRequests: 0 };
@@ -151,7 +151,7 @@ describe('it finds', () => {
 
   it('a job that should be gone', async () => {
     for (const fields of [...rightJobs, job('z', 'Gone')]) await site.create(fields);
-    const listed = await listJobs(client, signal);
+    const listed = await readSiteJobs(client, signal);
     const evidence = { feed: now, expected: expectSite(now, before), before: listed, review, surplusRequests: 0 };
     const [id] = listed.get('z') ?? [];
     expect((await proveSite(client, evidence, signal)).differences).toEqual([

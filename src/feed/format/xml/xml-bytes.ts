@@ -1,7 +1,7 @@
 // Fast primitives on XML in raw UTF-8 bytes: find the next markup, or the end of a section or tag.
 
-export const LESS_THAN = 0x3c;
-export const GREATER_THAN = 0x3e;
+const LESS_THAN = 0x3c;
+const GREATER_THAN = 0x3e;
 export const SLASH = 0x2f;
 export const EXCLAMATION = 0x21;
 export const QUESTION = 0x3f;

@@ -14,7 +14,7 @@ export interface AskedSite {
 }
 
 /** `undefined`: the site says that the job does not exist. @throws the last failure if the site gave no clear answer. */
-export async function showJob(
+export async function askForJob(
   { site, client, rateLimiter, signal }: AskedSite,
   id: SiteJobId,
 ): Promise<SiteJob | undefined> {
