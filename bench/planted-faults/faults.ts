@@ -448,14 +448,14 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: [match],
   },
   {
-    file: 'src/apply/resolve-doubts.ts',
+    file: 'src/apply/unowned-candidates.ts',
     find: "if (reuse === 'theirs') return false;",
     put: '',
     tests: [doubts],
     named: 'alike',
   },
   {
-    file: 'src/apply/resolve-doubts.ts',
+    file: 'src/apply/decide-doubts.ts',
     find: '!taken.has(candidate.siteJobId)',
     put: 'true',
     tests: [doubts],

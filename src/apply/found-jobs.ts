@@ -3,7 +3,8 @@ import { isRewriting } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf } from '../plan/same-value.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
-import { databaseTime, type FoundJob, keepFound, ownReferences } from '../store/site/site-search.ts';
+import { databaseTime } from '../store/site/site-search.ts';
+import { type FoundJob, keepFound, ownReferences } from '../store/site/unowned-jobs.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import type { SiteContext } from './site-context.ts';
 

@@ -4,15 +4,8 @@ import { merge, messageOf, tell } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { noticeRestore, takeSigns } from '../store/site/ahead-signs.ts';
-import {
-  countNameless,
-  endSearch,
-  feedsToCheck,
-  forgetUnread,
-  forgetUnreferenced,
-  noteFailedSearch,
-  noteSearch,
-} from '../store/site/site-search.ts';
+import { endSearch, feedsToCheck, noteFailedSearch, noteSearch } from '../store/site/site-search.ts';
+import { countNameless, forgetUnread, forgetUnreferenced } from '../store/site/unowned-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import { foundJobs } from './found-jobs.ts';
 import type { SiteContext } from './site-context.ts';

@@ -8,7 +8,7 @@ import { commitPull, type PullFindings } from '../store/pull/pull-commit.ts';
 import { takeOver } from '../store/pull/pull-takeover.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../store/pull/record-problems.ts';
-import { holdFound } from '../store/site/site-search.ts';
+import { holdFound } from '../store/site/recognise-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import type { FeedSetup } from './feed-setup.ts';
 import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-unreadable.ts';

@@ -7,7 +7,7 @@ import type { Fields } from '../../posting/posting.ts';
 import type { Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
-import { holdAmong } from '../site/site-search.ts';
+import { holdAmong } from '../site/recognise-jobs.ts';
 import { type Attempt, idOf, type PostingRef } from './attempt.ts';
 import { completeWithoutRequest } from './complete-without-request.ts';
 import { giveBackClaims } from './lost-claims.ts';

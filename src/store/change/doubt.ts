@@ -12,7 +12,7 @@ import type { Fields } from '../../posting/posting.ts';
 import { shareFeeds } from '../locks/advisory-locks.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { forgetReference } from '../site/site-search.ts';
+import { forgetReference } from '../site/unowned-jobs.ts';
 import type { Attempt } from './attempt.ts';
 import type { AdoptedContent, Recorded } from './attempt-outcome.ts';
 import { changeReason } from './change-reason.ts';

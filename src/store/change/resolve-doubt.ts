@@ -5,7 +5,7 @@ import { findChange, lockChange } from '../backlog/open-change.ts';
 import { shareFeeds } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { noteAct } from '../review/audit.ts';
-import { refuteFound } from '../site/site-search.ts';
+import { refuteFound } from '../site/recognise-jobs.ts';
 import type { AdoptedContent } from './attempt-outcome.ts';
 import { adoptDoubtWithin, type Doubt, endOtherClaim, findDoubt } from './doubt.ts';
 import { refuteDoubtWithin } from './refute-doubt.ts';

@@ -1,0 +1,161 @@
+// Decides each doubt by its candidates: adopts a job, sends again, or asks a person.
+import { contentOf, likeness } from '../plan/match-doubt.ts';
+import { fieldOf } from '../plan/same-value.ts';
+import { reuseOf } from '../plan/whose-job.ts';
+import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { adoptDoubt, countDoubtsByContent, type Doubt, explainDoubts, recordListCheck } from '../store/change/doubt.ts';
+import { refuteDoubt } from '../store/change/refute-doubt.ts';
+import { crossStep } from '../telemetry/steps.ts';
+import { MAX_CANDIDATES } from './doubt-candidates.ts';
+import { type Matching, namesOf, type OpenDoubt } from './open-doubt.ts';
+import type { SiteContext } from './site-context.ts';
+
+/**
+ * Resolves certain matches first, so a job that merely resembles a doubt's is not queried if it is another one's.
+ * Returns how many doubts were resolved.
+ */
+export async function decideDoubts(
+  siteContext: SiteContext,
+  doubts: readonly OpenDoubt[],
+  matching: Matching,
+  signal: AbortSignal,
+): Promise<number> {
+  const taken = new Set<string>();
+  const undecided: { open: OpenDoubt; found: Found }[] = [];
+  let resolved = 0;
+  for (const open of doubts) {
+    if (signal.aborted) return resolved;
+    const free = open.candidates.filter((candidate) => !taken.has(candidate.siteJobId));
+    const found = await confirm(siteContext, open, free, matching, signal);
+    if (found === undefined) continue;
+    const chosen = found.perhaps.length > 0 ? undefined : await choose(siteContext, found.matches, open);
+    if (chosen === undefined || chosen === 'ask') {
+      undecided.push({ open, found });
+      continue;
+    }
+    taken.add(chosen.siteJobId);
+    const content = contentOf(open.fields, toCompare(chosen).fields, chosen.fields);
+    const adopted = await adoptDoubt(
+      siteContext.db,
+      open.doubt,
+      chosen.siteJobId,
+      chosen.url,
+      content,
+      (older) => reuseOf({ sent: open.fields, shown: toCompare(chosen).fields, older }, matching) === 'ours',
+    );
+    if (adopted === 'recorded') {
+      const names = { ...namesOf(open.doubt), siteJobId: chosen.siteJobId, uncertain: content.uncertain };
+      siteContext.log.info(names, 'doubt resolved: adopted');
+      resolved++;
+    }
+    crossStep('doubt-resolved');
+  }
+  for (const { open, found } of undecided) {
+    if (signal.aborted) return resolved;
+    const left = [...found.matches, ...found.perhaps, ...found.resembling].filter(
+      ({ siteJobId }) => !taken.has(siteJobId),
+    );
+    if (left.length > 0 || open.crowded) await askPerson(siteContext, open, left);
+    else resolved += await notFound(siteContext, open.doubt);
+    crossStep('doubt-resolved');
+  }
+  return resolved;
+}
+
+/** The candidates of a doubt, by certainty. */
+interface Found {
+  readonly matches: SiteJob[];
+  readonly perhaps: SiteJob[];
+  readonly resembling: SiteJob[];
+}
+
+/**
+ * Completes list entries that show too little with the show action; `undefined`: that failed, and the doubt remains.
+ */
+async function confirm(
+  siteContext: SiteContext,
+  open: OpenDoubt,
+  candidates: readonly SiteJob[],
+  matching: Matching,
+  signal: AbortSignal,
+): Promise<Found | undefined> {
+  const options = { ...matching, shared: open.shared };
+  const found: Found = { matches: [], perhaps: [], resembling: [] };
+  for (const listed of candidates) {
+    let candidate: SiteJob | undefined = listed;
+    let verdict = likeness(open, toCompare(listed), options);
+    const whole = Object.keys(open.fields).every((name) => fieldOf(listed.fields, name) !== undefined);
+    if (verdict === 'perhaps' || !whole) {
+      try {
+        await siteContext.rateLimiter.take(signal);
+        const shown = await siteContext.client.show(listed.siteJobId, signal);
+        candidate = shown && completed(listed, shown);
+        verdict = candidate === undefined ? 'other' : likeness(open, toCompare(candidate), options);
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        siteContext.log.warn({ ...namesOf(open.doubt), err: error }, 'candidate could not be shown, doubt remains');
+        await postpone(siteContext, open, `job ${listed.siteJobId}, which it may have made, could not be shown`);
+        return undefined;
+      }
+    }
+    if (candidate === undefined) continue;
+    if (verdict === 'match' && open.contended.has(candidate.siteJobId)) verdict = 'perhaps';
+    if (verdict === 'match') found.matches.push(candidate);
+    if (verdict === 'resembles') found.resembling.push(candidate);
+    // Still undecided: it blocks sending again until a person decides.
+    if (verdict === 'perhaps') {
+      found.perhaps.push(candidate);
+      return found;
+    }
+  }
+  return found;
+}
+
+function completed(listed: SiteJob, shown: SiteJob): SiteJob {
+  const reveals = listed.revealFields !== undefined || shown.revealFields !== undefined;
+  return {
+    ...listed,
+    ...shown,
+    fields: { ...listed.fields, ...shown.fields },
+    revealFields: reveals ? () => ({ ...toCompare(listed).fields, ...toCompare(shown).fields }) : undefined,
+  };
+}
+
+/**
+ * A single match is the job. With several matches any will do, but only if at least as many doubts, due or not, have
+ * the very same content.
+ */
+async function choose(
+  siteContext: SiteContext,
+  matches: readonly SiteJob[],
+  open: OpenDoubt,
+): Promise<SiteJob | 'ask' | undefined> {
+  if (matches.length <= 1) return matches[0];
+  const alike = await countDoubtsByContent(siteContext.db, siteContext.site);
+  const doubts = alike.get(open.doubt.attempt.result.contentHash.toString('hex')) ?? 0;
+  return matches.length <= doubts ? matches[0] : 'ask';
+}
+
+async function askPerson(siteContext: SiteContext, open: OpenDoubt, matches: readonly SiteJob[]): Promise<void> {
+  const ids = matches.map((match) => match.siteJobId).join(', ');
+  const message =
+    matches.length === 0
+      ? `more than ${MAX_CANDIDATES} jobs on the site match it, and all that were checked belong to other postings`
+      : `jobs on the site that it may have made: ${ids}; say which one it is`;
+  await postpone(siteContext, open, message);
+}
+
+async function postpone(siteContext: SiteContext, open: OpenDoubt, message: string): Promise<void> {
+  await explainDoubts(siteContext.db, [open.doubt], message, siteContext.policy.doubts.resolveAfterMs);
+}
+
+/** No match. After enough list checks the site has surely not made the job, and the desired state may be sent. */
+async function notFound(siteContext: SiteContext, doubt: Doubt): Promise<number> {
+  if (doubt.listChecks + 1 < siteContext.policy.doubts.listChecks) {
+    await recordListCheck(siteContext.db, [doubt]);
+    return 0;
+  }
+  const refuted = await refuteDoubt(siteContext.db, doubt, siteContext.policy.retry.attempts);
+  if (refuted) siteContext.log.info(namesOf(doubt), 'doubt resolved: not made');
+  return refuted ? 1 : 0;
+}

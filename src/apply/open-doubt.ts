@@ -1,0 +1,44 @@
+// A create in doubt while the site's list is searched for its job: what was sent, when, and which jobs may be its own.
+import { checkDelays, checkDueMs } from '../plan/check-delay.ts';
+import type { DoubtfulCreate, MatchOptions } from '../plan/match-doubt.ts';
+import type { Doubt } from '../store/change/doubt.ts';
+import type { Candidates } from './doubt-candidates.ts';
+
+/** How far the clocks of site and database may differ. ASSUMED: check by comparing a `created_at` with the time. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
+export interface OpenDoubt extends DoubtfulCreate, Candidates {
+  readonly doubt: Doubt;
+  /** Another posting may have the same reference. */
+  shared: boolean;
+  /** Candidates whose reference may also be another open create's: a person decides whose they are. */
+  readonly contended: Set<string>;
+}
+
+/** How the jobs of a list are compared with doubts. */
+export type Matching = Required<Pick<MatchOptions, 'learnt'>> & Pick<MatchOptions, 'referenceField'>;
+
+export function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
+  const started = doubt.startedAt.getTime();
+  const latest = started + resolveAfterMs * (1 + doubt.listChecks * 0.5);
+  return {
+    doubt,
+    fields: doubt.attempt.result.fields,
+    notBefore: new Date(started - CLOCK_SKEW_MS),
+    notAfter: new Date(latest + CLOCK_SKEW_MS),
+    candidates: [],
+    crowded: false,
+    shared: false,
+    contended: new Set(),
+  };
+}
+
+/**
+ * How old a cached copy of the list may be to prove anything about a doubt: it must date from after the create could no
+ * longer arrive, and after this check was due.
+ */
+export const mayBeOldBy = ({ sinceMs, listChecks }: Doubt, resolveAfterMs: number): number =>
+  Math.max(0, sinceMs - checkDueMs(checkDelays(resolveAfterMs), listChecks) - CLOCK_SKEW_MS);
+
+/** What a log line says about a doubt. */
+export const namesOf = ({ attempt }: Doubt) => ({ site: attempt.site, feed: attempt.feed, key: attempt.key });

@@ -1,0 +1,74 @@
+// Leaves each doubt the candidates that no other posting has a claim to.
+import { isRewriting, rewritings } from '../plan/observe-values.ts';
+import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
+import { type Reuse, reuseOf } from '../plan/whose-job.ts';
+import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { claimsTo, type JobClaim, openReferences, ownedJobIds, sharedKeys } from '../store/change/doubt.ts';
+import type { Matching, OpenDoubt } from './open-doubt.ts';
+import type { SiteContext } from './site-context.ts';
+
+/** Drops candidates that a mapping already owns, or that show the reference of another posting of ours. */
+export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[], matching: Matching): Promise<void> {
+  const { referenceField, learnt } = matching;
+  // The order matters: a create being sent meanwhile appears in one result or the other.
+  const sent =
+    referenceField === undefined ? [] : await openReferences(siteContext.db, siteContext.site, referenceField);
+  const ids = new Set(doubts.flatMap((open) => open.candidates.map((candidate) => candidate.siteJobId)));
+  const owned = await ownedJobIds(siteContext.db, siteContext.site, [...ids]);
+  const claims = await claimsTo(siteContext.db, siteContext.site, [...owned]);
+  const alike = await sharedKeys(
+    siteContext.db,
+    siteContext.site,
+    doubts.map(({ doubt }) => doubt.attempt),
+  );
+  const holders = new Map<string, number>();
+  /** How many open creates the site may show under a reference, as sent or as the site is known to rewrite it. */
+  const shownAs = new Map<string, number>();
+  for (const { reference } of sent) {
+    holders.set(reference.trim(), (holders.get(reference.trim()) ?? 0) + 1);
+    const forms = new Set([foldSpace(reference), ...rewritings(learnt, referenceField ?? '', reference)]);
+    for (const form of forms) shownAs.set(form, (shownAs.get(form) ?? 0) + 1);
+  }
+  for (const open of doubts) {
+    const { feed, key } = open.doubt.attempt;
+    const own = referenceField === undefined ? undefined : fieldOf(open.fields, referenceField)?.trim();
+    open.shared = alike.has(`${feed} ${key}`) || (own !== undefined && (holders.get(own) ?? 0) > 1);
+    const free = open.candidates.filter((candidate) => {
+      const shown =
+        referenceField === undefined ? undefined : fieldOf(toCompare(candidate).fields, referenceField)?.trim();
+      if (owned.has(candidate.siteJobId)) {
+        const reuse = reuseOfClaimed(open, candidate, claims.get(candidate.siteJobId), matching);
+        if (reuse === 'theirs') return false;
+        if (reuse === 'unclear') {
+          open.contended.add(candidate.siteJobId);
+          return true;
+        }
+      }
+      if (!shown || shown === own) return true;
+      if (referenceField !== undefined && own !== undefined) {
+        const isOurs = isRewriting(learnt, referenceField, own, shown) || compareReferences(own, shown) !== 'other';
+        if (isOurs && (holders.has(shown) || (shownAs.get(foldSpace(shown)) ?? 0) > 1)) {
+          open.contended.add(candidate.siteJobId);
+          return true;
+        }
+      }
+      return !holders.has(shown);
+    });
+    // A doubt with a job under its exact reference does not need jobs that another create may have made.
+    const isOwn = (siteJob: SiteJob): boolean =>
+      !open.contended.has(siteJob.siteJobId) &&
+      own !== undefined &&
+      referenceField !== undefined &&
+      fieldOf(toCompare(siteJob).fields, referenceField)?.trim() === own;
+    const left = free.some(isOwn) ? free.filter(({ siteJobId }) => !open.contended.has(siteJobId)) : free;
+    open.candidates.splice(0, open.candidates.length, ...left);
+  }
+}
+
+/** Whether a create in doubt made a job that another posting, or no posting, has a claim to. */
+function reuseOfClaimed(open: OpenDoubt, candidate: SiteJob, claim: JobClaim | undefined, matching: Matching): Reuse {
+  // An orphan site job belongs to nobody and is about to be deleted.
+  if (claim === undefined) return 'theirs';
+  const older = claim.inFlight ? undefined : claim.fields;
+  return reuseOf({ sent: open.fields, shown: toCompare(candidate).fields, older }, matching);
+}

@@ -1,0 +1,106 @@
+// Stores the site jobs that no mapping owns, as readings of the site's list found them.
+import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { secretForm, shortForm, titleForm } from './reference-forms.ts';
+
+/** A site job that no mapping owns, with what it shows. */
+export interface FoundJob {
+  readonly siteJobId: SiteJobId;
+  readonly reference: string | undefined;
+  /** The reference contains the token, so it must not be readable in the database. */
+  readonly isSecret: boolean;
+  readonly title: string | undefined;
+}
+
+/** Removes jobs found by earlier searches but not by this complete one, which began at `since`. */
+export async function forgetUnread(db: Queryable, site: SiteName, since: Date): Promise<void> {
+  await db.query('delete from site_reference where site = $1 and (read_at < $2 or read_at is null)', [site, since]);
+}
+
+/** A reading of the site's list in which jobs may be found. */
+export interface Reading {
+  readonly site: SiteName;
+  readonly referenceField: string;
+  /** When it began, by the database clock. */
+  readonly since: Date;
+  /** Whether it searches for jobs; if not, earlier findings stay as they are. */
+  readonly isSearch: boolean;
+}
+
+const MOST_SHOWN = 1_000;
+
+/**
+ * Stores the jobs that nothing in the database owns and that were not deleted since the reading began.
+ * @param contradicting jobs that show a different reference than the posting that owns them.
+ */
+export async function keepFound(
+  db: Queryable,
+  { site, referenceField, since, isSearch }: Reading,
+  jobs: readonly FoundJob[],
+  contradicting: ReadonlySet<SiteJobId> = new Set(),
+): Promise<void> {
+  await db.query(
+    `insert into site_reference as r
+       (site, site_job_id, reference, shown, title, contradicts, field, read_at, by_search)
+     select distinct on (j.id) $1, j.id, j.reference, left(j.shown, ${MOST_SHOWN}), j.title, j.contradicts, $7, $8, $9
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bool[]) j(id, reference, shown, title, contradicts)
+     where (j.contradicts or not exists (select from mapping m where m.site = $1 and m.site_job_id = j.id))
+       and not exists (select from orphan_site_job s where s.site = $1 and s.site_job_id = j.id)
+       and not exists (select from request q where q.at >= $8 and q.operation = 'delete' and q.site_job_id = j.id)
+     on conflict (site, site_job_id) do update set reference = excluded.reference, shown = excluded.shown,
+       title = excluded.title, contradicts = excluded.contradicts, field = excluded.field,
+       read_at = excluded.read_at, by_search = true
+     where excluded.by_search`,
+    [
+      site,
+      jobs.map((job) => job.siteJobId),
+      jobs.map(formOfFound),
+      jobs.map(({ reference, isSecret }) => (isSecret ? null : (reference ?? null))),
+      jobs.map(({ title }) => titleForm(title)),
+      jobs.map((job) => contradicting.has(job.siteJobId)),
+      referenceField,
+      since,
+      isSearch,
+    ],
+  );
+}
+
+function formOfFound({ reference, isSecret }: FoundJob): string {
+  if (reference === undefined || reference.trim() === '') return '';
+  const form = shortForm(reference);
+  return isSecret ? secretForm(form) : form;
+}
+
+/** Removes jobs without a reference: if the list shows references of other jobs, these were created without one. */
+export async function forgetUnreferenced(db: Queryable, site: SiteName): Promise<void> {
+  await db.query(`delete from site_reference where site = $1 and reference = ''`, [site]);
+}
+
+/** How many unowned jobs the list shows without reference and title. */
+export async function countNameless(db: Queryable, site: SiteName): Promise<number> {
+  const [row] = await db.query<{ n: number }>(
+    `select count(*)::int as n from site_reference where site = $1 and reference = '' and title is null`,
+    [site],
+  );
+  return row?.n ?? 0;
+}
+
+/** A posting now owns the job, so it is no longer compared with other creates. */
+export async function forgetReference(tx: Queryable, site: SiteName, id: SiteJobId): Promise<void> {
+  await tx.query('delete from site_reference where site = $1 and site_job_id = $2', [site, id]);
+}
+
+/** References of the postings that own these jobs, by job ID. */
+export async function ownReferences(
+  db: Queryable,
+  { site, referenceField }: Reading,
+  ids: readonly SiteJobId[],
+): Promise<ReadonlyMap<SiteJobId, string>> {
+  const rows = await db.query<{ id: SiteJobId; reference: string }>(
+    `select m.site_job_id as id, d.fields->>$3 as reference
+     from mapping m join document d on d.feed = m.feed and d.key = m.key
+     where m.site = $1 and m.site_job_id = any($2::text[]) and d.fields->>$3 <> ''`,
+    [site, ids, referenceField],
+  );
+  return new Map(rows.map(({ id, reference }) => [id, reference]));
+}
