@@ -185,7 +185,10 @@ async function whyForeign(
 
 /** Whether the reference field carries the posting's key: then even the reference of a posting never read is known. */
 function isKey(mapping: MappingSpec | undefined, referenceField: string): boolean {
-  const source = mapping?.fields[referenceField]?.source;
+  const rule = mapping?.fields[referenceField];
   const paths = mapping?.key.paths ?? [];
-  return source?.kind === 'paths' && source.join === undefined && paths.length === 1 && source.paths[0] === paths[0];
+  if (rule === undefined || !('source' in rule) || rule.when !== undefined || paths.length !== 1) return false;
+  const { source, as } = rule;
+  if (source.kind !== 'paths' || source.join !== undefined || source.paths[0] !== paths[0]) return false;
+  return as.every((step) => typeof step === 'string');
 }

@@ -3,14 +3,14 @@ import { resolve } from 'node:path';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { SourceConfig } from '../feed/source/sources.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
-import type { FieldRule, MappingSpec, ValueSource } from '../posting/mapping.ts';
+import type { FieldRule, FieldRules, MappingSpec, ValueSource } from '../posting/mapping.ts';
 import type { FieldStep, SettingsStep } from '../posting/steps/step.ts';
 import type { FeedConfig } from './config.ts';
 import { type Environment, fillText } from './environment.ts';
 import { stateTable } from './load-us-states.ts';
 import type { MapFiles } from './map-files.ts';
 import type { WrittenFeed } from './schema/feed-schema.ts';
-import type { WrittenFields, WrittenFormat, WrittenRule } from './schema/format-schema.ts';
+import type { WrittenFields, WrittenFormat, WrittenRule, WrittenRules } from './schema/format-schema.ts';
 import type { WrittenSite } from './schema/site-schema.ts';
 import type { WrittenStep, WrittenSteps } from './schema/step-schema.ts';
 import { Secret } from './secret.ts';
@@ -89,7 +89,10 @@ function makeMapping({ feed, format, site, mapFiles }: FeedParts): MappingSpec {
   return {
     key: { paths: feed.key ?? format.key },
     fields: Object.fromEntries(
-      Object.entries(mergeFields(format.fields, feed.fields)).map(([field, rule]) => [field, makeRule(rule, mapFiles)]),
+      Object.entries(mergeFields(format.fields, feed.fields)).map(([field, rule]) => [
+        field,
+        makeRules(rule, mapFiles),
+      ]),
     ),
     stateField: site.state_field,
     requiredFields: site.required,
@@ -102,21 +105,22 @@ function makeMapping({ feed, format, site, mapFiles }: FeedParts): MappingSpec {
 }
 
 /** The format's fields, overridden by the feed's; `null` removes a field. */
-export function mergeFields(
-  format: WrittenFields,
-  feed: WrittenFields,
-): Readonly<Record<string, string | WrittenRule>> {
+export function mergeFields(format: WrittenFields, feed: WrittenFields): Readonly<Record<string, WrittenRules>> {
   const kept = Object.entries({ ...format, ...feed }).flatMap(([field, rule]) =>
     rule === null ? [] : [[field, rule] as const],
   );
   return Object.fromEntries(kept);
 }
 
+const makeRules = (rules: WrittenRules, mapFiles: MapFiles): FieldRules =>
+  Array.isArray(rules) ? rules.map((rule) => makeRule(rule, mapFiles)) : makeRule(rules, mapFiles);
+
 function makeRule(rule: string | WrittenRule, mapFiles: MapFiles): FieldRule {
   if (typeof rule === 'string') return { source: { kind: 'paths', paths: [rule] }, as: [] };
   const stepsOf = (step: WrittenStep): readonly FieldStep[] =>
     typeof step === 'string' ? [step] : makeSteps(step, rule.default, mapFiles);
   return {
+    ...(rule.when === undefined ? {} : { when: rule.when }),
     source: makeValueSource(rule),
     as: [...makeSteps(rule, rule.default, mapFiles), ...rule.as.flatMap(stepsOf)],
     default: rule.default,

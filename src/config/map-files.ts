@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { findContradiction, type LookUpTable } from '../posting/steps/look-up.ts';
 import { ConfigError } from './config-error.ts';
-import type { WrittenFields, WrittenRule } from './schema/format-schema.ts';
+import type { WrittenFields } from './schema/format-schema.ts';
 import type { WrittenSteps } from './schema/step-schema.ts';
 import { readText } from './settings-file.ts';
 
@@ -42,7 +42,8 @@ function stepsOf(
   path: readonly string[],
 ): { readonly path: readonly string[]; readonly steps: WrittenSteps }[] {
   if (typeof rule === 'string' || rule === null) return [];
-  const inner = (rule as WrittenRule).as.flatMap((step, at) =>
+  if (Array.isArray(rule)) return rule.flatMap((each, at) => stepsOf(each, [...path, String(at)]));
+  const inner = rule.as.flatMap((step, at) =>
     typeof step === 'string' ? [] : [{ path: [...path, 'as', String(at)], steps: step }],
   );
   return [{ path, steps: rule }, ...inner];

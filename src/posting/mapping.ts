@@ -1,4 +1,5 @@
 // Types of a mapping: how the configuration wants a feed's records read for a site, as plain data.
+import type { Conditions } from './conditions.ts';
 import type { FieldStep } from './steps/step.ts';
 import type { StateGroup, StateTable } from './us-states.ts';
 
@@ -8,7 +9,7 @@ import type { StateGroup, StateTable } from './us-states.ts';
 export interface MappingSpec {
   readonly key: KeyRule;
   /** Site field → where its value comes from. */
-  readonly fields: Readonly<Record<string, FieldRule>>;
+  readonly fields: Readonly<Record<string, FieldRules>>;
   readonly stateField: StateField;
   /** Fields that the site requires, besides the state field. */
   readonly requiredFields: readonly string[];
@@ -25,7 +26,12 @@ export interface KeyRule {
   readonly paths: readonly string[];
 }
 
+/** One rule, or alternatives: the first one whose conditions hold and that has a value is used. */
+export type FieldRules = FieldRule | readonly FieldRule[];
+
 export interface FieldRule {
+  /** The rule applies only to records of which they hold. */
+  readonly when?: Conditions;
   readonly source: ValueSource;
   /** Applied in order. */
   readonly as: readonly FieldStep[];

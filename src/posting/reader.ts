@@ -1,12 +1,13 @@
 // Compiles a mapping into a reader, which turns each record into a posting with all of its problems.
 
+import { compileConditions } from './conditions.ts';
 import { addRefusal, type Draft, hasProblem, newDraft, setField } from './draft.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { contentHash } from './hash.ts';
 import type { PostingKey } from './identifiers.ts';
-import type { FieldRule, MappingSpec } from './mapping.ts';
+import type { FieldRule, FieldRules, MappingSpec } from './mapping.ts';
 import type { MarkupForm } from './markup.ts';
-import type { Posting, PostingReader, ReadResult, RecordTree } from './posting.ts';
+import type { Posting, PostingReader, Problem, ReadResult, RecordTree } from './posting.ts';
 import { compileKey } from './posting-key.ts';
 import { compileSiteRules } from './site-rules.ts';
 import { compileStateField } from './state-field.ts';
@@ -70,12 +71,46 @@ interface FieldReader {
   readonly check: (draft: Draft) => void;
 }
 
-function compileField(name: string, rule: FieldRule, readState: ReadState): FieldReader {
+function compileField(name: string, rules: FieldRules, readState: ReadState): FieldReader {
+  if (!isList(rules)) return compileRule(name, rules, readState);
+  const readers = rules.map((rule) => compileRule(name, rule, readState));
+  return {
+    name,
+    refusesOnce: true,
+    read(record, draft) {
+      for (const reader of readers) {
+        reader.read(record, draft);
+        if (draft.fields[name] !== undefined) return;
+      }
+    },
+    check: (draft) => checkAny(name, readers, draft),
+  };
+}
+
+const isList = (rules: FieldRules): rules is readonly FieldRule[] => Array.isArray(rules);
+
+/** The record that decided between the alternatives is not known any more, so the value may be that of any of them. */
+function checkAny(name: string, readers: readonly FieldReader[], draft: Draft): void {
+  const value = draft.fields[name];
+  const before = draft.problems.length;
+  let first: readonly Problem[] | undefined;
+  for (const reader of readers) {
+    reader.check(draft);
+    if (draft.problems.length === before) return;
+    const found = draft.problems.splice(before);
+    first ??= found;
+    if (value !== undefined) draft.fields[name] = value;
+  }
+  draft.problems.push(...(first ?? []));
+}
+
+function compileRule(name: string, rule: FieldRule, readState: ReadState): FieldReader {
   const firstNamed = rule.as.find((step) => typeof step === 'string');
   const readValue = compileSource(rule.source, markupForms[firstNamed ?? ''] ?? 'plain');
   const transforms = rule.as.map((step) => compileStep(step, name));
   const checks = transforms.filter(({ kind }) => kind === 'check');
   const forDefault = transforms.filter(({ scope }) => scope !== 'feed text');
+  const applies = rule.when === undefined ? undefined : compileConditions(rule.when, 'a denial holds');
 
   const apply = (draft: Draft, steps: readonly Transform[]) => {
     for (const step of steps) {
@@ -91,6 +126,7 @@ function compileField(name: string, rule: FieldRule, readState: ReadState): Fiel
     name,
     refusesOnce: rule.as.some((step) => typeof step !== 'string'),
     read(record, draft) {
+      if (applies !== undefined && !applies(record)) return;
       setField(draft, name, readValue(record));
       apply(draft, transforms);
       if (draft.fields[name] !== undefined || rule.default === undefined) return;

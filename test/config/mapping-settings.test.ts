@@ -79,6 +79,30 @@ describe('mistakes in map', () => {
   });
 });
 
+describe('mistakes in when', () => {
+  test.each([
+    ['when: {}', 'when', 'has no condition'],
+    ['when: { a/: x }', 'when\\.a/', 'the path "a/" has no name at character 3'],
+    ['when: { a: {} }', 'when\\.a', 'says nothing; write exists: true, for example'],
+    ['when: { a: { iss: x } }', 'when\\.a\\.iss', 'is not a setting; did you mean is?'],
+    ['when: { a: 1.5 }', 'when\\.a', 'must be text'],
+    ['when: { a: [] }', 'when\\.a', 'must have at least 1 entry'],
+    ['when: { a: { matches: "(a" } }', 'when\\.a\\.matches', 'is not a pattern: missing closing )'],
+    ['when: [{ a: b }, { c: { not: [] } }]', 'when\\.1\\.c\\.not', 'must have at least 1 entry'],
+  ])('%s', async (settings, setting, message) => {
+    const complaint = await complaintOf(...field(settings));
+    expect(complaint).toMatch(at(setting));
+    expect(complaint).toContain(message);
+  });
+
+  test('in an alternative', async () => {
+    const complaint = await complaintOf('format: indeed', 'fields:', '  title:', '    - a', '    - { when: { a: b } }');
+    expect(complaint).toMatch(
+      /^jobmirror\.yaml:13:11 feeds\.acme\.fields\.title\.1: needs exactly one of from, template/,
+    );
+  });
+});
+
 test('a CSV file is part of the mapping: its change reads all records again', async () => {
   const fingerprint = async () => {
     const { feeds } = await load(...field('map: codes.csv'));

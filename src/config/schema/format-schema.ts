@@ -1,10 +1,16 @@
 // The schema of a feed format: the content of a preset file, or a feed's inline `format`.
 import { z } from 'zod';
+import { conditionsSchema } from './conditions-schema.ts';
 import { fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
 import { checkSteps, stepSchema, stepSettings, transformSchema } from './step-schema.ts';
 
 const ruleSchema = z
   .strictObject({
+    when: conditionsSchema
+      .optional()
+      .describe(
+        'The rule applies only if these conditions hold: a path and its text, `{ remote: true }`, a list of texts, or the settings below. With several paths, all must hold; of a list of such groups, one. Case and the number of spaces make no difference.',
+      ),
     from: pathsSchema.optional().describe('The path in the record, or several: the first one that has a text is used.'),
     join: z
       .string()
@@ -42,9 +48,13 @@ const ruleSchema = z
 /** The written rule for one site field. */
 export type WrittenRule = z.output<typeof ruleSchema>;
 
-/** Site field → rule. A plain text is a path; `null` (in a feed) removes the preset's field. */
-const fieldsSchema = z.record(fieldNameSchema, z.union([pathSchema, ruleSchema]));
-export const feedFieldsSchema = z.record(fieldNameSchema, z.union([pathSchema, ruleSchema, z.null()]));
+/** The written rules for one site field: a plain text is a path. Of a list, the first rule that applies and has a value is used. */
+const rulesSchema = z.union([pathSchema, ruleSchema, z.array(z.union([pathSchema, ruleSchema])).min(1)]);
+export type WrittenRules = z.output<typeof rulesSchema>;
+
+/** Site field → rules; `null` (in a feed) removes the preset's field. */
+const fieldsSchema = z.record(fieldNameSchema, rulesSchema);
+export const feedFieldsSchema = z.record(fieldNameSchema, z.union([...rulesSchema.options, z.null()]));
 
 export type WrittenFields = z.output<typeof feedFieldsSchema>;
 
@@ -76,7 +86,9 @@ const formatSettings = z.strictObject({
     .describe(
       'The path, from the root, of the number of records that the feed claims to hold, if it does. A feed with a different number is incomplete.',
     ),
-  fields: fieldsSchema.describe('Site field: where its value comes from. A plain text is a path in the record.'),
+  fields: fieldsSchema.describe(
+    'Site field: where its value comes from. A plain text is a path in the record; of a list of rules, the first one that applies and has a value is used.',
+  ),
 });
 
 export const formatSchema = formatSettings.superRefine(({ type, records }, context) => {
