@@ -130,7 +130,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/feed/documents.test.ts'],
   },
   {
-    file: 'src/feed/source/http/http-source.ts',
+    file: 'src/feed/source/http/exchange.ts',
     find: 'if (exchange.failure !== undefined) throw exchange.failure;',
     put: '',
     tests: ['test/feed/cut-feeds.test.ts', 'test/feed/http-source.test.ts'],

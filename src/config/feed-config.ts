@@ -1,7 +1,7 @@
 // Builds the feed that the program uses from its written settings, its format and its site.
 import { resolve } from 'node:path';
 import type { FeedSource } from '../feed/feed-reading.ts';
-import type { SourceConfig } from '../feed/source/sources.ts';
+import type { HttpCredentials, SourceConfig } from '../feed/source/sources.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import type { FieldRule, FieldRules, MappingSpec, ValueSource } from '../posting/mapping.ts';
 import type { FieldStep, SettingsStep } from '../posting/steps/step.ts';
@@ -19,6 +19,7 @@ export interface FeedParts {
   readonly feed: WrittenFeed;
   readonly format: WrittenFormat;
   readonly site: WrittenSite;
+  readonly credentials: HttpCredentials | undefined;
   readonly env: Environment;
   /** Folder of the configuration file. */
   readonly folder: string;
@@ -71,7 +72,7 @@ const MEDIA_TYPES = {
 } as const satisfies Record<WrittenFormat['type'], string>;
 
 /** The written form of a source shows its kind. */
-function makeSourceConfig({ feed, format, env, folder }: FeedParts): SourceConfig {
+function makeSourceConfig({ feed, format, credentials, env, folder }: FeedParts): SourceConfig {
   const headers = Object.entries(feed.headers).map(([name, text]) => [name, new Secret(fillText(text, env))]);
   if (feed.source === '-') return { kind: 'stdin' };
   if (!/^https?:\/\//i.test(feed.source)) return { kind: 'file', path: resolve(folder, feed.source) };
@@ -79,6 +80,7 @@ function makeSourceConfig({ feed, format, env, folder }: FeedParts): SourceConfi
     kind: 'http',
     url: feed.source,
     headers: Object.fromEntries(headers),
+    credentials,
     accept: MEDIA_TYPES[format.type],
     maxRedirects: feed.limits.max_redirects,
     allowPrivateRedirects: feed.allow_private_redirects,

@@ -8,6 +8,7 @@ import { CONFIG_FILE } from './config-file.ts';
 import { type Environment, type Filling, fillFromEnvironment, hideValues } from './environment.ts';
 import { packageRoot } from './package-root.ts';
 import { configSchema, type WrittenConfig } from './schema/config-schema.ts';
+import { isSecretCredential } from './schema/credentials-schema.ts';
 import { Secret } from './secret.ts';
 import { readText } from './settings-file.ts';
 import { makeSitesAndFeeds, type SitesAndFeeds } from './sites-and-feeds.ts';
@@ -77,7 +78,8 @@ function shorter(cwd: string, path: string): string {
 /** Secret settings stay `${NAME}` in the data; they are filled in when the secret is wrapped. */
 function isSecretSetting([group, , setting, ...rest]: SettingPath): boolean {
   if (group === 'sites') return setting === 'token' && rest.length === 0;
-  return group === 'feeds' && setting === 'headers' && rest.length === 1;
+  if (group !== 'feeds') return false;
+  return setting === 'headers' ? rest.length === 1 : setting === 'credentials' && isSecretCredential(rest);
 }
 
 function tidy(complaints: readonly Complaint[], { complaints: fromFilling, used }: Filling): readonly Complaint[] {

@@ -1,13 +1,11 @@
 // Builds the site that the program uses from its written settings, and reads its token.
-import { readFile, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { SiteName } from '../posting/identifiers.ts';
 import { SHORT_SECRET } from '../posting/secret-pattern.ts';
 import type { SiteConfig } from './config.ts';
 import { type Environment, fillText } from './environment.ts';
 import type { WrittenSite } from './schema/site-schema.ts';
 import { Secret } from './secret.ts';
-import { reason } from './settings-file.ts';
+import { readSecretFile } from './secret-file.ts';
 
 /** Reports an invalid setting; `path` is relative to the site's settings. */
 type Complain = (path: readonly string[], message: string) => void;
@@ -91,16 +89,7 @@ function tokenFault(token: string): string | undefined {
   return undefined;
 }
 
-async function readTokenFile(name: SiteName, file: string, around: SiteSurroundings): Promise<string | undefined> {
-  const path = resolve(around.folder, file);
-  try {
-    const { mode } = await stat(path);
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      around.warn(`sites.${name}.token_file: ${path} can be read by other users; run: chmod 600 ${path}`);
-    }
-    return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
-  } catch (error) {
-    around.complain(['token_file'], `${path} can't be read: ${reason(error as NodeJS.ErrnoException)}`);
-    return undefined;
-  }
+function readTokenFile(name: SiteName, file: string, around: SiteSurroundings): Promise<string | undefined> {
+  const complain = (message: string): void => around.complain(['token_file'], message);
+  return readSecretFile(file, { ...around, setting: `sites.${name}.token_file`, complain });
 }

@@ -1,8 +1,10 @@
 // Builds the sites and feeds that the program uses. Each is handled separately, to report the mistakes of all of them.
 import type { z } from 'zod';
+import type { HttpCredentials } from '../feed/source/sources.ts';
 import { type FeedName, feedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import type { FeedConfig, SiteConfig } from './config.ts';
 import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
+import { type CredentialsContext, makeCredentials } from './credentials.ts';
 import type { Environment } from './environment.ts';
 import { makeFeedConfig } from './feed-config.ts';
 import { nearest } from './known-names.ts';
@@ -40,6 +42,7 @@ export async function makeSitesAndFeeds(
   const complain = (path: readonly string[], message: string) => complaints.push(source.complain(path, message));
   const rawSites = settingsIn(data, 'sites');
   const rawFeeds = settingsIn(data, 'feeds');
+  const warn = (message: string) => warnings.push(message);
   const presets = await presetNames();
 
   const sites = new Map<SiteName, SiteConfig>();
@@ -48,7 +51,7 @@ export async function makeSitesAndFeeds(
     const site = await makeSiteConfig(siteName(name), written, {
       ...around,
       complain: (path, message) => complain(['sites', name, ...path], message),
-      warn: (message) => warnings.push(message),
+      warn,
     });
     if (site !== undefined) sites.set(site.name, site);
   }
@@ -64,6 +67,7 @@ export async function makeSitesAndFeeds(
   for (const [name, feed] of validEntries(rawFeeds, feedSchema)) {
     const site = writtenSites.get(feed.site);
     const format = await formatOf(feed, presets, (message) => complain(['feeds', name, 'format'], message));
+    const credentials = await credentialsOf(feed, ['feeds', name, 'credentials'], { ...around, complain, warn });
     if (site === undefined || format === undefined) continue;
     const findings = checkMapping(feed, format, site);
     for (const { path, message } of findings.faults) complain(['feeds', name, ...path], message);
@@ -71,10 +75,29 @@ export async function makeSitesAndFeeds(
     const mapFiles = await mapFilesOf(feed, format, around.folder, (path, message) =>
       complain(['feeds', name, ...path], message),
     );
-    feeds.set(feedName(name), makeFeedConfig(feedName(name), { ...around, feed, format, site, mapFiles }));
+    feeds.set(feedName(name), makeFeedConfig(feedName(name), { ...around, feed, format, site, credentials, mapFiles }));
   }
   return { sites, feeds, complaints, warnings };
 }
+
+/** Absent if there are none, or after a complaint. */
+async function credentialsOf(
+  { credentials, source }: WrittenFeed,
+  path: readonly string[],
+  around: Omit<CredentialsContext, 'setting'>,
+): Promise<HttpCredentials | undefined> {
+  if (credentials === undefined) return undefined;
+  const setting = path.join('.');
+  const complain: CredentialsContext['complain'] = (inner, message) => around.complain([...path, ...inner], message);
+  for (const address of [source, credentials.oauth2?.token_url]) {
+    if (address === undefined || !isOpenlySent(address)) continue;
+    around.warn(`${setting}: they are sent unencrypted to ${new URL(address).host}; use https if it is available`);
+  }
+  return makeCredentials(credentials, { ...around, setting, complain });
+}
+
+const isOpenlySent = (address: string): boolean =>
+  /^http:/i.test(address) && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(address).hostname);
 
 async function formatOf(
   { format }: WrittenFeed,

@@ -5,7 +5,7 @@ import type { FeedLimits, FeedReading, FeedSource, RecordSink } from '../../src/
 import type { SplitOptions, SplitSink } from '../../src/feed/format/format.ts';
 import { type FormatName, formatOf } from '../../src/feed/format/formats.ts';
 import { type ReadingContext, readFeed } from '../../src/feed/read-feed.ts';
-import type { HttpConfig } from '../../src/feed/source/http/http-source.ts';
+import type { HttpConfig } from '../../src/feed/source/http/http-config.ts';
 import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
 
 export interface Collected extends SplitSink, RecordSink {
@@ -93,11 +93,19 @@ type SourceSettings = Partial<Omit<FeedSource, 'limits' | 'from'>> &
 
 /** A source with generous limits. */
 export const sourceOf = (settings: SourceSettings): FeedSource => {
-  const { location, headers = {}, maxRedirects = 5, allowPrivateRedirects = false, ...source } = settings;
-  const http = { kind: 'http', url: location, headers, accept: '*/*', maxRedirects, allowPrivateRedirects } as const;
+  const { location, headers = {}, credentials, maxRedirects = 5, allowPrivateRedirects = false, ...source } = settings;
+  const http = {
+    kind: 'http',
+    url: location,
+    headers,
+    credentials,
+    accept: '*/*',
+    maxRedirects,
+    allowPrivateRedirects,
+  } as const;
   const local = location === '-' ? ({ kind: 'stdin' } as const) : ({ kind: 'file', path: location } as const);
   return {
-    from: location.startsWith('http:') ? http : local,
+    from: /^https?:/.test(location) ? http : local,
     format: 'xml' as const,
     recordPath: 'source/job',
     totalPaths: [],

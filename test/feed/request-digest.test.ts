@@ -1,7 +1,7 @@
 // A version of the source belongs to a request digest, which changes with the request and with the way the response is read.
 import { describe, expect, it } from 'vitest';
 import type { FeedSource } from '../../src/feed/feed-reading.ts';
-import type { HttpConfig } from '../../src/feed/source/http/http-source.ts';
+import type { HttpConfig } from '../../src/feed/source/http/http-config.ts';
 import { requestDigest } from '../../src/feed/source/request-digest.ts';
 import { generousLimits } from './collect.ts';
 

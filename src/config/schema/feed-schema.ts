@@ -1,6 +1,7 @@
 // The schema of one feed's settings.
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
+import { credentialsSchema } from './credentials-schema.ts';
 import { encodingSchema, feedFieldsSchema, formatSchema, keySchema } from './format-schema.ts';
 import { countSchema, nameSchema, percentSchema, positiveSchema, secondsSchema, sizeSchema } from './scalars.ts';
 
@@ -18,7 +19,7 @@ const sourceSchema = z
       context.addIssue('is not a web address that can be read');
     } else if (new URL(source).username !== '' || new URL(source).password !== '') {
       context.addIssue(
-        `must hold no user name and password, they would be shown in logs; use headers: { Authorization: \${NAME} }`,
+        `must hold no user name and password, they would be shown in logs; use credentials: { basic: { user: NAME, password: \${NAME} } }`,
       );
     }
   });
@@ -146,6 +147,9 @@ export const feedSchema = z
       .describe(
         `Request headers for the source. Secret values must come from the environment: \`Authorization: "Bearer \${NAME}"\`.`,
       ),
+    credentials: credentialsSchema
+      .optional()
+      .describe('Credentials for the source, which are sent to the origin (scheme, host, port) of its address only.'),
     encoding: encodingSchema.optional(),
     lenient: z
       .boolean()
@@ -166,6 +170,13 @@ export const feedSchema = z
     error: 'does not work for a feed on standard input; run jobmirror sync when the feed is there',
     path: ['schedule'],
     when: ({ value }) => typeof value === 'object' && value !== null,
+  })
+  .superRefine(({ source, credentials }, context) => {
+    const complain = (message: string, ...path: string[]): void =>
+      context.addIssue({ code: 'custom', message, path: ['credentials', ...path] });
+    if (credentials === undefined) return;
+    if (!/^https?:/i.test(source)) complain('work only with an http or https source');
+    else if (credentials.tls !== undefined && !/^https:/i.test(source)) complain('works only with https', 'tls');
   });
 
 export type WrittenFeed = z.output<typeof feedSchema>;

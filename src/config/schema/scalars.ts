@@ -29,6 +29,17 @@ export const sizeSchema = z
   .union([positiveSchema, z.string().regex(SIZE_PATTERN, 'must be bytes, or a number with a unit: 500MB, 5 MiB')])
   .transform((size) => (typeof size === 'number' ? size : (parseSize(size) ?? 0)));
 
+/** A secret: only as a reference to the environment. */
+export const secretSchema = z
+  .string()
+  .regex(
+    /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
+    `must be exactly \${NAME}, the name of an environment variable: a secret written here would end up in every copy of this file; or use the setting that names a file`,
+  );
+
+/** The path of a file, relative to the configuration. */
+export const fileSchema = z.string().min(1);
+
 /** A path from a record to a value. */
 export const pathSchema = z.string().min(1).superRefine(parses(parseValuePath));
 

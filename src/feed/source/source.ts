@@ -20,6 +20,11 @@ export interface SourceKind<Config> {
   publicConfig(config: Config): PublicConfig;
 }
 
+/** A secret that shows nowhere unless it is revealed. */
+export interface SecretText {
+  reveal(): string;
+}
+
 export interface PublicConfig {
   /** Equal for two configurations that read the same source. */
   readonly place: string;

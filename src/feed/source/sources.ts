@@ -1,8 +1,11 @@
 // The kinds of sources, by name.
 import { type FileConfig, fileSource } from './file/file-source.ts';
-import { type HttpConfig, httpSource } from './http/http-source.ts';
+import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
+import { httpSource } from './http/http-source.ts';
 import type { OpenedSource, SourceContext, SourceKind } from './source.ts';
 import { type StdinConfig, stdinSource } from './stdin/stdin-source.ts';
+
+export type { Authorization, HttpCredentials };
 
 /** Where a feed comes from: the kind of source, and what that kind needs. */
 export type SourceConfig = HttpConfig | FileConfig | StdinConfig;

@@ -1,0 +1,145 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration contains literal ${NAME}.
+// Loading the credentials of a feed: from the environment or from files, and never shown.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { feedName } from '../../src/posting/identifiers.ts';
+import { configSecrets } from '../../src/runtime/app.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'jobmirror-credentials-'));
+  writeFileSync(join(folder, 'acme.secret'), 'zq-of-the-file\n', { mode: 0o600 });
+  writeFileSync(join(folder, 'open.secret'), 'zq-of-the-file\n', { mode: 0o644 });
+  writeFileSync(join(folder, 'empty.secret'), '\n', { mode: 0o600 });
+  for (const name of ['one', 'two']) {
+    const made = ['-keyout', `${name}.key`, '-out', `${name}.crt`, '-subj', `/CN=${name}`];
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    execFileSync('openssl', ['req', '-x509', ...key, ...made], { cwd: folder, stdio: 'pipe' });
+  }
+  writeFileSync(join(folder, 'lines.secret'), 'zq-1\nzq-2\n', { mode: 0o600 });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const env = { BOARD_TOKEN: 'zq-board-token', SECRET: 'zq-secret-1', SPACED: 'zq secret', COLON: 'zq:secret' };
+
+function load(credentials: string, source = 'https://ats.example.com/jobs') {
+  const lines = [
+    'sites:',
+    '  board: { base_url: https://jobs.example.com, token: "${BOARD_TOKEN}" }',
+    'feeds:',
+    '  acme:',
+    `    source: ${source}`,
+    '    format: indeed',
+    '    site: board',
+    `    credentials: ${credentials}`,
+  ];
+  writeFileSync(join(folder, 'jobmirror.yaml'), lines.join('\n'));
+  return loadConfig({ env, cwd: folder });
+}
+
+async function credentialsOf(written: string) {
+  const config = await load(written);
+  const from = config.feeds.get(feedName('acme'))?.source.from;
+  return { config, credentials: from?.kind === 'http' ? from.credentials : undefined };
+}
+
+async function complaintOf(credentials: string, source?: string): Promise<string> {
+  const error = await load(credentials, source).then(
+    () => new Error('it was accepted'),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ConfigError);
+  return (error as ConfigError).message;
+}
+
+describe('credentials', () => {
+  test.each([
+    ['{ basic: { user: jim, password: "${SECRET}" } }', 'zq-secret-1'],
+    ['{ basic: { user: jim, password_file: acme.secret } }', 'zq-of-the-file'],
+    ['{ basic: { user: "${SECRET}" } }', 'zq-secret-1'],
+    ['{ bearer: { token: "${SECRET}" } }', 'zq-secret-1'],
+    ['{ bearer: { token_file: acme.secret } }', 'zq-of-the-file'],
+    ['{ query: { name: api_key, value: "${SECRET}" } }', 'zq-secret-1'],
+    ['{ query: { name: api_key, value_file: acme.secret } }', 'zq-of-the-file'],
+    ['{ oauth2: { token_url: https://l.example.com/t, client_id: a, client_secret: "${SECRET}" } }', 'zq-secret-1'],
+    [
+      '{ oauth2: { token_url: https://l.example.com/t, client_id: a, client_secret_file: acme.secret, client_in: body } }',
+      'zq-of-the-file',
+    ],
+  ])('%s: the log knows the secret, and nothing prints it', async (written, secret) => {
+    const { config, credentials } = await credentialsOf(written);
+    expect(credentials).toBeDefined();
+    expect(config.warnings).toEqual([]);
+    expect(configSecrets(config)).toEqual([env.BOARD_TOKEN, secret]);
+    const feeds = [...config.feeds.values()];
+    for (const printed of [inspect(feeds, { depth: 20, showHidden: true }), JSON.stringify(feeds)]) {
+      expect(printed).toContain('[secret]');
+      expect(printed).not.toMatch(/zq-/);
+    }
+  });
+
+  test('cause warnings if other people may read them', async () => {
+    const { config } = await credentialsOf('{ bearer: { token_file: open.secret } }');
+    expect(config.warnings).toEqual([expect.stringContaining('feeds.acme.credentials.bearer.token_file: ')]);
+    const open = await load('{ bearer: { token: "${SECRET}" } }', 'http://ats.example.com/jobs?key=zq-key');
+    expect(open.warnings).toEqual([
+      'feeds.acme.credentials: they are sent unencrypted to ats.example.com; use https if it is available',
+    ]);
+    expect((await load('{ bearer: { token: "${SECRET}" } }', 'http://127.0.0.1:80/jobs')).warnings).toEqual([]);
+  });
+});
+
+test('a certificate with its key is accepted', async () => {
+  const { credentials } = await credentialsOf('{ tls: { cert_file: one.crt, key_file: one.key, ca_file: two.crt } }');
+  expect(credentials?.tls?.cert).toMatch(/^-----BEGIN CERTIFICATE/);
+  expect(credentials?.tls?.key?.reveal()).toMatch(/^-----BEGIN PRIVATE KEY/);
+});
+
+describe('refused', () => {
+  test.each<[string, RegExp]>([
+    ['{ bearer: { token: zq-literal } }', /bearer.token: must be exactly \$\{NAME\}/],
+    ['{ basic: { user: jim, password: zq-literal } }', /basic.password: must be exactly \$\{NAME\}/],
+    ['{ basic: { user: zq-literal } }', /basic.user: is a secret when there is no password/],
+    ['{ basic: { user: "${COLON}" } }', /basic.user: holds a colon/],
+    ['{ basic: { user: a, password: "${SECRET}", password_file: b } }', /basic.password: has a password_file beside/],
+    ['{ bearer: {} }', /bearer.token: needs exactly one of token: \$\{NAME\} and token_file: PATH/],
+    ['{ query: { name: k } }', /query.value: needs exactly one of value/],
+    ['{ query: { name: "a=b", value: "${SECRET}" } }', /query.name: must be the name of a parameter/],
+    ['{ bearer: { token: "${NOPE}" } }', /bearer.token: the environment variable NOPE is not set/],
+    ['{ bearer: { token: "${SPACED}" } }', /bearer.token: the token holds a space/],
+    ['{ bearer: { token_file: nope } }', /bearer.token_file: .*nope can't be read: there is no such file/],
+    ['{ bearer: { token_file: empty.secret } }', /bearer.token_file: the file is empty/],
+    ['{ query: { name: k, value_file: lines.secret } }', /query.value_file: the file holds more than one line/],
+    ['{ bearer: { token: "${SECRET}" }, basic: { user: "${SECRET}" } }', /credentials: has more than one of basic/],
+    [
+      '{ oauth2: { token_url: ftp://x, client_id: a, client_secret: "${SECRET}" } }',
+      /oauth2.token_url: must be an address such as/,
+    ],
+    ['{ tls: {} }', /tls.cert_file: is missing; name cert_file and key_file, or ca_file/],
+    ['{ tls: { cert_file: acme.secret } }', /tls.key_file: is missing; cert_file needs its key/],
+    ['{ tls: { ca_file: acme.secret } }', /tls.ca_file: .*acme.secret is no PEM file with a certificate/],
+    ['{ tls: { ca_file: bad.pem } }', /tls.ca_file: .*bad.pem is no PEM file with a certificate/],
+    [
+      '{ tls: { cert_file: one.crt, key_file: two.key } }',
+      /credentials.tls: the certificate can't be used with this key: .*; check key_file and passphrase/,
+    ],
+  ])('%s', async (credentials, complaint) => {
+    writeFileSync(join(folder, 'bad.pem'), '-----BEGIN CERTIFICATE-----\nzq-\n-----END CERTIFICATE-----\n');
+    const message = await complaintOf(credentials);
+    expect(message).toMatch(complaint);
+    expect(message).not.toMatch(/zq/);
+  });
+
+  test.each([
+    ['acme.xml', '{ bearer: { token: "${SECRET}" } }', /credentials: work only with an http or https source/],
+    ['http://a.example/', '{ tls: { ca_file: bad.pem } }', /credentials.tls: works only with https/],
+  ])('with the source %s', async (source, credentials, complaint) => {
+    expect(await complaintOf(credentials, source)).toMatch(complaint);
+  });
+});
