@@ -11,6 +11,9 @@ import { compareReferences, compareValues, fieldOf } from './same-value.ts';
  */
 export type Owner = 'new' | 'older' | 'unknown';
 
+/** A job ID that returns to a posting after more hours was reused. Sooner, the site treats two postings as one job. */
+export const SHARED_JOB_WINDOW_HOURS = 24;
+
 const RANK = { other: 0, cut: 1, form: 2, exact: 3 } as const;
 
 /**

@@ -3,7 +3,7 @@ import type { FeedReading } from '../feed/feed-reading.ts';
 import { type Message, textOf } from '../plan/message.ts';
 import { countStillOpen, mergeChanges, mergePendingSame } from '../store/change/merge-planned.ts';
 import { readFeedState, refuseOvertaken } from '../store/feed/feed-state.ts';
-import { seizeFeed } from '../store/locks/advisory-locks.ts';
+import { lockOutcomes } from '../store/locks/advisory-locks.ts';
 import { commitPull, type PullFindings } from '../store/pull/pull-commit.ts';
 import { takeOver } from '../store/pull/pull-takeover.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
@@ -60,7 +60,7 @@ export async function prepareMerge(
   reading: Read,
 ): Promise<Merge> {
   const { ledger } = recordPlanner;
-  await seizeFeed(pullTx.session, pullTx.subject.feed);
+  await lockOutcomes(pullTx.session, pullTx.subject.feed);
   const keyRule = keyRuleOf(setup);
   const ruleOfJobs = (await readFeedState(pullTx.session, pullTx.subject.feed))?.keyRule ?? keyRule;
   const unreadable = await recogniseUnreadable(pullTx, recordPlanner.unusable, ruleOfJobs !== keyRule);

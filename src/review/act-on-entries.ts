@@ -18,7 +18,7 @@ import {
   type Selection,
 } from '../store/change/act-in-review.ts';
 import { keepPullsOut } from '../store/change/edit.ts';
-import { shareFeeds } from '../store/locks/advisory-locks.ts';
+import { lockOutcomesShared } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
 import { type BulkAction, whyNot } from './why-not.ts';
 
@@ -113,7 +113,7 @@ async function heldOtherwise(
   { expectHeld }: ActionOptions,
 ): Promise<Message | undefined> {
   if (expectHeld === undefined) return undefined;
-  await shareFeeds(tx, feeds);
+  await lockOutcomesShared(tx, feeds);
   const held = await countHeld(tx, feeds);
   if (held === expectHeld) return undefined;
   const [feed] = feeds;
@@ -131,7 +131,7 @@ async function chosenOtherwise(
   { expectChosen }: ActionOptions,
 ): Promise<string | undefined> {
   if (expectChosen === undefined) return undefined;
-  await shareFeeds(tx, await feedsOf(tx, selection));
+  await lockOutcomesShared(tx, await feedsOf(tx, selection));
   const now = await countDiscardable(tx, selection);
   if (JSON.stringify(now) === JSON.stringify(expectChosen)) return undefined;
   return 'the entries have changed since you were asked; list them again. Nothing was discarded.';

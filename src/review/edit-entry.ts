@@ -8,7 +8,7 @@ import { findChange, lockChange, type OpenChangeRow } from '../store/backlog/ope
 import { findEntries } from '../store/change/act-in-review.ts';
 import { keepPullsOut, writeEdit } from '../store/change/edit.ts';
 import type { Database } from '../store/postgres/database.ts';
-import { noteAct } from '../store/review/audit.ts';
+import { auditAction } from '../store/review/audit.ts';
 import { editsOfPosting } from '../store/review/override.ts';
 import { recompute } from './recompute.ts';
 import { whyNot } from './why-not.ts';
@@ -62,7 +62,7 @@ export async function editEntry(
     const edited = recompute(compileReader(feed.mapping), { key, fields, problems }, earlier, edits);
     if (edited === undefined) return refused('nothing would change: the posting already has these values');
     await writeEdit(tx, change, edited);
-    await noteAct(tx, { actor: options.actor, action: 'edit', feed: feed.name, key, detail: { entry, edits } });
+    await auditAction(tx, { actor: options.actor, action: 'edit', feed: feed.name, key, detail: { entry, edits } });
     return { kind: 'edited', feed: feed.name, key, remaining: edited.reason?.message };
   });
 }

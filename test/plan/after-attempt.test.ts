@@ -4,8 +4,16 @@ import {
   afterDisowning,
   afterOutcome,
   afterRefutation,
+  enteredTarget,
   nextOperation,
 } from '../../src/plan/after-attempt.ts';
+import { targetCases } from './target-cases.ts';
+
+describe('the target state', () => {
+  it.each(targetCases)('%s, has a job: %s, %s: %s', (desired, hasJob, target, state) => {
+    expect(enteredTarget(desired, hasJob, target)).toBe(state);
+  });
+});
 
 describe('after an outcome', () => {
   it.each([

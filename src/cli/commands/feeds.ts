@@ -9,7 +9,7 @@ import { UserError } from '../../runtime/exit-status.ts';
 import { addressOf } from '../../site/base-address.ts';
 import { type DoubtfulFeed, doubtfulFeeds } from '../../store/feed/left-feeds.ts';
 import { renameFeed, retireFeed } from '../../store/feed/rename-feed.ts';
-import { noteAct } from '../../store/review/audit.ts';
+import { auditAction } from '../../store/review/audit.ts';
 import { declareChecked } from '../../store/site/site-search.ts';
 import { printJson, printLine } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
@@ -89,7 +89,7 @@ function newCommand(): Command {
             throw new UserError(say(refuseNew(feed, siteName, doubtful), commandWriter(options.config)));
           }
           await declareChecked(tx, feed, siteName, { declared: true });
-          await noteAct(tx, { actor: actorName(options.as), action: 'new feed', feed, detail: { site: siteName } });
+          await auditAction(tx, { actor: actorName(options.as), action: 'new feed', feed, detail: { site: siteName } });
         });
         if (options.json === true) return printJson({ feed, site: siteName, new: true });
         return printLine(`Feed ${feed} is declared new: site ${siteName} is not searched for its jobs.`);

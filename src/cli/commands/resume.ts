@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { SiteName } from '../../posting/identifiers.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { addressOf } from '../../site/base-address.ts';
-import { noteAct } from '../../store/review/audit.ts';
+import { auditAction } from '../../store/review/audit.ts';
 import { setAddress } from '../../store/site/known-address.ts';
 import { resumeSite, trustGone } from '../../store/site/site-state.ts';
 import { printJson, printLine } from '../../telemetry/print.ts';
@@ -46,7 +46,7 @@ export function resumeCommand(): Command {
           if (emptied) await trustGone(tx, site);
           if (moved) await setAddress(tx, site, address);
           const detail = { site, paused, emptied, ...(moved ? { moved_to: address } : {}) };
-          await noteAct(tx, { actor: actorName(options.as), action: 'resume', detail });
+          await auditAction(tx, { actor: actorName(options.as), action: 'resume', detail });
           return paused;
         });
         const note = compared?.note;

@@ -2,7 +2,7 @@
 import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
-import { shareFeeds } from '../locks/advisory-locks.ts';
+import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../review/review-entries.ts';
 
@@ -74,14 +74,14 @@ const REOPEN_RECORDS = onRecords('reopen', false);
 
 /** Makes rejected and failed changes ready again, with all their attempts. Skips those that break a known rule. */
 export async function retryChanges(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
-  await shareFeeds(tx, await feedsOf(tx, selection));
+  await lockOutcomesShared(tx, await feedsOf(tx, selection));
   return act(tx, RETRY, selection, actor);
 }
 
 /** Approves held deletes of postings that are still absent; the guard does not count them. */
 export async function approveChanges(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
   const feeds = await feedsOf(tx, selection);
-  await shareFeeds(tx, feeds);
+  await lockOutcomesShared(tx, feeds);
   const acted = await act(tx, APPROVE, selection, actor);
   await clearHolds(tx, feeds);
   return acted;
@@ -90,7 +90,7 @@ export async function approveChanges(tx: Queryable, selection: Selection, actor:
 /** Discards changes until their posting changes, and records for good. */
 export async function discardEntries(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
   const feeds = await feedsOf(tx, selection);
-  await shareFeeds(tx, feeds);
+  await lockOutcomesShared(tx, feeds);
   const changes = await actOnKinds(tx, DISCARD, selection, actor);
   const records = await actOnKinds(tx, DISCARD_RECORDS, selection, actor);
   await clearHolds(tx, feeds);
@@ -103,7 +103,7 @@ export async function discardEntries(tx: Queryable, selection: Selection, actor:
  */
 export async function reopenEntries(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
   const feeds = await feedsOf(tx, selection);
-  await shareFeeds(tx, feeds);
+  await lockOutcomesShared(tx, feeds);
   const changes = await actOnKinds(tx, REOPEN, selection, actor);
   const records = await actOnKinds(tx, REOPEN_RECORDS, selection, actor);
   await noteHolds(tx, feedsWith('held', changes));

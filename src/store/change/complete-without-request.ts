@@ -1,6 +1,6 @@
 // Completes changes that need no request because the site already has the desired state.
 
-import { shareFeeds } from '../locks/advisory-locks.ts';
+import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Statements } from '../postgres/database.ts';
 import { addOutcomeCount } from '../pull/outcome-counts.ts';
 import { idOf, type PostingRef } from './attempt.ts';
@@ -17,7 +17,7 @@ export async function completeWithoutRequest(
 ): Promise<ReadonlySet<string>> {
   if (idle.length === 0) return new Set();
   return db.transaction(async (tx) => {
-    await shareFeeds(
+    await lockOutcomesShared(
       tx,
       idle.map((change) => change.feed),
     );

@@ -9,7 +9,7 @@ import {
   siteJobId,
 } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { shareFeeds } from '../locks/advisory-locks.ts';
+import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Database, Queryable, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { forgetReference } from '../site/unowned-jobs.ts';
@@ -182,7 +182,7 @@ export async function endOtherClaim(
   id: SiteJobId,
   isOthers: (older: Fields | undefined) => boolean,
 ): Promise<void> {
-  await shareFeeds(tx, [attempt.feed]);
+  await lockOutcomesShared(tx, [attempt.feed]);
   const open = await tx.query(
     `select from change where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' for update`,
     [attempt.feed, attempt.key, attempt.token],

@@ -3,7 +3,7 @@ import type { Reason } from '../../plan/desired-change.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Fields, Posting } from '../../posting/posting.ts';
 import type { OpenChangeRow } from '../backlog/open-change.ts';
-import { lockKey, shareFeeds } from '../locks/advisory-locks.ts';
+import { lockKey, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { dropEdits, noteEdits } from '../review/override.ts';
@@ -24,7 +24,7 @@ export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boole
     return false;
   }
   await tx.query('set local lock_timeout = 0');
-  await shareFeeds(tx, [feed]);
+  await lockOutcomesShared(tx, [feed]);
   return true;
 }
 

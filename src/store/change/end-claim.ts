@@ -1,9 +1,10 @@
 // Ends an older posting's claim to a job ID that the site has returned for a later create: the older job is gone.
+import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { shareFeeds } from '../locks/advisory-locks.ts';
+import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
-import { noteAct } from '../review/audit.ts';
+import { auditAction } from '../review/audit.ts';
 import { noteSign } from '../site/ahead-signs.ts';
 import type { PostingRef } from './attempt.ts';
 
@@ -27,14 +28,12 @@ export async function lockClaim(tx: Queryable, site: SiteName, id: SiteJobId): P
     : { site, siteJobId: id, feed: row.feed, key: row.key, fields: row.fields ?? undefined };
 }
 
-/** An ID that returns to a posting after this time was reused; sooner, the site treats two postings as one job. */
-const RECENT = `interval '1 day'`;
-
 /** Whether the posting recently lost its claim to this ID: then the site passes one job between two postings. */
 export async function hasLostClaim(tx: Queryable, posting: PostingRef, site: SiteName, id: SiteJobId) {
   const rows = await tx.query(
-    `select from ended_claim where site = $1 and site_job_id = $2 and feed = $3 and key = $4 and ended_at > now() - ${RECENT}`,
-    [site, id, posting.feed, posting.key],
+    `select from ended_claim where site = $1 and site_job_id = $2 and feed = $3 and key = $4
+       and ended_at > now() - make_interval(hours => $5)`,
+    [site, id, posting.feed, posting.key, SHARED_JOB_WINDOW_HOURS],
   );
   return rows.length > 0;
 }
@@ -46,7 +45,7 @@ export async function hasLostClaim(tx: Queryable, posting: PostingRef, site: Sit
  */
 export async function endClaim(tx: Queryable, older: OlderClaim, taker: PostingRef): Promise<boolean> {
   const { site, siteJobId: id, feed, key } = older;
-  await shareFeeds(tx, [feed]);
+  await lockOutcomesShared(tx, [feed]);
   await tx.query('delete from mapping where feed = $1 and key = $2 and site_job_id = $3', [feed, key, id]);
   await tx.query('delete from document where feed = $1 and key = $2', [feed, key]);
   await tx.query('delete from uncertain_write where feed = $1 and key = $2', [feed, key]);
@@ -64,7 +63,9 @@ export async function endClaim(tx: Queryable, older: OlderClaim, taker: PostingR
     feed,
     key,
   ]);
-  await tx.query(`delete from ended_claim where ended_at < now() - ${RECENT}`);
+  await tx.query('delete from ended_claim where ended_at < now() - make_interval(hours => $1)', [
+    SHARED_JOB_WINDOW_HOURS,
+  ]);
   await tx.query(
     `insert into ended_claim (site, site_job_id, feed, key) values ($1, $2, $3, $4)
      on conflict (site, site_job_id, feed, key) do update set ended_at = now()`,
@@ -76,9 +77,9 @@ export async function endClaim(tx: Queryable, older: OlderClaim, taker: PostingR
   const detail = { site, siteJobId: id, takenBy: taker };
   const actor = 'jobmirror';
   const given = `the site gave it to posting ${taker.key} of feed ${taker.feed}`;
-  await noteAct(tx, { actor, action: `end the claim to job ${id}: ${given}`, feed, key, detail });
+  await auditAction(tx, { actor, action: `end the claim to job ${id}: ${given}`, feed, key, detail });
   const before = `posting ${key} of feed ${feed} had it before`;
-  await noteAct(tx, {
+  await auditAction(tx, {
     actor,
     action: `take job ${id}: ${before}`,
     feed: taker.feed,

@@ -12,17 +12,7 @@ const SENT_REVISION = 'case when c.attempt_token is not null then coalesce(c.sen
 
 /**
  * Removes these postings from the missing ones and collects them in the temporary table `protected`. Skips postings that
- * also have a readable record in this pull. The pull leaves the others as they are:
- *
- * | open change                          | becomes                                                                     |
- * | ------------------------------------ | --------------------------------------------------------------------------- |
- * | none, rejected, failed, in doubt …   | the same, but counts towards no pull: the record counts as unreadable       |
- * | waiting within its grace             | sent again: the posting is back                                             |
- * | delete, not in flight                | none: the job stays                                                         |
- * | delete of unknown outcome            | an update to the site's last content, as the job may be gone                |
- * | delete behind a create or update     | the change that was sent                                                    |
- * |   that is in flight or in doubt      |                                                                             |
- * | delete in flight                     | an update to the site's last content, in case the delete succeeds           |
+ * also have a readable record in this pull. The open change of each other one becomes what `protectedChange` of the plan says.
  *
  * @param hasSeenChange whether the pull saw the open change with this record hash.
  */

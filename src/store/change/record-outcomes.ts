@@ -1,7 +1,7 @@
 // Records the results of attempts (mapping, document, change, counts, exchanges), many attempts per transaction.
 import { afterOutcome } from '../../plan/after-attempt.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
-import { shareFeeds } from '../locks/advisory-locks.ts';
+import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable, Statements, Transaction } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
@@ -29,7 +29,7 @@ export function outcomeRecorder(db: Statements): (outcome: AttemptOutcome) => Pr
  */
 export async function recordAll(tx: Transaction, outcomes: readonly AttemptOutcome[]): Promise<Recorded[]> {
   const feeds = outcomes.map(({ attempt }) => attempt.feed);
-  const [, open] = await Promise.all([shareFeeds(tx, feeds), lockOpen(tx, outcomes)]);
+  const [, open] = await Promise.all([lockOutcomesShared(tx, feeds), lockOpen(tx, outcomes)]);
   const kept = outcomes.filter(({ attempt }) => open.has(attempt.token));
   const late = outcomes.filter(({ attempt }) => !open.has(attempt.token));
   const renamed = await findRenamed(tx, late);

@@ -2,9 +2,9 @@
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { findChange, lockChange } from '../backlog/open-change.ts';
-import { shareFeeds } from '../locks/advisory-locks.ts';
+import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { noteAct } from '../review/audit.ts';
+import { auditAction } from '../review/audit.ts';
 import { refuteFound } from '../site/recognise-jobs.ts';
 import type { AdoptedContent } from './attempt-outcome.ts';
 import { adoptDoubtWithin, type Doubt, endOtherClaim, findDoubt } from './doubt.ts';
@@ -46,7 +46,7 @@ export async function resolveDoubt(
   return db.transaction(async (tx) => {
     const found = await findChange(tx, entry);
     if (found === undefined) return { kind: 'not_in_doubt' };
-    await shareFeeds(tx, [found.feed]);
+    await lockOutcomesShared(tx, [found.feed]);
     // Locked before reading: if the doubt is already resolved, the named job must not become an orphan.
     await lockChange(tx, entry);
     const doubt = await findDoubt(tx, found.feed, found.key);
@@ -65,7 +65,7 @@ export async function resolveDoubt(
       await refuteFound(tx, doubt.attempt, doubt.attempt.result.fields);
     }
     const { content: _, isOthers: __, ...said } = { content: undefined, isOthers: undefined, ...verdict };
-    await noteAct(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said } });
+    await auditAction(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said } });
     return { kind: 'recorded' };
   });
 }

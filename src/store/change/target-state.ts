@@ -1,9 +1,5 @@
-// SQL for the state that a change enters once the attempt it waited for has ended.
+// SQL for the state that a change enters once the attempt it waited for has ended: the rule `enteredTarget` of the plan.
 
-/**
- * The state that a change enters when no attempt is open. A delete that was to be held becomes ready if the posting has no
- * job: it ends without a request.
- */
 export const targetState = (change: string): string =>
   `case when ${change}.desired = 'absent'
        and not exists (select from mapping m where m.feed = ${change}.feed and m.key = ${change}.key)

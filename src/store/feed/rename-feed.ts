@@ -1,9 +1,9 @@
 // Renames a feed in all tables, or takes a feed out of service; in one transaction.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { type HeldLock, seizeFeed } from '../locks/advisory-locks.ts';
+import { type HeldLock, lockOutcomes } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { noteAct } from '../review/audit.ts';
+import { auditAction } from '../review/audit.ts';
 
 export type RenameEnd =
   | { readonly kind: 'renamed'; readonly mappings: number; readonly changes: number }
@@ -52,7 +52,7 @@ export async function renameFeed(
       locks.push(lock);
     }
     return await db.transaction(async (tx) => {
-      for (const feed of [from, to.feed].sort()) await seizeFeed(tx, feed);
+      for (const feed of [from, to.feed].sort()) await lockOutcomes(tx, feed);
       const message = await whyNotRename(tx, from, to);
       if (message !== undefined) return { kind: 'refused', message };
       for (const table of KEYED_TABLES) await tx.query(`delete from ${table} where feed = $1`, [to.feed]);
@@ -68,7 +68,7 @@ export async function renameFeed(
         [to.feed],
       );
       const { mappings = 0, changes = 0 } = counts ?? {};
-      await noteAct(tx, { actor, action: 'rename feed', feed: to.feed, detail: { from, mappings, changes } });
+      await auditAction(tx, { actor, action: 'rename feed', feed: to.feed, detail: { from, mappings, changes } });
       return { kind: 'renamed', mappings, changes };
     });
   } catch (error) {
@@ -122,7 +122,7 @@ export async function retireFeed(db: Database, feed: FeedName, actor: string): P
       [feed],
     );
     if (rows.length === 0) return undefined;
-    await noteAct(tx, { actor, action: 'retire feed', feed });
+    await auditAction(tx, { actor, action: 'retire feed', feed });
     const [row] = await tx.query<{ n: number }>(
       `select count(*) as n from change where feed = $1 and attempt_operation = 'create'`,
       [feed],

@@ -9,13 +9,13 @@ export function lockKey(purpose: 'pull' | 'merge' | 'lead' | 'hand', name: strin
 }
 
 /** Held until the end of the transaction by whoever records outcomes for these feeds; a merging pull waits for it. */
-export async function shareFeeds(tx: Queryable, feeds: Iterable<string>): Promise<void> {
+export async function lockOutcomesShared(tx: Queryable, feeds: Iterable<string>): Promise<void> {
   const keys = [...new Set(feeds)].sort().map((feed) => lockKey('merge', feed));
   await tx.query('select pg_advisory_xact_lock_shared(k) from unnest($1::bigint[]) k', [keys]);
 }
 
 /** Held until the end of the transaction by a pull that merges its changes: no outcome of the feed is recorded meanwhile. */
-export async function seizeFeed(tx: Queryable, feed: FeedName): Promise<void> {
+export async function lockOutcomes(tx: Queryable, feed: FeedName): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [lockKey('merge', feed)]);
 }
 

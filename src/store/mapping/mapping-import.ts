@@ -2,11 +2,11 @@
 
 import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import { adoptImported } from '../change/adopt-imported.ts';
-import { type HeldLock, shareFeeds } from '../locks/advisory-locks.ts';
+import { type HeldLock, lockOutcomesShared } from '../locks/advisory-locks.ts';
 import { lockFeed } from '../locks/feed-locks.ts';
 import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
-import { noteAct } from '../review/audit.ts';
+import { auditAction } from '../review/audit.ts';
 import { ImportedLines } from './imported-lines.ts';
 
 /** One line of the file: a mapping, or its problem. */
@@ -79,7 +79,7 @@ export async function importMappings(
     // The sites take their time to answer; meanwhile only pulls of these feeds are locked out.
     const asked = ask === undefined ? [] : await ask(new ImportedLines(session, await linesInConflict(session)));
     await session.query('begin');
-    await shareFeeds(session, feeds);
+    await lockOutcomesShared(session, feeds);
     const conflicts = await findConflicts(session);
     const problems = [...faulty, ...asked, ...conflicts].sort((a, b) => a.line - b.line);
     if (problems.length > 0) {
@@ -181,7 +181,7 @@ async function writeMappings(session: Session, actor: string, unchecked: boolean
   await session.query('update feed_state set source_version = null where feed in (select feed from imported)');
   for (const { feed, n } of added) {
     const detail = { added: n, ...(unchecked ? { unchecked } : {}) };
-    await noteAct(session, { actor, action: 'import mappings', feed, detail });
+    await auditAction(session, { actor, action: 'import mappings', feed, detail });
   }
   const [all] = await session.query<{ n: number }>('select count(*) as n from imported');
   const total = added.reduce((sum, row) => sum + row.n, 0);

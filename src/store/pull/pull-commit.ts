@@ -3,7 +3,7 @@ import { checkAccounts } from '../../plan/accounting.ts';
 import type { Message } from '../../plan/message.ts';
 import { countOpen } from '../backlog/open-counts.ts';
 import { type FeedStateUpdate, refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
-import { seizeFeed } from '../locks/advisory-locks.ts';
+import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { takeOver } from './pull-takeover.ts';
@@ -72,7 +72,7 @@ export async function commitPull(
 export function commitUnmodified(db: Database, subject: PullSubject): Promise<void> {
   const { pull, feed } = subject;
   return db.transaction(async (tx) => {
-    await seizeFeed(tx, feed);
+    await lockOutcomes(tx, feed);
     await refuseOvertaken(tx, feed, pull);
     await takeOver({ session: tx, subject });
     const open = await countOpen(tx, feed);

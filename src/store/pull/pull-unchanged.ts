@@ -1,7 +1,7 @@
 // Commits a pull whose feed matches the site already: a few statements, without the temporary tables of a plan.
 
 import { refuseOvertaken, writeFeedState } from '../feed/feed-state.ts';
-import { seizeFeed } from '../locks/advisory-locks.ts';
+import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { takeOver } from './pull-takeover.ts';
 import type { PullSubject } from './pull-transaction.ts';
@@ -23,7 +23,7 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
   const { pull, feed, site } = subject;
   const { hashes, bytes, version } = found;
   return db.transaction(async (tx) => {
-    await Promise.all([noWait(tx), seizeFeed(tx, feed)]);
+    await Promise.all([noWait(tx), lockOutcomes(tx, feed)]);
     if (!(await isUnchanged(tx, subject, found))) return false;
     await refuseOvertaken(tx, feed, pull);
     await takeOver({ session: tx, subject });

@@ -4,7 +4,7 @@ import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 
 /** One action of a person. `detail` explains it later. */
-export interface Act {
+export interface AuditedAction {
   readonly actor: string;
   readonly action: string;
   readonly feed?: FeedName;
@@ -12,26 +12,31 @@ export interface Act {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-export async function noteAct(tx: Queryable, act: Act): Promise<void> {
+export async function auditAction(tx: Queryable, action: AuditedAction): Promise<void> {
   await tx.query('insert into audit (actor, action, feed, key, detail) values ($1, $2, $3, $4, $5)', [
-    act.actor,
-    act.action,
-    act.feed ?? null,
-    act.key ?? null,
-    act.detail === undefined ? null : toJsonb(act.detail),
+    action.actor,
+    action.action,
+    action.feed ?? null,
+    action.key ?? null,
+    action.detail === undefined ? null : toJsonb(action.detail),
   ]);
 }
 
 /** An action as listed. */
-export interface ActRow {
+export interface AuditRow {
   readonly at: Date;
   readonly actor: string;
   readonly action: string;
 }
 
 /** Newest actions on one posting first. */
-export async function recentActs(db: Queryable, feed: FeedName, key: PostingKey, limit: number): Promise<ActRow[]> {
-  return db.query<ActRow>(
+export async function recentActions(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+  limit: number,
+): Promise<AuditRow[]> {
+  return db.query<AuditRow>(
     'select at, actor, action from audit where feed = $1 and key = $2 order by id desc limit $3',
     [feed, key, limit],
   );

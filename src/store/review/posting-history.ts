@@ -5,7 +5,7 @@ import { findChangeOf, type OpenChangeRow } from '../backlog/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { notesOf } from '../pull/posting-notes.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
-import { type ActRow, recentActs } from './audit.ts';
+import { type AuditRow, recentActions } from './audit.ts';
 import { type EditRow, editsOfPosting } from './override.ts';
 
 /** What the site has for a posting. */
@@ -66,7 +66,7 @@ export interface PostingStory {
   readonly failures: readonly FailureRow[];
   readonly duplicates: readonly DuplicateRow[];
   readonly unreadable: readonly UnreadableRow[];
-  readonly acts: readonly ActRow[];
+  readonly acts: readonly AuditRow[];
   /** The feed's newest pull. */
   readonly lastPull: PullRow | undefined;
 }
@@ -94,7 +94,7 @@ export async function readStory(db: Queryable, feed: FeedName, key: PostingKey):
        where feed = $1 and key = $2 and kind = 'unreadable' order by id limit $3`,
       [feed, key, NEWEST],
     ),
-    acts: await recentActs(db, feed, key, NEWEST),
+    acts: await recentActions(db, feed, key, NEWEST),
     lastPull,
   };
 }

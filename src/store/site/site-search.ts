@@ -1,7 +1,7 @@
 // Stores whether a site was searched for jobs of a feed before the feed's first create, and what a person should know of it.
 import type { Message } from '../../plan/message.ts';
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
-import { seizeFeed } from '../locks/advisory-locks.ts';
+import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { holdFound } from './recognise-jobs.ts';
@@ -47,7 +47,7 @@ export async function endSearch(
   note: Message | undefined,
 ): Promise<number> {
   return db.transaction(async (tx) => {
-    await seizeFeed(tx, feed);
+    await lockOutcomes(tx, feed);
     const held = referenceField === undefined ? 0 : await holdFound(tx, feed, site, referenceField);
     await declareChecked(tx, feed, site, { note });
     return held;

@@ -1,0 +1,7 @@
+import { expect, it } from 'vitest';
+import { protectedChange } from '../../src/plan/protected-change.ts';
+import { protectedCases } from './protected-cases.ts';
+
+it.each(protectedCases)('%j: %s', (change, becomes) => {
+  expect(protectedChange(change)).toBe(becomes);
+});

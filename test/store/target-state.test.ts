@@ -1,0 +1,34 @@
+// The SQL for the state that a change enters once no attempt is open agrees with the rule of the plan.
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { targetState } from '../../src/store/change/target-state.ts';
+import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+import { targetCases } from '../plan/target-cases.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openDatabase(database.url, { max: 1 });
+});
+beforeEach(() => db.query('truncate change, mapping'));
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
+
+it.each(targetCases)('%s, has a job: %s, %s: %s', async (desired, hasJob, target, state) => {
+  // The job of another posting does not count.
+  for (const key of hasJob ? ['a', 'b'] : ['b']) {
+    await db.query(
+      `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('acme', $1, 'board', $1, '', '')`,
+      [key],
+    );
+  }
+  await db.query(
+    `insert into change (feed, key, site, desired, operation, fields, state, target_state, attempt_token)
+     values ('acme', 'a', 'board', $1, $2, $3, 'sending', $4, gen_random_uuid())`,
+    [desired, desired === 'absent' ? 'delete' : 'update', desired === 'absent' ? null : '{}', target],
+  );
+  expect(await db.query(`select ${targetState('c')} as state from change c`)).toEqual([{ state }]);
+});
