@@ -21,7 +21,7 @@ export interface Condition {
 }
 
 /** Holds if all conditions of any group hold. */
-export type Conditions = readonly (readonly Condition[])[];
+export type ConditionGroups = readonly (readonly Condition[])[];
 
 /** Whether a condition about texts holds without any; `exists: false` always does. */
 export type WithoutText = 'a denial holds' | 'nothing holds';
@@ -29,7 +29,7 @@ export type WithoutText = 'a denial holds' | 'nothing holds';
 export type Holds = (record: RecordTree) => boolean;
 
 /** Compiles conditions once per feed. Throws `MalformedPathError` and `MalformedPatternError`. */
-export function compileConditions(groups: Conditions, withoutText: WithoutText): Holds {
+export function compileConditions(groups: ConditionGroups, withoutText: WithoutText): Holds {
   const compiled = groups.map((group) => group.map((condition) => compileCondition(condition, withoutText)));
   return (record) => compiled.some((group) => group.every((holds) => holds(record)));
 }

@@ -1,5 +1,5 @@
 // Types of a mapping: how the configuration wants a feed's records read for a site, as plain data.
-import type { Conditions } from './conditions.ts';
+import type { ConditionGroups } from './conditions.ts';
 import type { FieldStep } from './steps/step.ts';
 import type { StateGroup, StateTable } from './us-states.ts';
 
@@ -31,7 +31,7 @@ export type FieldRules = FieldRule | readonly FieldRule[];
 
 export interface FieldRule {
   /** The rule applies only to records of which they hold. */
-  readonly when?: Conditions;
+  readonly when?: ConditionGroups;
   readonly source: ValueSource;
   /** Applied in order. */
   readonly as: readonly FieldStep[];

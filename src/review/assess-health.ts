@@ -7,7 +7,7 @@ import type { PullHistory } from '../store/pull/pull-history.ts';
 import { RECENT_PULLS } from '../store/pull/pull-history.ts';
 
 /** One thing that fails or waits. */
-export interface Condition {
+export interface HealthCondition {
   readonly kind:
     | 'paused'
     | 'moved'
@@ -28,8 +28,8 @@ export interface Condition {
 }
 
 export interface Assessment {
-  readonly failing: readonly Condition[];
-  readonly review: readonly Condition[];
+  readonly failing: readonly HealthCondition[];
+  readonly review: readonly HealthCondition[];
 }
 
 /** The status of a site. */
@@ -85,7 +85,7 @@ export function assessHealth(
   const stopped = new Set(sites.filter(({ paused, moved }) => paused || moved).map(({ site }) => site));
   return {
     failing: [...sites.flatMap(siteFailures), ...feeds.flatMap((feed) => feedFailures(feed, stopped, options))],
-    review: feeds.flatMap(({ feed, role, review }): Condition[] => {
+    review: feeds.flatMap(({ feed, role, review }): HealthCondition[] => {
       if (review === 0 || role === 'other') return [];
       const wait = review === 1 ? '1 entry waits' : `${review} entries wait`;
       return [{ kind: 'review', feed, message: `feed ${feed}: ${wait} for review` }];
@@ -93,7 +93,7 @@ export function assessHealth(
   };
 }
 
-function siteFailures(facts: SiteFacts): Condition[] {
+function siteFailures(facts: SiteFacts): HealthCondition[] {
   const { site, paused, pauseCause, refusedProcesses, moved, unreachableStreak, lastMessage } = facts;
   if (moved) return [{ kind: 'moved', site, message: `site ${site}: its jobs were created at another address` }];
   if (paused) return [{ kind: 'paused', site, message: `site ${site} is paused`, ...detailOf(pauseCause) }];
@@ -107,7 +107,7 @@ function siteFailures(facts: SiteFacts): Condition[] {
   return [{ kind: 'out_of_reach', site, message, ...detailOf(lastMessage) }];
 }
 
-function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options: AssessOptions): Condition[] {
+function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options: AssessOptions): HealthCondition[] {
   const { feed, site, role, ready, unsent, late } = facts;
   if (role === 'other') return [];
   if (role === 'left') {
@@ -115,7 +115,7 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
     const message = `feed ${feed} is no longer in any configuration, but ${plural(unsent, 'change')} of it ${unsent === 1 ? 'is' : 'are'} still unsent`;
     return [{ kind: 'left', feed, message }];
   }
-  const conditions: Condition[] = [];
+  const conditions: HealthCondition[] = [];
   if (facts.broken !== undefined) {
     conditions.push({
       kind: 'configuration',
@@ -138,7 +138,7 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
 }
 
 /** A single failure of a scheduled feed may pass; for a feed pulled by hand, only the last pull counts. */
-function failingPulls({ feed, history, scheduled }: FeedFacts): Condition | undefined {
+function failingPulls({ feed, history, scheduled }: FeedFacts): HealthCondition | undefined {
   if (history?.failure === undefined) return undefined;
   const { recent, failure: detail, lastComplete } = history;
   const all = recent.every((status) => status === 'failed');
@@ -147,7 +147,10 @@ function failingPulls({ feed, history, scheduled }: FeedFacts): Condition | unde
   return enough ? { kind: 'pulls_failing', feed, message: `feed ${feed}: ${message}`, detail } : undefined;
 }
 
-function stalePulls({ feed, history, staleBefore }: FeedFacts, { runningSince }: AssessOptions): Condition | undefined {
+function stalePulls(
+  { feed, history, staleBefore }: FeedFacts,
+  { runningSince }: AssessOptions,
+): HealthCondition | undefined {
   if (staleBefore === undefined) return undefined;
   const complete = history?.lastComplete?.at;
   if (Math.max(complete?.getTime() ?? 0, runningSince?.getTime() ?? 0) >= staleBefore.getTime()) return undefined;

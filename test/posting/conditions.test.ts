@@ -1,9 +1,14 @@
-// Conditions on records: every test with a text, several texts and none, for rules and for skipping.
+// ConditionGroups on records: every test with a text, several texts and none, for rules and for skipping.
 import { expect, test } from 'vitest';
-import { type Condition, type Conditions, compileConditions, type WithoutText } from '../../src/posting/conditions.ts';
+import {
+  type Condition,
+  type ConditionGroups,
+  compileConditions,
+  type WithoutText,
+} from '../../src/posting/conditions.ts';
 import type { RecordTree } from '../../src/posting/posting.ts';
 
-const holds = (conditions: Conditions, record: RecordTree, withoutText: WithoutText = 'a denial holds') =>
+const holds = (conditions: ConditionGroups, record: RecordTree, withoutText: WithoutText = 'a denial holds') =>
   compileConditions(conditions, withoutText)(record);
 
 const records = {

@@ -1,6 +1,6 @@
 // `jobmirror status`: the status of each site and feed, what needs a person, and the commands to go on with.
 import { Command } from 'commander';
-import type { Assessment, Condition } from '../../review/assess-health.ts';
+import type { Assessment, HealthCondition } from '../../review/assess-health.ts';
 import { feedJson } from '../../review/read-model/feed.ts';
 import { healthJson } from '../../review/read-model/health.ts';
 import { siteJson } from '../../review/read-model/site.ts';
@@ -59,7 +59,11 @@ function statusOf({ failing, review }: Assessment): ExitStatus {
 const DETAIL_CHARS = 1_000;
 
 /** Omits the detail if the site's line already gives it. */
-function describeCondition({ message, detail }: Condition, siteLines: readonly string[], write: WriteCommand): string {
+function describeCondition(
+  { message, detail }: HealthCondition,
+  siteLines: readonly string[],
+  write: WriteCommand,
+): string {
   const text = detail === undefined ? '' : say(detail, write);
   const isShown = text === '' || siteLines.some((line) => line.includes(text));
   return say(message, write) + (isShown ? '' : `: ${oneLine(text, DETAIL_CHARS)}`);

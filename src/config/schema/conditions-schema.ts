@@ -1,6 +1,6 @@
 // The schema of conditions on a record: `{ remote: true, country: { not: US } }`, or a list of such groups.
 import { z } from 'zod';
-import type { Condition, Conditions } from '../../posting/conditions.ts';
+import type { Condition, ConditionGroups } from '../../posting/conditions.ts';
 import { compilePattern, MalformedPatternError } from '../../posting/pattern.ts';
 import { pathSchema } from './scalars.ts';
 
@@ -13,7 +13,7 @@ const toTexts = (written: WrittenTexts): readonly string[] => [written].flat().m
 const textsSchema = z.union(texts).transform(toTexts);
 
 /** A regular expression in RE2's syntax. */
-export const patternSchema = z
+const patternSchema = z
   .string()
   .min(1)
   .superRefine((source, context) => {
@@ -42,7 +42,7 @@ const groupSchema = z
 /** One group of conditions that must all hold, or several, of which one must. */
 export const conditionsSchema = z
   .union([groupSchema, z.array(groupSchema)])
-  .transform((groups): Conditions => [groups].flat().map((group) => Object.entries(group).map(toCondition)));
+  .transform((groups): ConditionGroups => [groups].flat().map((group) => Object.entries(group).map(toCondition)));
 
 type WrittenTest = z.output<typeof groupSchema>[string];
 

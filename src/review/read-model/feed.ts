@@ -3,7 +3,7 @@ import { actionsOf, tell, type WriteAction } from '../../plan/message.ts';
 import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
 import type { PullHistory } from '../../store/pull/pull-history.ts';
 import type { FeedOverview } from '../../store/review/overview.ts';
-import type { Condition } from '../assess-health.ts';
+import type { HealthCondition } from '../assess-health.ts';
 import { pullJson } from './pull.ts';
 
 /** A feed's overview, with its schedule and whether its held or in-doubt changes have waited too long. */
@@ -21,7 +21,7 @@ export interface MarkedFeed extends FeedOverview {
 
 const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / 1000));
 
-export function feedJson(feed: MarkedFeed, failing: readonly Condition[], write: WriteAction) {
+export function feedJson(feed: MarkedFeed, failing: readonly HealthCondition[], write: WriteAction) {
   const own = failing.filter((condition) => condition.feed === feed.feed);
   return {
     kind: 'feed',

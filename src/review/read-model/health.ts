@@ -1,8 +1,8 @@
 // The health check as scripts and the API see it.
 import { tell, type WriteAction } from '../../plan/message.ts';
-import type { Assessment, Condition } from '../assess-health.ts';
+import type { Assessment, HealthCondition } from '../assess-health.ts';
 
-const conditionJson = ({ kind, site, feed, message, detail }: Condition, write: WriteAction) => ({
+const conditionJson = ({ kind, site, feed, message, detail }: HealthCondition, write: WriteAction) => ({
   condition: kind,
   site: site ?? null,
   feed: feed ?? null,

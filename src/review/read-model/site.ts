@@ -4,7 +4,7 @@ import type { LiveProcess } from '../../store/locks/processes.ts';
 import type { Move } from '../../store/site/known-address.ts';
 import type { RefusedToken } from '../../store/site/refused-token.ts';
 import type { SiteState } from '../../store/site/site-state.ts';
-import type { Condition } from '../assess-health.ts';
+import type { HealthCondition } from '../assess-health.ts';
 import { siteStatusOf } from '../site-status.ts';
 
 /** The status of one site. */
@@ -26,7 +26,7 @@ export interface AroundSites {
   readonly workers: number;
   /** How the configurations of running processes differ; `undefined`: they do not. */
   readonly differences: string | undefined;
-  readonly failing: readonly Condition[];
+  readonly failing: readonly HealthCondition[];
 }
 
 export function siteJson(

@@ -1,6 +1,6 @@
 // Answers /healthz and /readyz for `start`: ready while the database answers, healthy while nothing fails.
 import { tell, type WriteAction } from '../../plan/message.ts';
-import type { Condition } from '../../review/assess-health.ts';
+import type { HealthCondition } from '../../review/assess-health.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
 import { countWorkers } from '../../store/locks/worker-lease.ts';
 import { listSiteStates } from '../../store/site/site-state.ts';
@@ -55,7 +55,7 @@ export async function startHealth(app: App): Promise<HttpServer> {
 }
 
 /** Omits text from sources, sites and the configuration: anybody who reaches the port may read the answer. */
-const publicCondition = ({ kind, site, feed, message }: Condition, write: WriteAction): object => ({
+const publicCondition = ({ kind, site, feed, message }: HealthCondition, write: WriteAction): object => ({
   kind,
   ...(site === undefined ? {} : { site }),
   ...(feed === undefined ? {} : { feed }),
