@@ -1,28 +1,17 @@
 // Builds the feed that the program uses from its written settings, its format and its site.
-import { resolve } from 'node:path';
-import type { FeedSource } from '../feed/feed-reading.ts';
-import type { HttpCredentials, SourceConfig } from '../feed/source/sources.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import type { FieldRule, FieldRules, MappingSpec, ValueSource } from '../posting/mapping.ts';
 import type { FieldStep, SettingsStep } from '../posting/steps/step.ts';
 import type { FeedConfig } from './config.ts';
-import { type Environment, fillText } from './environment.ts';
 import { stateTable } from './load-us-states.ts';
 import type { MapFiles } from './map-files.ts';
-import type { WrittenFeed } from './schema/feed-schema.ts';
-import type { WrittenFields, WrittenFormat, WrittenRule, WrittenRules } from './schema/format-schema.ts';
+import type { WrittenFields, WrittenRule, WrittenRules } from './schema/format-schema.ts';
 import type { WrittenSite } from './schema/site-schema.ts';
 import type { WrittenStep, WrittenSteps } from './schema/step-schema.ts';
-import { Secret } from './secret.ts';
+import { makeSource, pagesOf, type SourceParts } from './source-config.ts';
 
-export interface FeedParts {
-  readonly feed: WrittenFeed;
-  readonly format: WrittenFormat;
+export interface FeedParts extends SourceParts {
   readonly site: WrittenSite;
-  readonly credentials: HttpCredentials | undefined;
-  readonly env: Environment;
-  /** Folder of the configuration file. */
-  readonly folder: string;
   readonly mapFiles: MapFiles;
 }
 
@@ -36,54 +25,13 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
     guard: {
       percent: feed.delete_guard.percent,
       count: feed.delete_guard.count,
-      missingPulls: feed.delete_guard.missing_pulls,
+      // A list of several pages may move while it is read, in ways that no page shows.
+      missingPulls: feed.delete_guard.missing_pulls ?? (pagesOf(feed, parts.format) === undefined ? 1 : 2),
     },
     schedule: feed.schedule,
     timeZone: feed.time_zone,
     ...(feed.stale_after_minutes === undefined ? {} : { staleAfterMs: feed.stale_after_minutes * 60_000 }),
     minRecords: feed.expect.min_records,
-  };
-}
-
-function makeSource(parts: FeedParts): FeedSource {
-  const { feed, format } = parts;
-  return {
-    from: makeSourceConfig(parts),
-    format: format.type,
-    recordPath: format.records ?? '',
-    encoding: feed.encoding ?? format.encoding,
-    lenient: feed.lenient,
-    totalPaths: format.total,
-    limits: {
-      maxBytes: feed.limits.max_bytes,
-      maxRecordBytes: feed.limits.max_record_bytes,
-      maxRatio: feed.limits.max_ratio,
-      totalTimeoutMs: feed.limits.total_timeout_seconds * 1000,
-      firstByteTimeoutMs: feed.limits.first_byte_timeout_seconds * 1000,
-      minBytesPerSecond: feed.limits.min_bytes_per_second,
-    },
-  };
-}
-
-/** What is asked of a source that offers several formats. */
-const MEDIA_TYPES = {
-  xml: 'application/xml, text/xml, */*;q=0.5',
-  json: 'application/json, */*;q=0.5',
-} as const satisfies Record<WrittenFormat['type'], string>;
-
-/** The written form of a source shows its kind. */
-function makeSourceConfig({ feed, format, credentials, env, folder }: FeedParts): SourceConfig {
-  const headers = Object.entries(feed.headers).map(([name, text]) => [name, new Secret(fillText(text, env))]);
-  if (feed.source === '-') return { kind: 'stdin' };
-  if (!/^https?:\/\//i.test(feed.source)) return { kind: 'file', path: resolve(folder, feed.source) };
-  return {
-    kind: 'http',
-    url: feed.source,
-    headers: Object.fromEntries(headers),
-    credentials,
-    accept: MEDIA_TYPES[format.type],
-    maxRedirects: feed.limits.max_redirects,
-    allowPrivateRedirects: feed.allow_private_redirects,
   };
 }
 

@@ -15,6 +15,7 @@ import { feedSchema, type WrittenFeed } from './schema/feed-schema.ts';
 import type { WrittenFormat } from './schema/format-schema.ts';
 import { siteSchema } from './schema/site-schema.ts';
 import { makeSiteConfig } from './site-config.ts';
+import { isWebAddress, pagesOf } from './source-config.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 export interface SitesAndFeeds {
@@ -69,6 +70,8 @@ export async function makeSitesAndFeeds(
     const format = await formatOf(feed, presets, (message) => complain(['feeds', name, 'format'], message));
     const credentials = await credentialsOf(feed, ['feeds', name, 'credentials'], { ...around, complain, warn });
     if (site === undefined || format === undefined) continue;
+    const pagesFault = faultOfPages(feed, format);
+    if (pagesFault !== undefined) complain(['feeds', name, 'pages'], pagesFault);
     const findings = checkMapping(feed, format, site);
     for (const { path, message } of findings.faults) complain(['feeds', name, ...path], message);
     warnings.push(...findings.warnings.map((warning) => `feeds.${name}: ${warning}`));
@@ -98,6 +101,14 @@ async function credentialsOf(
 
 const isOpenlySent = (address: string): boolean =>
   /^http:/i.test(address) && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(address).hostname);
+
+function faultOfPages(feed: WrittenFeed, format: WrittenFormat): string | undefined {
+  if (feed.pages !== undefined && !isWebAddress(feed.source)) return 'work only with an http or https source';
+  const pages = pagesOf(feed, format);
+  const isInBody = pages?.by === 'next' || pages?.by === 'cursor' || pages?.more !== undefined;
+  if (isInBody && format.type !== 'json') return "need a JSON format: they read the next page's place in the page";
+  return undefined;
+}
 
 async function formatOf(
   { format }: WrittenFeed,

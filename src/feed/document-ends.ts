@@ -1,6 +1,7 @@
 // Adds up how the documents of a feed ended, and concludes what was read and whether it is complete.
-import type { FeedReading } from './feed-reading.ts';
+import type { FeedReading, PageRecords } from './feed-reading.ts';
 import type { SplitEnd } from './format/format.ts';
+import type { SourceDocument } from './source/source.ts';
 
 /** More shortfalls are only counted. */
 const MAX_SHORTFALLS = 50;
@@ -12,13 +13,16 @@ export class DocumentEnds {
   #declaredTotal: number | undefined = 0;
   /** Why bytes are missing or the content is refused; without records, the first one is why the reading failed. */
   #refusal: Shortfall | undefined;
+  readonly #pages: PageRecords[] = [];
   readonly #shortfalls: Shortfall[] = [];
   #further = 0;
 
   /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
-  add(document: string, end: SplitEnd, broken: string | undefined): void {
+  add({ name: document, pageOf }: SourceDocument, end: SplitEnd, broken: string | undefined): void {
     this.#documents++;
+    const start = this.#records;
     this.#records += end.records;
+    if (pageOf !== undefined) this.#pages.push({ list: pageOf, name: document, start, end: this.#records });
     this.#declaredTotal =
       this.#declaredTotal === undefined || end.declaredTotal === undefined
         ? undefined
@@ -48,6 +52,7 @@ export class DocumentEnds {
       // The version of an incomplete reading would make the next one "not modified".
       version: shortfalls.length > 0 ? undefined : version(),
       declaredTotal: this.#declaredTotal,
+      ...(this.#pages.length === 0 ? {} : { pages: this.#pages }),
     };
   }
 

@@ -58,9 +58,19 @@ export type FeedReading =
       readonly version: string | undefined;
       /** The total that the feed declared, if any. */
       readonly declaredTotal?: number;
+      /** Which records were on which page, if the feed has lists of several pages. */
+      readonly pages?: readonly PageRecords[];
     }
   /**
    * Nothing could be read: unreachable, an error status, HTML, not XML, refused. `message` says what happened and what
    * to do.
    */
   | { readonly kind: 'failed'; readonly message: string; readonly bytes: number };
+
+/** The records of one page of a list: positions in the feed, from 0; `end` is not included. */
+export interface PageRecords {
+  readonly list: string;
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}

@@ -112,7 +112,7 @@ async function readDocument(
     broken = brokenOff(error, signal);
   }
   const end = await splitting.endDocument();
-  ends.add(document.name, end, broken?.message);
+  ends.add(document, end, broken?.message);
   report();
   return { broken, refused: end.refusal !== undefined };
 }

@@ -19,6 +19,8 @@ export interface RecordRules {
   readonly interpretation: Buffer;
   /** Repair common faults in records that are not well-formed. */
   readonly lenient?: boolean;
+  /** The feed consists of pages, of which no two may have the same posting. */
+  readonly isPaged?: boolean;
 }
 
 /** One feed, ready to be pulled. */

@@ -64,7 +64,12 @@ export async function prepareMerge(
   const keyRule = keyRuleOf(setup);
   const ruleOfJobs = (await readFeedState(pullTx.session, pullTx.subject.feed))?.keyRule ?? keyRule;
   const unreadable = await recogniseUnreadable(pullTx, recordPlanner.unusable, ruleOfJobs !== keyRule);
-  const otherShortfalls = [...reading.shortfalls, ...tooFewShortfall(ledger.seen, setup.minRecords)];
+  const repeated = ledger.repeats?.shortfall(reading.pages ?? []);
+  const otherShortfalls = [
+    ...reading.shortfalls,
+    ...(repeated === undefined ? [] : [repeated]),
+    ...tooFewShortfall(ledger.seen, setup.minRecords),
+  ];
   const shortfalls = [...unreadableShortfall(unreadable), ...otherShortfalls];
   const complete = shortfalls.length === 0;
   await takeOver(pullTx);

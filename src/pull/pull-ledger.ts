@@ -4,6 +4,7 @@ import { KeyIndex } from '../bytes/key-index.ts';
 import { type HashMask, type RecordIndex, RecordMark, type Slot } from '../bytes/record-index.ts';
 import type { Known } from '../plan/plan-posting.ts';
 import { interpretedHash } from '../posting/hash.ts';
+import { RepeatedKeys } from './repeated-keys.ts';
 
 /** A record that has to be parsed: its hash as stored, and its position in the feed, from 0. */
 export interface SeenRecord {
@@ -41,10 +42,13 @@ export class PullLedger {
   pendingSame = 0;
   duplicates = 0;
   unreadable = 0;
+  /** Where keys occur again; only for a feed that consists of pages. */
+  readonly repeats: RepeatedKeys | undefined;
 
   /** @param interpretation how this pull reads records; see `interpretationOf`. */
-  constructor(index: RecordIndex, interpretation: Buffer) {
+  constructor(index: RecordIndex, interpretation: Buffer, { isPaged = false } = {}) {
     this.#index = index;
+    this.repeats = isPaged ? new RepeatedKeys() : undefined;
     this.#interpretation = interpretation;
     const word = (at: number) => interpretation.readUInt32LE(at);
     this.#mask = [word(0), word(4), word(8), word(12)];
@@ -66,8 +70,10 @@ export class PullLedger {
     if (mark === undefined || mark === RecordMark.superseding) {
       return { hash: interpretedHash(hashes, at, this.#interpretation), ordinal };
     }
-    if (this.#index.seenAt(slot) !== undefined) {
+    const first = this.#index.seenAt(slot);
+    if (first !== undefined) {
       this.duplicates++;
+      this.repeats?.note(first, ordinal);
       return undefined;
     }
     this.#index.see(slot, ordinal);
@@ -86,19 +92,23 @@ export class PullLedger {
     const prior = this.#keys.markOf(keyHash);
     if (prior !== undefined) {
       this.duplicates++;
+      this.repeats?.noteKey(keyHash, seenRecord.ordinal);
       return { kind: prior === content ? 'identical' : 'conflicting' };
     }
     const slots = this.#slotsOf(known);
     const fast = slots.find(({ slot }) => this.#index.seenAt(slot) !== undefined);
     if (fast !== undefined) {
       const same = fast.contentHash?.equals(contentHash) === true;
+      const first = this.#index.seenAt(fast.slot) as number;
       this.duplicates++;
-      if (same || (this.#index.seenAt(fast.slot) as number) < seenRecord.ordinal) {
+      this.repeats?.note(first, seenRecord.ordinal);
+      if (same || first < seenRecord.ordinal) {
         return { kind: same ? 'identical' : 'conflicting' };
       }
       this.#unsee(fast.slot);
     }
     this.#keys.add(keyHash, content);
+    this.repeats?.see(keyHash, seenRecord.ordinal);
     for (const { slot } of slots) this.#index.account(slot);
     return { kind: fast === undefined ? 'first' : 'first_of_conflicting' };
   }

@@ -45,7 +45,7 @@ export class RecordPlanner implements RecordSink {
 
   static async open(rules: RecordRules, pullTx: PullTransaction, db: Database): Promise<RecordPlanner> {
     const { feed } = pullTx.subject;
-    const ledger = new PullLedger(await pullTx.loadIndex(), rules.interpretation);
+    const ledger = new PullLedger(await pullTx.loadIndex(), rules.interpretation, { isPaged: rules.isPaged });
     return new RecordPlanner(rules, pullTx, ledger, await editsOf(db, feed));
   }
 

@@ -3,6 +3,7 @@
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { sourceDigest } from '../config/config-digests.ts';
 import { complaintLine } from '../config/config-error.ts';
+import { kindOf } from '../feed/source/sources.ts';
 import { interpretationOf } from '../posting/fingerprint.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
@@ -66,6 +67,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       interpretation: interpretationOf({ ...feed.source, fingerprint: reader.fingerprint }),
       guard: feed.guard,
       lenient: feed.source.lenient,
+      isPaged: kindOf(feed.source.from).isPaged,
       minRecords: feed.minRecords,
       configured,
     };

@@ -3,6 +3,7 @@ import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
 import { credentialsSchema } from './credentials-schema.ts';
 import { encodingSchema, feedFieldsSchema, formatSchema, keySchema } from './format-schema.ts';
+import { pagesSchema } from './pages-schema.ts';
 import { countSchema, nameSchema, percentSchema, positiveSchema, secondsSchema, sizeSchema } from './scalars.ts';
 
 const sourceSchema = z
@@ -96,6 +97,25 @@ const feedLimitsSchema = z.strictObject({
   min_bytes_per_second: countSchema
     .default(1024)
     .describe('The pull fails if the source is slower than this over 30 seconds.'),
+  requests_per_second: z
+    .number()
+    .positive()
+    .max(100_000)
+    .default(10)
+    .describe('Requests a second, for a source that sends its postings in pages.'),
+  attempts: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(4)
+    .describe(
+      'How many times a page is requested before the reading breaks off: after 429, 5xx, and lost connections.',
+    ),
+  max_wait_seconds: secondsSchema
+    .default(60)
+    .describe(
+      'Longest wait between two tries. If the source asks for a longer one (`Retry-After`), the reading breaks off.',
+    ),
   max_redirects: z.int().min(0).max(20).default(5).describe('How many redirects are followed.'),
 });
 
@@ -106,8 +126,10 @@ const guardSchema = z.strictObject({
     .int()
     .min(1)
     .max(1000)
-    .default(1)
-    .describe('A job is deleted once its posting has been missing from this many complete pulls in a row.'),
+    .optional()
+    .describe(
+      'A job is deleted once its posting has been missing from this many complete pulls in a row. By default 1; 2 for a source with pages, whose list may move while it is read.',
+    ),
 });
 
 const expectSchema = z.strictObject({
@@ -150,6 +172,9 @@ export const feedSchema = z
     credentials: credentialsSchema
       .optional()
       .describe('Credentials for the source, which are sent to the origin (scheme, host, port) of its address only.'),
+    pages: pagesSchema
+      .optional()
+      .describe('How the source sends its postings in pages, if it does. Overrides `pages` of the format.'),
     encoding: encodingSchema.optional(),
     lenient: z
       .boolean()

@@ -1,6 +1,7 @@
 // The schema of a feed format: the content of a preset file, or a feed's inline `format`.
 import { z } from 'zod';
 import { conditionsSchema } from './conditions-schema.ts';
+import { pagesSchema } from './pages-schema.ts';
 import { fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
 import { checkSteps, stepSchema, stepSettings, transformSchema } from './step-schema.ts';
 
@@ -86,6 +87,7 @@ const formatSettings = z.strictObject({
     .describe(
       'The path, from the root, of the number of records that the feed claims to hold, if it does. A feed with a different number is incomplete.',
     ),
+  pages: pagesSchema.optional().describe('How sources of this format send their postings in pages, if they do.'),
   fields: fieldsSchema.describe(
     'Site field: where its value comes from. A plain text is a path in the record; of a list of rules, the first one that applies and has a value is used.',
   ),

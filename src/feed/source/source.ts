@@ -6,10 +6,15 @@ import type { Readable } from 'node:stream';
 export interface SourceKind<Config> {
   /** Opens the source. Throws only {@link BrokenOff}, and the reason of `context.signal`. */
   open(config: Config, context: SourceContext): Promise<OpenedSource>;
-  /** Whether the source is reached over a network: then the limits on the first byte and on the rate apply. */
+  /**
+   * Whether the source is reached over a network: then the limits on the first byte and on the rate apply. A source that
+   * sends several requests applies them to each itself, and says `false`.
+   */
   readonly isRemote: boolean;
   /** Whether it can be opened again after it was read. */
   readonly isRepeatable: boolean;
+  /** Whether its documents are pages of a list (`pageOf`). */
+  readonly isPaged?: boolean;
   /** Everything that decides what the source returns. Contains secrets, so only a digest of it is stored. */
   request(config: Config): object;
   /** Where the source is, for people; without secrets. */
@@ -83,6 +88,8 @@ export interface SourceDocument {
   readonly charset?: string;
   /** Size of the document as stored or sent, if the source declares it. */
   readonly totalBytes?: number;
+  /** The list that the document is a page of, if any: no posting may be on two pages of a list. */
+  readonly pageOf?: string;
 }
 
 /** What a source with a single document opens. */

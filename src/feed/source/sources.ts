@@ -2,16 +2,20 @@
 import { type FileConfig, fileSource } from './file/file-source.ts';
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';
+import { parseJsonPath } from './pages/json-path.ts';
+import { PAGING_METHODS, type PagesConfig, type Paging } from './pages/pages-config.ts';
+import { pagesSource } from './pages/pages-source.ts';
 import type { OpenedSource, SourceContext, SourceKind } from './source.ts';
 import { type StdinConfig, stdinSource } from './stdin/stdin-source.ts';
 
-export type { Authorization, HttpCredentials };
+export { type Authorization, type HttpCredentials, PAGING_METHODS, type Paging };
 
 /** Where a feed comes from: the kind of source, and what that kind needs. */
-export type SourceConfig = HttpConfig | FileConfig | StdinConfig;
+export type SourceConfig = HttpConfig | PagesConfig | FileConfig | StdinConfig;
 
 const KINDS: { readonly [Kind in SourceConfig['kind']]: SourceKind<Extract<SourceConfig, { kind: Kind }>> } = {
   http: httpSource,
+  pages: pagesSource,
   file: fileSource,
   stdin: stdinSource,
 };
@@ -19,6 +23,9 @@ const KINDS: { readonly [Kind in SourceConfig['kind']]: SourceKind<Extract<Sourc
 /** Opens a source as its kind does. Throws only `BrokenOff`, and the reason of `context.signal`. */
 export const openSource = (config: SourceConfig, context: SourceContext): Promise<OpenedSource> =>
   kindOf(config).open(config, context);
+
+/** Whether a text is a path in the JSON of a page. */
+export const isJsonPath = (text: string): boolean => parseJsonPath(text) !== undefined;
 
 export const kindOf = <Config extends SourceConfig>({ kind }: Config): SourceKind<Config> =>
   KINDS[kind] as SourceKind<Config>;

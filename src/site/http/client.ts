@@ -1,5 +1,6 @@
 // Sends requests to the site over HTTP; each becomes a classified, recorded exchange (site-interface.md).
 import { performance } from 'node:perf_hooks';
+import { readRetryAfter } from '../../flow/retry-after.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 import {
   type Exchange,
@@ -22,7 +23,6 @@ import { encodeSiteJob } from '../xml/encode.ts';
 import { type Pause, timeSlices } from '../xml/time-slices.ts';
 import { readXmlInSlices } from '../xml/xml-tree.ts';
 import { CREATE_PATH, jobPath } from './job-address.ts';
-import { readRetryAfter } from './retry-after.ts';
 import { type Cleaner, createCleaner } from './scrub-exchange.ts';
 import { type Answer, openTransport, type Wire } from './transport.ts';
 

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { BrokenOff, reasonOf } from '../source.ts';
-import { type Conditions, type HttpRequest, readBody, send } from './exchange.ts';
+import { type HttpConditions, type HttpRequest, readBody, send } from './exchange.ts';
 import { type OAuth2, shown } from './http-config.ts';
 
 interface AccessToken {
@@ -21,7 +21,7 @@ const ASSUMED_LIFE_S = 300;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /** An access token that was not refused so far. Throws {@link BrokenOff} with a message without secrets. */
-export async function accessTokenFor(oauth2: OAuth2, conditions: Conditions): Promise<string> {
+export async function accessTokenFor(oauth2: OAuth2, conditions: HttpConditions): Promise<string> {
   const identity = identityOf(oauth2);
   const kept = tokens.get(identity);
   if (kept !== undefined && performance.now() < kept.usableUntilMs) return kept.text;
@@ -42,7 +42,7 @@ function identityOf({ clientSecret, ...oauth2 }: OAuth2): string {
   return hash('sha256', JSON.stringify([oauth2, clientSecret.reveal()]), 'hex');
 }
 
-async function request(oauth2: OAuth2, conditions: Conditions): Promise<AccessToken> {
+async function request(oauth2: OAuth2, conditions: HttpConditions): Promise<AccessToken> {
   const endpoint = `the token endpoint ${shown(new URL(oauth2.tokenUrl))}`;
   const { status, text } = await ask(oauth2, conditions, endpoint);
   const answer = parsed(text);
@@ -66,7 +66,7 @@ async function request(oauth2: OAuth2, conditions: Conditions): Promise<AccessTo
 
 async function ask(
   oauth2: OAuth2,
-  conditions: Conditions,
+  conditions: HttpConditions,
   endpoint: string,
 ): Promise<{ status: number; text: string }> {
   try {

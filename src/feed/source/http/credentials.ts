@@ -1,12 +1,12 @@
 // Applies the credentials of a source to a request: the Authorization header, and a key in the query.
 import { accessTokenFor, basic, forgetAccessToken } from './access-token.ts';
-import type { Conditions, Headers } from './exchange.ts';
+import type { Headers, HttpConditions } from './exchange.ts';
 import type { Authorization, HttpConfig } from './http-config.ts';
 
 /** The headers that only the configured origin may see. Throws `BrokenOff` if there is no access token. */
 export async function secretHeaders(
   { url, headers, credentials }: HttpConfig,
-  conditions: Conditions,
+  conditions: HttpConditions,
 ): Promise<Headers> {
   const authorization = await authorizationOf(new URL(url), credentials?.authorization, conditions);
   const secret: Headers = authorization === undefined ? {} : { authorization };
@@ -17,7 +17,7 @@ export async function secretHeaders(
 async function authorizationOf(
   url: URL,
   authorization: Authorization | undefined,
-  conditions: Conditions,
+  conditions: HttpConditions,
 ): Promise<string | undefined> {
   if (authorization === undefined) {
     if (url.username === '' && url.password === '') return undefined;

@@ -23,7 +23,7 @@ export interface HttpExchange {
   failure?: Error;
 }
 
-export interface Conditions {
+export interface HttpConditions {
   readonly signal: AbortSignal;
   readonly network: Network;
 }
@@ -32,7 +32,7 @@ export interface Conditions {
  * Sends one request on a new connection; resolves with the response head. It uses Node's own client, which distinguishes a
  * reset connection from a closed one: undici takes both for the regular end of a body without a length.
  */
-export async function send(request: HttpRequest, { signal, network }: Conditions): Promise<HttpExchange> {
+export async function send(request: HttpRequest, { signal, network }: HttpConditions): Promise<HttpExchange> {
   const { url, method, headers, body, tls, mustBePublic = false } = request;
   const host = hostAddress(url);
   if (mustBePublic && host !== undefined && network.isPrivate(host)) throw refusedAddress();

@@ -1,7 +1,7 @@
 // Requests a resource over HTTP: with credentials, which stay within their origin, and through safe redirects.
 import { BrokenOff, reasonOf } from '../source.ts';
 import { mayRenew, secretHeaders, withKey } from './credentials.ts';
-import { type Conditions, type Headers, type HttpExchange, type HttpRequest, send } from './exchange.ts';
+import { type Headers, type HttpConditions, type HttpExchange, type HttpRequest, send } from './exchange.ts';
 import { type HttpConfig, shown } from './http-config.ts';
 
 export interface ResourceRequest {
@@ -25,7 +25,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export async function requestResource(
   config: HttpConfig,
   request: ResourceRequest,
-  conditions: Conditions,
+  conditions: HttpConditions,
 ): Promise<ResourceAnswer> {
   const answer = await follow(config, request, conditions);
   if (answer.kind === 'failed' || answer.exchange.response.statusCode !== 401 || !mayRenew(config)) return answer;
@@ -36,7 +36,7 @@ export async function requestResource(
 async function follow(
   config: HttpConfig,
   { url: first, method = 'GET', body, headersFor }: ResourceRequest,
-  conditions: Conditions,
+  conditions: HttpConditions,
 ): Promise<ResourceAnswer> {
   let url = withKey(first, config);
   let secrets: Headers;
@@ -91,7 +91,7 @@ const JSON_BODY = { 'content-type': 'application/json' };
 
 async function sendOnce(
   request: HttpRequest,
-  conditions: Conditions,
+  conditions: HttpConditions,
 ): Promise<{ kind: 'sent'; exchange: HttpExchange } | { kind: 'failed'; message: string; isPassing: boolean }> {
   try {
     return { kind: 'sent', exchange: await send(request, conditions) };

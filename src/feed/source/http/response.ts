@@ -1,0 +1,31 @@
+// Reads the head of a response: whether its body may be a feed, and what it says about the body.
+import { STATUS_CODES } from 'node:http';
+import type { HttpExchange } from './exchange.ts';
+import { shown } from './http-config.ts';
+
+/** Why a response is no feed; `undefined` if it may be one. */
+export function responseRefusal(url: URL, { response }: HttpExchange): string | undefined {
+  const { statusCode = 0, headers } = response;
+  if (statusCode !== 200)
+    return `${shown(url)} answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd() + hint(statusCode);
+  // Gzip is detected by its first bytes; other encodings were not requested.
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (['', 'identity', 'gzip', 'x-gzip'].includes(encoding)) return undefined;
+  return `${shown(url)} sent the content encoding "${encoding}", although only gzip was requested`;
+}
+
+/** What the headers of a response say about its body. */
+export function describeBody({ response: { headers } }: HttpExchange): { charset?: string; totalBytes?: number } {
+  const length = Number(headers['content-length'] ?? Number.NaN);
+  return {
+    charset: /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1],
+    totalBytes: Number.isSafeInteger(length) ? length : undefined,
+  };
+}
+
+function hint(status: number): string {
+  if (status === 401 || status === 403) return '; check the credentials or headers of the feed';
+  if (status === 404 || status === 410) return '; check its address';
+  if (status === 429 || status >= 500) return '; it may work again later';
+  return '';
+}

@@ -1,0 +1,60 @@
+// Reads where the next page is: from the Link header, or from the page's JSON.
+import { shown } from '../http/http-config.ts';
+import { BrokenOff } from '../source.ts';
+import { findAt, parseJsonPath } from './json-path.ts';
+
+/** The address with `rel="next"` in a Link header (RFC 8288). */
+export function nextLink(header: string): string | undefined {
+  for (const [, target = '', parameters = ''] of header.matchAll(LINK)) {
+    const [rel] = [...parameters.matchAll(PARAMETER)].filter(([, name]) => name?.toLowerCase() === 'rel');
+    const relations = (rel?.[2] ?? rel?.[3] ?? '').toLowerCase().split(/\s+/);
+    if (relations.includes('next')) return target.trim();
+  }
+  return undefined;
+}
+
+/** `<address>` and its parameters, whose quoted texts may hold commas and semicolons. */
+const LINK = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g;
+const PARAMETER = /;\s*([^\s=;,]+)(?:\s*=\s*(?:"([^"]*)"|([^\s;,"]*)))?/g;
+
+/** A text or number at the path; `undefined` if there is none. Throws {@link BrokenOff} if that proves no end. */
+export function textAt(json: unknown, path: string, what: string): string | undefined {
+  const found = findAt(json, parseJsonPath(path) ?? []);
+  if (found.kind === 'astray') {
+    throw new BrokenOff(
+      `the page has no ${found.missing}, where ${what} should be (${path}), so its end is not proven`,
+    );
+  }
+  const value = found.kind === 'absent' ? undefined : [found.value].flat()[0];
+  if (value === undefined || value === null || value === '' || value === false) return undefined;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return `${value}`;
+  throw new BrokenOff(`${what} (${path}) is neither a text nor a whole number that can be read exactly`);
+}
+
+/** Whether the page says that more follow. Throws {@link BrokenOff} if it does not say. */
+export function flagAt(json: unknown, path: string): boolean {
+  const found = findAt(json, parseJsonPath(path) ?? []);
+  const value = found.kind === 'found' ? found.value : undefined;
+  if (value === true || value === 'true' || value === 1) return true;
+  if (value === false || value === 'false' || value === 0) return false;
+  throw new BrokenOff(`the page does not say at ${path} whether more pages follow`);
+}
+
+/**
+ * The next page's address, at the origin of the first. A page from https that links to http, as a server behind a proxy
+ * does, is read over https. Throws {@link BrokenOff} for any other origin.
+ */
+export function nextUrl(link: string, base: URL, start: URL): URL {
+  if (!URL.canParse(link, base.href)) throw new BrokenOff('the link to the next page is not an address');
+  const url = new URL(link, base);
+  if (start.protocol === 'https:' && url.protocol === 'http:' && url.hostname === start.hostname && url.port === '') {
+    url.protocol = 'https:';
+    url.port = start.port;
+  }
+  url.hash = '';
+  if (url.origin === start.origin) return url;
+  throw new BrokenOff(
+    `the next page is said to be at another origin, ${shown(url)}, which gets no credentials and is not read`,
+  );
+}

@@ -1,0 +1,139 @@
+// Follows a list from page to page: where the next page is, whether the list has ended, and whether it moved meanwhile.
+import { hash } from 'node:crypto';
+import { BrokenOff } from '../source.ts';
+import type { FetchedPage } from './fetch-page.ts';
+import { flagAt, nextLink, nextUrl, textAt } from './next-address.ts';
+import type { PageContent } from './page-content.ts';
+import { type PagePosition, type PageRequest, pageRequest } from './page-request.ts';
+import type { PagesConfig, Paging } from './pages-config.ts';
+import { StatedTotal } from './stated-total.ts';
+
+/** A list ends only where its pages prove it. Methods throw {@link BrokenOff} where the list cannot be followed. */
+export class PageSequence {
+  readonly #start: URL;
+  readonly #paging: Paging;
+  readonly #maxPages: number;
+  readonly #total: StatedTotal;
+  /** Digests of the requests so far. */
+  readonly #requested = new Set<string>();
+  /** The page that had these records first. */
+  readonly #pageWith = new Map<string, number>();
+  /** Signs that the list moved. */
+  readonly #drift: string[] = [];
+  #position: PagePosition = { kind: 'first' };
+  #pages = 0;
+  #records = 0;
+  /** An empty page is asked for again: it may have been a hiccup. */
+  #isRepeated = false;
+
+  constructor({ http, paging, limits }: PagesConfig) {
+    this.#start = new URL(http.url);
+    this.#paging = paging;
+    this.#maxPages = limits.maxPages;
+    this.#total = new StatedTotal(paging.total);
+  }
+
+  get first(): PageRequest {
+    return this.#request();
+  }
+
+  /** Number of the last page. */
+  get pages(): number {
+    return this.#pages;
+  }
+
+  /** Counts a page that was fetched. */
+  take({ records, digest, declaredTotal }: PageContent): void {
+    this.#pages++;
+    const before = this.#pageWith.get(digest);
+    if (records > 0 && before !== undefined) {
+      throw new BrokenOff(
+        `page ${this.#pages} has the same records as page ${before}: the source repeats pages, or ignores what it is asked for; check pages`,
+      );
+    }
+    this.#pageWith.set(digest, this.#pages);
+    if (this.#isRepeated && records > 0) {
+      this.#drift.push(`page ${this.#pages} was empty at first, and had records when it was asked for again`);
+    }
+    this.#records += records;
+    const change = this.#total.take(this.#pages, declaredTotal);
+    if (change !== undefined) this.#drift.push(change);
+  }
+
+  /** The request of the page after the last one; `undefined` at the proven end of the list. */
+  next(page: FetchedPage, content: PageContent): PageRequest | undefined {
+    const position = this.#after(page, content);
+    if (position === undefined) {
+      this.#conclude();
+      return undefined;
+    }
+    if (this.#pages >= this.#maxPages) {
+      throw new BrokenOff(`the list did not end within ${this.#maxPages} pages; if it is that long, raise max_pages`);
+    }
+    this.#position = position;
+    return this.#request();
+  }
+
+  #request(): PageRequest {
+    const request = pageRequest(this.#start, this.#paging, this.#position);
+    const digest = hash('sha256', `${request.url.href} ${request.body ?? ''}`, 'hex');
+    if (this.#requested.has(digest) && !this.#isRepeated) {
+      throw new BrokenOff(`page ${this.#pages} leads back to a page that was already read`);
+    }
+    this.#requested.add(digest);
+    return request;
+  }
+
+  #after(page: FetchedPage, content: PageContent): PagePosition | undefined {
+    const { by, path, more } = this.#paging;
+    const follows = more === undefined ? undefined : flagAt(content.around(), more);
+    if (follows === false) return undefined;
+    const position = by === 'page' || by === 'offset' ? this.#counted(by, content, follows) : undefined;
+    if (by === 'page' || by === 'offset') return position;
+    const target = by === 'link' ? nextLink(page.link) : this.#textAt(path, content);
+    if (target === undefined) {
+      if (follows) throw new BrokenOff(`page ${this.#pages} says that more pages follow, but not where`);
+      return undefined;
+    }
+    if (by === 'cursor') return { kind: 'cursor', cursor: target };
+    return { kind: 'address', url: nextUrl(target, page.url, this.#start) };
+  }
+
+  #textAt(path: string, content: PageContent): string | undefined {
+    // Where a page has no place for it, the total can still prove the end.
+    if (this.#total.isReached(this.#records)) {
+      try {
+        return textAt(content.around(), path, 'the link or cursor of the next page');
+      } catch (error) {
+        if (error instanceof BrokenOff) return undefined;
+        throw error;
+      }
+    }
+    return textAt(content.around(), path, 'the link or cursor of the next page');
+  }
+
+  #counted(by: 'page' | 'offset', { records }: PageContent, follows: boolean | undefined): PagePosition | undefined {
+    const { end, size, first } = this.#paging;
+    const wasRepeated = this.#isRepeated;
+    this.#isRepeated = false;
+    if (follows === undefined) {
+      if (this.#total.isReached(this.#records)) return undefined;
+      if (records === 0 && (wasRepeated || this.#records === 0)) return undefined;
+      if (records === 0) {
+        this.#isRepeated = true;
+        return this.#position;
+      }
+      if (end === 'short_page' && size !== undefined && records < size.value) return undefined;
+    }
+    const number = this.#position.kind === by ? this.#position.number : first;
+    return { kind: by, number: number + (by === 'page' ? 1 : records) };
+  }
+
+  #conclude(): void {
+    const wrong = this.#total.differs(this.#records);
+    const reasons = [...this.#drift.slice(0, MAX_REASONS), ...(wrong === undefined ? [] : [wrong])];
+    if (reasons.length > 0) throw new BrokenOff(`the list is not proven complete: ${reasons.join('; ')}`);
+  }
+}
+
+const MAX_REASONS = 5;

@@ -1,0 +1,78 @@
+// What a list of several pages over HTTP is configured with, and what of it may be shown.
+import type { RetryPolicy } from '../../../flow/retry-policy.ts';
+import type { FormatName } from '../../format/formats.ts';
+import { type HttpConfig, httpDescriptions } from '../http/http-config.ts';
+import type { SourceKind } from '../source.ts';
+
+export interface PagesConfig {
+  readonly kind: 'pages';
+  /** The first page, and what is sent with each request. */
+  readonly http: HttpConfig;
+  readonly paging: Paging;
+  /** How the records and totals of a page are found. */
+  readonly content: PageFormat;
+  readonly limits: PageLimits;
+  readonly retry: RetryPolicy;
+}
+
+/** How one page leads to the next. */
+export interface Paging {
+  readonly by: PagingMethod;
+  /** Of the query: it carries the number, the offset or the cursor, unless the body does. */
+  readonly parameter: string;
+  /** The first page's number or offset. */
+  readonly first: number;
+  readonly size?: { readonly value: number; readonly parameter?: string };
+  /** Where a page's JSON has the next address or cursor. */
+  readonly path: string;
+  /** Where a page's JSON says whether more pages follow. */
+  readonly more?: string;
+  /** What ends a list of numbered pages that declares no total. */
+  readonly end: 'empty_page' | 'short_page';
+  /** `first_page`: later pages may state no total, or 0. */
+  readonly total: 'every_page' | 'first_page';
+  /** JSON that is sent with POST, with placeholders; absent: GET. */
+  readonly body?: unknown;
+}
+
+/** `link`: the Link header. `next`: an address in the page. `cursor`: a text in the page. The others count. */
+export const PAGING_METHODS = ['link', 'next', 'page', 'offset', 'cursor'] as const;
+export type PagingMethod = (typeof PAGING_METHODS)[number];
+
+export interface PageFormat {
+  readonly format: FormatName;
+  readonly recordPath: string;
+  readonly encoding?: string;
+  /** Paths of the number of records in all pages. */
+  readonly totalPaths: readonly string[];
+  readonly maxRecordBytes: number;
+}
+
+export interface PageLimits {
+  readonly maxPages: number;
+  /** Of one page, decompressed. */
+  readonly maxPageBytes: number;
+  readonly requestsPerSecond: number;
+  /** Until the first byte of one page, in milliseconds. */
+  readonly firstByteTimeoutMs: number;
+  /** Averaged over 30 s. */
+  readonly minBytesPerSecond: number;
+}
+
+type Descriptions = Pick<SourceKind<PagesConfig>, 'request' | 'placeOf' | 'secretsOf' | 'publicConfig'>;
+
+export const pagesDescriptions: Descriptions = {
+  request: ({ kind, http, paging, content, limits }) => ({
+    kind,
+    http: httpDescriptions.request(http),
+    paging,
+    content,
+    maxPageBytes: limits.maxPageBytes,
+  }),
+  placeOf: ({ http }) => httpDescriptions.placeOf(http),
+  secretsOf: ({ http }) => httpDescriptions.secretsOf(http),
+  publicConfig({ http, ...settings }) {
+    const { place, settings: httpSettings } = httpDescriptions.publicConfig(http);
+    return { place, settings: { ...settings, http: httpSettings } };
+  },
+};

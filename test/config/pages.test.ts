@@ -1,0 +1,111 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration contains literal ${NAME}.
+// Loading how a source sends its postings in pages, from the feed or its format.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { feedName } from '../../src/posting/identifiers.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'jobmirror-pages-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const FORMAT = 'type: json, records: jobs, total: meta/total, key: id, fields: { title: t, location-state: s }';
+
+async function load(lines: string[], { source = 'https://ats.example.com/jobs', format = FORMAT } = {}) {
+  const text = [
+    'sites:',
+    '  board: { base_url: https://jobs.example.com, token: "${TOKEN}" }',
+    'feeds:',
+    '  acme:',
+    `    source: ${source}`,
+    `    format: { ${format} }`,
+    '    site: board',
+    ...lines.map((line) => `    ${line}`),
+  ];
+  writeFileSync(join(folder, 'jobmirror.yaml'), text.join('\n'));
+  const config = await loadConfig({ env: { TOKEN: 'zq-0123456789' }, cwd: folder });
+  const feed = config.feeds.get(feedName('acme'));
+  if (feed === undefined) throw new Error('no feed');
+  return feed;
+}
+
+async function complaintOf(...parameters: Parameters<typeof load>): Promise<string> {
+  const error = await load(...parameters).then(
+    () => new Error('it was accepted'),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ConfigError);
+  return (error as ConfigError).message;
+}
+
+describe('pages', () => {
+  test('have defaults, read the total themselves, and need two pulls for a delete', async () => {
+    const { source, guard } = await load(['pages: { by: offset, size: 50, size_parameter: limit }']);
+    expect(source.totalPaths).toEqual([]);
+    expect(guard.missingPulls).toBe(2);
+    expect(source.from).toMatchObject({
+      kind: 'pages',
+      http: { kind: 'http', url: 'https://ats.example.com/jobs' },
+      paging: {
+        by: 'offset',
+        parameter: 'offset',
+        first: 0,
+        size: { value: 50, parameter: 'limit' },
+        end: 'empty_page',
+      },
+      content: { format: 'json', recordPath: 'jobs', totalPaths: ['meta/total'] },
+      limits: { maxPages: 10_000, maxPageBytes: 2 ** 24, requestsPerSecond: 10, minBytesPerSecond: 1024 },
+      retry: { attempts: 4, firstDelayMs: 1_000, maxDelayMs: 60_000 },
+    });
+    expect((await load(['pages: { by: page }'])).source.from).toMatchObject({
+      paging: { first: 1, parameter: 'page' },
+    });
+  });
+
+  test('may come from the format, and then apply to web addresses only', async () => {
+    const format = `${FORMAT}, pages: { by: cursor, path: next }`;
+    expect((await load([], { format })).source.from).toMatchObject({ kind: 'pages', paging: { by: 'cursor' } });
+    const own = await load(['pages: { by: link }', 'delete_guard: { missing_pulls: 1 }'], { format });
+    expect([own.source.from, own.guard.missingPulls]).toMatchObject([{ paging: { by: 'link' } }, 1]);
+    const file = await load([], { format, source: 'acme.json' });
+    expect([file.source.from.kind, file.source.totalPaths, file.guard.missingPulls]).toEqual([
+      'file',
+      ['meta/total'],
+      1,
+    ]);
+  });
+
+  test.each<[string, RegExp]>([
+    ['{ by: numbers }', /pages.by: must be one of link, next, page, offset, cursor/],
+    ['{ by: cursor }', /pages.path: is missing; it says where the cursor is in a page/],
+    ['{ by: next }', /pages.path: is missing; it says where the address of the next page is/],
+    ['{ by: next, path: "a//b" }', /pages.path: must be names in the JSON of a page/],
+    ['{ by: next, path: a, parameter: p }', /pages.parameter: works only with/],
+    ['{ by: page, path: a }', /pages.path: works only with by: next and by: cursor/],
+    ['{ by: link, first: 1 }', /pages.first: works only with by: page and by: offset/],
+    ['{ by: page, size_parameter: limit }', /pages.size_parameter: needs size/],
+    ['{ by: page, end: short_page }', /pages.end: short_page needs size/],
+    ['{ by: link, end: short_page, size: 1 }', /pages.end: works only with/],
+    ['{ by: page, parameter: "a=b" }', /pages.parameter: must be the name of a parameter/],
+    ['{ by: page, size: 0 }', /pages.size: must be at least 1/],
+    ['{ by: page, body: [] }', /pages.body: must be a group of settings/],
+  ])('%s is refused', async (pages, complaint) => {
+    expect(await complaintOf([`pages: ${pages}`])).toMatch(complaint);
+  });
+
+  test('are refused where they cannot work', async () => {
+    expect(await complaintOf(['pages: { by: link }'], { source: 'acme.json' })).toMatch(
+      /feeds.acme.pages: work only with an http or https source/,
+    );
+    const xml = { format: FORMAT.replace('type: json', 'type: xml') };
+    expect(await complaintOf(['pages: { by: cursor, path: next }'], xml)).toMatch(
+      /feeds.acme.pages: need a JSON format/,
+    );
+    expect(await complaintOf(['pages: { by: page, more: next }'], xml)).toMatch(/feeds.acme.pages: need a JSON format/);
+  });
+});

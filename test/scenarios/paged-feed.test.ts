@@ -1,0 +1,109 @@
+// A feed that comes in pages: its list moves while it is read, and nothing is deleted because of that.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { sendJson, serveWeb, type WebServer } from '../feed/web-server.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+const FORMAT = `{
+      type: json, records: jobs, total: total, key: id,
+      fields: { number: id, title: text, location-state: { from: state, as: us_state } }
+    }`;
+const PAGE = 10;
+
+interface Job {
+  readonly id: string;
+  readonly text: string;
+  readonly state: string;
+}
+
+const job = (id: string): Job => ({ id, text: `Nurse ${id}`, state: 'MA' });
+const jobs = (count: number) => Array.from({ length: count }, (_, at) => job(`j${at + 1}`));
+
+let mirror: Mirror;
+let source: WebServer;
+let list: Job[];
+let hasTotal: boolean;
+/** Called before each page but the first. */
+let between: (page: number) => void;
+beforeEach(async () => {
+  list = jobs(35);
+  hasTotal = false;
+  between = () => undefined;
+  source = await serveWeb(({ query }, response) => {
+    const number = Number(query.get('page'));
+    if (number > 1) between(number);
+    const page = list.slice((number - 1) * PAGE, number * PAGE);
+    sendJson(response, { jobs: page, ...(hasTotal ? { total: list.length } : {}) });
+  });
+  mirror = await openMirror({
+    feed: {
+      source: `${source.origin}/jobs`,
+      format: FORMAT,
+      pages: '{ by: page, size: 10, end: short_page }',
+      limits: '{ requests_per_second: 1000 }',
+      delete_guard: '{ percent: 100, count: 100 }',
+    },
+  });
+});
+afterEach(async () => {
+  await mirror.close();
+  await source.close();
+});
+
+it('is mirrored as one feed; a job is deleted once its posting was missing twice', async () => {
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 35, created: 35, complete: true });
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 35, requests: 0 });
+  list = [job('new'), ...list.slice(2).map((one, at) => (at === 0 ? { ...one, text: 'Cook' } : one))];
+  expect(await mirror.sync()).toMatchObject({ created: 1, updated: 1, deleted: 0, gone: 2, grace: 2, complete: true });
+  expect(await mirror.sync()).toMatchObject({ unchanged: 34, deleted: 2, gone: 2, complete: true });
+  expect((await mirror.siteJobs()).size).toBe(34);
+  expect(source.requests).toHaveLength(4 * 4);
+});
+
+it.each([
+  ['known', (one: Job) => one],
+  ['changed', (one: Job) => ({ ...one, text: `${one.text} again` })],
+])('is not complete if its list moves down, which repeats a %s posting', async (_, change) => {
+  await mirror.sync();
+  await mirror.sync();
+  between = (page) => {
+    // All of the second page would be missing if the reading counted.
+    if (page === 2) list = [job('new'), ...list.slice(0, 9), ...list.slice(9).map(change)];
+  };
+  const report = await mirror.sync();
+  expect(report).toMatchObject({ status: 'incomplete', complete: false, deleted: 0, gone: 0 });
+  expect(report.shortfalls).toEqual([
+    '1 posting is on more than one page (page 1 and page 2): the list changed while it was read, so others may have been missed',
+  ]);
+});
+
+it('is not complete if its list moves up, which the total shows', async () => {
+  hasTotal = true;
+  await mirror.sync();
+  between = (page) => {
+    if (page === 2) list = list.slice(1);
+  };
+  expect(await mirror.sync()).toMatchObject({
+    status: 'incomplete',
+    deleted: 0,
+    shortfalls: [expect.stringContaining('the total changed from 35 to 34 on page 2')],
+  });
+});
+
+it('deletes no posting that was missed once because the list moved, which nothing shows', async () => {
+  await mirror.sync();
+  between = (page) => {
+    if (page === 2) list = list.slice(1);
+  };
+  // j1 is gone, and j11 has moved to the first page, which was read before.
+  expect(await mirror.sync()).toMatchObject({ complete: true, deleted: 0, gone: 1, grace: 1 });
+  between = () => undefined;
+  expect(await mirror.sync()).toMatchObject({ complete: true, deleted: 0, gone: 1, grace: 1 });
+  expect(await mirror.sync()).toMatchObject({ complete: true, deleted: 1, gone: 1 });
+  expect((await mirror.siteJobs()).has('j11')).toBe(true);
+});
+
+it('is complete with a posting twice on one page', async () => {
+  list = [...jobs(3), job('j2'), ...jobs(30).slice(3)];
+  expect(await mirror.sync()).toMatchObject({ complete: true, created: 30, duplicates: 1 });
+  expect(await mirror.sync()).toMatchObject({ complete: true, unchanged: 30, duplicates: 1 });
+});
