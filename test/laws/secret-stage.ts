@@ -17,8 +17,17 @@ import { ECHOED_KEYS, type TellingSite } from './telling-site.ts';
 /** Other processes on the machine may run the same test. */
 const mark = randomBytes(4).toString('hex');
 
-/** The token of the sites, and a header of a feed, with characters that encodings write differently. */
-export const SECRETS = { BOARD_TOKEN: `c4nary/T0ken+of&the<site>%7E?${mark}~`, FEED_KEY: `c4nary+K3y/of%the&${mark}?` };
+/** The token of the sites, and credentials of feeds, with characters that encodings write differently. */
+export const SECRETS = {
+  BOARD_TOKEN: `c4nary/T0ken+of&the<site>%7E?${mark}~`,
+  FEED_KEY: `c4nary+K3y/of%the&${mark}?`,
+  QUERY_KEY: `c4nary/Qu3ry+of&the=feed?${mark}`,
+  CLIENT_SECRET: `c4nary+Cl1ent/of%the&feed~${mark}`,
+  PASSWORD: `c4nary:P4ss/word+of&${mark}?`,
+};
+
+/** The token that the client secret is exchanged for, which is in no setting. */
+export const ACCESS_TOKEN = `c4nary/Acc3ss+token~${mark}`;
 
 /** Everything to search: pairs of place and text. */
 export type Traces = (readonly [where: string, content: string | Buffer])[];
@@ -31,7 +40,7 @@ export async function playEverything(
 ): Promise<{ readonly traces: Traces; readonly seen: readonly Find[] }> {
   const traces: Traces = [];
   const given = new Set<number>([process.pid]);
-  const searches = Object.values(SECRETS).map(canarySearch);
+  const searches = [...Object.values(SECRETS), ACCESS_TOKEN].map(canarySearch);
   const watch = watchProcesses(
     (where, content) => searches.flatMap((search) => search(where, content)),
     () => given,
@@ -95,10 +104,15 @@ async function writeConfig({ folder, configPath, sandbox }: Installation, site: 
     ...['  echoing:', `    base_url: ${site.url}`, ...common],
     'feeds:',
     '  acme: { source: feed.xml, format: indeed, site: board, schedule: "* * * * * *" }',
-    `  echoed: { source: ${site.url}/feed.xml, format: indeed, site: echoing, headers: { X-Key: "\${FEED_KEY}" } }`,
+    `  echoed: { source: ${site.url}/feed.xml, format: indeed, site: echoing, headers: { X-Key: "\${FEED_KEY}" }, credentials: { query: ${QUERY}, oauth2: ${OAUTH2(site)} } }`,
+    `  refused: { source: ${site.url}/refused, format: indeed, site: echoing, pages: { by: page }, credentials: { query: ${QUERY}, basic: { user: jim, password: "\${PASSWORD}" } } }`,
   ];
   await writeFile(configPath, `${lines.join('\n')}\n`);
 }
+
+const QUERY = '{ name: key, value: "${QUERY_KEY}" }';
+const OAUTH2 = ({ url }: TellingSite): string =>
+  `{ token_url: "${url}/token", client_id: jim, client_secret: "\${CLIENT_SECRET}" }`;
 
 /** Feeds and faults that leave review entries and records of every kind. */
 async function fail(installation: Installation, site: TellingSite): Promise<void> {
@@ -114,6 +128,7 @@ async function fail(installation: Installation, site: TellingSite): Promise<void
     { name: 'timeout', on: ['create'], after: 6, count: 1 },
   ]);
   site.feed = feedXml(ECHOED_KEYS.map((key) => posting(key)));
+  site.accessToken = ACCESS_TOKEN;
 }
 
 async function reviewAll(run: (...command: string[]) => Promise<string>): Promise<void> {
@@ -138,6 +153,8 @@ async function mistake(installation: Installation, run: (...command: string[]) =
     config.replace('concurrency: 1', 'concurrency: 1, secret: "${BOARD_TOKEN}"'),
     config.replace('token: ${BOARD_TOKEN}', 'token: "${BOARD_TOKEN}\\n"'),
     config.replace('X-Key: "${FEED_KEY}"', 'X-Key: "${FEED_KEY}\\n"'),
+    config.replace('{ user: jim, password', '{ user: "${PASSWORD}", password'),
+    config.replace('basic: { user: jim, password: ', 'bearer: { token: '),
   ];
   for (const mistaken of mistakes) {
     await writeFile(installation.configPath, mistaken);

@@ -3,12 +3,12 @@ import { describe, expect } from 'vitest';
 import { ONLY_IN_ALL, runsEverything } from '../support/extent.ts';
 import { canarySearch } from './canary.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
-import { playEverything, SECRETS } from './secret-stage.ts';
+import { ACCESS_TOKEN, playEverything, SECRETS } from './secret-stage.ts';
 import { startTellingSite } from './telling-site.ts';
 
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
   it.skipIf(!available)(
-    'token and feed key appear in no log, database, queue, page or process list',
+    'tokens, keys and passwords appear in no log, database, queue, page or process list',
     { timeout: 600_000 },
     async ({ open, skip, onTestFinished }) => {
       skip(!runsEverything && queue === 'redis', ONLY_IN_ALL);
@@ -19,10 +19,14 @@ describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) =
 
       // Without these the test proves nothing: the secrets were sent, echoed, and removed from everything stored.
       const all = traces.map(([, content]) => content.toString()).join('\n');
-      expect(site.keys).toContain(SECRETS.FEED_KEY);
+      expect(site.keys).toEqual(
+        expect.arrayContaining([SECRETS.FEED_KEY, SECRETS.QUERY_KEY, `Bearer ${ACCESS_TOKEN}`]),
+      );
+      expect(all).toContain('/token answered 400 Bad Request; check the settings of oauth2');
+      expect(all).toContain('/refused?… answered 403 Forbidden');
       expect(all).toContain('Title: not for [token removed]');
 
-      const found = Object.values(SECRETS).flatMap((secret) => {
+      const found = [...Object.values(SECRETS), ACCESS_TOKEN].flatMap((secret) => {
         const search = canarySearch(secret);
         return traces.flatMap(([where, content]) => search(where, content));
       });

@@ -8,8 +8,10 @@ export interface TellingSite {
   readonly url: string;
   /** The response to `/feed.xml`; it echoes the header `x-key`. */
   feed: string;
-  /** Values of `x-key` so far. */
+  /** What feeds were requested with so far: values of `x-key`, and of the credentials. */
   readonly keys: readonly string[];
+  /** The access token that `/token` gives away, after it echoed its request in a failure. */
+  accessToken: string;
   close(): Promise<void>;
 }
 
@@ -51,14 +53,25 @@ const ECHOES: Readonly<Record<string, Echo>> = {
 export const ECHOED_KEYS = Object.keys(ECHOES);
 
 export async function startTellingSite(): Promise<TellingSite> {
-  const site = { feed: '', keys: [] as string[] };
+  const site = { feed: '', keys: [] as string[], accessToken: '' };
+  let tokenRequests = 0;
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url ?? '';
     if (path.startsWith('/feed.xml')) {
       const key = String(request.headers['x-key']);
-      site.keys.push(key);
+      const { searchParams } = new URL(path, 'http://localhost');
+      site.keys.push(key, searchParams.get('key') ?? '', request.headers.authorization ?? '');
       return void answer(response, 200, { 'x-echo': key }, site.feed);
     }
+    if (path === '/token') {
+      const body = await text(request);
+      const [status, content] =
+        tokenRequests++ === 0
+          ? [400, { error: body, error_description: request.headers.authorization }]
+          : [200, { access_token: site.accessToken, token_type: 'bearer', expires_in: 3600 }];
+      return void answer(response, status, { 'content-type': 'application/json' }, JSON.stringify(content));
+    }
+    if (path.startsWith('/refused')) return void answer(response, 403, {}, JSON.stringify(request.headers));
     const authorization = request.headers.authorization ?? '';
     const token = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().replace(/:X$/, '');
     const echo = [token, authorization, encodeURIComponent(token), Buffer.from(token).toString('base64')].join(' ');
