@@ -20,6 +20,7 @@ const uncertainWrites = 'test/laws/uncertain-writes.test.ts';
 const doubts = 'test/laws/doubts.test.ts';
 const unreadable = 'test/pull/unreadable-postings.test.ts';
 const recovery = 'test/feed/recover-key.test.ts';
+const skipped = 'test/scenarios/skip.test.ts';
 const moved = 'test/scenarios/moved-site.test.ts';
 
 export const plantedFaults: readonly PlantedFault[] = [
@@ -186,7 +187,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/pull/pull-transaction.ts',
-    find: 'known.length === 0',
+    find: 'known?.any === false',
     put: 'true',
     tests: [mirror],
   },
@@ -222,11 +223,36 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: "? bound.slice(request.length + 1) : bound?.slice(bound.indexOf(' ') + 1)",
     tests: ['test/feed/http-source.test.ts', 'test/scenarios/changed-source.test.ts'],
   },
+  // Skipped records.
+  {
+    file: 'src/pull/pull-ledger.ts',
+    find: '(this.skipped > 0 && this.skipped + this.unreadable === this.seen)',
+    put: 'false',
+    tests: [skipped],
+  },
+  {
+    file: 'src/posting/reader.ts',
+    find: "compileConditions(spec.skip, 'nothing holds')",
+    put: "compileConditions(spec.skip, 'a denial holds')",
+    tests: ['test/config/mapping-examples.test.ts'],
+  },
+  {
+    file: 'src/pull/record-planner.ts',
+    find: 'await this.#pullTx.removeSkipped(this.ledger.unseenSkipped());',
+    put: '',
+    tests: [skipped],
+  },
+  {
+    file: 'src/store/pull/pull-commit.ts',
+    find: 'l.unreadable - l.skipped - $2',
+    put: 'l.unreadable - $2',
+    tests: [skipped],
+  },
   // Postings read in advance.
   {
     file: 'src/pull/record-planner.ts',
-    find: 'this.#pullTx.nothingKnown && this.#edits.none',
-    put: 'this.#pullTx.nothingKnown',
+    find: 'nothingKnown && !hasSkipped && this.#edits.none',
+    put: 'nothingKnown && !hasSkipped',
     tests: ['test/jobs/pull-feed.test.ts'],
   },
   {

@@ -36,8 +36,10 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
 }
 
 function makeMapping({ feed, format, site, mapFiles }: FeedParts): MappingSpec {
+  const skip = [...(format.skip ?? []), ...(feed.skip ?? [])];
   return {
     key: { paths: feed.key ?? format.key },
+    ...(skip.length === 0 ? {} : { skip }),
     fields: Object.fromEntries(
       Object.entries(mergeFields(format.fields, feed.fields)).map(([field, rule]) => [
         field,

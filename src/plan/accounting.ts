@@ -12,6 +12,8 @@ export interface SeenCounts {
   readonly failed: number;
   readonly duplicates: number;
   readonly unreadable: number;
+  /** Records that are no postings, by a rule of the feed. */
+  readonly skipped: number;
 }
 
 /** What became of every posting that a complete pull no longer saw. */

@@ -27,6 +27,8 @@ export interface DeleteLoad {
   readonly done: number;
   /** Whether the feed had no posting at all. */
   readonly emptied: boolean;
+  /** Records of the feed that a rule skipped. */
+  readonly skipped: number;
 }
 
 export type GuardVerdict =
@@ -43,7 +45,8 @@ export function judgeDeletes(guard: DeleteGuard, load: DeleteLoad): GuardVerdict
   const base = load.live + load.done;
   if (load.emptied) {
     const jobs = load.added === 1 ? 'its only live job' : `all ${load.added} of its live jobs`;
-    return { kind: 'hold', reason: `the feed is empty: ${jobs} would be deleted` };
+    const why = load.skipped === 0 ? 'the feed is empty' : "the feed's rule skips all of its records";
+    return { kind: 'hold', reason: `${why}: ${jobs} would be deleted` };
   }
   const total = load.added + load.recent;
   // A pending delete may have lost its job by now, so cap the share at 100 %.

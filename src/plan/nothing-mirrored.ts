@@ -13,6 +13,7 @@ export interface MirroredCounts {
   readonly failed: number;
   readonly duplicates: number;
   readonly unreadable: number;
+  readonly skipped: number;
   /** Deleted postings among those that are gone. */
   readonly deleted?: number;
 }
@@ -25,8 +26,8 @@ export interface CommonReason {
 
 /** Whether there were postings, but none is on the site as the feed has it and none is on its way there. */
 export function mirroredNothing(counts: MirroredCounts): boolean {
-  const { unchanged, created, updated, pending, in_doubt, rejected, failed, unreadable } = counts;
-  return unchanged + created + updated + pending + in_doubt === 0 && rejected + failed + unreadable > 0;
+  const { unchanged, created, updated, pending, in_doubt, rejected, failed, unreadable, skipped } = counts;
+  return unchanged + created + updated + pending + in_doubt === 0 && rejected + failed + unreadable + skipped > 0;
 }
 
 /** @param live jobs of earlier pulls that the site still has. @param words `would be` for a plan. */
@@ -36,12 +37,13 @@ export function describeNothingMirrored(
   live: number,
   words: 'was' | 'would be' = 'was',
 ): string {
-  const { rejected, failed, unreadable } = counts;
-  const all = rejected + failed + unreadable;
+  const { rejected, failed, unreadable, skipped } = counts;
+  const all = rejected + failed + unreadable + skipped;
   const ends = [
     { n: rejected, participle: 'rejected' },
     { n: failed, participle: undefined },
     { n: unreadable, participle: 'unreadable' },
+    { n: skipped, participle: "skipped by the feed's rule" },
   ].filter(({ n }) => n > 0);
   const parts = ends.map(({ n, participle }) => ({ n, predicate: predicateOf(n, participle, words) }));
   const what =

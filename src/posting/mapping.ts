@@ -8,6 +8,8 @@ import type { StateGroup, StateTable } from './us-states.ts';
  */
 export interface MappingSpec {
   readonly key: KeyRule;
+  /** Records of which these conditions hold are no postings. */
+  readonly skip?: ConditionGroups;
   /** Site field → where its value comes from. */
   readonly fields: Readonly<Record<string, FieldRules>>;
   readonly stateField: StateField;

@@ -41,6 +41,8 @@ export type ReadPosting<Content = Fields> =
 /** The result of reading one record. */
 export type ReadResult =
   | ReadPosting
+  /** A rule says that the record is no posting. */
+  | { readonly kind: 'skipped' }
   /** The record has no usable key and becomes one review entry. */
   | { readonly kind: 'unreadable'; readonly problems: readonly Problem[] };
 

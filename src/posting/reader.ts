@@ -20,6 +20,7 @@ import { compileSource } from './value-source.ts';
  * and an `Error` for a contradictory state table; reading itself never throws.
  */
 export function compileReader(spec: MappingSpec): PostingReader {
+  const isSkipped = spec.skip === undefined ? undefined : compileConditions(spec.skip, 'nothing holds');
   const readKey = compileKey(spec.key);
   const readState = compileStateField(spec.stateField, spec.states);
   const fields = Object.entries(spec.fields).map(([name, rule]) => compileField(name, rule, readState));
@@ -38,6 +39,7 @@ export function compileReader(spec: MappingSpec): PostingReader {
   return {
     fingerprint: fingerprintOf(spec),
     read(record): ReadResult {
+      if (isSkipped?.(record)) return { kind: 'skipped' };
       const key = readKey(record);
       if (key.kind === 'no key') return { kind: 'unreadable', problems: key.problems };
       const draft = newDraft();

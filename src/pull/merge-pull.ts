@@ -90,6 +90,7 @@ export async function prepareMerge(
     unchanged: ledger.unchanged + (ledger.openRecords - stillOpen) + (ledger.pendingSame - pendingSameOpen),
     duplicates: ledger.duplicates,
     unreadable: ledger.unreadable,
+    skipped: ledger.skipped,
     gone: gone.missing,
     grace: gone.grace,
     bytes: reading.bytes,

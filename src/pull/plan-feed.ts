@@ -39,6 +39,7 @@ export type PlanEnd =
       readonly inDoubt: number;
       readonly unreadable: number;
       readonly duplicates: number;
+      readonly skipped: number;
       /** Live site jobs of the feed. */
       readonly live: number;
       /** The most frequent reason for not sending a posting. */

@@ -1,7 +1,7 @@
 // Counts the records of one pull as they stream in and decides which of them have to be parsed.
 
 import { KeyIndex } from '../bytes/key-index.ts';
-import { type HashMask, type RecordIndex, RecordMark, type Slot } from '../bytes/record-index.ts';
+import { type HashMask, RecordIndex, RecordMark, type Slot } from '../bytes/record-index.ts';
 import type { Known } from '../plan/plan-posting.ts';
 import { interpretedHash } from '../posting/hash.ts';
 import { RepeatedKeys } from './repeated-keys.ts';
@@ -22,6 +22,12 @@ export type Sighting =
   /** It is the first with its key, but a later one with known content was counted in its place. */
   | { readonly kind: 'first_of_conflicting' };
 
+interface LedgerOptions {
+  readonly isPaged?: boolean;
+  /** The records that earlier pulls skipped. */
+  readonly skipped?: RecordIndex;
+}
+
 /**
  * Counts one pull by record hashes as they are stored. Under one interpretation each hash belongs to one key, and a
  * hash of another interpretation matches no record, so a record accounts for its own key only. Records with a known
@@ -30,6 +36,8 @@ export type Sighting =
  */
 export class PullLedger {
   readonly #index: RecordIndex;
+  /** Records that are no postings; `undefined`: none is known. */
+  #skippedIndex: RecordIndex | undefined;
   readonly #interpretation: Buffer;
   readonly #mask: HashMask;
   readonly #keys = new KeyIndex();
@@ -42,12 +50,14 @@ export class PullLedger {
   pendingSame = 0;
   duplicates = 0;
   unreadable = 0;
+  skipped = 0;
   /** Where keys occur again; only for a feed that consists of pages. */
   readonly repeats: RepeatedKeys | undefined;
 
   /** @param interpretation how this pull reads records; see `interpretationOf`. */
-  constructor(index: RecordIndex, interpretation: Buffer, { isPaged = false } = {}) {
+  constructor(index: RecordIndex, interpretation: Buffer, { isPaged = false, skipped }: LedgerOptions = {}) {
     this.#index = index;
+    this.#skippedIndex = skipped;
     this.repeats = isPaged ? new RepeatedKeys() : undefined;
     this.#interpretation = interpretation;
     const word = (at: number) => interpretation.readUInt32LE(at);
@@ -66,6 +76,9 @@ export class PullLedger {
   seeRecord(hashes: Buffer, at = 0): SeenRecord | undefined {
     const ordinal = this.seen++;
     const slot = this.#index.findMasked(hashes, at, this.#mask);
+    if (slot < 0 && this.#skippedIndex !== undefined && this.#seeSkipped(this.#skippedIndex, hashes, at, ordinal)) {
+      return undefined;
+    }
     const mark = slot < 0 || this.#index.isAccounted(slot) ? undefined : this.#index.mark(slot);
     if (mark === undefined || mark === RecordMark.superseding) {
       return { hash: interpretedHash(hashes, at, this.#interpretation), ordinal };
@@ -80,6 +93,24 @@ export class PullLedger {
     if (mark === RecordMark.mapped) this.unchanged++;
     else this.openRecords++;
     return undefined;
+  }
+
+  /** Counts a parsed record that is no posting. Returns whether its hash is new. */
+  skipRecord({ hash, ordinal }: SeenRecord): boolean {
+    this.#skippedIndex ??= new RecordIndex();
+    const isNew = this.#skippedIndex.find(hash) < 0;
+    this.#countSkipped(this.#skippedIndex, this.#skippedIndex.add(hash, RecordMark.open), ordinal);
+    return isNew;
+  }
+
+  /** Hashes of records that earlier pulls skipped and this one did not see. */
+  unseenSkipped(): Iterable<Buffer> {
+    return this.#skippedIndex?.missing([RecordMark.mapped]) ?? [];
+  }
+
+  /** Whether the feed has no posting: it has no record, or its rule skips all that can be read. */
+  get isEmpty(): boolean {
+    return this.seen === 0 || (this.skipped > 0 && this.skipped + this.unreadable === this.seen);
   }
 
   /**
@@ -138,6 +169,19 @@ export class PullLedger {
       const slot = entry?.recordHash === undefined ? -1 : this.#index.find(entry.recordHash);
       return slot < 0 ? [] : [{ slot, contentHash: entry?.contentHash }];
     });
+  }
+
+  #seeSkipped(index: RecordIndex, hashes: Buffer, at: number, ordinal: number): boolean {
+    const slot = index.findMasked(hashes, at, this.#mask);
+    if (slot >= 0) this.#countSkipped(index, slot, ordinal);
+    return slot >= 0;
+  }
+
+  #countSkipped(index: RecordIndex, slot: Slot, ordinal: number): void {
+    this.skipped++;
+    const first = index.seenAt(slot);
+    if (first === undefined) index.see(slot, ordinal);
+    else this.repeats?.note(first, ordinal);
   }
 
   #unsee(slot: Slot): void {

@@ -16,8 +16,13 @@ export interface Unreadable {
   readonly key: PostingKey | undefined;
 }
 
+/** A record that is no posting. */
+export interface Skipped {
+  readonly kind: 'skipped';
+}
+
 export interface RecordReader {
-  read(record: Pick<WaitingRecord, 'bytes' | 'reading'>): ReadPosting<FieldsToStore> | Unreadable;
+  read(record: Pick<WaitingRecord, 'bytes' | 'reading'>): ReadPosting<FieldsToStore> | Unreadable | Skipped;
   /** The key of a record of which there are only the first bytes, if that is certain. */
   recoverKey(head: Buffer): PostingKey | undefined;
 }
@@ -28,10 +33,11 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
   const format = formatOf(rules.format);
   const recoverKey = format.compileKeyRecovery(mapping.key);
 
-  const parse = (bytes: Buffer): ReadPosting | Unreadable => {
+  const parse = (bytes: Buffer): ReadPosting | Unreadable | Skipped => {
     const parsed = format.parseRecord(bytes, { lenient });
     if (parsed.kind === 'unreadable') return { ...parsed, key: recoverKey(bytes) };
     const read = reader.read(parsed.tree);
+    if (read.kind === 'skipped') return read;
     // The record could be parsed, so it really has no usable key, and there is nothing to recover.
     if (read.kind === 'unreadable') return { ...read, key: undefined };
     return parsed.repairs === undefined ? read : withRepairs(read, parsed.repairs);
@@ -48,7 +54,7 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
       // Records are parsed ahead only if no posting has been edited.
       if (reading !== undefined) return readingIn(reading);
       const read = parse(bytes);
-      return read.kind === 'unreadable' ? read : edit(read);
+      return read.kind === 'unreadable' || read.kind === 'skipped' ? read : edit(read);
     },
     recoverKey,
   };

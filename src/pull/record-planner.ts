@@ -45,13 +45,16 @@ export class RecordPlanner implements RecordSink {
 
   static async open(rules: RecordRules, pullTx: PullTransaction, db: Database): Promise<RecordPlanner> {
     const { feed } = pullTx.subject;
-    const ledger = new PullLedger(await pullTx.loadIndex(), rules.interpretation, { isPaged: rules.isPaged });
+    const index = await pullTx.loadIndex();
+    const options = { isPaged: rules.isPaged, skipped: await pullTx.loadSkipped() };
+    const ledger = new PullLedger(index, rules.interpretation, options);
     return new RecordPlanner(rules, pullTx, ledger, await editsOf(db, feed));
   }
 
   /** The mapping for parsing records ahead, if every record has to be parsed anyway and no posting has been edited. */
   get prefetchMapping(): MappingSpec | undefined {
-    return this.#pullTx.nothingKnown && this.#edits.none ? this.#rules.mapping : undefined;
+    const { nothingKnown, hasSkipped } = this.#pullTx;
+    return nothingKnown && !hasSkipped && this.#edits.none ? this.#rules.mapping : undefined;
   }
 
   take(batch: RecordBatch): void {
@@ -78,6 +81,7 @@ export class RecordPlanner implements RecordSink {
     await this.#writing;
     await this.#sendUnreadableKeys();
     await this.#pullTx.flush();
+    await this.#pullTx.removeSkipped(this.ledger.unseenSkipped());
   }
 
   /** Starts planning the waiting records once the previous batch is planned. More may arrive meanwhile. */
@@ -101,21 +105,25 @@ export class RecordPlanner implements RecordSink {
   /** Parses records, waits until the previous ones are written, and starts writing these. */
   async #startPlan(records: readonly WaitingRecord[]): Promise<void> {
     const postings: RecordPosting[] = [];
+    const skipped: Buffer[] = [];
     for (const [at, record] of records.entries()) {
       // Yield so that the previous group can receive its database results and send its next statement.
       if (at % PORTION_RECORDS === PORTION_RECORDS - 1) await nextTurn();
       const read = this.#reader.read(record);
-      if (read.kind !== 'unreadable') postings.push({ record, read });
+      if (read.kind === 'skipped') {
+        if (this.ledger.skipRecord(record)) skipped.push(record.hash);
+      } else if (read.kind !== 'unreadable') postings.push({ record, read });
       else this.#noteUnreadable({ ...read, hash: this.#bytesHashOf(record), bytes: record.bytes });
     }
     await this.#writing;
-    this.#writing = this.#plan(postings);
+    this.#writing = this.#plan(postings, skipped);
     // Reported by the next await; never an unhandled rejection meanwhile.
     this.#writing.catch(() => undefined);
   }
 
-  async #plan(postings: readonly RecordPosting[]): Promise<void> {
+  async #plan(postings: readonly RecordPosting[], skipped: readonly Buffer[]): Promise<void> {
     await this.#sendUnreadableKeys();
+    await this.#pullTx.addSkipped(skipped);
     await planPostings(postings, this.#pullTx, this.ledger, this.unusable);
   }
 

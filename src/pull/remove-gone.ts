@@ -73,7 +73,7 @@ export async function removeGone(
   // A create in flight or in doubt may have created its job, so the guard counts its delete too.
   const maybeMade = unreadable.withoutKey > 0 ? NONE_MADE : await countMaybeMade(pullTx, before);
   if (due + maybeMade.due > 0) {
-    const load = { ...(await deleteLoad(pullTx)), added: due + maybeMade.due, emptied: ledger.seen === 0 };
+    const load = { ...(await deleteLoad(pullTx)), added: due + maybeMade.due, ...emptinessOf(ledger) };
     reason = holdReason(judgeDeletes(setup.guard, load), unreadable);
     if (due > 0) await markAbsent(pullTx, before, reason);
     await mergeChanges(pullTx);
@@ -87,6 +87,8 @@ export async function removeGone(
     holdReason: reason === undefined ? waitingHold : messageOfReason(reason),
   };
 }
+
+const emptinessOf = ({ isEmpty, skipped }: PullLedger) => ({ emptied: isEmpty, skipped });
 
 const NONE_MADE: MaybeMadeCounts = { inGrace: 0, due: 0 };
 

@@ -14,8 +14,8 @@ import type { FeedSetup } from './feed-setup.ts';
 const MAX_RECORDS = 2_000;
 
 /**
- * Reads only the record hashes of the feed and commits the pull if they equal those of all the feed's mappings and no
- * change is open. Returns whether it did; if not, nothing was done and the feed must be planned.
+ * Reads only the record hashes of the feed and commits the pull if they equal those of all the feed's mappings and skipped
+ * records and no change is open. Returns whether it did; if not, nothing was done and the feed must be planned.
  */
 export async function pullUnchanged(
   setup: FeedSetup,

@@ -129,6 +129,7 @@ const NOTHING = {
   failed: 0,
   duplicates: 0,
   unreadable: 0,
+  skipped: 0,
   gone: 0,
   grace: 0,
   kept: 0,

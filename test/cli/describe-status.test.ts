@@ -1,6 +1,6 @@
 // The status of sites and feeds as text for people.
 import { describe, expect, it } from 'vitest';
-import { describeFeeds, describeSite } from '../../src/cli/output/describe-status.ts';
+import { describeFeeds, describeSite, pullStatus } from '../../src/cli/output/describe-status.ts';
 import { siteName } from '../../src/posting/identifiers.ts';
 
 const write = (words: readonly string[]): string => `jobmirror ${words.join(' ')} --config c.yaml`;
@@ -32,6 +32,14 @@ describe('a site', () => {
     expect(linesOf({}, 1)).toContain('  still to be deleted: 1 orphan site job');
     expect(linesOf({}, 2)).toContain('  still to be deleted: 2 orphan site jobs');
   });
+});
+
+it.each([
+  [{ discarded: 0, skipped: 0 }, 'not modified'],
+  [{ discarded: 0, skipped: 12 }, 'not modified, 12 skipped'],
+  [{ discarded: 3, skipped: 12 }, 'not modified, 3 discarded, 12 skipped'],
+])('a pull with %o', (counts, words) => {
+  expect(pullStatus({ status: 'not_modified', ...counts })).toBe(words);
 });
 
 describe('a schedule that nobody runs', () => {

@@ -563,9 +563,9 @@ describe('mistakes', () => {
       /feeds.acme.fields.title.as: must be one of text, html/,
     ],
     [
-      'a rule that is a list',
-      withLines({ feed: ['fields: { title: [a, b] }'] }),
-      /feeds.acme.fields.title: must be text, or a group of settings, or null/,
+      'a rule that is a number',
+      withLines({ feed: ['fields: { title: 5 }'] }),
+      /feeds.acme.fields.title: must be text, or a group of settings, or a list, or null/,
     ],
     [
       'an invalid size',

@@ -42,7 +42,9 @@ const examples = [
 
 async function readerOf({ settings }: Example) {
   for (const [, name = '', content = ''] of files) writeFileSync(join(folder, name), content);
-  const indented = settings.replace(/^/gm, '        ');
+  // Settings of the feed itself begin with its name for them, those of a field with the field's.
+  const isOfFeed = /^skip:/.test(settings);
+  const indented = settings.replace(/^/gm, isOfFeed ? '    ' : '        ');
   const config = [
     'sites: { board: { base_url: "https://jobs.example.com", token: zq-1 } }',
     'feeds:',
@@ -79,7 +81,8 @@ test('the page has examples', () => {
 
 /** The result as the page writes it. */
 function shown(read: ReturnType<ReturnType<typeof compileReader>['read']>, field: string): string {
-  if (read.kind === 'unreadable') return 'unreadable';
+  if (field === 'skip') return read.kind === 'skipped' ? 'skipped' : 'kept';
+  if (read.kind === 'unreadable' || read.kind === 'skipped') return read.kind;
   if (read.kind === 'invalid') return `rejected: ${read.problems.map(({ message }) => message).join('; ')}`;
   const value = read.posting.fields[field];
   return value === undefined ? 'nothing' : `\`${value}\``;

@@ -76,10 +76,10 @@ describe.skipIf(!hasSharedFeeds)(`indeed on real feeds${sharedFeedsNote}`, () =>
   test.each(cases)('%s', async (file, root, postings, states, withoutTitle) => {
     const reader = await readerOf();
     const results = recordsOf(file, root).map((record) => reader.read(record));
-    const keys = results.map((result) => (result.kind === 'unreadable' ? 'none' : result.posting.key));
+    const keys = results.map((result) => ('posting' in result ? result.posting.key : 'none'));
     expect(new Set(keys).size).toBe(postings);
 
-    const problems = results.flatMap((result) => (result.kind === 'posting' ? [] : result.problems));
+    const problems = results.flatMap((result) => ('problems' in result ? result.problems : []));
     const wrongStates: Record<string, number> = {};
     for (const { value = 'missing' } of problems.filter(({ field }) => field === 'location-state')) {
       wrongStates[value] = (wrongStates[value] ?? 0) + 1;

@@ -134,9 +134,7 @@ describe('splitting in a thread', () => {
         const prefetched = readingIn(reading);
         const fields = JSON.parse(prefetched.posting.fields.toString());
         expect({ ...prefetched, posting: { ...prefetched.posting, fields } }).toEqual(
-          here.kind === 'unreadable'
-            ? undefined
-            : { ...here, posting: { ...here.posting, fields: { ...here.posting.fields } } },
+          'posting' in here ? { ...here, posting: { ...here.posting, fields: { ...here.posting.fields } } } : undefined,
         );
       }
     };

@@ -15,6 +15,8 @@ export interface Setup {
   readonly source: 'feed.xml' | 'other.xml';
   readonly onMissing: 'create' | 'leave';
   readonly missingPulls: 1 | 2;
+  /** Postings in this city are no postings. */
+  readonly skip: 'none' | 'Salem';
   readonly guard: '{ percent: 20, count: 5' | '{ percent: 100, count: 100' | '{ percent: 5, count: 1';
 }
 
@@ -27,6 +29,7 @@ export const FIRST_SETUP: Setup = {
   source: 'feed.xml',
   onMissing: 'create',
   missingPulls: 1,
+  skip: 'none',
   guard: '{ percent: 20, count: 5',
 };
 
@@ -41,6 +44,7 @@ const CHANGES: Changes = {
   source: ['feed.xml', 'other.xml'],
   onMissing: ['create', 'leave'],
   missingPulls: [1, 2],
+  skip: ['none', 'Salem'],
   guard: ['{ percent: 20, count: 5', '{ percent: 100, count: 100', '{ percent: 5, count: 1'],
 };
 
@@ -100,7 +104,7 @@ feeds:
     source: ${setup.source}
     site: board
     format: ${setup.format === 'preset' ? 'indeed' : inline}
-    key: ${setup.key}
+    key: ${setup.key}${setup.skip === 'none' ? '' : `\n    skip: { city: ${setup.skip} }`}
     fields:
       category-name: { value: ${categoryOf(setup.key)} }
       title: ${setup.title === 'title' ? 'title' : '{ template: "{title}, {city}" }'}

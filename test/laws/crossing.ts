@@ -202,10 +202,16 @@ async function writeFeed(life: Life, damage: Damage): Promise<void> {
   const { xml, brokenKey } = crossingXml(feed.postings, setup, damage, random);
   for (const file of ['feed.xml', 'other.xml']) await writeFile(join(installation.folder, file), xml);
   if (damage !== 'whole' && !(brokenKey !== undefined && (await isDiscarded(life, brokenKey)))) return;
-  // It proves that all other live postings are gone: absent ones, and those known by another key.
-  const expected = new Set(feed.postings.map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`));
+  // It proves that all other live postings are gone: absent and skipped ones, and those known by another key.
+  const expected = new Set(
+    mirroredPostings(life).map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`),
+  );
   for (const job of await ownJobs(life)) if (!expected.has(identityOf(job))) life.mayBeGone.add(identityOf(job));
 }
+
+/** The postings of the feed that the rule does not skip. */
+const mirroredPostings = ({ feed, setup }: Pick<Life, 'feed' | 'setup'>) =>
+  feed.postings.filter(({ city }) => city !== setup.skip);
 
 /** Whether a person said that this unreadable record does not make the feed incomplete (docs/feeds.md). */
 async function isDiscarded({ installation, setup }: Life, key: string): Promise<boolean> {
@@ -406,11 +412,13 @@ async function end(life: Life): Promise<void> {
   await checkAlways(life);
   const jobs = await ownJobs(life);
   expect(jobs.map(identityOf).sort()).toEqual(
-    feed.postings.map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`).sort(),
+    mirroredPostings(life)
+      .map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`)
+      .sort(),
   );
   const shown = new Map(jobs.map((job) => [job.fields['contact-web-address'], job.fields]));
   const edited = await editedStates(life);
-  for (const posting of feed.postings) {
+  for (const posting of mirroredPostings(life)) {
     const expected = { ...fieldsOf(posting, setup), ...edited.get(posting.number) };
     expect(comparable(shown.get(addressOfPosting(posting.number)) ?? {})).toEqual(comparable(expected));
   }

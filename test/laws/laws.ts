@@ -92,10 +92,10 @@ async function checkDatabase(
 /** Law 2, added up here independently. It applies to complete pulls. */
 export function checkCounts(report: PullReportJson): void {
   if (!report.complete) return;
-  const { unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable } = report;
-  expect(unchanged + created + updated + rejected + in_doubt + pending + failed + duplicates + unreadable).toBe(
-    report.seen,
-  );
+  const { unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable, skipped } = report;
+  expect(
+    unchanged + created + updated + rejected + in_doubt + pending + failed + duplicates + unreadable + skipped,
+  ).toBe(report.seen);
   expect(
     report.deleted + report.held + report.grace + report.kept + report.pending_deletes + report.failed_deletes,
   ).toBe(report.gone);

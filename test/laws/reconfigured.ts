@@ -57,6 +57,8 @@ export interface Change {
   /** Whether a posting is among the records afterwards; before, the first half is. */
   readonly reads: (key: string) => boolean;
   readonly titleOf: (key: string) => string;
+  /** Whether a rule skips the posting's record afterwards, if the record can be read. */
+  readonly skips?: (key: string) => boolean;
 }
 
 const same = {
@@ -108,6 +110,12 @@ export const CHANGES: readonly Change[] = [
     name: 'another field mapping',
     feed: { ...BEFORE, fields: '{ title: { template: "{title} in {city}" } }' },
     titleOf: (key) => `Nurse ${key} in Boston`,
+  },
+  {
+    ...same,
+    name: 'a rule that skips every second posting',
+    feed: { ...BEFORE, skip: '{ half: { matches: "^other-" } }' },
+    skips: (key) => numberOf(key) % 2 === 1,
   },
   { ...same, name: 'an encoding', feed: { ...BEFORE, encoding: 'utf-8' } },
 ];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AccountingError, checkAccounts } from '../../src/plan/accounting.ts';
 
 const seen = {
-  seen: 20,
+  seen: 25,
   unchanged: 1,
   created: 2,
   updated: 3,
@@ -12,6 +12,7 @@ const seen = {
   failed: 3,
   duplicates: 4,
   unreadable: 3,
+  skipped: 5,
 };
 const gone = { gone: 12, deleted: 1, held: 2, grace: 3, kept: 3, pendingDeletes: 1, failedDeletes: 2 };
 

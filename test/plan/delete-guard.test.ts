@@ -4,12 +4,19 @@ import { messageOfReason } from '../../src/plan/desired-change.ts';
 import { merge, tell } from '../../src/plan/message.ts';
 
 const guard = { percent: 20, count: 5, missingPulls: 1 };
+it('holds the deletes of a feed whose records are all skipped, however few they are', () => {
+  const verdict = judgeDeletes(guard, load({ added: 2, live: 2, emptied: true, skipped: 7 }));
+  const reason = "the feed's rule skips all of its records: all 2 of its live jobs would be deleted";
+  expect(verdict).toEqual({ kind: 'hold', reason });
+});
+
 const load = (changes: Partial<DeleteLoad>): DeleteLoad => ({
   added: 0,
   recent: 0,
   live: 100,
   done: 0,
   emptied: false,
+  skipped: 0,
   ...changes,
 });
 

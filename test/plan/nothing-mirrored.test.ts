@@ -12,6 +12,7 @@ const NONE: MirroredCounts = {
   failed: 0,
   duplicates: 0,
   unreadable: 0,
+  skipped: 0,
 };
 
 it.each([

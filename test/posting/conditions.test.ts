@@ -1,4 +1,4 @@
-// ConditionGroups on records: every test with a text, several texts and none, for rules and for skipping.
+// Conditions on records: every test with a text, several texts and none, for rules and for skipping.
 import { expect, test } from 'vitest';
 import {
   type Condition,

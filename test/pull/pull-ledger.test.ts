@@ -25,11 +25,73 @@ const MAPPED: Known = {
   open: undefined,
 };
 
+function ledgerIndex(record: string): RecordIndex {
+  const index = new RecordIndex(1);
+  index.add(hashOf(record), RecordMark.mapped);
+  return index;
+}
+
 function ledgerWith(...records: [string, RecordMark][]): PullLedger {
   const index = new RecordIndex(records.length);
   for (const [record, mark] of records) index.add(hashOf(record), mark);
   return new PullLedger(index, READING);
 }
+
+describe('a skipped record', () => {
+  const known = (...records: string[]) => {
+    const index = new RecordIndex(records.length);
+    for (const record of records) index.add(hashOf(record), RecordMark.mapped);
+    return index;
+  };
+
+  it('of an earlier pull is never parsed, however often it comes', () => {
+    const ledger = new PullLedger(new RecordIndex(), READING, { skipped: known('d1', 'd2') });
+    expect(ledger.seeRecord(bytesOf('d1'))).toBeUndefined();
+    expect(ledger.seeRecord(bytesOf('d1'))).toBeUndefined();
+    expect(ledger).toMatchObject({ seen: 2, skipped: 2, unchanged: 0, duplicates: 0, isEmpty: true });
+    expect([...ledger.unseenSkipped()]).toEqual([hashOf('d2')]);
+  });
+
+  it('is parsed again once records are read in another way', () => {
+    const other = recordHash(Buffer.from('another way'));
+    const ledger = new PullLedger(new RecordIndex(), other, { skipped: known('d1') });
+    expect(ledger.seeRecord(bytesOf('d1'))).toEqual({ hash: hashOf('d1', other), ordinal: 0 });
+    expect([...ledger.unseenSkipped()]).toEqual([hashOf('d1')]);
+  });
+
+  it('is parsed once per pull if it is new', () => {
+    const ledger = ledgerWith();
+    const seen = ledger.seeRecord(bytesOf('d1')) ?? expect.fail();
+    const again = ledger.seeRecord(bytesOf('d1')) ?? expect.fail();
+    expect([ledger.skipRecord(seen), ledger.skipRecord(again)]).toEqual([true, false]);
+    expect(ledger.seeRecord(bytesOf('d1'))).toBeUndefined();
+    expect(ledger).toMatchObject({ seen: 3, skipped: 3 });
+    expect([...ledger.unseenSkipped()]).toEqual([]);
+  });
+
+  it.each(['known', 'new'])('that is %s and on two pages shows that the list moved', (kind) => {
+    const options = { isPaged: true, ...(kind === 'known' ? { skipped: known('d1') } : {}) };
+    const ledger = new PullLedger(new RecordIndex(), READING, options);
+    for (const _page of [1, 2]) {
+      const seen = ledger.seeRecord(bytesOf('d1'));
+      if (seen !== undefined) ledger.skipRecord(seen);
+    }
+    const page = (start: number) => ({ name: `page ${start + 1}`, list: 'jobs', start, end: start + 1 });
+    expect(ledger.repeats?.shortfall([page(0), page(1)])).toMatch(/1 posting is on more than one page/);
+    expect(ledger.repeats?.shortfall([{ ...page(0), end: 2 }])).toBeUndefined();
+  });
+
+  it('leaves a feed with an unreadable one empty, but not with a posting', () => {
+    const ledger = new PullLedger(ledgerIndex('a1'), READING, { skipped: known('d1') });
+    expect(ledger.isEmpty).toBe(true);
+    ledger.seeRecord(bytesOf('d1'));
+    ledger.seeRecord(bytesOf('x1'));
+    ledger.unreadable++;
+    expect(ledger.isEmpty).toBe(true);
+    ledger.seeRecord(bytesOf('a1'));
+    expect(ledger.isEmpty).toBe(false);
+  });
+});
 
 describe('a known record', () => {
   it('is unchanged and never parsed if no change is open', () => {

@@ -29,6 +29,7 @@ it('migrates an empty database once, even with several processes at a time', asy
     { name: '0001_schema.sql' },
     { name: '0002_messages.sql' },
     { name: '0003_source_version.sql' },
+    { name: '0004_skipped.sql' },
   ]);
   // Compressed as the schema specifies or not at all, never with the server's default.
   const fields = JSON.stringify({ description: `<p>${'work – '.repeat(5_000)}</p>` });

@@ -98,8 +98,9 @@ async function planOne(
 type Planned = Extract<PlanEnd, { kind: 'planned' }>;
 
 /** The counts that are usually 0, if they are not. */
-const furtherCounts = ({ failed, discarded, inDoubt }: Planned): string =>
+const furtherCounts = ({ skipped, failed, discarded, inDoubt }: Planned): string =>
   [
+    skipped > 0 ? `, ${skipped} skipped` : '',
     failed > 0 ? `, ${failed} failed before` : '',
     discarded > 0 ? `, ${discarded} discarded` : '',
     inDoubt > 0 ? `, ${inDoubt} in doubt` : '',

@@ -5,19 +5,19 @@ import { formatOf } from '../../feed/format/formats.ts';
 import { readFeed } from '../../feed/read-feed.ts';
 import { kindOf } from '../../feed/source/sources.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
-import type { Fields, ReadResult } from '../../posting/posting.ts';
+import type { Fields, ReadPosting } from '../../posting/posting.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 
 export interface ReadVersion {
   /** The posting of each key; the first one, if the key is repeated. */
-  readonly results: ReadonlyMap<PostingKey, Exclude<ReadResult, { kind: 'unreadable' }>>;
+  readonly results: ReadonlyMap<PostingKey, ReadPosting>;
   /** Keys that appear more than once. */
   readonly repeated: ReadonlySet<PostingKey>;
 }
 
 /** @throws Error if the feed can't be read completely; the demo's own can. */
 export async function readVersion({ source, reader }: FeedSetup, signal: AbortSignal): Promise<ReadVersion> {
-  const results = new Map<PostingKey, Exclude<ReadResult, { kind: 'unreadable' }>>();
+  const results = new Map<PostingKey, ReadPosting>();
   const repeated = new Set<PostingKey>();
   const { parseRecord } = formatOf(source.format);
   const take = (bytes: Buffer): void => {
@@ -28,6 +28,7 @@ export async function readVersion({ source, reader }: FeedSetup, signal: AbortSi
         source,
         result.problems.map(({ message }) => message),
       );
+    if (result.kind === 'skipped') return;
     const { key } = result.posting;
     if (results.has(key)) repeated.add(key);
     else results.set(key, result);

@@ -22,6 +22,7 @@ const PARTS = [
   ['kept', 'kept by a reviewer'],
   ['duplicates', 'duplicate', 'duplicates'],
   ['unreadable', 'unreadable'],
+  ['skipped', 'skipped'],
 ] as const satisfies readonly (readonly [keyof PullReport, one: string, many?: string])[];
 
 /** The report for people: one line of counts, then what to know and do. */

@@ -196,6 +196,11 @@ function pullWords(pull: PullRow): string {
   return `${pull.id}, ${formatTime(pull.startedAt)}, ${pullStatus(pull)}${complete}`;
 }
 
-/** Adds the discarded count: "mirrored" alone would hide postings that a person discarded. */
-export const pullStatus = ({ status, discarded }: Pick<PullRow, 'status' | 'discarded'>): string =>
-  `${status.replace('_', ' ')}${discarded === 0 ? '' : `, ${discarded} discarded`}`;
+/** Adds what "mirrored" alone would hide: postings that a person discarded, and records that the feed's rule skips. */
+export function pullStatus({ status, discarded, skipped }: Pick<PullRow, 'status' | 'discarded' | 'skipped'>): string {
+  const left = [
+    ...(discarded === 0 ? [] : [`${discarded} discarded`]),
+    ...(skipped === 0 ? [] : [`${skipped} skipped`]),
+  ];
+  return [status.replace('_', ' '), ...left].join(', ');
+}

@@ -1,6 +1,7 @@
 // The schema of one feed's settings.
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
+import { conditionsSchema } from './conditions-schema.ts';
 import { credentialsSchema } from './credentials-schema.ts';
 import { encodingSchema, feedFieldsSchema, formatSchema, keySchema } from './format-schema.ts';
 import { pagesSchema } from './pages-schema.ts';
@@ -159,6 +160,11 @@ export const feedSchema = z
         'After this time without a complete pull, `status` and `/healthz` report the feed as failing. By default three runs of its schedule; without a schedule, never.',
       ),
     key: keySchema.optional(),
+    skip: conditionsSchema
+      .optional()
+      .describe(
+        "Records that are not postings, such as drafts: those of which these conditions hold, or the format's `skip`. They are written like those of `when`, but a condition on a path without a text does not hold, except `exists: false`.",
+      ),
     fields: feedFieldsSchema
       .default({})
       .describe(

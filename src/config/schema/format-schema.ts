@@ -81,6 +81,9 @@ const formatSettings = z.strictObject({
       'The path of the records from the root. XML: the names of the elements, `source/job`; `*` stands for any one name. JSON: the names that lead to the list, `data/jobs`; lists on the way are passed through; without it, the document itself is the list.',
     ),
   key: keySchema,
+  skip: conditionsSchema
+    .optional()
+    .describe('Records that are not postings: those of which these conditions hold. A feed may add others.'),
   encoding: encodingSchema.optional(),
   total: pathsSchema
     .default([])

@@ -73,11 +73,11 @@ function hasTime(): boolean {
   return waiting.length < MANY_WAITING;
 }
 
-/** Leaves unreadable records to the planning thread, which reports the reason. */
+/** Leaves unreadable and skipped records to the planning thread, which counts them. */
 function read(record: Buffer): ReadPosting | undefined {
   const parsed = format.parseRecord(record);
   const result = parsed.kind === 'tree' ? reader?.read(parsed.tree) : undefined;
-  return result?.kind === 'unreadable' ? undefined : result;
+  return result?.kind === 'unreadable' || result?.kind === 'skipped' ? undefined : result;
 }
 
 /** Splits a message's bytes into `batch`. After the end of a document, the next bytes begin another one. */

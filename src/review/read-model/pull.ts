@@ -17,6 +17,7 @@ export function pullJson(pull: PullRow, write: WriteAction) {
     unchanged: pull.unchanged,
     duplicates: pull.duplicates,
     unreadable: pull.unreadable,
+    skipped: pull.skipped,
     gone: pull.gone,
     grace: pull.grace,
     discarded: pull.discarded,

@@ -20,6 +20,7 @@ const KEYED_TABLES = [
   'record_problem',
   'override',
   'posting_note',
+  'skipped_record',
   'refuted_job',
 ] as const;
 

@@ -20,6 +20,7 @@ export interface PullFindings {
   readonly unchanged: number;
   readonly duplicates: number;
   readonly unreadable: number;
+  readonly skipped: number;
   /** Postings that the site has, or may have, but the feed no longer has; 0 unless the feed is proven complete. */
   readonly gone: number;
   /** The gone postings that are within their grace. */
@@ -38,15 +39,15 @@ export async function commitPull(
 ): Promise<void> {
   const { pull, feed, site } = pullTx.subject;
   const open = await countOpen(pullTx.session, feed);
-  const { complete, seen, unchanged, duplicates, unreadable, gone, grace } = findings;
+  const { complete, seen, unchanged, duplicates, unreadable, skipped, gone, grace } = findings;
   const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
   checkAccounts(
-    { seen, unchanged, created: 0, updated: 0, rejected, in_doubt, pending, failed, duplicates, unreadable },
+    { seen, unchanged, created: 0, updated: 0, rejected, in_doubt, pending, failed, duplicates, unreadable, skipped },
     complete ? { gone, deleted: 0, held, kept, grace, pendingDeletes, failedDeletes } : undefined,
   );
   await pullTx.session.query(
     `update pull set committed_at = now(), complete = $2, shortfalls = $3, seen = $4, unchanged = $5, duplicates = $6,
-       unreadable = $7, gone = $8, grace = $9, bytes = $10 where id = $1`,
+       unreadable = $7, gone = $8, grace = $9, bytes = $10, skipped = $11 where id = $1`,
     [
       pull,
       findings.complete,
@@ -58,6 +59,7 @@ export async function commitPull(
       findings.gone,
       findings.grace,
       findings.bytes,
+      findings.skipped,
     ],
   );
   await writeFeedState(pullTx.session, { ...state, feed, site, pull, holds: open.held > 0 });
@@ -80,7 +82,8 @@ export function commitUnmodified(db: Database, subject: PullSubject): Promise<vo
     const gone = open.held + open.kept + open.pendingDeletes + open.failedDeletes;
     await tx.query(
       `update pull set committed_at = now(), complete = true, seen = l.seen, duplicates = l.duplicates,
-         unreadable = l.unreadable, unchanged = l.seen - l.duplicates - l.unreadable - $2, gone = $3
+         unreadable = l.unreadable, skipped = l.skipped,
+         unchanged = l.seen - l.duplicates - l.unreadable - l.skipped - $2, gone = $3
        from feed_state f join pull l on l.id = f.current_pull where f.feed = $4 and pull.id = $1`,
       [pull, waiting, gone, feed],
     );

@@ -23,6 +23,7 @@ export interface PullRow {
   readonly unchanged: number;
   readonly duplicates: number;
   readonly unreadable: number;
+  readonly skipped: number;
   readonly gone: number;
   readonly grace: number;
   /** Seen records that a person had discarded when the pull ended. */
@@ -79,7 +80,7 @@ export async function giveUpPull(db: Queryable, pull: number, message: string): 
 }
 
 const COLUMNS = `id, feed, started_at as "startedAt", committed_at as "committedAt", finished_at as "finishedAt", status,
-  complete, shortfalls, notes, seen, unchanged, duplicates, unreadable, gone, grace, discarded, bytes, duration_ms as "durationMs",
+  complete, shortfalls, notes, seen, unchanged, duplicates, unreadable, skipped, gone, grace, discarded, bytes, duration_ms as "durationMs",
   taken_over_by as "takenOverBy", left_open as "leftOpen"`;
 
 export async function findPull(db: Queryable, pull: number): Promise<PullRow | undefined> {

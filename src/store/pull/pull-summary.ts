@@ -10,7 +10,7 @@ import { newestHoldReason } from '../review/overview.ts';
 import { countNoted, countRepaired } from './posting-notes.ts';
 import { findPull } from './pull-row.ts';
 
-/** Counts of one pull (README, "What sync prints"). Seen: unchanged to unreadable; gone: deleted to failed_deletes. */
+/** Counts of one pull (README, "What sync prints"). Seen: unchanged to skipped, without deleted and held; gone: deleted to failed_deletes. */
 export interface PullSummary {
   readonly feed: FeedName;
   readonly pull: number;
@@ -27,6 +27,7 @@ export interface PullSummary {
   readonly failed: number;
   readonly duplicates: number;
   readonly unreadable: number;
+  readonly skipped: number;
   readonly gone: number;
   readonly grace: number;
   readonly kept: number;
@@ -85,11 +86,11 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
     const repaired = await countRepaired(tx, row.feed);
     const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = outcomeCounts;
     const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
-    const { seen, duplicates, unreadable, grace } = row;
+    const { seen, duplicates, unreadable, skipped, grace } = row;
     const unchanged = row.unchanged + nothing;
     const gone = row.gone - dropped;
     checkAccounts(
-      { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable },
+      { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable, skipped },
       row.complete ? { gone, deleted, held, kept, grace, pendingDeletes, failedDeletes } : undefined,
     );
     const summary = {
@@ -108,6 +109,7 @@ export async function summarisePull(db: Database, pull: number): Promise<PullSta
       failed,
       duplicates,
       unreadable,
+      skipped,
       gone,
       grace,
       kept,

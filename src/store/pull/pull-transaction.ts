@@ -12,6 +12,7 @@ import { type Cell, RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, LentSession } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { type NotedPosting, PostingNotes } from './posting-notes.ts';
+import { loadSkippedIndex, removeSkipped, SKIPPED_COLUMNS } from './skipped-records.ts';
 
 /** The feed that a pull reads. */
 export interface PullSubject {
@@ -64,8 +65,10 @@ export class PullTransaction {
   readonly #changes: RowCopier;
   readonly #desiredChanges: RowCopier;
   readonly #pendingSame: RowCopier;
+  readonly #skipped: RowCopier;
   #sending: Promise<void> = Promise.resolve();
   #nothingKnown = false;
+  #hasSkipped = false;
   /** Changes written for postings without an open change. */
   added = 0;
   /** Changes that may supersede an open one. */
@@ -82,6 +85,7 @@ export class PullTransaction {
     this.#changes = new RowCopier(session, 'change', CHANGE_COLUMNS);
     this.#desiredChanges = new RowCopier(session, 'superseding_change', CHANGE_COLUMNS);
     this.#pendingSame = new RowCopier(session, 'pending_same', PENDING_SAME_COLUMNS);
+    this.#skipped = new RowCopier(session, 'skipped_record', SKIPPED_COLUMNS);
   }
 
   static async open(db: Database, subject: PullSubject): Promise<PullTransaction> {
@@ -108,13 +112,20 @@ export class PullTransaction {
     return this.#nothingKnown;
   }
 
+  /** Whether earlier pulls skipped records of the feed. */
+  get hasSkipped(): boolean {
+    return this.#hasSkipped;
+  }
+
   async loadIndex(): Promise<RecordIndex> {
     const { feed } = this.subject;
-    const known = await this.session.query(
-      `select from mapping where feed = $1 union all select from change where feed = $1 limit 1`,
+    const [known] = await this.session.query<{ any: boolean; skipped: boolean }>(
+      `select exists (select from mapping where feed = $1) or exists (select from change where feed = $1) as any,
+         exists (select from skipped_record where feed = $1) as skipped`,
       [feed],
     );
-    this.#nothingKnown = known.length === 0;
+    this.#nothingKnown = known?.any === false;
+    this.#hasSkipped = known?.skipped === true;
     return loadRecordIndex(this.session, this.subject.feed);
   }
 
@@ -179,10 +190,30 @@ export class PullTransaction {
     await this.notes.add(worth);
   }
 
+  /** The records that earlier pulls skipped, if any. Call {@link loadIndex} first. */
+  async loadSkipped(): Promise<RecordIndex | undefined> {
+    return this.#hasSkipped ? loadSkippedIndex(this.session, this.subject.feed) : undefined;
+  }
+
+  /** Records the hashes of records that are skipped for the first time; small numbers wait for more, or for {@link flush}. */
+  async addSkipped(hashes: readonly Buffer[]): Promise<void> {
+    if (hashes.length === 0) return;
+    this.#skipped.add(hashes.map((hash) => [this.subject.feed, hash]));
+    if (this.#skipped.waiting < SENT_BYTES) return;
+    await this.#sending;
+    await this.#skipped.send();
+  }
+
+  /** Forgets skipped records that the feed no longer has. */
+  async removeSkipped(hashes: Iterable<Buffer>): Promise<void> {
+    if (this.#hasSkipped) await removeSkipped(this.session, this.subject.feed, hashes);
+  }
+
   /** Writes the remaining rows: afterwards the tables hold everything that was added. */
   async flush(): Promise<void> {
     await this.#sending;
     await this.#changes.send();
+    await this.#skipped.send();
   }
 
   /** Writes changes that may supersede open ones. */

@@ -16,21 +16,23 @@ export interface UnchangedFeed {
 }
 
 /**
- * Commits the pull if the feed's mappings have exactly these record hashes and the feed has no open changes, notes or review
- * entries. Returns whether it committed; if not, nothing was written.
+ * Commits the pull if the feed's mappings and skipped records have exactly these record hashes and the feed has no open
+ * changes, notes or review entries. Returns whether it committed; if not, nothing was written.
  */
 export function commitUnchanged(db: Database, subject: PullSubject, found: UnchangedFeed): Promise<boolean> {
   const { pull, feed, site } = subject;
   const { hashes, bytes, version } = found;
   return db.transaction(async (tx) => {
     await Promise.all([noWait(tx), lockOutcomes(tx, feed)]);
-    if (!(await isUnchanged(tx, subject, found))) return false;
+    const skipped = await skippedIfUnchanged(tx, subject, found);
+    if (skipped === undefined) return false;
     await refuseOvertaken(tx, feed, pull);
     await takeOver({ session: tx, subject });
     await Promise.all([
       tx.query(
-        `update pull set committed_at = now(), complete = true, seen = $2, unchanged = $2, bytes = $3 where id = $1`,
-        [pull, hashes.size, bytes],
+        `update pull set committed_at = now(), complete = true, seen = $2, unchanged = $5, bytes = $3, skipped = $4
+         where id = $1`,
+        [pull, hashes.size, bytes, skipped, hashes.size - skipped],
       ),
       writeFeedState(tx, { feed, site, pull, version, holdReason: undefined, holds: false, keyRule: undefined }),
     ]);
@@ -41,16 +43,23 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
 /** Does not wait for the disk: the next pull would find out the same again. */
 const noWait = (tx: Queryable) => tx.query('set local synchronous_commit = off');
 
-async function isUnchanged(tx: Queryable, { feed }: PullSubject, { hashes }: UnchangedFeed) {
-  const [row] = await tx.query<{ same: boolean }>(
+/** The number of skipped records; `undefined`: something has changed, or is open. */
+async function skippedIfUnchanged(
+  tx: Queryable,
+  { feed }: PullSubject,
+  { hashes }: UnchangedFeed,
+): Promise<number | undefined> {
+  const [row] = await tx.query<{ same: boolean; skipped: number }>(
     `select not exists (select from change where feed = $1)
        and not exists (select from record_problem where feed = $1)
        and not exists (select from posting_note where feed = $1)
-       and (select count(*) from mapping where feed = $1) = $3
-       and (select count(distinct record_hash) from mapping
-         where feed = $1 and missing_pulls = 0 and record_hash = any($2::bytea[])) = $3 as same
-     from feed_state f where f.feed = $1`,
+       and (select count(*) from mapping where feed = $1) + s.n = $3
+       and (select count(distinct record_hash) from (
+         select record_hash from mapping where feed = $1 and missing_pulls = 0 and record_hash = any($2::bytea[])
+         union all select record_hash from skipped_record where feed = $1 and record_hash = any($2::bytea[])) r) = $3 as same,
+       s.n as skipped
+     from feed_state f, (select count(*) as n from skipped_record where feed = $1) s where f.feed = $1`,
     [feed, [...hashes].map((hash) => Buffer.from(hash, 'hex')), hashes.size],
   );
-  return row?.same === true;
+  return row?.same === true ? row.skipped : undefined;
 }

@@ -1,0 +1,214 @@
+// Records that a rule skips: counted in every pull, recognised without parsing, and a live job whose record is skipped is gone
+// like any other, behind the same guard.
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { planFeed } from '../../src/pull/plan-feed.ts';
+import { pullJson } from '../../src/review/read-model/pull.ts';
+import { feedSetups } from '../../src/runtime/feed-setups.ts';
+import { listPulls } from '../../src/store/pull/pull-row.ts';
+import { checkCounts } from '../laws/laws.ts';
+import { acme } from '../review/stage.ts';
+import { feedXml, posting, postings, recordXml, type TestPosting } from '../support/indeed-feed.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+afterEach(() => mirror.close());
+
+const DRAFTS = { skip: '{ city: Draft }' };
+const draft = (key: string, fields: Omit<TestPosting, 'key' | 'city'> = {}) =>
+  posting(key, { ...fields, city: 'draft' });
+const live = postings(8);
+/** The feed, in which the postings with these keys are drafts. */
+const withDrafts = (...keys: string[]) => live.map((one) => (keys.includes(one.key) ? draft(one.key) : one));
+
+async function sync(list?: readonly TestPosting[]) {
+  if (list !== undefined) await mirror.writeFeed(feedXml(list));
+  const report = await mirror.sync();
+  checkCounts(report);
+  return report;
+}
+
+async function stored(): Promise<number> {
+  const [row] = await (await mirror.app()).db.query<{ n: number }>('select count(*) as n from skipped_record');
+  return row?.n ?? -1;
+}
+
+async function configure(from: string, to: string): Promise<void> {
+  const text = await readFile(mirror.configPath, 'utf8');
+  await mirror.stopEngine();
+  await writeFile(mirror.configPath, text.replace(from, to));
+}
+
+describe('drafts', () => {
+  it('are counted, not sent, and known in the next pull', async () => {
+    mirror = await openMirror({ feed: DRAFTS });
+    const list = [...live, draft('d1'), draft('d2'), draft('d3', { state: 'Jalisco' })];
+    expect(await sync(list)).toMatchObject({ status: 'mirrored', seen: 11, created: 8, skipped: 3, rejected: 0 });
+    expect((await mirror.siteJobs()).size).toBe(8);
+    expect(await stored()).toBe(3);
+    expect(await sync()).toMatchObject({ seen: 11, unchanged: 8, skipped: 3, requests: 0, gone: 0 });
+    expect(await sync([...list.slice(0, -1), draft('d4'), draft('d5')])).toMatchObject({ unchanged: 8, skipped: 4 });
+    expect(await stored()).toBe(4);
+    const { db, writeAction } = await mirror.app();
+    const [pull] = await listPulls(db, acme, 1);
+    expect(pull === undefined ? undefined : pullJson(pull, writeAction)).toMatchObject({ seen: 12, skipped: 4 });
+  });
+
+  it('that are published are created', async () => {
+    mirror = await openMirror({ feed: DRAFTS });
+    await sync(withDrafts('p1', 'p2'));
+    expect(await sync(withDrafts('p2'))).toMatchObject({ created: 1, unchanged: 6, skipped: 1 });
+    expect(await stored()).toBe(1);
+  });
+
+  it('are counted in a plan, which stores nothing', async () => {
+    mirror = await openMirror({ feed: DRAFTS });
+    await mirror.writeFeed(feedXml(withDrafts('p1')));
+    const { db, log, config } = await mirror.app();
+    const [setup] = feedSetups(config, ['acme']);
+    const context = { db, log, signal: new AbortController().signal };
+    const end = await planFeed(setup ?? expect.fail(), context, () => undefined);
+    expect(end).toMatchObject({ kind: 'planned', seen: 8, skipped: 1 });
+    expect(await stored()).toBe(0);
+  });
+
+  it('with equal bytes are each counted as skipped', async () => {
+    mirror = await openMirror({ feed: DRAFTS });
+    const list = [...live, draft('d1'), draft('d1'), draft('d1')];
+    for (const pull of [1, 2]) {
+      expect(await sync(list), `pull ${pull}`).toMatchObject({ seen: 11, skipped: 3, duplicates: 0 });
+    }
+    expect(await stored()).toBe(1);
+  });
+
+  it('with the key of a posting are no duplicates of it, whichever comes first', async () => {
+    mirror = await openMirror({ feed: DRAFTS });
+    const list = [draft('p1'), ...live, draft('p2')];
+    expect(await sync(list)).toMatchObject({ status: 'mirrored', created: 8, skipped: 2, duplicates: 0, review: 0 });
+    expect(await sync(list.toReversed())).toMatchObject({ unchanged: 8, skipped: 2, requests: 0 });
+  });
+
+  it('without a key are skipped; a record that cannot be read never is', async () => {
+    mirror = await openMirror({ feed: DRAFTS });
+    const keyless = recordXml(draft('x'))
+      .replace('<referencenumber>', '<other>')
+      .replace('</referencenumber>', '</other>');
+    await mirror.writeFeed(feedXml(live).replace('</source>', `${keyless}</source>`));
+    expect(await sync()).toMatchObject({ complete: true, skipped: 1, unreadable: 0 });
+    const broken = recordXml(draft('x')).replace('</city>', ' & </city>').replace('draft', 'draft</city><city>');
+    await mirror.writeFeed(feedXml(live.slice(1)).replace('</source>', `${broken}</source>`));
+    expect(await sync()).toMatchObject({ complete: false, skipped: 0, unreadable: 1, deleted: 0 });
+    expect((await mirror.siteJobs()).size).toBe(8);
+  });
+});
+
+it('skips records of a large feed, which is split and parsed in a thread', async () => {
+  mirror = await openMirror({ feed: DRAFTS });
+  const long = 'x'.repeat(70_000);
+  const many = Array.from({ length: 40 }, (_, at) => posting(`k${at}`, { description: long }));
+  const list = many.map((one, at) => (at % 4 === 0 ? { ...one, city: 'Draft' } : one));
+  expect(await sync(list)).toMatchObject({ seen: 40, created: 30, skipped: 10 });
+  expect(await sync()).toMatchObject({ unchanged: 30, skipped: 10, requests: 0 });
+});
+
+describe('a live posting that becomes a draft', () => {
+  it('is deleted after a complete pull only', async () => {
+    mirror = await openMirror({ feed: DRAFTS });
+    await sync(live);
+    const whole = feedXml(withDrafts('p1'));
+    await mirror.writeFeed(whole.slice(0, whole.lastIndexOf('<job>')));
+    expect(await sync()).toMatchObject({ complete: false, skipped: 1, deleted: 0 });
+    expect(await sync(withDrafts('p1'))).toMatchObject({ complete: true, skipped: 1, gone: 1, deleted: 1 });
+    expect((await mirror.siteJobs()).has('p1')).toBe(false);
+    expect(await sync(live)).toMatchObject({ created: 1, skipped: 0 });
+  });
+
+  it('has its grace', async () => {
+    mirror = await openMirror({ feed: { ...DRAFTS, delete_guard: '{ missing_pulls: 2 }' } });
+    await sync(live);
+    expect(await sync(withDrafts('p1'))).toMatchObject({ skipped: 1, grace: 1, deleted: 0 });
+    expect(await sync(withDrafts('p1'))).toMatchObject({ skipped: 1, grace: 0, deleted: 1 });
+  });
+
+  it('leaves review if it was rejected, as if it were gone', async () => {
+    mirror = await openMirror({ feed: DRAFTS });
+    expect(await sync([...live, posting('bad', { state: 'Jalisco' })])).toMatchObject({ rejected: 1, review: 1 });
+    expect(await sync([...live, draft('bad', { state: 'Jalisco' })])).toMatchObject({
+      rejected: 0,
+      review: 0,
+      skipped: 1,
+    });
+  });
+});
+
+describe('the rule', () => {
+  it('that skips everything deletes nothing until a person approves', async () => {
+    const few = live.slice(0, 3);
+    mirror = await openMirror({ feed: { skip: '{ city: Draft }' } });
+    await sync(few);
+    await configure('city: Draft', 'city: [Draft, Boston]');
+    const report = await sync();
+    expect(report).toMatchObject({ complete: true, seen: 3, skipped: 3, gone: 3, held: 3, deleted: 0 });
+    expect(report.message).toContain(
+      "the feed's rule skips all of its records: all 3 of its live jobs would be deleted",
+    );
+    expect(report.message).toContain("nothing was mirrored: all 3 postings were skipped by the feed's rule");
+    await configure('city: [Draft, Boston]', 'city: Draft');
+    expect(await sync()).toMatchObject({ unchanged: 3, skipped: 0, gone: 0, held: 0, requests: 0 });
+    expect((await mirror.siteJobs()).size).toBe(3);
+  });
+
+  it('holds even beside an unreadable record that a person has discarded', async () => {
+    mirror = await openMirror({ feed: { skip: '{ city: Draft }' } });
+    await sync(live.slice(0, 3));
+    const broken = recordXml(posting('x')).replace('MA</state>', 'MA &</state>');
+    await mirror.writeFeed(
+      feedXml(withDrafts('p1', 'p2', 'p3').slice(0, 3)).replace('</source>', `${broken}</source>`),
+    );
+    await sync();
+    const { db } = await mirror.app();
+    await db.query('update record_problem set discarded = true');
+    expect(await sync()).toMatchObject({ complete: true, skipped: 3, unreadable: 1, held: 3, deleted: 0 });
+  });
+
+  it('that is added, changed and removed reads every record again', async () => {
+    mirror = await openMirror({ feed: { ...DRAFTS, delete_guard: '{ percent: 100, count: 100 }' } });
+    const list = [...live.slice(0, 5), ...['p6', 'p7'].map((key) => posting(key, { city: 'Salem' })), draft('d1')];
+    expect(await sync(list)).toMatchObject({ created: 7, skipped: 1 });
+    await configure('{ city: Draft }', '[{ city: Draft }, { city: Salem }]');
+    expect(await sync()).toMatchObject({ unchanged: 5, skipped: 3, deleted: 2 });
+    expect(await stored()).toBe(3);
+    await configure(`    skip: [{ city: Draft }, { city: Salem }]\n`, '');
+    expect(await sync()).toMatchObject({ unchanged: 5, skipped: 0, created: 3 });
+    expect(await stored()).toBe(0);
+    expect(await sync()).toMatchObject({ unchanged: 8, requests: 0 });
+  });
+
+  it('skips all of a new feed, and says so', async () => {
+    mirror = await openMirror({ feed: { skip: '{ city: Boston }' } });
+    for (const pull of [1, 2]) {
+      const report = await sync(live);
+      expect(report, `pull ${pull}`).toMatchObject({ status: 'mirrored', seen: 8, skipped: 8, created: 0 });
+      expect(report.message).toContain("nothing was mirrored: all 8 postings were skipped by the feed's rule");
+    }
+  });
+});
+
+it('keeps the count when the source has nothing new', async () => {
+  const server = createServer((request, response) => {
+    const known = request.headers['if-none-match'] === '"1"';
+    response.writeHead(known ? 304 : 200, { etag: '"1"', 'content-type': 'application/xml' });
+    response.end(known ? undefined : feedXml(withDrafts('p1', 'p2')));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    mirror = await openMirror({ feed: { ...DRAFTS, source } });
+    expect(await sync()).toMatchObject({ created: 6, skipped: 2 });
+    expect(await sync()).toMatchObject({ status: 'not_modified', seen: 8, unchanged: 6, skipped: 2 });
+  } finally {
+    server.close();
+  }
+});
