@@ -1,6 +1,7 @@
 // Builds where a feed comes from: the kind of source, which its written form shows, and what that kind needs.
 import { resolve } from 'node:path';
 import type { FeedSource } from '../feed/feed-reading.ts';
+import type { TableLayout } from '../feed/format/format.ts';
 import type { HttpCredentials, Paging, SourceConfig } from '../feed/source/sources.ts';
 import { type Environment, fillText } from './environment.ts';
 import type { WrittenFeed } from './schema/feed-schema.ts';
@@ -26,6 +27,7 @@ export function makeSource(parts: SourceParts): FeedSource {
     recordPath: format.records ?? '',
     encoding: feed.encoding ?? format.encoding,
     lenient: feed.lenient,
+    ...tableLayoutOf(parts),
     // A page states the total of all pages, which the source compares itself.
     totalPaths: from.kind === 'pages' ? [] : format.total,
     limits: {
@@ -39,10 +41,24 @@ export function makeSource(parts: SourceParts): FeedSource {
   };
 }
 
+/** Only tables have a layout. */
+function tableLayoutOf({ feed, format }: Pick<SourceParts, 'feed' | 'format'>): { table?: TableLayout } {
+  if (format.type !== 'csv') return {};
+  const {
+    delimiter,
+    columns,
+    skip_rows: skipRows = 0,
+    allow_missing_cells: allowMissingCells = false,
+  } = format.csv ?? {};
+  return { table: { delimiter, columns, skipRows, allowMissingCells, keyPaths: feed.key ?? format.key } };
+}
+
 /** What is asked of a source that offers several formats. */
 const MEDIA_TYPES = {
   xml: 'application/xml, text/xml, */*;q=0.5',
   json: 'application/json, */*;q=0.5',
+  jsonl: 'application/x-ndjson, application/jsonl, application/json;q=0.9, */*;q=0.5',
+  csv: 'text/csv, text/tab-separated-values, */*;q=0.5',
 } as const satisfies Record<WrittenFormat['type'], string>;
 
 export const isWebAddress = (source: string): boolean => /^https?:\/\//i.test(source);
@@ -77,6 +93,8 @@ function makeSourceConfig({ feed, format, credentials, env, folder }: SourcePart
       encoding: feed.encoding ?? format.encoding,
       totalPaths: format.total,
       maxRecordBytes: limits.max_record_bytes,
+      lenient: feed.lenient,
+      ...tableLayoutOf({ feed, format }),
     },
     limits: {
       maxPages: pages.max_pages,

@@ -1,5 +1,6 @@
 // Types of reading a feed: the source, the sink that receives its records, and the result.
 import type { RecordBatch } from './batch/record-batch.ts';
+import type { TableLayout } from './format/format.ts';
 import type { FormatName } from './format/formats.ts';
 import type { SourceConfig } from './source/sources.ts';
 
@@ -13,6 +14,8 @@ export interface FeedSource {
   readonly encoding?: string;
   /** Repair records that are not well-formed, if possible. */
   readonly lenient?: boolean;
+  /** For tables: how they are laid out. */
+  readonly table?: TableLayout;
   /** Paths from the root of elements or attributes that declare the number of records, if any. */
   readonly totalPaths: readonly string[];
   readonly limits: FeedLimits;

@@ -41,8 +41,8 @@ export async function readDocuments(
   sink: RecordSink,
   context: DocumentsContext,
 ): Promise<Extract<FeedReading, { kind: 'read' | 'failed' }>> {
-  const { format, recordPath, totalPaths, limits } = source;
-  const options = { format, recordPath, totalPaths, maxRecordBytes: limits.maxRecordBytes };
+  const { format, recordPath, totalPaths, limits, lenient, table } = source;
+  const options = { format, recordPath, totalPaths, maxRecordBytes: limits.maxRecordBytes, lenient, table };
   const { threadsFromBytes: threadsFrom, prefetchMapping } = context;
   const splitting = startSplitting(options, sink, { threadsFrom, prefetchMapping });
   const reading: Reading = {
@@ -96,7 +96,8 @@ async function readDocument(
   { onProgress, signal, stop }: DocumentsContext,
 ): Promise<{ readonly broken: BrokenOff | undefined; readonly refused: boolean }> {
   const report = () => onProgress?.({ ...size, records: splitting.records, totalCompressedBytes });
-  const unpacked = bounded(decompress(counted(document.chunks, size)), size, source.limits);
+  const length = { isProven: document.isEndProven ?? false };
+  const unpacked = bounded(decompress(counted(document.chunks, size), length), size, source.limits);
   let broken: BrokenOff | undefined;
   try {
     for await (const chunk of toUtf8(unpacked, { configured: source.encoding, transport: document.charset })) {
@@ -111,7 +112,7 @@ async function readDocument(
   } catch (error) {
     broken = brokenOff(error, signal);
   }
-  const end = await splitting.endDocument();
+  const end = await splitting.endDocument(broken === undefined && length.isProven);
   ends.add(document, end, broken?.message);
   report();
   return { broken, refused: end.refusal !== undefined };

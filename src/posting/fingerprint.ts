@@ -29,11 +29,14 @@ export interface RecordReading {
   readonly encoding?: string;
   /** Whether records that are not well-formed are repaired. */
   readonly lenient?: boolean;
+  /** How a table is laid out. */
+  readonly table?: object;
 }
 
 /** Sixteen bytes that identify one way of reading records. */
-export function interpretationOf({ fingerprint, format, recordPath, encoding, lenient }: RecordReading): Buffer {
+export function interpretationOf({ fingerprint, format, recordPath, encoding, lenient, table }: RecordReading): Buffer {
   const parts = [fingerprint, format, recordPath, encoding ?? null, lenient === true];
+  if (table !== undefined) parts.push(JSON.stringify(table, sortNames));
   return hash('sha256', JSON.stringify(parts), 'buffer').subarray(0, HASH_BYTES);
 }
 

@@ -18,12 +18,12 @@ export class MalformedPathError extends Error {
   override readonly name = 'MalformedPathError';
 }
 
-const NAME = /(\*|@?[^/[\]@*={}'"]+)/y;
+const NAME = /(\*|@?[^/[\]@*={}'"]+)|'([^']+)'|"([^"]+)"/y;
 const CONDITION = /\[\s*([^=[\]'"]+?)\s*=\s*(?:'([^']*)'|"([^"]*)"|([^'"\]]*))\s*\]/y;
 
 /**
- * Parses `a/b` (elements), `@id` and `a/@id` (attributes, last step only), `*` (any element) and conditions on a step,
- * `a[b=text]`, `a[@type='text']`. A name without a prefix matches any prefix. Throws {@link MalformedPathError}.
+ * Parses `a/b` (elements), `@id` and `a/@id` (attributes, last step only), `*` (any element), names in quotes, which may
+ * contain any of these characters, and conditions on a step, `a[b=text]`, `a[@type='text']`. A name without a prefix matches any prefix. Throws {@link MalformedPathError}.
  */
 export function parseValuePath(source: string): ValuePath {
   const malformed = (why: string) =>
@@ -32,6 +32,7 @@ export function parseValuePath(source: string): ValuePath {
     );
   const steps: Step[] = [];
   let at = 0;
+  let isAttribute = false;
   const take = (pattern: RegExp): RegExpExecArray | undefined => {
     pattern.lastIndex = at;
     const match = pattern.exec(source);
@@ -39,13 +40,15 @@ export function parseValuePath(source: string): ValuePath {
     return match ?? undefined;
   };
   do {
-    if (steps.at(-1)?.name.startsWith('@')) throw malformed('continues after an attribute, which has no children');
-    const name = take(NAME)?.[1]?.trim();
+    if (isAttribute) throw malformed('continues after an attribute, which has no children');
+    const [, plain, single, double] = take(NAME) ?? [];
+    const name = single ?? double ?? plain?.trim();
+    isAttribute = plain?.startsWith('@') === true;
     if (name === undefined || name === '' || name === '@') throw malformed(`has no name at character ${at + 1}`);
     const conditions: Step['conditions'][number][] = [];
     for (let match = take(CONDITION); match !== undefined; match = take(CONDITION)) {
-      const [, path = '', single, double, bare = ''] = match;
-      conditions.push({ path: parseValuePath(path), value: single ?? double ?? bare.trim() });
+      const [, path = '', inSingle, inDouble, bare = ''] = match;
+      conditions.push({ path: parseValuePath(path), value: inSingle ?? inDouble ?? bare.trim() });
     }
     steps.push({ name, conditions });
   } while (source[at++] === '/');

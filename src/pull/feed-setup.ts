@@ -1,6 +1,7 @@
 // What pulling one feed needs: its setup and the context of the process.
 import type { Logger } from 'pino';
 import type { FeedSource } from '../feed/feed-reading.ts';
+import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/formats.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
@@ -21,6 +22,8 @@ export interface RecordRules {
   readonly lenient?: boolean;
   /** The feed consists of pages, of which no two may have the same posting. */
   readonly isPaged?: boolean;
+  /** For tables: how they are laid out. */
+  readonly table?: TableLayout;
 }
 
 /** One feed, ready to be pulled. */

@@ -29,12 +29,12 @@ export interface RecordReader {
 
 /** Compiles how the records of a feed are parsed and edited. Throws `MalformedPathError` for an invalid key path. */
 export function compileRecordReader(rules: RecordRules, edits: Edits): RecordReader {
-  const { mapping, reader, lenient = false } = rules;
+  const { mapping, reader, lenient = false, table } = rules;
   const format = formatOf(rules.format);
   const recoverKey = format.compileKeyRecovery(mapping.key);
 
   const parse = (bytes: Buffer): ReadPosting | Unreadable | Skipped => {
-    const parsed = format.parseRecord(bytes, { lenient });
+    const parsed = format.parseRecord(bytes, { lenient, table });
     if (parsed.kind === 'unreadable') return { ...parsed, key: recoverKey(bytes) };
     const read = reader.read(parsed.tree);
     if (read.kind === 'skipped') return read;
@@ -61,7 +61,7 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
 }
 
 function withRepairs(read: ReadPosting, repairs: readonly string[]): ReadPosting {
-  const message = `the record is not well-formed XML, and was repaired: ${repairs.join(', ')}`;
+  const message = `the record is not well-formed, and was repaired: ${repairs.join(', ')}`;
   const notes = [...read.posting.notes, { message, repaired: true as const }];
   return { ...read, posting: { ...read.posting, notes } };
 }

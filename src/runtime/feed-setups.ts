@@ -68,6 +68,7 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       guard: feed.guard,
       lenient: feed.source.lenient,
       isPaged: kindOf(feed.source.from).isPaged,
+      table: feed.source.table,
       minRecords: feed.minRecords,
       configured,
     };

@@ -676,6 +676,30 @@ describe('mistakes', () => {
       /feeds.acme.format.records: must be the names that lead from the root to the list of records/,
     ],
     [
+      'a records path of a table',
+      withLines({ feed: ['format: { type: csv, records: a, key: id, fields: { title: a, location-state: b } }'] }),
+      /feeds.acme.format.records: works only with type: xml and type: json, because with type: csv every row is a record/,
+    ],
+    [
+      'a total of JSON Lines',
+      withLines({ feed: ['format: { type: jsonl, total: a, key: id, fields: { title: a, location-state: b } }'] }),
+      /feeds.acme.format.total: works only with type: xml and type: json, because type: jsonl has nothing but records/,
+    ],
+    [
+      'the layout of a table in another format',
+      withLines({
+        feed: ["format: { type: json, csv: { delimiter: ';' }, key: id, fields: { title: a, location-state: b } }"],
+      }),
+      /feeds.acme.format.csv: works only with type: csv/,
+    ],
+    [
+      'an unusual delimiter',
+      withLines({
+        feed: ["format: { type: csv, csv: { delimiter: '~' }, key: id, fields: { title: a, location-state: b } }"],
+      }),
+      /feeds.acme.format.csv.delimiter: must be one of/,
+    ],
+    [
       'a format of an unknown type',
       withLines({ feed: ['format: { type: toml, key: id, fields: { title: a, location-state: b } }'] }),
       /feeds.acme.format.type: must be one of/,

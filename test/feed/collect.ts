@@ -54,6 +54,7 @@ export function splitAs(
   document: string | Buffer,
   options: Partial<SplitOptions> = {},
   sizes: readonly number[] = [1e9],
+  isEndProven = true,
 ) {
   const sink = collect();
   const splitter = formatOf(format).createSplitter(
@@ -65,7 +66,7 @@ export function splitAs(
     splitter.push(reused);
     reused.fill('<');
   }
-  const { shortfalls, declaredTotal } = splitter.finish();
+  const { shortfalls, declaredTotal } = splitter.finish(isEndProven);
   return {
     records: sink.records,
     oversized: sink.oversizedRecords,

@@ -43,7 +43,7 @@ async function splitAll(
         await splitting.push(reused);
         reused.fill('<');
       }
-      ends.push(await splitting.endDocument());
+      ends.push(await splitting.endDocument(true));
     }
     return { ends, counted: splitting.records, records: sink.records, oversized: sink.oversizedRecords };
   } finally {
@@ -251,7 +251,7 @@ async function pushAll(splitting: Splitting, document: Buffer, onPush = () => {}
     await splitting.push(chunk);
     onPush();
   }
-  await splitting.endDocument();
+  await splitting.endDocument(true);
 }
 
 const fail = (message: string): never => {

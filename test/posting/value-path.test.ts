@@ -6,6 +6,8 @@ import { recordTree } from './record-tree.ts';
 
 const personio: RecordTree = {
   '@id': '77',
+  'Place (City/State)': 'Lansing, MI',
+  '@graph': { 'a b': 'inner' },
   office: 'Berlin',
   jobDescriptions: {
     jobDescription: [
@@ -30,6 +32,8 @@ describe('textsAt', () => {
   const cases: [name: string, path: string, texts: string[]][] = [
     ['an element', 'office', ['Berlin']],
     ['an attribute of the record', '@id', ['77']],
+    ['a name in quotes', "'Place (City/State)'", ['Lansing, MI']],
+    ['a name in double quotes, and a step after it', '"@graph"/"a b"', ['inner']],
     ['an attribute of an element', 'link/@rel', ['alternate']],
     ['the text beside attributes', 'location', ['Lansing']],
     ['the text of an element and of those in it', 'mixed', ['before bold after']],

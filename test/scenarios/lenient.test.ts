@@ -29,7 +29,7 @@ it('mirrors repaired records, and reports them', async () => {
   expect((await mirror.siteJobs()).get('p1')?.title).toBe('R & D, 1 < 2');
   const { db } = await mirror.app();
   expect((await readStory(db, acme, postingKey('p1'))).notes).toEqual([
-    { repaired: true, message: 'the record is not well-formed XML, and was repaired: 1 bare "&", 1 bare "<"' },
+    { repaired: true, message: 'the record is not well-formed, and was repaired: 1 bare "&", 1 bare "<"' },
   ]);
   expect(await mirror.sync()).toMatchObject({ unchanged: 8, requests: 0, repaired: 1 });
 

@@ -71,14 +71,42 @@ export const encodingSchema = z
   .min(1)
   .describe('The character encoding, if the feed declares a wrong one: `windows-1252`.');
 
+const csvSchema = z.strictObject({
+  delimiter: z
+    .enum([',', ';', '|', 'tab'])
+    .transform((delimiter) => (delimiter === 'tab' ? '\t' : delimiter))
+    .optional()
+    .describe('`,`, `;`, `|` or `tab`; by default the one that occurs most often in the header row.'),
+  columns: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('The names of the columns, for a table without a header row.'),
+  skip_rows: z
+    .int()
+    .min(0)
+    .max(1000)
+    .default(0)
+    .describe('Rows before the header row, or before the first record if there is none. Blank rows count.'),
+  allow_missing_cells: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Read rows with fewer cells than the header, as if their last cells were empty. Otherwise they are unreadable.',
+    ),
+});
+
 const formatSettings = z.strictObject({
   description: z.string().optional().describe('What the format is, for people.'),
-  type: z.enum(['xml', 'json']).default('xml').describe('`xml` or `json`.'),
+  type: z
+    .enum(['xml', 'json', 'jsonl', 'csv'])
+    .default('xml')
+    .describe('`xml`, `json`, `jsonl` (one JSON value per line) or `csv` (any table: commas, semicolons, tabs).'),
   records: z
     .string()
     .optional()
     .describe(
-      'The path of the records from the root. XML: the names of the elements, `source/job`; `*` stands for any one name. JSON: the names that lead to the list, `data/jobs`; lists on the way are passed through; without it, the document itself is the list.',
+      'The path of the records from the root. XML: the names of the elements, `source/job`; `*` stands for any one name. JSON: the names that lead to the list, `data/jobs`; lists on the way are passed through; without it, the document itself is the list. The other types have none.',
     ),
   key: keySchema,
   skip: conditionsSchema
@@ -91,19 +119,29 @@ const formatSettings = z.strictObject({
       'The path, from the root, of the number of records that the feed claims to hold, if it does. A feed with a different number is incomplete.',
     ),
   pages: pagesSchema.optional().describe('How sources of this format send their postings in pages, if they do.'),
+  csv: csvSchema.optional().describe('How a table is laid out, where its header row does not tell.'),
   fields: fieldsSchema.describe(
     'Site field: where its value comes from. A plain text is a path in the record; of a list of rules, the first one that applies and has a value is used.',
   ),
 });
 
-export const formatSchema = formatSettings.superRefine(({ type, records }, context) => {
-  const complain = (message: string): void => context.addIssue({ code: 'custom', path: ['records'], message });
+export const formatSchema = formatSettings.superRefine(({ type, records, total, csv }, context) => {
+  const complain = (message: string, setting = 'records'): void =>
+    context.addIssue({ code: 'custom', path: [setting], message });
+  if (csv !== undefined && type !== 'csv') complain('works only with type: csv', 'csv');
+  if (total.length > 0 && (type === 'csv' || type === 'jsonl')) {
+    complain(`works only with type: xml and type: json, because type: ${type} has nothing but records`, 'total');
+  }
   if (type === 'xml' && records === undefined) {
     complain('is missing; it must be element names from the root, such as source/job');
   } else if (type === 'xml' && records !== undefined && !ELEMENT_PATH.test(records)) {
     complain('must be element names from the root, such as source/job; * stands for any one name');
   } else if (type === 'json' && records !== undefined && !LIST_PATH.test(records)) {
     complain('must be the names that lead from the root to the list of records, such as data/jobs');
+  } else if ((type === 'jsonl' || type === 'csv') && records !== undefined) {
+    complain(
+      `works only with type: xml and type: json, because with type: ${type} every ${type === 'csv' ? 'row' : 'line'} is a record`,
+    );
   }
 });
 

@@ -39,11 +39,11 @@ export class SplittingHere implements Splitting {
     await this.#handOver();
   }
 
-  async endDocument(): Promise<SplitEnd> {
+  async endDocument(isEndProven: boolean): Promise<SplitEnd> {
     // A document without bytes.
     if (this.#ended) this.#beginDocument();
     this.#ended = true;
-    const end = this.#splitter.finish();
+    const end = this.#splitter.finish(isEndProven);
     await this.#handOver();
     return end;
   }

@@ -67,9 +67,9 @@ export class SplittingInThread implements Splitting {
     }
   }
 
-  async endDocument(): Promise<SplitEnd> {
+  async endDocument(isEndProven: boolean): Promise<SplitEnd> {
     await this.#send();
-    this.#post({ kind: 'end' });
+    this.#post({ kind: 'end', isEndProven });
     this.#inFlight++;
     while (this.#end === undefined) await this.#take();
     const end = this.#end;

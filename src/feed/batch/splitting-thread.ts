@@ -18,7 +18,7 @@ export interface SplittingWorkerData {
 
 export type ToSplitter =
   /** The feed's next bytes, loaded into a batch. */
-  { readonly kind: 'chunk'; readonly packed: PackedBatch } | { readonly kind: 'end' };
+  { readonly kind: 'chunk'; readonly packed: PackedBatch } | { readonly kind: 'end'; readonly isEndProven: boolean };
 
 /** The result of splitting a chunk, or of the document's end. */
 export interface SplitBatch {
@@ -86,7 +86,7 @@ function split(message: ToSplitter): Pick<SplitBatch, 'end' | 'refusal'> {
     batch = RecordBatch.empty();
     const ended = splitter;
     splitter = createSplitter();
-    return { end: ended.finish(), refusal: ended.refusal };
+    return { end: ended.finish(message.isEndProven), refusal: ended.refusal };
   }
   batch = RecordBatch.unpack(message.packed);
   splitBytes += message.packed.bytesUsed;

@@ -1,5 +1,5 @@
 // The interface for splitting a feed, whichever thread does the work.
-import type { SplitEnd, SplitOptions } from '../format/format.ts';
+import type { SplitEnd, SplitOptions, Splitter } from '../format/format.ts';
 import type { FormatName } from '../format/formats.ts';
 
 /** How the documents of a feed are split. Plain data, which a worker thread receives. */
@@ -15,8 +15,11 @@ export interface Splitting {
   readonly refusal: string | undefined;
   /** Splits the next bytes of the document, which may be reused afterwards. Throws what the sink throws. */
   push(chunk: Buffer): Promise<void>;
-  /** Ends the document; resolves when all of its records have been handed over. The next bytes begin another document. */
-  endDocument(): Promise<SplitEnd>;
+  /**
+   * Ends the document; resolves when all of its records have been handed over. The next bytes begin another document.
+   * @param isEndProven see {@link Splitter.finish}.
+   */
+  endDocument(isEndProven: boolean): Promise<SplitEnd>;
   /** Stops anything still running, whatever the outcome. */
   close(): Promise<void>;
 }

@@ -87,8 +87,8 @@ class SplittingBySize implements Splitting {
     }
   }
 
-  async endDocument(): Promise<SplitEnd> {
-    const end = await this.#current.endDocument();
+  async endDocument(isEndProven: boolean): Promise<SplitEnd> {
+    const end = await this.#current.endDocument(isEndProven);
     if (this.#here !== undefined) {
       this.#ended.bytes += this.#here.bytes.length;
       this.#ended.records += end.records;

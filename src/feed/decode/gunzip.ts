@@ -10,9 +10,13 @@ const MAX_LAYERS = 2;
 
 /**
  * Detects gzip by its first bytes (RFC 1952), whatever names and headers say. A chunk is valid until the next one is
- * requested. Throws {@link BrokenOff}.
+ * requested. Throws {@link BrokenOff}. @param length set to proven for gzip, which ends with its length and checksum.
  */
-export async function* decompress(chunks: AsyncIterable<Buffer>, layers = 0): AsyncGenerator<Buffer> {
+export async function* decompress(
+  chunks: AsyncIterable<Buffer>,
+  length: { isProven: boolean },
+  layers = 0,
+): AsyncGenerator<Buffer> {
   const { head, all } = await readHead(chunks, 2);
   if (head[0] !== 0x1f || head[1] !== 0x8b) {
     yield* all;
@@ -20,7 +24,8 @@ export async function* decompress(chunks: AsyncIterable<Buffer>, layers = 0): As
     await all.return(undefined);
     throw new BrokenOff(`the feed is compressed more than ${MAX_LAYERS} times`);
   } else {
-    yield* decompress(gunzip(all), layers + 1);
+    length.isProven = true;
+    yield* decompress(gunzip(all), length, layers + 1);
   }
 }
 

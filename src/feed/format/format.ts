@@ -16,7 +16,26 @@ export interface FeedFormat {
 export interface ParseContext {
   /** Repair common faults of a record that cannot be parsed otherwise. */
   readonly lenient?: boolean;
+  readonly table?: TableLayout;
 }
+
+/** How a table is laid out, where its header row does not tell. */
+export interface TableLayout {
+  /** By default the one that occurs most often in the header row. */
+  readonly delimiter?: Delimiter;
+  /** The names of the columns of a table without a header row. */
+  readonly columns?: readonly string[];
+  /** Rows before the header row, or before the first record if there is none. */
+  readonly skipRows: number;
+  /** Read rows with fewer cells than the header, as if their last cells were empty. */
+  readonly allowMissingCells: boolean;
+  /** Paths of the key: a table without their columns is refused. */
+  readonly keyPaths: readonly string[];
+}
+
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+export type Delimiter = (typeof DELIMITERS)[number];
 
 export type ParsedRecord =
   /** `repairs`: what had to be repaired before parsing, for people; usually absent. */
@@ -33,6 +52,9 @@ export interface SplitOptions {
   readonly totalPaths: readonly string[];
   /** Larger records are not kept in memory, but handed over as oversized. */
   readonly maxRecordBytes: number;
+  /** Accept faults between records that `parseRecord` repairs. */
+  readonly lenient?: boolean;
+  readonly table?: TableLayout;
 }
 
 /** Receives each record when it ends. Calls are synchronous and in document order. */
@@ -51,7 +73,11 @@ export interface Splitter {
   readonly refusal: string | undefined;
   /** Takes the next bytes, which stay unchanged until the next call. */
   push(chunk: Buffer): void;
-  finish(): SplitEnd;
+  /**
+   * Ends the document. @param isEndProven whether its length is known to be right, for formats whose documents do not
+   * show their own end.
+   */
+  finish(isEndProven: boolean): SplitEnd;
 }
 
 /** The result of splitting a document. */

@@ -1,9 +1,16 @@
 // The formats of feeds, by name.
+import { csvFormat } from './csv/csv-format.ts';
 import type { FeedFormat } from './format.ts';
 import { jsonFormat } from './json/json-format.ts';
+import { jsonLinesFormat } from './jsonl/jsonl-format.ts';
 import { xmlFormat } from './xml/xml-format.ts';
 
-const FORMATS = { xml: xmlFormat, json: jsonFormat } as const satisfies Readonly<Record<string, FeedFormat>>;
+const FORMATS = {
+  xml: xmlFormat,
+  json: jsonFormat,
+  jsonl: jsonLinesFormat,
+  csv: csvFormat,
+} as const satisfies Readonly<Record<string, FeedFormat>>;
 
 export type FormatName = keyof typeof FORMATS;
 

@@ -84,6 +84,11 @@ export interface SourceDocument {
    * document is proven to have ended properly; throws {@link BrokenOff} otherwise, and the next document may be whole.
    */
   readonly chunks: AsyncIterable<Buffer>;
+  /**
+   * Whether a proper end of `chunks` also proves the document's length, by a declared length or an end mark. Otherwise it
+   * shows only that the sender closed the stream.
+   */
+  readonly isEndProven?: boolean;
   /** Character encoding according to the transport. */
   readonly charset?: string;
   /** Size of the document as stored or sent, if the source declares it. */

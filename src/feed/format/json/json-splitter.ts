@@ -3,13 +3,13 @@ import { Utf8Check } from '../../decode/utf8-check.ts';
 import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
 import { refusalOf } from '../not-this-format.ts';
+import { RecordHandOver } from '../record-hand-over.ts';
 import { JsonOutline } from './json-outline.ts';
 import { parseListPath } from './records-path.ts';
 import { ValueScanner } from './value-scanner.ts';
 
 /** No feed has longer names, or totals, outside its records. */
 const MAX_TOKEN_BYTES = 1_024;
-const OVERSIZED_HEAD_BYTES = 2_048;
 const OPENING_BYTES = 2_048;
 /** Indented deeper than this, lines do not show where records begin. */
 const MAX_INDENT = 64;
@@ -46,12 +46,8 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x
  * such a record is not read. Either way the document counts as incomplete.
  */
 export class JsonSplitter implements Splitter {
-  /** Records handed over so far. */
-  records = 0;
-  oversizedRecords = 0;
   readonly #outline: JsonOutline;
-  readonly #sink: SplitSink;
-  readonly #maxRecordBytes: number;
+  readonly #records: RecordHandOver;
   readonly #joiner = new ChunkJoiner();
   readonly #scanner = new ValueScanner();
   /** Checks only the bytes outside the records; records are checked when they are parsed. */
@@ -68,15 +64,17 @@ export class JsonSplitter implements Splitter {
   #indent: string | undefined = '';
   /** What precedes the first brace of a record, if a record has begun on a line of its own. */
   #lineStart: Buffer | undefined;
-  #oversizedHead: Buffer | undefined;
   /** Whether the lines of a broken record are known to be indented deeper than its first. */
   #isIndented = false;
 
   /** Throws for an invalid path. */
   constructor(options: SplitOptions, sink: SplitSink) {
     this.#outline = new JsonOutline(parseListPath(options.recordPath), options.totalPaths);
-    this.#maxRecordBytes = options.maxRecordBytes;
-    this.#sink = sink;
+    this.#records = new RecordHandOver(sink, options.maxRecordBytes);
+  }
+
+  get records(): number {
+    return this.#records.records;
   }
 
   get refusal(): string | undefined {
@@ -102,8 +100,8 @@ export class JsonSplitter implements Splitter {
     this.#outside.end();
     if (this.#outside.broken) this.#outline.note(UNDECODABLE_OUTSIDE);
     const { shortfalls, declaredTotal } = this.#outline.finish(this.records);
-    const { records, oversizedRecords, refusal } = this;
-    return { records, oversizedRecords, refusal, shortfalls, declaredTotal };
+    const { records, oversizedRecords } = this.#records;
+    return { records, oversizedRecords, refusal: this.refusal, shortfalls, declaredTotal };
   }
 
   shift(by: number): void {
@@ -261,7 +259,7 @@ export class JsonSplitter implements Splitter {
       this.#handOver(bytes, this.#scanner.at);
       return this.#afterValue();
     }
-    if (this.#lineStart === undefined || this.#oversizedHead !== undefined) return this.#refuseBroken(bytes);
+    if (this.#lineStart === undefined || this.#records.isOversized) return this.#refuseBroken(bytes);
     this.#isIndented = false;
     this.#mode = 'broken';
     return true;
@@ -311,28 +309,14 @@ export class JsonSplitter implements Splitter {
   }
 
   #neededOfRecord(bytes: Buffer, next: number): number {
-    if (this.#oversizedHead === undefined && bytes.length - this.#valueStart <= this.#maxRecordBytes) {
-      return this.#valueStart;
-    }
-    this.#oversizedHead ??= this.#copyHead(bytes, bytes.length);
+    if (this.#records.mustKeep(bytes, this.#valueStart)) return this.#valueStart;
+    this.#records.keepHead(bytes, this.#valueStart);
     return next;
   }
 
   #handOver(bytes: Buffer, end: number): void {
-    const length = end - this.#valueStart;
-    this.records++;
-    if (length > this.#maxRecordBytes) {
-      this.oversizedRecords++;
-      this.#sink.oversized(this.#oversizedHead ?? this.#copyHead(bytes, end), length);
-      this.#oversizedHead = undefined;
-    } else {
-      this.#sink.record(bytes, this.#valueStart, end);
-    }
+    this.#records.end(bytes, this.#valueStart, end);
     this.#checked = end;
-  }
-
-  #copyHead(bytes: Buffer, end: number): Buffer {
-    return Buffer.from(bytes.subarray(this.#valueStart, Math.min(this.#valueStart + OVERSIZED_HEAD_BYTES, end)));
   }
 
   #skipSpace(bytes: Buffer): void {

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { RecordTree } from '../../../posting/posting.ts';
 import type { ParsedRecord } from '../format.ts';
 import { quote } from '../not-this-format.ts';
+import { BROKEN } from '../recover-key.ts';
 
 /** No posting nests deeper. Trees are walked recursively, so the depth must be bounded. */
 const MAX_DEPTH = 64;
@@ -16,9 +17,6 @@ const SPACE = /[ \t\r\n]*/y;
 /** What a broken string or literal extends to, if the rest of the record is in its place. */
 const BROKEN_STRING = /"(?:[^"\\]|\\[\s\S])*"/y;
 const BROKEN_LITERAL = /[^\s"{}[\],:]+/y;
-
-/** Stands for a value that can't be read. It is not a character and never part of a key. */
-export const BROKEN = '\uffff';
 
 /**
  * Parses one record. It is strict (RFC 8259). Numbers keep their text (`007` is refused, `1e5` and numbers beyond 2^53

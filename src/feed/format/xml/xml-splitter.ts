@@ -4,6 +4,7 @@
 import { Utf8Check } from '../../decode/utf8-check.ts';
 import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
+import { RecordHandOver } from '../record-hand-over.ts';
 import {
   CDATA,
   COMMENT,
@@ -34,7 +35,6 @@ import { XmlOutline } from './xml-outline.ts';
 /** No feed has longer names or markup outside its records. */
 const MAX_NAME_BYTES = 1_024;
 const MAX_MARKUP_BYTES = 1_048_576;
-const OVERSIZED_HEAD_BYTES = 2_048;
 
 const UNDECODABLE_OUTSIDE =
   'bytes outside the records are not valid in the encoding of the feed and may have been part of a record; ' +
@@ -46,12 +46,8 @@ const UNDECODABLE_OUTSIDE =
  * the next start tag of a record ends the previous record. The document is incomplete, but no record is lost.
  */
 export class XmlSplitter implements Splitter {
-  /** Records handed over so far. */
-  records = 0;
-  oversizedRecords = 0;
   readonly #outline: XmlOutline;
-  readonly #sink: SplitSink;
-  readonly #maxRecordBytes: number;
+  readonly #records: RecordHandOver;
   readonly #joiner = new ChunkJoiner();
   readonly #cursor = new MarkupCursor();
   readonly #scanner = new RecordScanner(this.#cursor);
@@ -61,14 +57,15 @@ export class XmlSplitter implements Splitter {
   #recordStart = 0;
   #names: RecordNames = { own: new Uint8Array(), parent: new Uint8Array() };
   #flat = false;
-  /** The first bytes of a record above the size limit, while it is scanned. */
-  #oversizedHead: Buffer | undefined;
 
   /** Throws for an invalid path. */
   constructor(options: SplitOptions, sink: SplitSink) {
     this.#outline = new XmlOutline(parseElementPath(options.recordPath), options.totalPaths);
-    this.#maxRecordBytes = options.maxRecordBytes;
-    this.#sink = sink;
+    this.#records = new RecordHandOver(sink, options.maxRecordBytes);
+  }
+
+  get records(): number {
+    return this.#records.records;
   }
 
   /** Why reading must stop: the document is not a feed, or is refused. */
@@ -93,8 +90,8 @@ export class XmlSplitter implements Splitter {
     if (this.#inRecord) this.#outline.note(`the document ends inside record ${this.records + 1}`);
     else if (construct !== '') this.#outline.note(`the document ends inside ${construct}`);
     const { shortfalls, declaredTotal } = this.#outline.finish(this.records);
-    const { records, oversizedRecords, refusal } = this;
-    return { records, oversizedRecords, refusal, shortfalls, declaredTotal };
+    const { records, oversizedRecords } = this.#records;
+    return { records, oversizedRecords, refusal: this.refusal, shortfalls, declaredTotal };
   }
 
   shift(by: number): void {
@@ -107,14 +104,12 @@ export class XmlSplitter implements Splitter {
     while (this.refusal === undefined) {
       if (this.#inRecord ? this.#scanRecord(bytes) : this.#scanOutline(bytes)) continue;
       if (!this.#inRecord) return cursor.mode === TAG || cursor.mode === DOCTYPE ? cursor.markupStart : cursor.at;
-      if (this.#oversizedHead === undefined && bytes.length - this.#recordStart <= this.#maxRecordBytes) {
-        return this.#recordStart;
-      }
+      if (this.#records.mustKeep(bytes, this.#recordStart)) return this.#recordStart;
       if (this.#maySplitFlat()) {
         this.#splitFlat();
         continue;
       }
-      this.#oversizedHead ??= this.#copyHead(bytes, bytes.length);
+      this.#records.keepHead(bytes, this.#recordStart);
       // Keep one byte before the position: it may be the slash of `/>`, which is checked at the `>`.
       return cursor.mode === OWN_START || cursor.mode === PARENT_START ? cursor.tag.at - 1 : cursor.at;
     }
@@ -229,12 +224,13 @@ export class XmlSplitter implements Splitter {
       return true;
     }
     if (end === 'cut') this.#outline.note(`record ${this.records + 1} has no end tag`);
-    this.#handOver(bytes, this.#cursor.at);
+    this.#inRecord = false;
+    this.#records.end(bytes, this.#recordStart, this.#cursor.at);
     return true;
   }
 
   #maySplitFlat(): boolean {
-    return this.#scanner.nested && !this.#flat && this.#oversizedHead === undefined;
+    return this.#scanner.nested && !this.#flat && !this.#records.isOversized;
   }
 
   /** Goes back to the start of the record that seems to contain others, and continues without nesting. */
@@ -243,22 +239,5 @@ export class XmlSplitter implements Splitter {
     this.#flat = true;
     this.#inRecord = false;
     this.#cursor.enter(TEXT, this.#recordStart);
-  }
-
-  #handOver(bytes: Buffer, end: number): void {
-    const length = end - this.#recordStart;
-    this.records++;
-    this.#inRecord = false;
-    if (length > this.#maxRecordBytes) {
-      this.oversizedRecords++;
-      this.#sink.oversized(this.#oversizedHead ?? this.#copyHead(bytes, end), length);
-      this.#oversizedHead = undefined;
-    } else {
-      this.#sink.record(bytes, this.#recordStart, end);
-    }
-  }
-
-  #copyHead(bytes: Buffer, end: number): Buffer {
-    return Buffer.from(bytes.subarray(this.#recordStart, Math.min(this.#recordStart + OVERSIZED_HEAD_BYTES, end)));
   }
 }

@@ -40,7 +40,9 @@ async function openFile(path: string, signal: AbortSignal): Promise<OpenedSource
   };
   if (signal.aborted) close();
   else signal.addEventListener('abort', close, { once: true });
-  return oneDocument({ name: path, chunks: readChunks(file, before, reading), totalBytes });
+  // A pipe ends when its writer does, whatever the reason.
+  const isEndProven = before.isFile();
+  return oneDocument({ name: path, chunks: readChunks(file, before, reading), isEndProven, totalBytes });
 }
 
 interface Identity {

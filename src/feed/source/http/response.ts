@@ -1,5 +1,6 @@
 // Reads the head of a response: whether its body may be a feed, and what it says about the body.
 import { STATUS_CODES } from 'node:http';
+import type { SourceDocument } from '../source.ts';
 import type { HttpExchange } from './exchange.ts';
 import { shown } from './http-config.ts';
 
@@ -15,10 +16,13 @@ export function responseRefusal(url: URL, { response }: HttpExchange): string | 
 }
 
 /** What the headers of a response say about its body. */
-export function describeBody({ response: { headers } }: HttpExchange): { charset?: string; totalBytes?: number } {
+export function describeBody({
+  response: { headers },
+}: HttpExchange): Pick<SourceDocument, 'charset' | 'isEndProven' | 'totalBytes'> {
   const length = Number(headers['content-length'] ?? Number.NaN);
   return {
     charset: /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1],
+    isEndProven: Number.isSafeInteger(length) || /\bchunked$/i.test(headers['transfer-encoding'] ?? ''),
     totalBytes: Number.isSafeInteger(length) ? length : undefined,
   };
 }

@@ -20,6 +20,8 @@ export interface FetchedPage {
   readonly link: string;
   readonly bytes: Buffer;
   readonly charset: string | undefined;
+  /** See `SourceDocument`. */
+  readonly isEndProven: boolean;
 }
 
 interface FetchContext extends HttpConditions {
@@ -80,7 +82,8 @@ async function fetchOnce(
       limits,
     );
     const link = [exchange.response.headers.link ?? []].flat().join(', ');
-    return { url: answer.url, link, bytes, charset: describeBody(exchange).charset };
+    const { charset, isEndProven = false } = describeBody(exchange);
+    return { url: answer.url, link, bytes, charset, isEndProven };
   } catch (error) {
     signal.throwIfAborted();
     // The page took too long: the reason of its own signal.

@@ -42,8 +42,9 @@ async function* readPages(
 ): AsyncGenerator<SourceDocument> {
   for (let page = first; ; ) {
     sequence.take(page.content);
-    const { bytes, charset } = page.fetched;
-    yield { name: `page ${sequence.pages}`, chunks: inPieces(bytes), charset, totalBytes: bytes.length, pageOf };
+    const { bytes, charset, isEndProven } = page.fetched;
+    const { length: totalBytes } = bytes;
+    yield { name: `page ${sequence.pages}`, chunks: inPieces(bytes), charset, isEndProven, totalBytes, pageOf };
     const request = sequence.next(page.fetched, page.content);
     if (request === undefined) return;
     try {

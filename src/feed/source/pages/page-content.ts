@@ -21,27 +21,24 @@ export interface PageContent {
 export async function readPageContent(
   bytes: Buffer,
   charset: string | undefined,
-  { format, recordPath, encoding, totalPaths, maxRecordBytes }: PageFormat,
+  { format, encoding, ...options }: PageFormat,
   { maxPageBytes }: PageLimits,
 ): Promise<PageContent> {
   const page = await decoded(bytes, { configured: encoding, transport: charset }, maxPageBytes);
   const spans: { readonly start: number; readonly end: number }[] = [];
   const digest = createHash('sha256');
-  const splitter = formatOf(format).createSplitter(
-    { recordPath, totalPaths, maxRecordBytes },
-    {
-      record(buffer, start, end) {
-        digest.update(buffer.subarray(start, end)).update('\n');
-        if (buffer.buffer === page.buffer) {
-          const shift = buffer.byteOffset - page.byteOffset;
-          spans.push({ start: start + shift, end: end + shift });
-        }
-      },
-      oversized: (head, length) => void digest.update(`${length}`).update(head),
+  const splitter = formatOf(format).createSplitter(options, {
+    record(buffer, start, end) {
+      digest.update(buffer.subarray(start, end)).update('\n');
+      if (buffer.buffer === page.buffer) {
+        const shift = buffer.byteOffset - page.byteOffset;
+        spans.push({ start: start + shift, end: end + shift });
+      }
     },
-  );
+    oversized: (head, length) => void digest.update(`${length}`).update(head),
+  });
   splitter.push(page);
-  const { records, declaredTotal } = splitter.finish();
+  const { records, declaredTotal } = splitter.finish(true);
   return { records, declaredTotal, digest: digest.digest('hex'), around: () => parseAround(page, spans) };
 }
 
@@ -53,7 +50,10 @@ async function decoded(
   const size = { bytes: 0, compressedBytes: bytes.length };
   const chunks: Buffer[] = [];
   try {
-    const unpacked = bounded(decompress(once(bytes)), size, { maxBytes, maxRatio: Number.POSITIVE_INFINITY });
+    const unpacked = bounded(decompress(once(bytes), { isProven: true }), size, {
+      maxBytes,
+      maxRatio: Number.POSITIVE_INFINITY,
+    });
     // A chunk is valid only until the next one is requested.
     for await (const chunk of toUtf8(unpacked, hints)) chunks.push(Buffer.from(chunk));
   } catch (error) {

@@ -1,6 +1,6 @@
 // What a list of several pages over HTTP is configured with, and what of it may be shown.
 import type { RetryPolicy } from '../../../flow/retry-policy.ts';
-import type { FormatName } from '../../format/formats.ts';
+import type { SplittingOptions } from '../../batch/splitting.ts';
 import { type HttpConfig, httpDescriptions } from '../http/http-config.ts';
 import type { SourceKind } from '../source.ts';
 
@@ -39,13 +39,9 @@ export interface Paging {
 export const PAGING_METHODS = ['link', 'next', 'page', 'offset', 'cursor'] as const;
 export type PagingMethod = (typeof PAGING_METHODS)[number];
 
-export interface PageFormat {
-  readonly format: FormatName;
-  readonly recordPath: string;
+/** How a page is split; its totals are those of all pages. */
+export interface PageFormat extends SplittingOptions {
   readonly encoding?: string;
-  /** Paths of the number of records in all pages. */
-  readonly totalPaths: readonly string[];
-  readonly maxRecordBytes: number;
 }
 
 export interface PageLimits {

@@ -1,0 +1,200 @@
+// Splits the UTF-8 bytes of a table, in chunks of any size, into its rows, each with the header, without parsing them.
+import { ChunkJoiner } from '../chunk-joiner.ts';
+import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
+import { RecordHandOver } from '../record-hand-over.ts';
+import { Shortfalls } from '../shortfalls.ts';
+import { findNextRow, type Resumption } from './resume.ts';
+import { LF, RowScanner } from './row-scanner.ts';
+import { RowWriter } from './row-writer.ts';
+import { otherFormat, type Table, TableStart } from './table-start.ts';
+
+const PLAIN_TABLE = { skipRows: 0, allowMissingCells: false, keyPaths: [] };
+
+/**
+ * A quote inside quotes that is not doubled could hide any number of rows. Reading continues where several rows in a row fit
+ * the header; everything before is one unreadable record, and the document counts as incomplete. Where no such rows
+ * follow, the rest is not read.
+ */
+export class CsvSplitter implements Splitter {
+  refusal: string | undefined;
+  readonly #maxRecordBytes: number;
+  readonly #writer: RowWriter;
+  readonly #records: RecordHandOver;
+  readonly #joiner = new ChunkJoiner();
+  readonly #scanner: RowScanner;
+  readonly #shortfalls = new Shortfalls();
+  readonly #start: TableStart;
+  #table: Table | undefined;
+  #rowStart = 0;
+  #inBroken = false;
+  /** Bytes of the document before the current ones. */
+  #before = 0;
+  #isWhole = false;
+
+  /** Throws for an invalid key path. */
+  constructor({ maxRecordBytes, lenient, table = PLAIN_TABLE }: SplitOptions, sink: SplitSink) {
+    this.#maxRecordBytes = maxRecordBytes;
+    this.#writer = new RowWriter(sink);
+    this.#records = new RecordHandOver(this.#writer, maxRecordBytes);
+    this.#scanner = new RowScanner({ lenient });
+    this.#start = new TableStart(table);
+  }
+
+  get records(): number {
+    return this.#records.records;
+  }
+
+  push(chunk: Buffer): void {
+    this.#joiner.push(chunk, this);
+  }
+
+  finish(isEndProven: boolean): SplitEnd {
+    this.#isWhole = true;
+    const { held } = this.#joiner;
+    this.scan(held);
+    while (this.refusal === undefined && this.#endsInQuotes(held) && this.#leaveUnclosed(held)) this.scan(held);
+    if (this.refusal === undefined) this.#finishRow(held, isEndProven);
+    if (this.refusal === undefined && this.#table === undefined) {
+      this.#refuse(this.#shortfalls.all()[0] ?? 'the feed is empty: it has no header row');
+    }
+    const { records, oversizedRecords } = this.#records;
+    return { records, oversizedRecords, refusal: this.refusal, shortfalls: this.#shortfalls.all() };
+  }
+
+  shift(by: number): void {
+    this.#rowStart -= by;
+    this.#before += by;
+    this.#scanner.shift(by);
+  }
+
+  scan(bytes: Buffer): number {
+    while (this.refusal === undefined) {
+      const end = this.#inBroken ? 'fault' : this.#scanner.scan(bytes);
+      if (end === 'end') {
+        this.#takeRow(bytes, this.#scanner.endAt);
+        this.#beginRow(this.#scanner.at);
+      } else if (end === 'more') {
+        return this.#neededOfRow(bytes);
+      } else if (!this.#skipBroken(bytes)) {
+        return this.#rowStart;
+      }
+    }
+    return bytes.length;
+  }
+
+  #beginRow(at: number): void {
+    this.#rowStart = at;
+    this.#scanner.begin(at);
+  }
+
+  #takeRow(bytes: Buffer, end: number): void {
+    if (this.#table === undefined) this.#takeStart(bytes, end);
+    else if (this.#records.isOversized || !this.#writer.isSkipped(bytes, this.#rowStart, end)) {
+      this.#records.end(bytes, this.#rowStart, end);
+    }
+  }
+
+  #takeStart(bytes: Buffer, end: number): void {
+    const row = bytes.subarray(this.#rowStart, end);
+    if (row.length > this.#maxRecordBytes) this.#refuseLongStart();
+    if (this.refusal !== undefined) return;
+    const step = this.#start.take(row, bytes.subarray(this.#rowStart));
+    if (step.kind === 'refused') this.#refuse(step.message);
+    if (step.kind !== 'table') return;
+    this.#table = step.table;
+    this.#scanner.delimiter = step.table.delimiter.charCodeAt(0);
+    this.#writer.begin(step.table, step.isRecord ? undefined : row);
+    if (step.isRecord) this.#records.end(bytes, this.#rowStart, end);
+  }
+
+  #neededOfRow(bytes: Buffer): number {
+    if (this.#records.mustKeep(bytes, this.#rowStart)) return this.#rowStart;
+    if (this.#table === undefined) {
+      this.#refuseLongStart();
+      return bytes.length;
+    }
+    this.#records.keepHead(bytes, this.#rowStart);
+    // The byte before tells whether a quote opens a cell.
+    return Math.max(this.#rowStart, this.#scanner.at - 1);
+  }
+
+  /** Ends a broken row where the next one begins. False: more bytes are needed. */
+  #skipBroken(bytes: Buffer): boolean {
+    const fault = `a quote inside quotes is not doubled near byte ${this.#before + this.#scanner.at} of the document`;
+    if (this.#table === undefined) {
+      this.#refuse(otherFormat(bytes.subarray(this.#rowStart)) ?? `its first rows can't be read: ${fault}`);
+      return true;
+    }
+    const next = this.#findNextRow(bytes);
+    this.#inBroken = next.kind === 'more';
+    if (this.#inBroken) return false;
+    const broken = `record ${this.records + 1} is broken: ${fault}`;
+    if (next.kind === 'found') {
+      this.#endBroken(bytes, next.at, broken);
+    } else {
+      // With the quote and what follows it, so that the parser finds the same fault.
+      this.#records.end(bytes, this.#rowStart, Math.min(bytes.length, this.#scanner.at + 2));
+      this.#refuse(`${broken}; what follows was not read`);
+    }
+    return true;
+  }
+
+  #findNextRow(bytes: Buffer): Resumption {
+    const { at, lineEnd = LF } = this.#scanner;
+    const isOversized = this.#records.isOversized || at + 1 - this.#rowStart > this.#maxRecordBytes;
+    if (this.#table === undefined || isOversized) return { kind: 'none' };
+    const document = { table: this.#table, lineEnd, isWhole: this.#isWhole };
+    return findNextRow(bytes, this.#rowStart, this.#rowStart + this.#maxRecordBytes, document);
+  }
+
+  #endBroken(bytes: Buffer, next: number, why: string): void {
+    this.#shortfalls.note(why);
+    this.#records.end(bytes, this.#rowStart, next - 1);
+    this.#beginRow(next);
+  }
+
+  #refuseLongStart(): void {
+    this.#refuse(`one of its first rows has more than ${this.#maxRecordBytes} bytes`);
+  }
+
+  #refuse(message: string): void {
+    this.refusal ??= message;
+  }
+
+  #endsInQuotes(bytes: Buffer): boolean {
+    return this.#rowStart < bytes.length && this.#scanner.endOfLast(bytes) === undefined;
+  }
+
+  /** Ends a row with a cell that never ends where the next one begins. False: there is none. */
+  #leaveUnclosed(bytes: Buffer): boolean {
+    const next = this.#findNextRow(bytes);
+    const where = this.#table === undefined ? 'its header row' : `record ${this.records + 1}`;
+    if (next.kind === 'found') this.#endBroken(bytes, next.at, `${where} is broken: a cell in quotes does not end`);
+    else this.#shortfalls.note(`the document ends inside quotes in ${where}`);
+    return next.kind === 'found';
+  }
+
+  /** Takes what follows the last line end. */
+  #finishRow(bytes: Buffer, isEndProven: boolean): void {
+    const last = this.#rowStart < bytes.length ? this.#scanner.endOfLast(bytes) : undefined;
+    if (last === undefined) return;
+    const { endAt: end, hasLineEnd } = last;
+    const where = this.#table === undefined ? 'its header row' : `record ${this.records + 1}`;
+    if (hasLineEnd) {
+      this.#takeRow(bytes, end);
+    } else if (!isEndProven) {
+      this.#shortfalls.note(
+        `the document ends inside ${where}: the last line has no line break, and nothing else proves where the document ends`,
+      );
+    } else if (
+      this.#table === undefined ||
+      this.#records.isOversized ||
+      this.#writer.isSkipped(bytes, this.#rowStart, end) ||
+      this.#writer.isWhole(bytes, this.#rowStart, end)
+    ) {
+      this.#takeRow(bytes, end);
+    } else {
+      this.#shortfalls.note(`the document ends inside ${where}: its last line has too few cells and no line break`);
+    }
+  }
+}

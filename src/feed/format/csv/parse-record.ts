@@ -1,0 +1,51 @@
+// Parses the bytes of one record of a table, its header and its row, into a tree of texts, or reports why it can't be read.
+import { isUtf8 } from 'node:buffer';
+import type { ParseContext, ParsedRecord } from '../format.ts';
+import { readHeader } from './header.ts';
+import { parseRow } from './parse-row.ts';
+import { treeOf } from './row-tree.ts';
+
+/**
+ * Parses one record. Cells keep their text. A name that several columns have gets the list of their cells. Rows with fewer
+ * cells than the header are unreadable, because it is not known which are missing, unless the layout allows them; so are
+ * rows with more cells that are not empty.
+ */
+export function parseRecord(bytes: Buffer, { lenient = false, table }: ParseContext = {}): ParsedRecord {
+  if (!isUtf8(bytes)) {
+    return unreadable(
+      'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
+    );
+  }
+  return parseText(bytes.toString(), lenient, table?.allowMissingCells ?? false);
+}
+
+export function parseText(record: string, lenient: boolean, allowMissingCells: boolean): ParsedRecord {
+  const header = readHeader(record);
+  if (header === undefined) return unreadable('it has no header');
+  const { names, delimiter, text } = header;
+  const row = parseRow(record.slice(text.length), delimiter, lenient);
+  if (row.kind === 'fault') {
+    const line = record.slice(text.length, text.length + row.at).split('\n').length;
+    return unreadable(`${row.message} (line ${line} of the record)`);
+  }
+  const { cells, repairs, hasBareQuote } = row;
+  const extra = cells.slice(names.length);
+  // Empty ones are left over from wider rows. A quote in the middle of a cell rather shows that two rows were joined.
+  if (extra.length > 0 && (hasBareQuote || extra.some((cell) => cell.trim() !== ''))) {
+    return unreadable(`it has ${cells.length} cells, and the header has ${names.length} columns`);
+  }
+  if (cells.length < names.length && !allowMissingCells) {
+    return unreadable(
+      `it has only ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, and the header has ${names.length} columns; if the last cells of a row may be left out, set csv.allow_missing_cells`,
+    );
+  }
+  const tree = treeOf(names, cells);
+  return repairs === 0
+    ? { kind: 'tree', tree }
+    : { kind: 'tree', tree, repairs: [`${repairs} ${repairs === 1 ? 'quote' : 'quotes'} inside quotes not doubled`] };
+}
+
+const unreadable = (why: string): ParsedRecord => ({
+  kind: 'unreadable',
+  problems: [{ message: `the record can't be read: ${why}` }],
+});

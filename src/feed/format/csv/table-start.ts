@@ -1,0 +1,105 @@
+// Reads the beginning of a table: rows to skip, the header row, and from them the delimiter and the columns.
+import { isUtf8 } from 'node:buffer';
+import { parseValuePath, textsAt } from '../../../posting/value-path.ts';
+import { DELIMITERS, type Delimiter, type TableLayout } from '../format.ts';
+import { quote, refusalOf } from '../not-this-format.ts';
+import { detectDelimiter, namesOf } from './header.ts';
+import { parseRow } from './parse-row.ts';
+import { treeOf } from './row-tree.ts';
+
+export interface Table {
+  readonly names: readonly string[];
+  readonly delimiter: Delimiter;
+}
+
+export type TableStep =
+  /** The row precedes the header. */
+  | { readonly kind: 'skipped' }
+  /** The row is the header, or without one the first record. */
+  | { readonly kind: 'table'; readonly table: Table; readonly isRecord: boolean }
+  | { readonly kind: 'refused'; readonly message: string };
+
+const OPENING_BYTES = 2_048;
+
+const SKIPPED: TableStep = { kind: 'skipped' };
+const refused = (message: string): TableStep => ({ kind: 'refused', message });
+
+/** The first line with which Excel is told the delimiter. */
+const SEPARATOR_LINE = /^"?sep=(.)"?$/i;
+
+export class TableStart {
+  readonly #layout: TableLayout;
+  #rows = 0;
+  #delimiter: Delimiter | undefined;
+
+  constructor(layout: TableLayout) {
+    this.#layout = layout;
+    this.#delimiter = layout.delimiter;
+  }
+
+  /** Takes the next row of the document, without its line end. @param rest the bytes from the row's start on. */
+  take(row: Buffer, rest: Buffer): TableStep {
+    const text = row.toString();
+    const separator = this.#rows === 0 ? SEPARATOR_LINE.exec(text)?.[1] : undefined;
+    if (separator !== undefined) {
+      this.#delimiter ??= DELIMITERS.find((delimiter) => delimiter === separator);
+      return SKIPPED;
+    }
+    if (this.#rows++ < this.#layout.skipRows || isBlank(text)) return SKIPPED;
+    const other = otherFormat(rest);
+    if (other !== undefined) return refused(other);
+    if (!isUtf8(row)) {
+      return refused(
+        'its first row contains bytes that are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
+      );
+    }
+    return this.#layout.columns === undefined ? this.#readHeader(text) : this.#readFirstRecord(text);
+  }
+
+  #readHeader(text: string): TableStep {
+    const delimiter = this.#delimiter ?? detectDelimiter(text);
+    if (delimiter === undefined) {
+      return refused(
+        `its header row has only one column, ${quote(text)}; configure csv.delimiter, or csv.skip_rows if other rows come first`,
+      );
+    }
+    const row = parseRow(text, delimiter);
+    if (row.kind === 'fault') return refused(`its header row can't be read: ${row.message}: ${quote(text)}`);
+    return this.#tableOf(namesOf(row.cells), delimiter, false);
+  }
+
+  #readFirstRecord(text: string): TableStep {
+    const names = this.#layout.columns ?? [];
+    const delimiter = this.#delimiter ?? DELIMITERS.find((one) => cellsOf(text, one) === names.length);
+    if (delimiter === undefined) {
+      return refused(
+        `csv.columns has ${names.length} names, and no usual delimiter divides the first row into as many cells: ${quote(text)}; configure csv.delimiter`,
+      );
+    }
+    return this.#tableOf(names, delimiter, true);
+  }
+
+  /** Without the columns of the key this is another table, or an error page with a comma in it. */
+  #tableOf(names: readonly string[], delimiter: Delimiter, isRecord: boolean): TableStep {
+    const row = treeOf(names, names);
+    const missing = this.#layout.keyPaths.find((path) => textsAt(parseValuePath(path), row).length === 0);
+    if (missing === undefined) return { kind: 'table', table: { names, delimiter }, isRecord };
+    return refused(
+      `it has no column ${quote(missing)}, from which the key comes; its columns are ${names.slice(0, 20).map(quote).join(', ')}${names.length > 20 ? ', …' : ''}`,
+    );
+  }
+}
+
+/** Why a document that begins with these bytes is refused, if it is HTML, XML or JSON. */
+export const otherFormat = (opening: Buffer): string | undefined =>
+  /^\s*[<{[]/.test(opening.toString('latin1', 0, OPENING_BYTES))
+    ? refusalOf('CSV', opening.subarray(0, OPENING_BYTES))
+    : undefined;
+
+/** Whether the row has nothing but delimiters, quotes and white space. */
+const isBlank = (text: string): boolean => /^[\s,;|"]*$/.test(text);
+
+function cellsOf(text: string, delimiter: Delimiter): number | undefined {
+  const row = parseRow(text, delimiter);
+  return row.kind === 'cells' && !row.hasBareQuote ? row.cells.length : undefined;
+}

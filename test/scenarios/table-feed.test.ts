@@ -1,0 +1,175 @@
+// Tables and JSON Lines are mirrored as XML feeds are: unchanged records are not parsed, and only a complete document deletes.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import iconv from 'iconv-lite';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { FeedName } from '../../src/posting/identifiers.ts';
+import { discardEntries } from '../../src/store/change/act-in-review.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+afterEach(() => mirror.close());
+
+const CSV = `{
+      type: csv, key: Job ID,
+      fields: {
+        number: Job ID, title: Title, description: "'Text/HTML'", location-city: City,
+        location-state: { from: State, as: us_state }, contact-web-address: { from: Link, as: url }
+      }
+    }`;
+const LINES = `{
+      type: jsonl, key: id,
+      fields: {
+        number: id, title: title, description: text, location-city: city,
+        location-state: { from: state, as: us_state }, contact-web-address: { from: link, as: url }
+      }
+    }`;
+
+const TEXT = '<p>Work &amp; care, "here"</p>\n<p>and there</p>';
+const rowOf = (id: string, title = `Nurse ${id}`): string =>
+  `${id},${title},"${TEXT.replaceAll('"', '""')}",Boston,MA,https://jobs.example.com/${id}\r\n`;
+const HEADER = 'Job ID ,Title,Text/HTML,City,State,Link\r\n';
+const ids = (count: number): string[] => Array.from({ length: count }, (_, at) => `j${at + 1}`);
+const table = (list: readonly string[]): string => HEADER + list.map((id) => rowOf(id)).join('');
+const lineOf = (id: string): string =>
+  `${JSON.stringify({ id, title: `Nurse ${id}`, text: TEXT, city: 'Boston', state: 'MA', link: `https://jobs.example.com/${id}` })}\n`;
+const lines = (list: readonly string[]): string => list.map(lineOf).join('');
+
+const open = async (format: string, settings: Record<string, string> = {}) => {
+  mirror = await openMirror({ feed: { format, ...settings } });
+};
+
+it.each([
+  ['a table', CSV, table],
+  ['JSON Lines', LINES, lines],
+] as const)(
+  '%s: creates, updates and deletes, and sends nothing when nothing changed',
+  async (_name, format, write) => {
+    await open(format);
+    await mirror.writeFeed(gzipSync(write(ids(30))));
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, created: 30, complete: true });
+    expect((await mirror.siteJobs()).get('j1')).toEqual({
+      number: 'j1',
+      title: 'Nurse j1',
+      description: TEXT,
+      'location-city': 'Boston',
+      'location-state': 'Massachusetts',
+      'contact-web-address': 'https://jobs.example.com/j1',
+    });
+    // The same records in another file.
+    await mirror.writeFeed(`${write(ids(30))}\n`);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', unchanged: 30, requests: 0 });
+    await mirror.writeFeed(write([...ids(28), 'new']).replace('Nurse j1', 'Cook'));
+    expect(await mirror.sync()).toMatchObject({
+      created: 1,
+      updated: 1,
+      deleted: 2,
+      unchanged: 27,
+      status: 'mirrored',
+    });
+    expect((await mirror.siteJobs()).get('j1')?.title).toBe('Cook');
+  },
+);
+
+it('a spreadsheet with other columns and another encoding sends nothing', async () => {
+  await open(CSV);
+  await mirror.writeFeed(table(ids(30)));
+  await mirror.sync();
+  const moved = table(ids(30))
+    .replaceAll('\r\n', '\n')
+    .replace(HEADER.trim(), 'New;Job ID;Title;Text/HTML;City;State;Link')
+    .replace(/^(j\d+),(.*),"<p>/gm, 'x;$1;$2;"<p>')
+    .replace(/",Boston,MA,/g, '";Boston;MA;');
+  await mirror.writeFeed(iconv.encode(moved, 'utf-16le', { addBOM: true }));
+  expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, unchanged: 30, requests: 0 });
+});
+
+describe('deletes nothing', () => {
+  it.each([
+    ['a row cut in a cell', CSV, (text: string) => text.slice(0, text.indexOf('j20,Nurse j20') + 8)],
+    ['a row cut in quotes', CSV, (text: string) => text.slice(0, text.indexOf('j20,Nurse j20') + 40)],
+    ['a quote that is not doubled', CSV, (text: string) => text.replace('<p>Work', '<p class="x">Work')],
+    ['a cell in quotes that does not end', CSV, (text: string) => text.replace('j20,Nurse', 'j20,"Nurse')],
+    ['a row with a cell too few', CSV, (text: string) => text.replace('j20,', '')],
+    ['a row with a cell too many', CSV, (text: string) => text.replace('j20,', 'j20,j20,')],
+    ['a row without its line break', CSV, (text: string) => text.replace('/j20\r\n', '/j20')],
+    ['a line cut in a record', LINES, (text: string) => text.slice(0, text.indexOf('"j20"') + 20)],
+    ['an unescaped quote', LINES, (text: string) => text.replace('Nurse j20', 'Nurse "j20"')],
+    ['two records on one line', LINES, (text: string) => text.replace('/j20"}\n', '/j20"}')],
+  ])('on %s', async (_name, format, damage) => {
+    await open(format, { delete_guard: '{ percent: 100, count: 100 }' });
+    const text = format === CSV ? table(ids(30)) : lines(ids(30));
+    await mirror.writeFeed(text);
+    await mirror.sync();
+    await mirror.writeFeed(damage(text));
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ status: 'incomplete', complete: false, deleted: 0, created: 0 });
+    expect(report.message).toBeTruthy();
+    expect((await mirror.siteJobs()).size).toBe(30);
+    await mirror.writeFeed(text);
+    expect(await mirror.sync()).toMatchObject({ status: 'mirrored', seen: 30, requests: 0 });
+  });
+
+  it.each([
+    [
+      'HTML',
+      '<!doctype html>\n<title>Sign in</title>',
+      /HTML where a CSV feed was expected; the page's title is "Sign in"/,
+    ],
+    ['an error with a comma', 'Sorry, too many requests\n', /it has no column "Job ID", from which the key comes/],
+    [
+      'another key column',
+      table(ids(3)).replace('Job ID', 'ID'),
+      /it has no column "Job ID".*its columns are "ID", "Title"/,
+    ],
+    ['nothing', '', /the feed is empty/],
+  ])('on %s', async (_name, content, message) => {
+    await open(CSV);
+    await mirror.writeFeed(table(ids(10)));
+    await mirror.sync();
+    await mirror.writeFeed(content);
+    const report = await mirror.sync();
+    expect(report).toMatchObject({ complete: false, deleted: 0 });
+    expect(report.message).toMatch(message);
+    expect((await mirror.siteJobs()).size).toBe(10);
+  });
+
+  it('if a discarded row may hide others', async () => {
+    await open(CSV, { delete_guard: '{ percent: 100, count: 100 }' });
+    await mirror.writeFeed(table(ids(30)));
+    await mirror.sync();
+    // Two rows in one: its key is not certain.
+    await mirror.writeFeed(table(ids(30)).replace('/j20\r\n', '/j20'));
+    expect(await mirror.sync()).toMatchObject({ complete: false, unreadable: 1, deleted: 0 });
+    const { db } = await mirror.app();
+    const selection = { ids: [], feeds: ['acme' as FeedName] };
+    await db.transaction((tx) => discardEntries(tx, selection, 'a reviewer'));
+    expect(await mirror.sync()).toMatchObject({ deleted: 0 });
+    expect((await mirror.siteJobs()).size).toBe(30);
+  });
+});
+
+describe('over HTTP, where the last row has no line break', () => {
+  let server: Server;
+  afterEach(() => server.close());
+
+  it.each([
+    ['a declared length proves the end', true],
+    ['a closed connection does not', false],
+  ])('%s', async (_name, hasLength) => {
+    let text = table(ids(30));
+    server = createServer((_request, response) => {
+      const body = Buffer.from(text.trimEnd());
+      response.useChunkedEncodingByDefault = false;
+      response.shouldKeepAlive = false;
+      response.writeHead(200, hasLength ? { 'content-length': body.length } : {});
+      response.end(body);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    await open(CSV, { source: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jobs.csv` });
+    expect(await mirror.sync()).toMatchObject({ complete: hasLength, seen: hasLength ? 30 : 29 });
+    text = table(ids(29));
+    expect(await mirror.sync()).toMatchObject({ deleted: hasLength ? 1 : 0, complete: hasLength });
+  });
+});
