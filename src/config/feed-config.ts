@@ -81,10 +81,18 @@ function makeRule(rule: string | WrittenRule, mapFiles: MapFiles): FieldRule {
 
 /** The steps with settings, in their fixed order. */
 function makeSteps(written: WrittenSteps, standard: string | undefined, mapFiles: MapFiles): SettingsStep[] {
-  const { map, unmapped = standard === undefined ? 'reject' : 'default' } = written;
-  if (map === undefined) return [];
-  const table = typeof map === 'string' ? mapFiles.get(written) : Object.entries(map);
-  return [{ kind: 'map', table: table ?? [], unmapped }];
+  const { match, take, map } = written;
+  const steps: SettingsStep[] = [];
+  if (match !== undefined) {
+    const otherwise = written.otherwise ?? 'default';
+    steps.push({ kind: 'match', pattern: match, ...(take === undefined ? {} : { take }), otherwise });
+  }
+  if (map !== undefined) {
+    const table = typeof map === 'string' ? (mapFiles.get(written) ?? []) : Object.entries(map);
+    const otherwise = written.otherwise ?? (standard === undefined ? 'reject' : 'default');
+    steps.push({ kind: 'map', table, otherwise });
+  }
+  return steps;
 }
 
 /** The schema guarantees that exactly one of the three is set. */

@@ -59,8 +59,9 @@ describe('mistakes in map', () => {
       'contradicts the entry a: upper and lower case and spaces make no difference',
     ],
     ['map: [a]', 'map', 'must be text, or a group of settings'],
-    ['unmapped: keep', 'unmapped', 'works only with map'],
-    ['map: { a: b }, unmapped: drop', 'unmapped', 'must be one of reject, keep, default'],
+    ['otherwise: keep', 'otherwise', 'works only with map or match'],
+    ['map: { a: b }, match: a, otherwise: keep', 'otherwise', 'belongs to one step; write the steps one by one in as'],
+    ['map: { a: b }, otherwise: drop', 'otherwise', 'must be one of reject, keep, default'],
     ['map: { a: b }, map_columns: [a, b]', 'map_columns', 'works only with a map in a CSV file'],
     ['map: none.csv', 'map', "none.csv can't be read: there is no such file"],
     ['map: twice.csv', 'map', 'twice.csv has two entries for A with different results'],
@@ -72,6 +73,20 @@ describe('mistakes in map', () => {
     ['as: [text, { map: none.csv }]', 'as\\.1\\.map', "none.csv can't be read: there is no such file"],
     ['as: [text, { mapp: none.csv }]', 'as\\.1\\.mapp', 'is not a setting; did you mean map?'],
     ['as: [text, {}]', 'as\\.1', 'has no settings'],
+  ])('%s', async (settings, setting, message) => {
+    const complaint = await complaintOf(...field(settings));
+    expect(complaint).toMatch(at(setting));
+    expect(complaint).toContain(message);
+  });
+});
+
+describe('mistakes in match', () => {
+  test.each([
+    ['match: "a("', 'match', 'is not a pattern: missing closing )'],
+    ['match: "(?=a)"', 'match', 'look-ahead and look-behind are not supported'],
+    ['take: "{1}"', 'take', 'works only with match'],
+    ['match: "(a)", take: "{2}"', 'take', 'names the group 2, but the pattern has 1'],
+    ['as: [text, { match: "a(" }]', 'as\\.1\\.match', 'is not a pattern'],
   ])('%s', async (settings, setting, message) => {
     const complaint = await complaintOf(...field(settings));
     expect(complaint).toMatch(at(setting));

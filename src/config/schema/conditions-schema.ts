@@ -13,7 +13,7 @@ const toTexts = (written: WrittenTexts): readonly string[] => [written].flat().m
 const textsSchema = z.union(texts).transform(toTexts);
 
 /** A regular expression in RE2's syntax. */
-const patternSchema = z
+export const patternSchema = z
   .string()
   .min(1)
   .superRefine((source, context) => {

@@ -25,7 +25,7 @@ const ruleSchema = z
     value: z.string().min(1).optional().describe('Instead of `from`: the same text for every posting.'),
     ...stepSettings,
     as: z
-      .union([transformSchema, z.array(stepSchema)])
+      .union([z.array(stepSchema), transformSchema])
       .default([])
       .transform((steps) => [steps].flat())
       .describe(

@@ -1,7 +1,11 @@
 // The schema of the steps between a record's text and a site's field: named transforms, and steps with settings.
 import { z } from 'zod';
-import { findContradiction, UNMAPPED } from '../../posting/steps/look-up.ts';
+import { MalformedPatternError } from '../../posting/pattern.ts';
+import { findContradiction } from '../../posting/steps/look-up.ts';
+import { compileMatch } from '../../posting/steps/match.ts';
+import { OTHERWISE } from '../../posting/steps/otherwise.ts';
 import { TRANSFORM_NAMES } from '../../posting/transforms.ts';
+import { patternSchema } from './conditions-schema.ts';
 
 export const transformSchema = z.enum(TRANSFORM_NAMES);
 
@@ -18,6 +22,18 @@ const tableSchema = z.record(z.string().min(1), z.string()).superRefine((table, 
 
 /** Settings of steps. They stand in a rule, or alone in its list `as`. */
 export const stepSettings = {
+  match: patternSchema
+    .optional()
+    .describe(
+      'A regular expression (RE2): the field gets its first group, or the whole match if it has none. `.` matches no line break; `(?i)` ignores case, `(?s)` lets `.` match line breaks.',
+    ),
+  take: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'With `match`: what the field gets instead, with groups as `{1}`: `"{2}, {1}"`. `{0}` is the whole match.',
+    ),
   map: z
     .union([z.string().min(1), tableSchema])
     .optional()
@@ -30,11 +46,11 @@ export const stepSettings = {
     .describe(
       "With a CSV file: the names of the columns with the feed's texts and the site's. Without it, those are the first and the second column.",
     ),
-  unmapped: z
-    .enum(UNMAPPED)
+  otherwise: z
+    .enum(OTHERWISE)
     .optional()
     .describe(
-      'What becomes of a text without an entry in the map: `reject` the posting, `keep` the text, or use the `default`. Without this setting: the default if there is one, else `reject`.',
+      'What becomes of a text without an entry in the map, or without a match: `reject` the posting, `keep` the text, or use the `default` (without one: nothing). Without this setting: the default if there is one; else a map rejects, and a text without a match leaves the field out.',
     ),
 };
 
@@ -45,18 +61,39 @@ export type WrittenSteps = z.output<typeof stepGroup>;
 
 /** Reports settings that need another one. */
 export function checkSteps(
-  { map, map_columns, unmapped }: WrittenSteps,
+  { match, take, map, map_columns, otherwise }: WrittenSteps,
   context: { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void },
 ): void {
-  const complain = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
+  const complain = (name: string, message: string | undefined) => {
+    if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+  };
   if (map_columns !== undefined && typeof map !== 'string')
     complain('map_columns', 'works only with a map in a CSV file');
-  if (unmapped !== undefined && map === undefined) complain('unmapped', 'works only with map');
+  if (take !== undefined) {
+    if (match === undefined) complain('take', 'works only with match');
+    else complain('take', whyNotTake(match, take));
+  }
+  const steps = [match, map].filter((step) => step !== undefined).length;
+  if (otherwise !== undefined && steps !== 1) {
+    const help = steps === 0 ? 'works only with map or match' : 'belongs to one step; write the steps one by one in as';
+    complain('otherwise', help);
+  }
 }
 
+function whyNotTake(pattern: string, take: string): string | undefined {
+  try {
+    compileMatch({ kind: 'match', pattern, take, otherwise: 'reject' }, '');
+    return undefined;
+  } catch (error) {
+    // A mistake in the pattern itself is reported there.
+    return error instanceof MalformedPatternError && error.message.startsWith('names') ? error.message : undefined;
+  }
+}
+
+/** The names come last: a mistake inside a group would else be reported as a wrong name. */
 export const stepSchema = z.union([
-  transformSchema,
   stepGroup.superRefine(checkSteps).refine((step) => Object.keys(step).length > 0, { error: 'has no settings' }),
+  transformSchema,
 ]);
 
 /** A step of the list `as`, as written. */

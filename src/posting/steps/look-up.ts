@@ -1,23 +1,21 @@
 // The step `map`: replaces a field's text by what a table says.
-import { accepted, refused, type Transform } from '../transforms.ts';
+import { accepted, type Transform } from '../transforms.ts';
+import { type Otherwise, withoutResult } from './otherwise.ts';
 
 /** Entries of a table: the feed's text, and what the site gets instead; an empty text leaves the field out. */
 export type LookUpTable = readonly (readonly [from: string, to: string])[];
 
-/** What becomes of a text that the table does not have. */
-export const UNMAPPED = ['reject', 'keep', 'default'] as const;
-
 export interface LookUpStep {
   readonly kind: 'map';
   readonly table: LookUpTable;
-  readonly unmapped: (typeof UNMAPPED)[number];
+  readonly otherwise: Otherwise;
 }
 
 /** The form in which texts are compared: case, and the number of spaces, do not matter. */
 export const foldText = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase();
 
 /** Compiles the step. @param field names the field in refusals. */
-export function compileLookUp({ table, unmapped }: LookUpStep, field: string): Transform {
+export function compileLookUp({ table, otherwise }: LookUpStep, field: string): Transform {
   const byText = new Map(table.map(([from, to]) => [foldText(from), to]));
   return {
     about: 'a look-up table',
@@ -26,14 +24,11 @@ export function compileLookUp({ table, unmapped }: LookUpStep, field: string): T
     apply(text) {
       const found = byText.get(foldText(text));
       if (found !== undefined) return accepted(found);
-      switch (unmapped) {
-        case 'keep':
-          return accepted(text);
-        case 'default':
-          return accepted('');
-        case 'reject':
-          return refused(`is not in the map of ${field}; add it there, or set a default or unmapped: keep`);
-      }
+      return withoutResult(
+        text,
+        otherwise,
+        `is not in the map of ${field}; add it there, or set a default or otherwise: keep`,
+      );
     },
   };
 }

@@ -5,10 +5,10 @@ import { compileReader } from '../../../src/posting/reader.ts';
 import { findContradiction, type LookUpStep } from '../../../src/posting/steps/look-up.ts';
 import { fromPaths, sampleSpec } from '../sample-spec.ts';
 
-const map = (table: Readonly<Record<string, string>>, unmapped: LookUpStep['unmapped'] = 'reject'): LookUpStep => ({
+const map = (table: Readonly<Record<string, string>>, otherwise: LookUpStep['otherwise'] = 'reject'): LookUpStep => ({
   kind: 'map',
   table: Object.entries(table),
-  unmapped,
+  otherwise,
 });
 
 const readerOf = (rule: FieldRule) => compileReader(sampleSpec({ fields: { ...sampleSpec().fields, category: rule } }));
