@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type PostingKey, postingKey } from '../src/posting/identifiers.ts';
+import { type BenchFormat, type Fields, writerOf } from './feed-formats.ts';
 
 /** What makes one feed differ from another. */
 export interface FeedShape {
@@ -11,38 +12,42 @@ export interface FeedShape {
   readonly seed: number;
   /** How many of 10,000 records differ from the feed that has 0 here. */
   readonly changedPer10k: number;
+  /** `xml` by default. */
+  readonly format?: BenchFormat;
 }
 
-/** One record of about 2.6 kB, as an applicant tracking system writes it for Indeed. */
+/** One record of about 2.6 kB, with the fields that an applicant tracking system writes for Indeed. */
 export interface FeedRecord {
   readonly key: PostingKey;
-  readonly xml: string;
+  /** As the splitter hands it over. */
+  readonly record: string;
 }
 
-const OPENING = '<?xml version="1.0" encoding="utf-8"?>\n<source>\n<publisher>Example Staffing</publisher>\n';
-const CLOSING = '</source>\n';
 const PIECE_RECORDS = 256;
 
 /** Yields the records in order; the same shape gives the same records. */
 export function* feedRecords(shape: FeedShape): Generator<FeedRecord> {
   const write = recordWriter(shape.seed);
+  const { text, recordOf } = writerOf(shape.format);
   for (let index = 0; index < shape.records; index++) {
     // Spreads the changed records over the feed without repeats: Knuth's multiplier is odd and no multiple of 5.
     const changed = (index * 2_654_435_761) % 10_000 < shape.changedPer10k;
-    yield write(index, changed);
+    const { key, fields } = write(index, changed);
+    yield { key, record: recordOf(text(fields)) };
   }
 }
 
-function* feedPieces(shape: FeedShape): Generator<Buffer> {
-  let piece = OPENING;
+function* feedPieces({ records, seed, changedPer10k, format }: FeedShape): Generator<Buffer> {
+  const { opening, separator, closing, rowOf } = writerOf(format);
+  let piece = opening;
   let count = 0;
-  for (const { xml } of feedRecords(shape)) {
-    piece += `${xml}\n`;
+  for (const { record } of feedRecords({ records, seed, changedPer10k, format })) {
+    piece += `${count === 0 ? '' : separator}${rowOf(record)}`;
     if (++count % PIECE_RECORDS !== 0) continue;
     yield Buffer.from(piece);
     piece = '';
   }
-  yield Buffer.from(piece + CLOSING);
+  yield Buffer.from(piece + closing);
 }
 
 /** Writes a feed to `path`, gzipped if the path ends in `.gz`. An existing file is kept: it is assumed to be the same feed. */
@@ -73,7 +78,7 @@ const WORDS =
   );
 
 /** Makes the sentences once and recombines them for each record: a million records take seconds. */
-function recordWriter(seed: number): (index: number, changed: boolean) => FeedRecord {
+function recordWriter(seed: number): (index: number, changed: boolean) => { key: PostingKey; fields: Fields } {
   const random = randomNumbers(seed);
   const sentences = Array.from({ length: SENTENCES }, () => {
     const words = Array.from({ length: 10 + random(14) }, () => WORDS[random(WORDS.length)] as string);
@@ -88,22 +93,22 @@ function recordWriter(seed: number): (index: number, changed: boolean) => FeedRe
     const paragraphs = Array.from({ length: 4 }, () => `<p>${sentence()} ${sentence()}</p>\n`).join('');
     const points = Array.from({ length: 6 }, () => `<li>${sentence()}</li>\n`).join('');
     const description = `${paragraphs}<h3>What you bring</h3>\n<ul>\n${points}</ul>\n<p>Pay &amp; benefits: ${sentence()}</p>`;
-    const xml = `<job>
-<title><![CDATA[${of(TITLES)} – ${of(SHIFTS)}${changed ? ' (updated)' : ''}]]></title>
-<date><![CDATA[Fri, ${1 + pick(28)} Mar 2026 08:00:00 GMT]]></date>
-<referencenumber><![CDATA[${key}]]></referencenumber>
-<url><![CDATA[https://jobs.example.com/apply/${key}?source=indeed&campaign=${pick(1_000)}]]></url>
-<company><![CDATA[Example Staffing, Inc.]]></company>
-<city><![CDATA[${of(CITIES)}]]></city>
-<state><![CDATA[${of(STATES)}]]></state>
-<country><![CDATA[US]]></country>
-<postalcode><![CDATA[${String(10_000 + pick(89_999))}]]></postalcode>
-<salary>$${15 + pick(60)} per hour</salary>
-<jobtype>fulltime</jobtype>
-<category><![CDATA[${of(CATEGORIES)}]]></category>
-<description><![CDATA[${description}]]></description>
-</job>`;
-    return { key, xml };
+    const fields = {
+      title: `${of(TITLES)} – ${of(SHIFTS)}${changed ? ' (updated)' : ''}`,
+      date: `Fri, ${1 + pick(28)} Mar 2026 08:00:00 GMT`,
+      referencenumber: key,
+      url: `https://jobs.example.com/apply/${key}?source=indeed&campaign=${pick(1_000)}`,
+      company: 'Example Staffing, Inc.',
+      city: of(CITIES),
+      state: of(STATES),
+      country: 'US',
+      postalcode: String(10_000 + pick(89_999)),
+      salary: `$${15 + pick(60)} per hour`,
+      jobtype: 'fulltime',
+      category: of(CATEGORIES),
+      description,
+    };
+    return { key, fields };
   };
 }
 

@@ -26,6 +26,8 @@ export interface InstallationOptions {
   readonly queue?: string;
   readonly concurrency?: number;
   readonly requestsPerSecond?: number;
+  /** In YAML; by default the preset `indeed`. */
+  readonly format?: string;
   /** Further YAML lines of the site, with their indentation. */
   readonly siteLines?: string;
 }
@@ -70,7 +72,7 @@ sites:
 ${options.siteLines ?? ''}feeds:
   acme:
     source: ${JSON.stringify(options.source)}
-    format: indeed
+    format: ${options.format ?? 'indeed'}
     site: board
     limits: { max_bytes: 1TB }
 `;
@@ -103,8 +105,8 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
     rows = [];
   };
   let number = 0;
-  for (const { key, xml } of feedRecords(shape)) {
-    const stored = interpretedHash(recordHash(Buffer.from(xml)), 0, setup.interpretation);
+  for (const { key, record } of feedRecords(shape)) {
+    const stored = interpretedHash(recordHash(Buffer.from(record)), 0, setup.interpretation);
     rows.push(['acme', key, 'board', String(++number), stored, noContent]);
     if (rows.length === ROWS_AT_ONCE) await flush();
   }

@@ -6,6 +6,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { openEmbeddedServer } from '../src/embedded-postgres/server.ts';
 import { chain } from './parts/chain.ts';
 import { firstPull, onePercent } from './parts/changed.ts';
+import { formats } from './parts/formats.ts';
 import { growth } from './parts/growth.ts';
 import { noChange } from './parts/no-change.ts';
 import { recovery } from './parts/recovery.ts';
@@ -15,6 +16,7 @@ import type { Measured, Part, PartResult, Verdict } from './workbench.ts';
 
 const PARTS: Readonly<Record<string, Part>> = {
   'no-change': noChange,
+  formats,
   'one-percent': onePercent,
   'first-pull': firstPull,
   chain,

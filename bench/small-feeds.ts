@@ -5,7 +5,7 @@ import { feedRecords } from './feed-writer.ts';
 const records = Number(process.argv[2] ?? 3);
 const server = createServer((request, response) => {
   const seed = 1 + Number(/\d+/.exec(request.url ?? '')?.[0] ?? 0);
-  const feed = [...feedRecords({ records, seed, changedPer10k: 0 })].map(({ xml }) => xml).join('\n');
+  const feed = [...feedRecords({ records, seed, changedPer10k: 0 })].map(({ record }) => record).join('\n');
   response.writeHead(200, { 'content-type': 'application/xml' });
   response.end(`<?xml version="1.0" encoding="utf-8"?>\n<source>\n${feed}\n</source>\n`);
 });

@@ -59,7 +59,11 @@ const scripts = import.meta.dirname;
 export const scriptOf = (name: string): string => join(scripts, `${name}.js`);
 
 /** Path of a feed's file, which is written if it does not exist yet; `xml.gz` gzips it. */
-export async function feedFile(bench: Workbench, shape: FeedShape, ending: 'xml' | 'xml.gz' = 'xml'): Promise<string> {
+export async function feedFile(
+  bench: Workbench,
+  shape: FeedShape,
+  ending: 'xml' | 'xml.gz' | 'json' | 'csv' = 'xml',
+): Promise<string> {
   const path = join(bench.folder, `feed-${shape.records}-${shape.seed}-${shape.changedPer10k}.${ending}`);
   bench.say(`writing ${path} unless it exists`);
   await writeFeed(path, shape);
