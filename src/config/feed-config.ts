@@ -70,18 +70,32 @@ const makeRules = (rules: WrittenRules, mapFiles: MapFiles): FieldRules =>
 function makeRule(rule: string | WrittenRule, mapFiles: MapFiles): FieldRule {
   if (typeof rule === 'string') return { source: { kind: 'paths', paths: [rule] }, as: [] };
   const stepsOf = (step: WrittenStep): readonly FieldStep[] =>
-    typeof step === 'string' ? [step] : makeSteps(step, rule.default, mapFiles);
+    typeof step === 'string' ? [step] : [...makeSteps(step, rule.default, mapFiles), ...makeLastSteps(step)];
   return {
     ...(rule.when === undefined ? {} : { when: rule.when }),
     source: makeValueSource(rule),
-    as: [...makeSteps(rule, rule.default, mapFiles), ...rule.as.flatMap(stepsOf)],
+    as: [...makeSteps(rule, rule.default, mapFiles), ...rule.as.flatMap(stepsOf), ...makeLastSteps(rule)],
     default: rule.default,
   };
 }
 
-/** The steps with settings, in their fixed order. */
+function makeDateStep({ order, zone, to, time }: NonNullable<WrittenSteps['date']>): SettingsStep {
+  return {
+    kind: 'date',
+    ...(order === undefined ? {} : { order: order === 'month_first' ? 'month first' : 'day first' }),
+    ...(zone === undefined ? {} : { zone }),
+    ...(to === undefined ? {} : { to }),
+    time,
+  };
+}
+
+/** The steps that come last. */
+const makeLastSteps = ({ max_length: most }: WrittenSteps): SettingsStep[] =>
+  most === undefined ? [] : [{ kind: 'max_length', most }];
+
+/** The steps with settings that come first, in their fixed order. */
 function makeSteps(written: WrittenSteps, standard: string | undefined, mapFiles: MapFiles): SettingsStep[] {
-  const { match, take, map } = written;
+  const { match, take, map, us_place: part, date } = written;
   const steps: SettingsStep[] = [];
   if (match !== undefined) {
     const otherwise = written.otherwise ?? 'default';
@@ -92,6 +106,14 @@ function makeSteps(written: WrittenSteps, standard: string | undefined, mapFiles
     const otherwise = written.otherwise ?? (standard === undefined ? 'reject' : 'default');
     steps.push({ kind: 'map', table, otherwise });
   }
+  if (part !== undefined) {
+    steps.push({
+      kind: 'us_place',
+      part,
+      otherwise: written.otherwise ?? (standard === undefined ? 'reject' : 'default'),
+    });
+  }
+  if (date !== undefined) steps.push(makeDateStep(date));
   return steps;
 }
 

@@ -30,15 +30,19 @@ const NUMERIC = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:\s+(.+))?$/;
 const EPOCH_MS = /^\d{12,13}$/;
 const TIME = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(?:(AM|PM)\b)?\s*([A-Z]{1,4}|[+-]\d{2}:?\d{2})?$/i;
 
+/** A date as a feed has it. Times are milliseconds since 1970; `local` ones as if the clock were in UTC. */
+export type ReadDate =
+  | { readonly kind: 'day'; readonly iso: string }
+  | { readonly kind: 'local' | 'instant'; readonly ms: number };
+
 /**
  * Reads ISO 8601, RFC 822, `YYYY-MM-DD HH:MM:SS`, milliseconds since 1970 and, if the order is given, `4/8/2012` and
- * `31.12.2012`. Returns `YYYY-MM-DD`, or `YYYY-MM-DDTHH:MM:SS` if there is a time, in UTC with a `Z` if the zone is
- * known; `undefined` for anything else, including days that do not exist.
+ * `31.12.2012`; `undefined` for anything else, including days that do not exist.
  */
-export function isoDate(text: string, order?: NumericOrder): string | undefined {
+export function readDate(text: string, order?: NumericOrder): ReadDate | undefined {
   // No date is longer than this, and the patterns below may be slow on pages of spaces.
   if (text.length > 64) return undefined;
-  if (EPOCH_MS.test(text)) return fromEpoch(Number(text));
+  if (EPOCH_MS.test(text)) return atTime('instant', Number(text));
   const iso = ISO.exec(text);
   if (iso !== null) return assemble(Number(iso[1]), Number(iso[2]), Number(iso[3]), iso[4]);
   const rfc = RFC_822.exec(text);
@@ -53,20 +57,30 @@ export function isoDate(text: string, order?: NumericOrder): string | undefined 
   return assemble(Number(numeric[4]), month, day, numeric[5]);
 }
 
-function assemble(year: number, month: number, day: number, time: string | undefined): string | undefined {
+/**
+ * The date in ISO 8601: `YYYY-MM-DD`, or `YYYY-MM-DDTHH:MM:SS` if there is a time, in UTC with a `Z` if the zone is known;
+ * `undefined` for a text that {@link readDate} does not read.
+ */
+export function isoDate(text: string, order?: NumericOrder): string | undefined {
+  const date = readDate(text, order);
+  if (date === undefined || date.kind === 'day') return date?.iso;
+  return `${new Date(date.ms).toISOString().slice(0, 19)}${date.kind === 'instant' ? 'Z' : ''}`;
+}
+
+function assemble(year: number, month: number, day: number, time: string | undefined): ReadDate | undefined {
   const midnight = Date.UTC(year, month - 1, day);
   const date = new Date(midnight);
   // Date.UTC turns 31 February into 3 March, and the years 0 to 99 into 1900 to 1999.
   if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
-  if (time === undefined) return date.toISOString().slice(0, 10);
+  if (time === undefined) return { kind: 'day', iso: date.toISOString().slice(0, 10) };
 
   const [, hour = '', minute = '', second = '0', half, zone] = TIME.exec(time.trim()) ?? [];
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toUpperCase() === 'PM' ? 12 : 0);
   if (hour === '' || hours > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
   const local = midnight + ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000;
-  if (zone === undefined) return fromEpoch(local)?.replace('Z', '');
+  if (zone === undefined) return atTime('local', local);
   const offset = zoneMinutes(zone.toUpperCase());
-  return offset === undefined ? undefined : fromEpoch(local - offset * 60_000);
+  return offset === undefined ? undefined : atTime('instant', local - offset * 60_000);
 }
 
 function zoneMinutes(zone: string): number | undefined {
@@ -76,8 +90,7 @@ function zoneMinutes(zone: string): number | undefined {
   return hours === undefined ? undefined : hours * 60;
 }
 
-function fromEpoch(ms: number): string | undefined {
-  const iso = new Date(ms).toISOString();
+function atTime(kind: 'local' | 'instant', ms: number): ReadDate | undefined {
   // Years before 0 and after 9999 have a sign and six digits; no feed means such a year.
-  return /^\d{4}-/.test(iso) ? `${iso.slice(0, 19)}Z` : undefined;
+  return /^\d{4}-/.test(new Date(ms).toISOString()) ? { kind, ms } : undefined;
 }

@@ -11,8 +11,10 @@ import type { Posting, PostingReader, Problem, ReadResult, RecordTree } from './
 import { compileKey } from './posting-key.ts';
 import { compileSiteRules } from './site-rules.ts';
 import { compileStateField } from './state-field.ts';
-import { compileStep } from './steps/step.ts';
+import { compileStep, type StepContext } from './steps/step.ts';
+import { compilePlaces } from './steps/us-places.ts';
 import type { ReadState, Transform } from './transforms.ts';
+import { compileStates, type StateTable } from './us-states.ts';
 import { compileSource } from './value-source.ts';
 
 /**
@@ -23,7 +25,10 @@ export function compileReader(spec: MappingSpec): PostingReader {
   const isSkipped = spec.skip === undefined ? undefined : compileConditions(spec.skip, 'nothing holds');
   const readKey = compileKey(spec.key);
   const readState = compileStateField(spec.stateField, spec.states);
-  const fields = Object.entries(spec.fields).map(([name, rule]) => compileField(name, rule, readState));
+  const placeOf = lazyPlaces(spec.states);
+  const fields = Object.entries(spec.fields).map(([name, rules]) =>
+    compileField({ field: name, placeOf }, rules, readState),
+  );
   const checkSiteRules = compileSiteRules(spec, readState);
   /** Fields with a step that may refuse the feed's text and does not run again on an edited posting. */
   const shaped = new Set(fields.filter(({ refusesOnce }) => refusesOnce).map(({ name }) => name));
@@ -60,6 +65,15 @@ export function compileReader(spec: MappingSpec): PostingReader {
   };
 }
 
+/** Compiled with the first place: few mappings have any. */
+function lazyPlaces(states: StateTable): StepContext['placeOf'] {
+  let placeOf: StepContext['placeOf'] | undefined;
+  return (text) => {
+    placeOf ??= compilePlaces(states, compileStates(states));
+    return placeOf(text);
+  };
+}
+
 /** The form in which a field's first named transform expects elements inside the value. */
 const markupForms: Readonly<Record<string, MarkupForm>> = { text: 'html', html: 'escaped html' };
 
@@ -73,9 +87,10 @@ interface FieldReader {
   readonly check: (draft: Draft) => void;
 }
 
-function compileField(name: string, rules: FieldRules, readState: ReadState): FieldReader {
-  if (!isList(rules)) return compileRule(name, rules, readState);
-  const readers = rules.map((rule) => compileRule(name, rule, readState));
+function compileField(context: StepContext, rules: FieldRules, readState: ReadState): FieldReader {
+  const { field: name } = context;
+  if (!isList(rules)) return compileRule(context, rules, readState);
+  const readers = rules.map((rule) => compileRule(context, rule, readState));
   return {
     name,
     refusesOnce: true,
@@ -106,10 +121,11 @@ function checkAny(name: string, readers: readonly FieldReader[], draft: Draft): 
   draft.problems.push(...(first ?? []));
 }
 
-function compileRule(name: string, rule: FieldRule, readState: ReadState): FieldReader {
+function compileRule(context: StepContext, rule: FieldRule, readState: ReadState): FieldReader {
+  const { field: name } = context;
   const firstNamed = rule.as.find((step) => typeof step === 'string');
   const readValue = compileSource(rule.source, markupForms[firstNamed ?? ''] ?? 'plain');
-  const transforms = rule.as.map((step) => compileStep(step, name));
+  const transforms = rule.as.map((step) => compileStep(step, context));
   const checks = transforms.filter(({ kind }) => kind === 'check');
   const forDefault = transforms.filter(({ scope }) => scope !== 'feed text');
   const applies = rule.when === undefined ? undefined : compileConditions(rule.when, 'a denial holds');

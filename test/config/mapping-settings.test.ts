@@ -59,7 +59,7 @@ describe('mistakes in map', () => {
       'contradicts the entry a: upper and lower case and spaces make no difference',
     ],
     ['map: [a]', 'map', 'must be text, or a group of settings'],
-    ['otherwise: keep', 'otherwise', 'works only with map or match'],
+    ['otherwise: keep', 'otherwise', 'works only with map, match or us_place'],
     ['map: { a: b }, match: a, otherwise: keep', 'otherwise', 'belongs to one step; write the steps one by one in as'],
     ['map: { a: b }, otherwise: drop', 'otherwise', 'must be one of reject, keep, default'],
     ['map: { a: b }, map_columns: [a, b]', 'map_columns', 'works only with a map in a CSV file'],
@@ -87,6 +87,20 @@ describe('mistakes in match', () => {
     ['take: "{1}"', 'take', 'works only with match'],
     ['match: "(a)", take: "{2}"', 'take', 'names the group 2, but the pattern has 1'],
     ['as: [text, { match: "a(" }]', 'as\\.1\\.match', 'is not a pattern'],
+  ])('%s', async (settings, setting, message) => {
+    const complaint = await complaintOf(...field(settings));
+    expect(complaint).toMatch(at(setting));
+    expect(complaint).toContain(message);
+  });
+});
+
+describe('mistakes in other steps', () => {
+  test.each([
+    ['us_place: town', 'us_place', 'must be one of city, state'],
+    ['max_length: 0', 'max_length', 'must be at least 1'],
+    ['date: { zone: New York }', 'date\\.zone', 'must be an IANA time zone, such as America/New_York or UTC'],
+    ['date: { order: mdy }', 'date\\.order', 'must be one of month_first, day_first'],
+    ['as: [{ date: { zones: UTC } }]', 'as\\.0\\.date\\.zones', 'is not a setting; did you mean zone?'],
   ])('%s', async (settings, setting, message) => {
     const complaint = await complaintOf(...field(settings));
     expect(complaint).toMatch(at(setting));

@@ -5,7 +5,15 @@ import { conditionsSchema } from './conditions-schema.ts';
 import { credentialsSchema } from './credentials-schema.ts';
 import { encodingSchema, feedFieldsSchema, formatSchema, keySchema } from './format-schema.ts';
 import { pagesSchema } from './pages-schema.ts';
-import { countSchema, nameSchema, percentSchema, positiveSchema, secondsSchema, sizeSchema } from './scalars.ts';
+import {
+  countSchema,
+  nameSchema,
+  percentSchema,
+  positiveSchema,
+  secondsSchema,
+  sizeSchema,
+  timeZoneSchema,
+} from './scalars.ts';
 
 const sourceSchema = z
   .string()
@@ -57,18 +65,6 @@ function refuseUnsupported(schedule: string): void {
       const size = sizes[at] ?? 0;
       if (Number(step) > size) throw new Error(`the step /${step} is larger than its field, which has ${size} values`);
     }
-  }
-}
-
-const timeZoneSchema = z.string().refine(isTimeZone, 'must be an IANA time zone, such as America/New_York or UTC');
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name });
-    // Only some versions of Node accept offsets such as +02:00 as time zones.
-    return /^[A-Za-z]/.test(name);
-  } catch {
-    return false;
   }
 }
 

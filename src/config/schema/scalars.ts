@@ -40,6 +40,21 @@ export const secretSchema = z
 /** The path of a file, relative to the configuration. */
 export const fileSchema = z.string().min(1);
 
+/** The IANA name of a time zone. */
+export const timeZoneSchema = z
+  .string()
+  .refine(isTimeZone, 'must be an IANA time zone, such as America/New_York or UTC');
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    // Only some versions of Node accept offsets such as +02:00 as time zones.
+    return /^[A-Za-z]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
 /** A path from a record to a value. */
 export const pathSchema = z.string().min(1).superRefine(parses(parseValuePath));
 

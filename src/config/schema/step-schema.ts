@@ -4,8 +4,10 @@ import { MalformedPatternError } from '../../posting/pattern.ts';
 import { findContradiction } from '../../posting/steps/look-up.ts';
 import { compileMatch } from '../../posting/steps/match.ts';
 import { OTHERWISE } from '../../posting/steps/otherwise.ts';
+import { PLACE_PARTS } from '../../posting/steps/place-step.ts';
 import { TRANSFORM_NAMES } from '../../posting/transforms.ts';
 import { patternSchema } from './conditions-schema.ts';
+import { timeZoneSchema } from './scalars.ts';
 
 export const transformSchema = z.enum(TRANSFORM_NAMES);
 
@@ -18,6 +20,16 @@ const tableSchema = z.record(z.string().min(1), z.string()).superRefine((table, 
     path: [both[1]],
     message: `contradicts the entry ${both[0]}: upper and lower case and spaces make no difference here`,
   });
+});
+
+const dateSchema = z.strictObject({
+  order: z
+    .enum(['month_first', 'day_first'])
+    .optional()
+    .describe('The order in dates such as 4/8/2012, which are refused without it.'),
+  zone: timeZoneSchema.optional().describe('The time zone of times that name none.'),
+  to: timeZoneSchema.optional().describe('The time zone in which the result is written. By default UTC.'),
+  time: z.boolean().default(true).describe('`false`: only the date, as it is in the time zone `to`.'),
 });
 
 /** Settings of steps. They stand in a rule, or alone in its list `as`. */
@@ -46,11 +58,30 @@ export const stepSettings = {
     .describe(
       "With a CSV file: the names of the columns with the feed's texts and the site's. Without it, those are the first and the second column.",
     ),
+  us_place: z
+    .enum(PLACE_PARTS)
+    .optional()
+    .describe(
+      'The `city` or the `state` of a U.S. place, such as "Tallahassee, FL", "WA - Seattle" or "Florida (Remote)". A place that is not clear rejects the posting.',
+    ),
+  date: dateSchema
+    .optional()
+    .describe(
+      'A date to ISO 8601, like the transform `date`, with settings for time zones and the order of day and month.',
+    ),
+  max_length: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe(
+      'At most so many characters: a longer text is cut at a word, HTML after an element or at a word, with every element closed. Comes after the list `as`.',
+    ),
   otherwise: z
     .enum(OTHERWISE)
     .optional()
     .describe(
-      'What becomes of a text without an entry in the map, or without a match: `reject` the posting, `keep` the text, or use the `default` (without one: nothing). Without this setting: the default if there is one; else a map rejects, and a text without a match leaves the field out.',
+      'What becomes of a text without an entry in the map, without a match, or of a place that is not clear: `reject` the posting, `keep` the text, or use the `default` (without one: nothing). Without this setting: the default if there is one; else the posting is rejected, but a text without a match leaves the field out.',
     ),
 };
 
@@ -61,7 +92,7 @@ export type WrittenSteps = z.output<typeof stepGroup>;
 
 /** Reports settings that need another one. */
 export function checkSteps(
-  { match, take, map, map_columns, otherwise }: WrittenSteps,
+  { match, take, map, map_columns, us_place, otherwise }: WrittenSteps,
   context: { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void },
 ): void {
   const complain = (name: string, message: string | undefined) => {
@@ -73,9 +104,10 @@ export function checkSteps(
     if (match === undefined) complain('take', 'works only with match');
     else complain('take', whyNotTake(match, take));
   }
-  const steps = [match, map].filter((step) => step !== undefined).length;
+  const steps = [match, map, us_place].filter((step) => step !== undefined).length;
   if (otherwise !== undefined && steps !== 1) {
-    const help = steps === 0 ? 'works only with map or match' : 'belongs to one step; write the steps one by one in as';
+    const help =
+      steps === 0 ? 'works only with map, match or us_place' : 'belongs to one step; write the steps one by one in as';
     complain('otherwise', help);
   }
 }
