@@ -1,12 +1,19 @@
 // Reads a feed from its source into records, and determines whether the reading is complete.
 import type { Readable } from 'node:stream';
 import { type Pace, startPace } from './decode/pace.ts';
+import { unzipDocuments } from './decode/zip/unzip-documents.ts';
 import type { FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
 import { readDocuments, type SplittingContext } from './read-documents.ts';
 import type { Wait } from './source/gathered-body.ts';
 import { gatherDocuments } from './source/gathered-documents.ts';
 import { boundVersion, versionBoundTo } from './source/request-digest.ts';
-import { BrokenOff, type Network, type OpenedSource } from './source/source.ts';
+import {
+  BrokenOff,
+  type Network,
+  type OpenedDocuments,
+  type OpenedSource,
+  type SourceDocument,
+} from './source/source.ts';
 import { kindOf, openSource } from './source/sources.ts';
 
 export interface OpeningContext {
@@ -85,8 +92,8 @@ export async function openFeed(
   if (opened.kind === 'failed') return { kind: 'failed', message: opened.message, bytes: 0 };
   if (opened.kind === 'not_modified') return opened;
   const { totalBytes = 0, version } = opened;
-  const documents = pace.watch(opened.documents, () => 0);
-  const gathered = gatherDocuments(documents, (chunks) => pace.watch(chunks, (chunk) => chunk.length));
+  const documents = unzipDocuments(pacedDocuments(opened, pace), source.limits, pace.signal);
+  const gathered = gatherDocuments(documents);
   return {
     kind: 'opened',
     async gather(limit) {
@@ -110,6 +117,12 @@ export async function openFeed(
       pace.stop();
     },
   };
+}
+
+async function* pacedDocuments({ documents }: OpenedDocuments, pace: Pace): AsyncGenerator<SourceDocument> {
+  for await (const document of pace.watch(documents, () => 0)) {
+    yield { ...document, chunks: pace.watch(document.chunks, (chunk) => chunk.length) };
+  }
 }
 
 async function open({ from }: FeedSource, context: OpeningContext, pace: Pace): Promise<OpenedSource> {

@@ -18,18 +18,14 @@ export interface GatheredDocuments {
   close(): void;
 }
 
-/** @param watched passes on the chunks of one document; each is valid until the next one is requested. */
-export function gatherDocuments(
-  source: AsyncIterable<SourceDocument>,
-  watched: (chunks: AsyncIterable<Buffer>) => AsyncIterable<Buffer>,
-): GatheredDocuments {
+export function gatherDocuments(source: AsyncIterable<SourceDocument>): GatheredDocuments {
   const iterator = source[Symbol.asyncIterator]();
   const begun: { readonly document: SourceDocument; readonly body: GatheredBody }[] = [];
   let ended = false;
   let broken: BrokenOff | undefined;
 
   function begin(document: SourceDocument): GatheredBody {
-    const body = gatheredBody(watched(document.chunks));
+    const body = gatheredBody(document.chunks);
     begun.push({ document, body });
     return body;
   }
