@@ -11,11 +11,12 @@ import { nearest } from './known-names.ts';
 import { type MapFiles, readMapFiles } from './map-files.ts';
 import { checkMapping } from './mapping-check.ts';
 import { presetFolder, presetNames, readPreset } from './presets.ts';
-import { feedSchema, type WrittenFeed } from './schema/feed-schema.ts';
+import { isWebAddress } from './schema/check-sources.ts';
+import { feedSchema, type WrittenFeed, writtenSources } from './schema/feed-schema.ts';
 import type { WrittenFormat } from './schema/format-schema.ts';
 import { siteSchema } from './schema/site-schema.ts';
 import { makeSiteConfig } from './site-config.ts';
-import { isWebAddress, pagesOf } from './source-config.ts';
+import { pagesOf } from './source-config.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 export interface SitesAndFeeds {
@@ -85,14 +86,15 @@ export async function makeSitesAndFeeds(
 
 /** Absent if there are none, or after a complaint. */
 async function credentialsOf(
-  { credentials, source }: WrittenFeed,
+  feed: WrittenFeed,
   path: readonly string[],
   around: Omit<CredentialsContext, 'setting'>,
 ): Promise<HttpCredentials | undefined> {
+  const { credentials } = feed;
   if (credentials === undefined) return undefined;
   const setting = path.join('.');
   const complain: CredentialsContext['complain'] = (inner, message) => around.complain([...path, ...inner], message);
-  for (const address of [source, credentials.oauth2?.token_url]) {
+  for (const address of [...writtenSources(feed), credentials.oauth2?.token_url]) {
     if (address === undefined || !isOpenlySent(address)) continue;
     around.warn(`${setting}: they are sent unencrypted to ${new URL(address).host}; use https if it is available`);
   }
@@ -103,9 +105,13 @@ const isOpenlySent = (address: string): boolean =>
   /^http:/i.test(address) && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(address).hostname);
 
 function faultOfPages(feed: WrittenFeed, format: WrittenFormat): string | undefined {
-  if (feed.pages !== undefined && !isWebAddress(feed.source)) return 'work only with an http or https source';
+  const sources = writtenSources(feed);
+  if (feed.pages !== undefined && !sources.every(isWebAddress)) return 'work only with http and https sources';
   const pages = pagesOf(feed, format);
   const isInBody = pages?.by === 'next' || pages?.by === 'cursor' || pages?.more !== undefined;
+  if (pages !== undefined && format.total.length > 0 && !sources.every(isWebAddress)) {
+    return 'of the format, and its total, cannot be read from files and web addresses in one feed; make two feeds';
+  }
   if (isInBody && format.type !== 'json') return "need a JSON format: they read the next page's place in the page";
   return undefined;
 }

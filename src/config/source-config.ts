@@ -1,10 +1,11 @@
 // Builds where a feed comes from: the kind of source, which its written form shows, and what that kind needs.
-import { resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { TableLayout } from '../feed/format/format.ts';
-import type { HttpCredentials, Paging, SourceConfig } from '../feed/source/sources.ts';
+import type { HttpCredentials, Paging, SingleConfig, SourceConfig } from '../feed/source/sources.ts';
 import { type Environment, fillText } from './environment.ts';
-import type { WrittenFeed } from './schema/feed-schema.ts';
+import { isWebAddress } from './schema/check-sources.ts';
+import { type WrittenFeed, writtenSources } from './schema/feed-schema.ts';
 import type { WrittenFormat } from './schema/format-schema.ts';
 import type { WrittenPages } from './schema/pages-schema.ts';
 import { Secret } from './secret.ts';
@@ -29,7 +30,7 @@ export function makeSource(parts: SourceParts): FeedSource {
     lenient: feed.lenient,
     ...tableLayoutOf(parts),
     // A page states the total of all pages, which the source compares itself.
-    totalPaths: from.kind === 'pages' ? [] : format.total,
+    totalPaths: pagesOf(feed, format) === undefined ? format.total : [],
     limits: {
       maxBytes: feed.limits.max_bytes,
       maxRecordBytes: feed.limits.max_record_bytes,
@@ -61,19 +62,27 @@ const MEDIA_TYPES = {
   csv: 'text/csv, text/tab-separated-values, */*;q=0.5',
 } as const satisfies Record<WrittenFormat['type'], string>;
 
-export const isWebAddress = (source: string): boolean => /^https?:\/\//i.test(source);
-
-/** How the source sends its postings in pages; `undefined` if it does not. */
+/** How the web sources of a feed send their postings in pages; `undefined` if they do not. */
 export const pagesOf = (feed: WrittenFeed, format: WrittenFormat): WrittenPages | undefined =>
-  isWebAddress(feed.source) ? (feed.pages ?? format.pages) : undefined;
+  writtenSources(feed).some(isWebAddress) ? (feed.pages ?? format.pages) : undefined;
 
-function makeSourceConfig({ feed, format, credentials, env, folder }: SourceParts): SourceConfig {
-  if (feed.source === '-') return { kind: 'stdin' };
-  if (!isWebAddress(feed.source)) return { kind: 'file', path: resolve(folder, feed.source) };
+function makeSourceConfig(parts: SourceParts): SourceConfig {
+  const members = writtenSources(parts.feed).map((written) => makeSingleConfig(written, parts));
+  const [only] = members;
+  if (only !== undefined && parts.feed.sources === undefined) return only;
+  const { first_byte_timeout_seconds: firstByteSeconds, min_bytes_per_second: minBytesPerSecond } = parts.feed.limits;
+  return { kind: 'several', members, limits: { firstByteTimeoutMs: firstByteSeconds * 1000, minBytesPerSecond } };
+}
+
+/** The written form of a source shows its kind. */
+function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
+  const { feed, format, credentials, env, folder } = parts;
+  if (written === '-') return { kind: 'stdin' };
+  if (!isWebAddress(written)) return makeFileConfig(resolve(folder, written), feed);
   const headers = Object.entries(feed.headers).map(([name, text]) => [name, new Secret(fillText(text, env))]);
   const http = {
     kind: 'http',
-    url: feed.source,
+    url: written,
     headers: Object.fromEntries(headers),
     credentials,
     accept: MEDIA_TYPES[format.type],
@@ -81,7 +90,25 @@ function makeSourceConfig({ feed, format, credentials, env, folder }: SourcePart
     allowPrivateRedirects: feed.allow_private_redirects,
   } as const;
   const pages = pagesOf(feed, format);
-  if (pages === undefined) return http;
+  return pages === undefined ? http : makePagesConfig(http, pages, parts);
+}
+
+function makeFileConfig(path: string, { files }: WrittenFeed): SingleConfig {
+  if (files === undefined) return { kind: 'file', path };
+  const hasPattern = /[*?]/.test(basename(path));
+  return {
+    kind: 'files',
+    folder: hasPattern ? dirname(path) : path,
+    pattern: hasPattern ? basename(path) : '*',
+    pick: files,
+  };
+}
+
+function makePagesConfig(
+  http: Extract<SingleConfig, { kind: 'http' }>,
+  pages: WrittenPages,
+  { feed, format }: SourceParts,
+): SingleConfig {
   const { limits } = feed;
   return {
     kind: 'pages',

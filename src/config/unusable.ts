@@ -1,6 +1,6 @@
 // Finds valid settings that can't work: nothing to mirror, or feeds whose file is missing.
 import { access, constants, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { Complaint } from './config-error.ts';
 import { reason } from './settings-file.ts';
 import { settingOf, settingsIn } from './sites-and-feeds.ts';
@@ -17,10 +17,15 @@ export async function findUnusable(data: unknown, source: YamlSource, folder: st
     complaints.push(source.complain([group], message));
   }
   for (const [name, feed] of Object.entries(settingsIn(data, 'feeds'))) {
-    const written = settingOf(feed, 'source');
-    if (typeof written !== 'string' || !isPath(written)) continue;
-    const fault = await fileFault(resolve(folder, written));
-    if (fault !== undefined) complaints.push(source.complain(['feeds', name, 'source'], fault));
+    const sources = settingOf(feed, 'sources');
+    const hasSeveral = Array.isArray(sources);
+    for (const [at, written] of (hasSeveral ? sources : [settingOf(feed, 'source')]).entries()) {
+      if (typeof written !== 'string' || !isPath(written)) continue;
+      const path = resolve(folder, written);
+      const fault = settingOf(feed, 'files') === undefined ? await fileFault(path) : await folderFault(path);
+      const setting = hasSeveral ? ['sources', at] : ['source'];
+      if (fault !== undefined) complaints.push(source.complain(['feeds', name, ...setting], fault));
+    }
   }
   return complaints;
 }
@@ -29,15 +34,31 @@ const isPath = (source: string): boolean => source !== '' && source !== '-' && !
 
 async function fileFault(path: string): Promise<string | undefined> {
   try {
-    if ((await stat(path)).isDirectory()) return `${path} is a folder, not a feed; name the file in it`;
+    if ((await stat(path)).isDirectory()) {
+      return `${path} is a folder, not a feed; name the file in it, or set files: newest or files: all`;
+    }
     await access(path, constants.R_OK);
     return undefined;
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
     const next =
       cause.code === 'ENOENT' && /[*?[{]/.test(path)
-        ? '; patterns such as *.xml are not supported, name one file'
+        ? '; to read the files that match a pattern, set files: newest or files: all'
         : '; a relative path starts at the folder of the configuration file';
     return `${path} can't be read: ${reason(cause)}${cause.code === 'ENOENT' ? next : ''}`;
+  }
+}
+
+/** For a folder, or a pattern of the names in it. It may be empty now. */
+async function folderFault(path: string): Promise<string | undefined> {
+  const folder = /[*?]/.test(basename(path)) ? dirname(path) : path;
+  try {
+    if (!(await stat(folder)).isDirectory()) return `${folder} is no folder; remove files to read it as one file`;
+    await access(folder, constants.R_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException;
+    const next = cause.code === 'ENOENT' ? '; a relative path starts at the folder of the configuration file' : '';
+    return `${folder} can't be read: ${reason(cause)}${next}`;
   }
 }

@@ -116,7 +116,7 @@ describe('check', () => {
       /jobmirror\.yaml:\d+:\d+ feeds\.acme\.source: .*feed\.xml can't be read: there is no such file/,
     );
     expect(errors).toMatch(
-      /jobmirror\.yaml:\d+:\d+ feeds\.globex\.source: .*patterns such as \*\.xml are not supported/,
+      /jobmirror\.yaml:\d+:\d+ feeds\.globex\.source: .*to read the files that match a pattern, set files: newest or files: all/,
     );
     expect(errors).toMatch(/jobmirror\.yaml:\d+:\d+ feeds\.globex\.schedule: .*H, a random value/);
     const [json] = (await run('check', '--json')).json<{ right: boolean; problems: string[] }>();

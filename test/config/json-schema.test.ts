@@ -8,7 +8,7 @@ test('the JSON Schema is valid JSON, strict, and describes every setting of a fe
   const schema = JSON.parse(configJsonSchemaText());
   expect(schema.additionalProperties).toBe(false);
   const feed = schema.properties.feeds.additionalProperties;
-  expect(feed.required).toEqual(['source', 'format', 'site']);
+  expect(feed.required).toEqual(['format', 'site']);
   for (const [name, setting] of Object.entries<{ description?: string }>(feed.properties)) {
     expect([name, setting.description]).toEqual([name, expect.stringMatching(/\.$/)]);
   }

@@ -482,7 +482,7 @@ describe('mistakes', () => {
     [
       'a missing setting',
       withLines({}).replace('    source: acme.xml\n', ''),
-      'jobmirror.yaml:7:5 feeds.acme.source: is missing; it must be text',
+      'jobmirror.yaml:7:5 feeds.acme.source: is missing; it must be text, or use sources, a list',
     ],
     [
       'no key in an inline format',

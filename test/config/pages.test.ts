@@ -100,7 +100,7 @@ describe('pages', () => {
 
   test('are refused where they cannot work', async () => {
     expect(await complaintOf(['pages: { by: link }'], { source: 'acme.json' })).toMatch(
-      /feeds.acme.pages: work only with an http or https source/,
+      /feeds.acme.pages: work only with http and https sources/,
     );
     const xml = { format: FORMAT.replace('type: json', 'type: xml') };
     expect(await complaintOf(['pages: { by: cursor, path: next }'], xml)).toMatch(

@@ -1,6 +1,7 @@
 // The schema of one feed's settings.
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
+import { checkSources } from './check-sources.ts';
 import { conditionsSchema } from './conditions-schema.ts';
 import { credentialsSchema } from './credentials-schema.ts';
 import { encodingSchema, feedFieldsSchema, formatSchema, keySchema } from './format-schema.ts';
@@ -137,9 +138,20 @@ const expectSchema = z.strictObject({
 
 export const feedSchema = z
   .strictObject({
-    source: sourceSchema.describe(
-      'An http(s) address, the path of a file (relative to this file), or `-` for standard input.',
-    ),
+    source: sourceSchema
+      .optional()
+      .describe(
+        'An http(s) address, the path of a file (relative to this file), or `-` for standard input. With `files`: a folder, or a pattern.',
+      ),
+    sources: z
+      .array(sourceSchema)
+      .min(1)
+      .optional()
+      .describe('Instead of `source`: several of them as one feed, which is complete only if each of them is.'),
+    files: z
+      .enum(['newest', 'all'])
+      .optional()
+      .describe('For a folder or a pattern such as `feeds/*.xml`: read the `newest` file, or `all` files as one feed.'),
     format: z
       .union([nameSchema, formatSchema])
       .describe('The name of a preset (a file of `config/presets`), or the format itself.'),
@@ -198,12 +210,20 @@ export const feedSchema = z
     path: ['schedule'],
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
-  .superRefine(({ source, credentials }, context) => {
-    const complain = (message: string, ...path: string[]): void =>
-      context.addIssue({ code: 'custom', message, path: ['credentials', ...path] });
-    if (credentials === undefined) return;
-    if (!/^https?:/i.test(source)) complain('work only with an http or https source');
-    else if (credentials.tls !== undefined && !/^https:/i.test(source)) complain('works only with https', 'tls');
-  });
+  .refine((feed) => feed.source !== undefined || feed.sources !== undefined, {
+    error: 'is missing; it must be text, or use sources, a list',
+    path: ['source'],
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  })
+  .refine((feed) => feed.source === undefined || feed.sources === undefined, {
+    error: 'cannot be combined with source; add it to the list',
+    path: ['sources'],
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  })
+  .superRefine(checkSources);
 
 export type WrittenFeed = z.output<typeof feedSchema>;
+
+/** The sources of a feed, as they are written. */
+export const writtenSources = ({ source, sources }: Pick<WrittenFeed, 'source' | 'sources'>): readonly string[] =>
+  sources ?? (source === undefined ? [] : [source]);

@@ -1,23 +1,29 @@
 // The kinds of sources, by name.
 import { type FileConfig, fileSource } from './file/file-source.ts';
+import { type FilesConfig, filesSource } from './files/files-source.ts';
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';
 import { parseJsonPath } from './pages/json-path.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging } from './pages/pages-config.ts';
 import { pagesSource } from './pages/pages-source.ts';
+import { type SeveralConfig, severalSource } from './several/several-source.ts';
 import type { OpenedSource, SourceContext, SourceKind } from './source.ts';
 import { type StdinConfig, stdinSource } from './stdin/stdin-source.ts';
 
 export { type Authorization, type HttpCredentials, PAGING_METHODS, type Paging };
 
 /** Where a feed comes from: the kind of source, and what that kind needs. */
-export type SourceConfig = HttpConfig | PagesConfig | FileConfig | StdinConfig;
+export type SourceConfig = SingleConfig | SeveralConfig<SingleConfig>;
+
+export type SingleConfig = HttpConfig | PagesConfig | FileConfig | FilesConfig | StdinConfig;
 
 const KINDS: { readonly [Kind in SourceConfig['kind']]: SourceKind<Extract<SourceConfig, { kind: Kind }>> } = {
   http: httpSource,
   pages: pagesSource,
   file: fileSource,
+  files: filesSource,
   stdin: stdinSource,
+  several: severalSource({ kindOf: (member: SingleConfig) => kindOf(member) }),
 };
 
 /** Opens a source as its kind does. Throws only `BrokenOff`, and the reason of `context.signal`. */

@@ -1,0 +1,83 @@
+// Several sources as one feed, which is complete only if each of them is.
+import { startPace } from '../../decode/pace.ts';
+import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument, type SourceKind } from '../source.ts';
+
+export interface SeveralConfig<Member> {
+  readonly kind: 'several';
+  readonly members: readonly Member[];
+  /** For each source that is reached over a network, from its own start. */
+  readonly limits: { readonly firstByteTimeoutMs: number; readonly minBytesPerSecond: number };
+}
+
+interface Members<Member> {
+  readonly kindOf: (member: Member) => SourceKind<Member>;
+}
+
+const RATE_WINDOW_MS = 30_000;
+
+/** Has no version: if one source is unchanged, the others are still to be read, and so is that one with them. */
+export function severalSource<Member>({ kindOf }: Members<Member>): SourceKind<SeveralConfig<Member>> {
+  return {
+    isRemote: false,
+    isRepeatable: true,
+    isPaged: true,
+    open: async (config, context) => ({ kind: 'documents', documents: readMembers(config, context, kindOf) }),
+    request: ({ kind, members }) => ({ kind, members: members.map((member) => kindOf(member).request(member)) }),
+    placeOf: ({ members }) => members.map((member) => kindOf(member).placeOf(member)).join(', '),
+    secretsOf: ({ members }) => [...new Set(members.flatMap((member) => kindOf(member).secretsOf(member)))],
+    publicConfig({ members, limits }) {
+      const shown = members.map((member) => kindOf(member).publicConfig(member));
+      const settings = { members: shown.map((each) => each.settings), limits };
+      return { place: JSON.stringify(shown.map(({ place }) => place)), settings };
+    },
+  };
+}
+
+/** Reads on after a source that fails, and breaks off at the end. */
+async function* readMembers<Member>(
+  { members, limits }: SeveralConfig<Member>,
+  context: SourceContext,
+  kindOf: Members<Member>['kindOf'],
+): AsyncGenerator<SourceDocument> {
+  const failures: string[] = [];
+  for (const [at, member] of members.entries()) {
+    const kind = kindOf(member);
+    const place = `source ${at + 1} (${kind.placeOf(member)})`;
+    const pace = startPace(
+      { totalTimeoutMs: Number.POSITIVE_INFINITY, rateWindowMs: RATE_WINDOW_MS, ...(kind.isRemote ? limits : {}) },
+      context.signal,
+    );
+    try {
+      const opened = await kind.open(member, { ...context, version: undefined, signal: pace.signal });
+      for await (const document of pace.watch(documentsOf(opened), () => 0)) {
+        const { name, pageOf, chunks } = document;
+        yield {
+          ...document,
+          name: name === kind.placeOf(member) ? place : `${place}, ${name}`,
+          chunks: pace.watch(chunks, (chunk) => chunk.length),
+          pageOf: pageOf === undefined ? undefined : `${at} ${pageOf}`,
+        };
+      }
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (!(error instanceof BrokenOff)) throw error;
+      failures.push(`${place}: ${error.message}`);
+    } finally {
+      pace.stop();
+    }
+  }
+  if (failures.length > 0) throw new BrokenOff(failures.join('; '));
+}
+
+function documentsOf(opened: OpenedSource): AsyncIterable<SourceDocument> {
+  switch (opened.kind) {
+    case 'documents':
+      return opened.documents;
+    case 'failed':
+      throw new BrokenOff(opened.message);
+    case 'not_modified':
+      throw new BrokenOff('it answered "not modified" to an unconditional request');
+    default:
+      return opened satisfies never;
+  }
+}

@@ -1,0 +1,180 @@
+// Several sources as one feed, and the files of a folder.
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readFeed } from '../../src/feed/read-feed.ts';
+import { kindOf, type SourceConfig } from '../../src/feed/source/sources.ts';
+import { collect, generousLimits, sourceOf } from './collect.ts';
+import { serveWeb, type WebServer } from './web-server.ts';
+
+let folder: string;
+let server: WebServer;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'jobmirror-several-'));
+  server = await serveWeb(({ path }, response) => {
+    if (path === '/hang') return;
+    if (path === '/gone') response.writeHead(404).end();
+    else if (path === '/cut')
+      response.writeHead(200, { 'content-length': 99 }).write(feed(90, 2), () => response.destroy());
+    else response.writeHead(200, { etag: '"1"' }).end(feed(Number(path.slice(1)), 2));
+  });
+});
+afterEach(async () => {
+  rmSync(folder, { recursive: true });
+  await server.close();
+});
+
+const feed = (from: number, count: number) =>
+  `<source>${Array.from({ length: count }, (_, at) => `<job>${from + at}</job>`).join('\n')}</source>`;
+const write = (name: string, content: string, minutesAgo = 0) => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  const time = Date.now() / 1000 - 60 * minutesAgo;
+  utimesSync(path, time, time);
+  return path;
+};
+const idsOf = (records: readonly string[]) => records.map((record) => Number(/\d+/.exec(record)?.[0]));
+
+/** @param during is called with the number of records so far, whenever some have arrived. */
+async function readFrom(from: SourceConfig, during: (records: number) => void = () => undefined) {
+  const sink = collect();
+  const source = { from, format: 'xml' as const, recordPath: 'source/job', totalPaths: [], limits: generousLimits };
+  const take: typeof sink.take = (batch) => {
+    sink.take(batch);
+    during(sink.records.length);
+  };
+  const reading = await readFeed(
+    source,
+    { take, drain: sink.drain },
+    { signal: new AbortController().signal, request: 'r' },
+  );
+  const problems = reading.kind === 'read' ? reading.shortfalls : [JSON.stringify(reading)];
+  return { reading, ids: idsOf(sink.records), problems };
+}
+
+describe('several sources', () => {
+  const several = (...locations: string[]): SourceConfig => ({
+    kind: 'several',
+    members: locations.map((location) => {
+      const { from } = sourceOf({ location });
+      if (from.kind === 'several') throw new Error('one source');
+      return from;
+    }),
+    limits: { firstByteTimeoutMs: 200, minBytesPerSecond: 1 },
+  });
+
+  it('are one feed, complete if each of them is, and without a version', async () => {
+    const { reading, ids } = await readFrom(
+      several(`${server.origin}/1`, write('a.xml', feed(3, 2)), `${server.origin}/5`),
+    );
+    expect(ids).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(reading).toMatchObject({ kind: 'read', shortfalls: [], version: undefined });
+    expect(server.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['is gone', '/gone', /^source 2 \(http:\S+\/gone\): http:\S+ answered 404 Not Found; check its address$/],
+    ['breaks off', '/cut', /^source 2 \(http:\S+\/cut\): the connection broke off before the end/],
+    ['hangs', '/hang', /^source 2 \(http:\S+\/hang\): no data arrived within 0\.2 s$/],
+  ])('are not complete if one %s, and the others are read', async (_, path, message) => {
+    const { ids, problems } = await readFrom(several(`${server.origin}/1`, server.origin + path, `${server.origin}/3`));
+    expect(problems[0]).toMatch(message);
+    expect(ids).toEqual(path === '/cut' ? [1, 2, 90, 91, 3, 4] : [1, 2, 3, 4]);
+  });
+
+  it('fail with all reasons if none can be read', async () => {
+    const { reading } = await readFrom(several(`${server.origin}/gone`, join(folder, 'nowhere.xml')));
+    expect(reading).toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/^source 1 .*404 Not Found.*; source 2 \(\/.*\): there is no file/),
+    });
+  });
+
+  it('are described one by one, without secrets', () => {
+    const config = several('https://a.example/x?key=s3cret', '/b.xml');
+    const { placeOf, publicConfig, request } = kindOf(config);
+    expect(placeOf(config)).toBe('https://a.example/x?…, /b.xml');
+    expect(JSON.stringify(publicConfig(config))).not.toContain('s3cret');
+    expect(JSON.stringify(request(config))).not.toBe(
+      JSON.stringify(request(several('https://a.example/x?key=2', '/b.xml'))),
+    );
+  });
+});
+
+describe('the files of a folder', () => {
+  const files = (pick: 'newest' | 'all', pattern = '*.xml'): SourceConfig => ({ kind: 'files', folder, pattern, pick });
+
+  it('are one feed in the order of their names', async () => {
+    write('b.xml', feed(3, 1));
+    write('a.xml', feed(1, 2));
+    write('.hidden.xml', feed(7, 1));
+    write('c.xml.part', feed(8, 1));
+    mkdirSync(join(folder, 'folder.xml'));
+    symlinkSync(write('linked', feed(4, 1)), join(folder, 'd.xml'));
+    expect(await readFrom(files('all'))).toMatchObject({
+      ids: [1, 2, 3, 4],
+      problems: [],
+      reading: { version: undefined },
+    });
+    expect((await readFrom(files('all', '?.xml'))).ids).toEqual([1, 2, 3, 4]);
+    expect((await readFrom(files('all', '[ab].xml'))).problems[0]).toMatch(/no file matches .*\[ab\]\.xml/);
+  });
+
+  it('or the newest of them', async () => {
+    write('b.xml', feed(1, 1), 10);
+    write('c.xml', feed(2, 1), 5);
+    write('a.xml', feed(3, 1), 20);
+    write('newer.txt', feed(4, 1));
+    expect(await readFrom(files('newest'))).toMatchObject({ ids: [2], problems: [] });
+  });
+
+  it('are not there', async () => {
+    expect((await readFrom(files('newest'))).reading).toMatchObject({
+      kind: 'failed',
+      message: `no file matches ${folder}/*.xml`,
+    });
+    const nowhere = { kind: 'files', folder: join(folder, 'nowhere'), pattern: '*', pick: 'all' } as const;
+    expect((await readFrom(nowhere)).problems[0]).toMatch(/the folder .*nowhere can't be read: ENOENT/);
+  });
+
+  it.each<[string, 'newest' | 'all', () => void, RegExp | undefined]>([
+    ['appears', 'all', () => void write('0.xml', feed(9, 1)), /changed while it was being read: 0.xml appeared/],
+    ['disappears', 'all', () => rmSync(join(folder, 'a.xml')), /a.xml disappeared/],
+    ['disappears before it is read', 'all', () => rmSync(join(folder, 'b.xml')), /there is no file/],
+    [
+      'changes after it was read',
+      'all',
+      () => appendFileSync(join(folder, 'a.xml'), ' '),
+      /a.xml changed|the file changed/,
+    ],
+    [
+      'is replaced by an equal one',
+      'all',
+      () => renameSync(write('x', feed(1, 2), 9), join(folder, 'a.xml')),
+      /a.xml changed|the file changed/,
+    ],
+    ['that does not match appears', 'all', () => void write('x.txt', ''), undefined],
+    ['that is newer appears', 'newest', () => void write('c.xml', feed(9, 1), -1), /c.xml appeared/],
+    ['that is older appears', 'newest', () => void write('c.xml', feed(9, 1), 99), undefined],
+  ])('are not complete if one %s (%s)', async (_, pick, change, message) => {
+    write('a.xml', feed(1, 2), 9);
+    write('b.xml', feed(3, 2), 5);
+    let isChanged = false;
+    const { problems } = await readFrom(files(pick), () => {
+      if (!isChanged) change();
+      isChanged = true;
+    });
+    if (message === undefined) expect(problems).toEqual([]);
+    else expect(problems.join('\n')).toMatch(message);
+  });
+});
