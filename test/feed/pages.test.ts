@@ -46,7 +46,14 @@ function configOf(address: string, { paging, content, limits, retry, credentials
       total: 'every_page',
       ...paging,
     },
-    content: { format: 'json', recordPath: 'jobs', totalPaths: ['total'], maxRecordBytes: 1e6, ...content },
+    content: {
+      format: 'json',
+      recordPath: 'jobs',
+      totalPaths: ['total'],
+      maxRecordBytes: 1e6,
+      lenient: false,
+      ...content,
+    },
     limits: {
       maxPages: 100,
       maxPageBytes: 1e6,
@@ -62,9 +69,9 @@ function configOf(address: string, { paging, content, limits, retry, credentials
 /** Reads the list at an address. */
 async function readPages(address: string, settings: Settings, signal = new AbortController().signal) {
   const from = configOf(address, settings);
-  const { format, recordPath } = from.content;
+  const { format, recordPath, table } = from.content;
   const sink = collect();
-  const source = { from, format, recordPath, totalPaths: [], limits: generousLimits };
+  const source = { from, format, recordPath, table, totalPaths: [], limits: generousLimits };
   const reading = await readFeed(source, sink, { signal, request: 'asked' });
   return { reading, records: sink.records };
 }
@@ -176,6 +183,19 @@ describe('a list', () => {
     const content = { format: 'xml', recordPath: 'jobs/job', totalPaths: ['jobs/@total'] } as const;
     const { reading, records } = await readPages(server.origin, { paging: { by: 'page' }, content });
     expect([shortfallsOf(reading), records]).toEqual([[], ['<job>é1</job>', '<job>é2</job>']]);
+  });
+
+  it('may be a table, with a header on each page and its end proven by the transport', async () => {
+    const server = await serve(({ query }, response) => {
+      const number = Number(query.get('page'));
+      const rows = number > 2 ? '' : `\n${2 * number - 1},a\n${2 * number},b`;
+      response.writeHead(200).end(`id,title${rows}`);
+    });
+    const table = { skipRows: 0, allowMissingCells: false, keyPaths: ['id'] };
+    const content = { format: 'csv', recordPath: '', totalPaths: [], table } as const;
+    const { reading, records } = await readPages(server.origin, { paging: { by: 'page' }, content });
+    expect(shortfallsOf(reading)).toEqual([]);
+    expect(records).toHaveLength(4);
   });
 
   it('is followed past a page with a broken record', async () => {

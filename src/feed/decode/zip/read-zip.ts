@@ -43,7 +43,7 @@ export async function* readZip(
       const name = nameOf(entry);
       const { uncompressedSize: totalBytes } = entry;
       const chunks = readFile(archive, entry, signal);
-      yield { name: `${document.name}, ${name}`, chunks, totalBytes, pageOf: document.pageOf };
+      yield { name: `${document.name}, ${name}`, chunks, isEndProven: true, totalBytes, pageOf: document.pageOf };
     }
   } finally {
     await file?.close();
