@@ -23,9 +23,12 @@ export async function ensureUser(
   password?: string,
   token?: string,
 ): Promise<EnsuredUser> {
+  // Hashing a password takes long, so an account whose password does not matter is looked for first.
+  const existing = password === undefined ? await accounts.byEmail(email) : undefined;
   const chosen = password ?? newSecret();
-  const made = await accounts.register(email, chosen);
-  const account = made ?? (await (password === undefined ? accounts.byEmail(email) : accounts.logIn(email, password)));
+  const made = existing === undefined ? await accounts.register(email, chosen) : undefined;
+  const account =
+    existing ?? made ?? (await (password === undefined ? accounts.byEmail(email) : accounts.logIn(email, password)));
   if (!account) throw new Error(`the sandbox has an account ${email} already, with another password`);
   if (token !== undefined) {
     await accounts.setToken(account.id, token).catch((cause: unknown) => {

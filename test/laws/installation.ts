@@ -1,5 +1,6 @@
 // Sets up an installation for fault tests: a mirror with short waits, a second user of the site, and its own processes.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { request } from 'undici';
@@ -7,6 +8,7 @@ import { packageRoot } from '../../src/config/package-root.ts';
 import { TIMING, type Timing } from '../../src/runtime/timing.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { InspectedJob } from '../../src/sandbox/store/inspection.ts';
+import { ACCOUNTS } from '../support/accounts.ts';
 import { FAST_TIMING } from '../support/fast-timing.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -58,7 +60,7 @@ const SHORT = {
 } as const;
 
 const ENTRY = join(packageRoot, 'test/support/entry-with-faults.mjs');
-const OWNER = 'mirror@example.com';
+const OWNER = ACCOUNTS[0].email;
 
 export async function openInstallation(options: InstallationOptions = {}): Promise<Installation> {
   const { timing = FAST_TIMING } = options;
@@ -106,7 +108,7 @@ async function outputOf(child: ChildProcess): Promise<Ended> {
 
 /** Two jobs of somebody else. */
 async function makeForeignJobs({ sandbox }: Mirror): Promise<readonly InspectedJob[]> {
-  const { token } = await sandbox.ensureUser('somebody@example.com', 'quite another password');
+  const { token } = await sandbox.ensureUser(ACCOUNTS[1].email, undefined, randomBytes(20).toString('hex'));
   for (const number of ['elsewhere-1', 'elsewhere-2']) {
     const body = `<job><title>Cook</title><number>${number}</number><location-state>Ohio</location-state></job>`;
     const answer = await request(`${sandbox.url}/jobs.xml`, {

@@ -9,11 +9,17 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Copies the migrated template to a new database; with `empty`, creates one without tables. */
-export async function createTestDatabase(options: { readonly empty?: boolean } = {}): Promise<TestDatabase> {
+/**
+ * Copies the migrated template to a new database.
+ * @param options.empty creates one without tables. @param options.accounts whether the sandbox has the accounts of `accounts.ts`.
+ */
+export async function createTestDatabase(
+  options: { readonly empty?: boolean; readonly accounts?: boolean } = {},
+): Promise<TestDatabase> {
   const server = inject('postgresUrl');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const template = options.empty ? 'template0' : inject('postgresTemplate');
+  const migrated = inject(options.accounts ? 'postgresTemplateWithAccounts' : 'postgresTemplate');
+  const template = options.empty ? 'template0' : migrated;
   await runSql(server, `create database ${name} template ${template} strategy file_copy`);
   return {
     url: withDatabase(server, name),

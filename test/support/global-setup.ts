@@ -7,6 +7,7 @@ import { openEmbeddedServer } from '../../src/embedded-postgres/server.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
+import { ACCOUNTS } from './accounts.ts';
 import { runSql, withDatabase } from './sql.ts';
 import { watchLifeCycle } from './watch-life-cycle.ts';
 
@@ -16,6 +17,8 @@ declare module 'vitest' {
     readonly postgresUrl: string;
     /** Name of the migrated template database, which nobody is connected to. */
     readonly postgresTemplate: string;
+    /** The same, with accounts of the sandbox. */
+    readonly postgresTemplateWithAccounts: string;
   }
 }
 
@@ -25,10 +28,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const template = `jobmirror_template_${process.pid}`;
   await runSql(server.url, `create database ${template}`);
   await prepare(withDatabase(server.url, template));
+  const withAccounts = `${template}_accounts`;
+  await runSql(server.url, `create database ${withAccounts} template ${template} strategy file_copy`);
+  await addAccounts(withDatabase(server.url, withAccounts));
   project.provide('postgresUrl', server.url);
   project.provide('postgresTemplate', template);
+  project.provide('postgresTemplateWithAccounts', withAccounts);
   return async () => {
-    await runSql(server.url, `drop database ${template} with (force)`);
+    for (const name of [withAccounts, template]) await runSql(server.url, `drop database ${name} with (force)`);
     await server.end();
   };
 }
@@ -42,6 +49,12 @@ async function prepare(databaseUrl: string): Promise<void> {
   };
   await openQueueBackend({ queue: 'database', databaseUrl, installation: 'template', onError });
   await (await startSandbox({ databaseUrl })).close();
+}
+
+async function addAccounts(databaseUrl: string): Promise<void> {
+  const sandbox = await startSandbox({ databaseUrl });
+  for (const { email, password } of ACCOUNTS) await sandbox.ensureUser(email, password);
+  await sandbox.close();
 }
 
 async function openServer(): Promise<{ url: string; end(): Promise<void> }> {

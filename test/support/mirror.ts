@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration itself contains ${NAME}.
 // Sets up a whole installation for one test: database, sandbox site, configuration, and commands.
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import type { Timing } from '../../src/runtime/timing.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
+import { ACCOUNTS } from './accounts.ts';
 import { createTestDatabase } from './database.ts';
 
 export interface MirrorOptions {
@@ -62,9 +64,9 @@ const DEFAULT_SITE = {
 const DEFAULT_FEED = { source: 'feed.xml', format: 'indeed' };
 
 export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
-  const database = await createTestDatabase();
+  const database = await createTestDatabase({ accounts: true });
   const sandbox = await startSandbox({ databaseUrl: database.url, settings: options.sandbox });
-  const { token } = await sandbox.ensureUser('mirror@example.com', 'a password of the mirror');
+  const { token } = await sandbox.ensureUser(ACCOUNTS[0].email, undefined, randomBytes(20).toString('hex'));
   const folder = await mkdtemp(join(tmpdir(), 'jobmirror-mirror-'));
   const configPath = join(folder, 'jobmirror.yaml');
   const env = { BOARD_TOKEN: token, DATABASE_URL: options.databaseUrl ?? database.url };
