@@ -8,6 +8,10 @@ const BATCH_RECORDS = 128;
 const BATCH_BYTES = 1 << 20;
 /** A batch can exceed its bytes by the records that end in one more chunk, or by their readings and excerpts. */
 const BATCH_MEMORY = 2 * BATCH_BYTES;
+/** Enough for the batch of a small pull: megabytes for each pull of many small feeds would mostly occupy the garbage collector. */
+const FIRST_MEMORY = 1 << 16;
+
+const NO_MEMORY: Buffer = Buffer.alloc(0);
 
 /** A record that has to be parsed and planned. */
 export interface WaitingRecord extends SeenRecord {
@@ -25,7 +29,7 @@ export class WaitingRecords {
    * Three buffers in rotation: the first holds the waiting records, the second the batch being planned, and the third
    * the batch before it, whose last records may still be in use by the database.
    */
-  #memories: [Buffer, Buffer, Buffer] = [batchMemory(), batchMemory(), batchMemory()];
+  #memories: [Buffer, Buffer, Buffer] = [NO_MEMORY, NO_MEMORY, NO_MEMORY];
 
   get isFull(): boolean {
     return this.#records.length >= BATCH_RECORDS || this.#bytes >= BATCH_BYTES;
@@ -61,11 +65,18 @@ export class WaitingRecords {
   #keep(buffer: Buffer, start: number, end: number): Buffer {
     const from = this.#bytes;
     this.#bytes += end - start;
+    if (this.#bytes > this.#memories[0].length) this.#grow();
     const [memory] = this.#memories;
     if (this.#bytes > memory.length) return Buffer.from(buffer.subarray(start, end));
     buffer.copy(memory, from, start, end);
     return memory.subarray(from, this.#bytes);
   }
-}
 
-const batchMemory = (): Buffer => Buffer.allocUnsafeSlow(BATCH_MEMORY);
+  /** Makes room for the whole batch, up to its limit. What was kept before stays valid in its former memory. */
+  #grow(): void {
+    const [{ length }] = this.#memories;
+    if (length === BATCH_MEMORY) return;
+    const isSmall = length === 0 && this.#bytes <= FIRST_MEMORY;
+    this.#memories[0] = Buffer.allocUnsafeSlow(isSmall ? FIRST_MEMORY : BATCH_MEMORY);
+  }
+}

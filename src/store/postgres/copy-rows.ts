@@ -17,7 +17,8 @@ export type Cell = string | number | boolean | Buffer | CleanTexts | null;
 /** Names and types of columns; names are constants, never data. */
 export type CopyColumns = Readonly<Record<string, CellType>>;
 
-const FIRST_BYTES = 1 << 20;
+/** Enough for a small pull. */
+const FIRST_BYTES = 1 << 16;
 /** Memory beyond this is freed after a copy; most copies need less. */
 const KEPT_BYTES = 4 << 20;
 /** PostgreSQL documentation, COPY, "Binary Format": signature, no flags, no extension; -1 at the end. */
