@@ -1,6 +1,7 @@
 // Builds the feed that the program uses from its written settings, its format and its site.
 import { type FeedName, siteName } from '../posting/identifiers.ts';
 import type { FieldRule, FieldRules, MappingSpec, ValueSource } from '../posting/mapping.ts';
+import { USUAL_ELEMENTS } from '../posting/steps/sanitize.ts';
 import type { FieldStep, SettingsStep } from '../posting/steps/step.ts';
 import type { FeedConfig } from './config.ts';
 import { stateTable } from './load-us-states.ts';
@@ -90,8 +91,12 @@ function makeDateStep({ order, zone, to, time }: NonNullable<WrittenSteps['date'
 }
 
 /** The steps that come last. */
-const makeLastSteps = ({ max_length: most }: WrittenSteps): SettingsStep[] =>
-  most === undefined ? [] : [{ kind: 'max_length', most }];
+function makeLastSteps({ sanitize, max_length: most }: WrittenSteps): SettingsStep[] {
+  const steps: SettingsStep[] = [];
+  if (sanitize !== undefined) steps.push({ kind: 'sanitize', elements: sanitize === true ? USUAL_ELEMENTS : sanitize });
+  if (most !== undefined) steps.push({ kind: 'max_length', most });
+  return steps;
+}
 
 /** The steps with settings that come first, in their fixed order. */
 function makeSteps(written: WrittenSteps, standard: string | undefined, mapFiles: MapFiles): SettingsStep[] {

@@ -74,8 +74,8 @@ function lazyPlaces(states: StateTable): StepContext['placeOf'] {
   };
 }
 
-/** The form in which a field's first named transform expects elements inside the value. */
-const markupForms: Readonly<Record<string, MarkupForm>> = { text: 'html', html: 'escaped html' };
+/** The form in which a field's first transform or `sanitize` expects elements inside the value; other steps take any. */
+const markupForms: Readonly<Record<string, MarkupForm>> = { text: 'html', html: 'escaped html', sanitize: 'html' };
 
 interface FieldReader {
   readonly name: string;
@@ -123,8 +123,10 @@ function checkAny(name: string, readers: readonly FieldReader[], draft: Draft): 
 
 function compileRule(context: StepContext, rule: FieldRule, readState: ReadState): FieldReader {
   const { field: name } = context;
-  const firstNamed = rule.as.find((step) => typeof step === 'string');
-  const readValue = compileSource(rule.source, markupForms[firstNamed ?? ''] ?? 'plain');
+  const forms = rule.as.map((step) =>
+    typeof step === 'string' ? (markupForms[step] ?? 'plain') : markupForms[step.kind],
+  );
+  const readValue = compileSource(rule.source, forms.find((form) => form !== undefined) ?? 'plain');
   const transforms = rule.as.map((step) => compileStep(step, context));
   const checks = transforms.filter(({ kind }) => kind === 'check');
   const forDefault = transforms.filter(({ scope }) => scope !== 'feed text');

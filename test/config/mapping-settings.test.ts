@@ -97,6 +97,8 @@ describe('mistakes in match', () => {
 describe('mistakes in other steps', () => {
   test.each([
     ['us_place: town', 'us_place', 'must be one of city, state'],
+    ['sanitize: [p, script]', 'sanitize\\.1', 'must be the name of an HTML element'],
+    ['sanitize: []', 'sanitize', 'must have at least 1 entry'],
     ['max_length: 0', 'max_length', 'must be at least 1'],
     ['date: { zone: New York }', 'date\\.zone', 'must be an IANA time zone, such as America/New_York or UTC'],
     ['date: { order: mdy }', 'date\\.order', 'must be one of month_first, day_first'],

@@ -5,6 +5,7 @@ import { findContradiction } from '../../posting/steps/look-up.ts';
 import { compileMatch } from '../../posting/steps/match.ts';
 import { OTHERWISE } from '../../posting/steps/otherwise.ts';
 import { PLACE_PARTS } from '../../posting/steps/place-step.ts';
+import { USUAL_ELEMENTS } from '../../posting/steps/sanitize.ts';
 import { TRANSFORM_NAMES } from '../../posting/transforms.ts';
 import { patternSchema } from './conditions-schema.ts';
 import { timeZoneSchema } from './scalars.ts';
@@ -21,6 +22,8 @@ const tableSchema = z.record(z.string().min(1), z.string()).superRefine((table, 
     message: `contradicts the entry ${both[0]}: upper and lower case and spaces make no difference here`,
   });
 });
+
+const ELEMENT_NAME = /^(?!(?:script|style|iframe|object|embed|textarea|noscript)$)[a-z][a-z0-9]*$/;
 
 const dateSchema = z.strictObject({
   order: z
@@ -68,6 +71,12 @@ export const stepSettings = {
     .optional()
     .describe(
       'A date to ISO 8601, like the transform `date`, with settings for time zones and the order of day and month.',
+    ),
+  sanitize: z
+    .union([z.literal(true), z.array(z.string().regex(ELEMENT_NAME, 'must be the name of an HTML element')).min(1)])
+    .optional()
+    .describe(
+      `Reduces HTML to these elements and the addresses of links: a list of names, or \`true\` for the usual ones (${USUAL_ELEMENTS.join(', ')}). Of other elements only the content stays; scripts and styles go. Comes after the list \`as\`.`,
     ),
   max_length: z
     .int()

@@ -1,4 +1,4 @@
-// Cuts HTML to a length: after a block or at a word, and closes the elements that are open there.
+// Cuts HTML to a length: after a block or at a word, and closes the elements that are open there. Measures its depth.
 
 /** Elements without an end tag (HTML, "void elements"). */
 const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
@@ -53,6 +53,20 @@ export function cutHtml(html: string, most: number): string {
     if (BLOCKS.has(name) && (kind === 'end' || VOID.has(name)) && end + toClose <= most) block = upTo(end);
   }
   return (block.length * 2 >= most || word.length < block.length ? block : word).trimEnd();
+}
+
+/** How many elements are inside each other; counts to one more than `most`. An end tag may be missing for every start tag. */
+export function deepestIn(html: string, most: number): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const piece of piecesOf(html)) {
+    if (piece.kind === 'end' && depth > 0) depth--;
+    if (piece.kind !== 'start' || VOID.has(piece.name) || IMPLIED.has(piece.name)) continue;
+    depth++;
+    deepest = Math.max(deepest, depth);
+    if (deepest > most) break;
+  }
+  return deepest;
 }
 
 /** The end of the last whole word of `html[start..end)`, if another character follows; `start`: there is none. */

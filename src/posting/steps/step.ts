@@ -5,9 +5,10 @@ import { compileDate, type DateStep } from './date-step.ts';
 import { compileLookUp, type LookUpStep } from './look-up.ts';
 import { compileMatch, type MatchStep } from './match.ts';
 import { compilePlace, type PlaceStep } from './place-step.ts';
+import { compileSanitize, type SanitizeStep } from './sanitize.ts';
 import type { UsPlace } from './us-places.ts';
 
-export type SettingsStep = LookUpStep | MatchStep | PlaceStep | DateStep | CutStep;
+export type SettingsStep = LookUpStep | MatchStep | PlaceStep | DateStep | SanitizeStep | CutStep;
 
 export type FieldStep = TransformName | SettingsStep;
 
@@ -30,6 +31,8 @@ export function compileStep(step: FieldStep, { field, placeOf }: StepContext): T
       return compilePlace(step, field, placeOf);
     case 'date':
       return compileDate(step);
+    case 'sanitize':
+      return compileSanitize(step);
     case 'max_length':
       return compileCut(step);
   }
