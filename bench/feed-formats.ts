@@ -8,16 +8,12 @@ export interface FormatWriter {
   readonly separator: string;
   readonly closing: string;
   text(fields: Fields): string;
-  /** The record as the splitter hands it over. */
-  recordOf(text: string): string;
-  /** The record as it is in the document. */
-  rowOf(record: string): string;
+  /** What the splitter says precedes every record. */
+  readonly prefix: string;
 }
 
 /** These fields have no CDATA. */
 const PLAIN_FIELDS: ReadonlySet<string> = new Set(['salary', 'jobtype']);
-
-const same = (text: string): string => text;
 
 const xml: FormatWriter = {
   opening: '<?xml version="1.0" encoding="utf-8"?>\n<source>\n<publisher>Example Staffing</publisher>\n',
@@ -29,8 +25,7 @@ const xml: FormatWriter = {
     );
     return `<job>\n${elements.join('\n')}\n</job>`;
   },
-  recordOf: same,
-  rowOf: same,
+  prefix: '',
 };
 
 const json: FormatWriter = {
@@ -38,21 +33,18 @@ const json: FormatWriter = {
   separator: ',\n',
   closing: '\n]\n',
   text: (fields) => JSON.stringify(fields),
-  recordOf: same,
-  rowOf: same,
+  prefix: '',
 };
 
 const NAMES =
   'title date referencenumber url company city state country postalcode salary jobtype category description'.split(' ');
-const HEADER = `${NAMES.map((name) => `"${name}"`).join(',')}\n`;
 
 const csv: FormatWriter = {
   opening: `${NAMES.join(',')}\n`,
   separator: '\n',
   closing: '\n',
   text: (fields) => NAMES.map((name) => cellOf(fields[name] ?? '')).join(','),
-  recordOf: (text) => HEADER + text,
-  rowOf: (record) => record.slice(HEADER.length),
+  prefix: `${NAMES.map((name) => `"${name}"`).join(',')}\n`,
 };
 
 const cellOf = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -3,11 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfig } from '../src/config/load-config.ts';
 import type { EmbeddedServer } from '../src/embedded-postgres/server.ts';
-import { interpretedHash, recordHash } from '../src/posting/hash.ts';
+import { HASH_BYTES, interpretedHash, recordHash, xorHash } from '../src/posting/hash.ts';
 import { feedSetups } from '../src/runtime/feed-setups.ts';
 import { RowCopier } from '../src/store/postgres/copy-rows.ts';
 import { type Database, openDatabase } from '../src/store/postgres/database.ts';
 import { migrate } from '../src/store/postgres/migrate.ts';
+import { writerOf } from './feed-formats.ts';
 import { type FeedShape, feedRecords } from './feed-writer.ts';
 
 /** One database with its configuration. */
@@ -105,8 +106,12 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
     rows = [];
   };
   let number = 0;
+  const { prefix } = writerOf(shape.format);
+  const prefixHash = prefix === '' ? Buffer.alloc(HASH_BYTES) : recordHash(Buffer.from(prefix));
   for (const { key, record } of feedRecords(shape)) {
-    const stored = interpretedHash(recordHash(Buffer.from(record)), 0, setup.interpretation);
+    const hash = recordHash(Buffer.from(record));
+    xorHash(hash, 0, prefixHash);
+    const stored = interpretedHash(hash, 0, setup.interpretation);
     rows.push(['acme', key, 'board', String(++number), stored, noContent]);
     if (rows.length === ROWS_AT_ONCE) await flush();
   }

@@ -200,7 +200,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   // A record hash belongs to one key and one way of reading records.
   {
     file: 'src/posting/hash.ts',
-    find: ' ^ (interpretation[byte] as number)',
+    find: '  xorHash(own, 0, interpretation);\n',
     put: '',
     tests: ['test/posting/hash.test.ts', 'test/pull/pull-ledger.test.ts'],
   },
@@ -257,9 +257,28 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/pull/waiting-records.ts',
-    find: 'this.#keep(reading, 0, reading.length)',
+    find: 'this.#keep(reading, 0, reading.length, NOTHING)',
     put: 'reading',
     tests: ['test/jobs/pull-feed.test.ts'],
+  },
+  // The same row under another header is another record; a table that may have been cut, or hides rows, is not complete.
+  {
+    file: 'src/feed/batch/record-batch.ts',
+    find: 'if (prefixHash !== undefined) xorHash(hashes, this.hashAt(this.#hashed), prefixHash);',
+    put: '',
+    tests: ['test/feed/record-batch.test.ts'],
+  },
+  {
+    file: 'src/feed/format/csv/csv-splitter.ts',
+    find: '} else if (!isEndProven) {',
+    put: '} else if (false) {',
+    tests: ['test/feed/csv-splitter.test.ts'],
+  },
+  {
+    file: 'src/feed/format/csv/csv-splitter.ts',
+    find: 'this.#shortfalls.note(why);',
+    put: '',
+    tests: ['test/feed/csv-splitter.test.ts'],
   },
   {
     file: 'src/feed/batch/record-batch.ts',

@@ -31,10 +31,16 @@ export function recordHash(record: Buffer): Buffer {
  */
 export function interpretedHash(hashes: Buffer, at: number, interpretation: Buffer): Buffer {
   const own = Buffer.allocUnsafe(HASH_BYTES);
-  for (let byte = 0; byte < HASH_BYTES; byte++) {
-    own[byte] = (hashes[at + byte] as number) ^ (interpretation[byte] as number);
-  }
+  hashes.copy(own, 0, at, at + HASH_BYTES);
+  xorHash(own, 0, interpretation);
   return own;
+}
+
+/** XORs the hash at `at` in `hashes` with another one. */
+export function xorHash(hashes: Buffer, at: number, other: Buffer): void {
+  for (let byte = 0; byte < HASH_BYTES; byte++) {
+    hashes[at + byte] = (hashes[at + byte] as number) ^ (other[byte] as number);
+  }
 }
 
 /** Hashes a posting's key: SHA-1, first 16 bytes. It only has to distinguish the keys of one feed. */

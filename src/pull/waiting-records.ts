@@ -40,14 +40,14 @@ export class WaitingRecords {
     const [start, end] = [batch.startOf(record), batch.endOf(record)];
     const reading = batch.readingOf(record);
     if (reading === undefined) {
-      this.#records.push({ hash, ordinal, bytes: this.#keep(batch.bytes, start, end), reading });
+      this.#records.push({ hash, ordinal, bytes: this.#keep(batch.bytes, start, end, batch.prefix), reading });
       return;
     }
     this.#records.push({
       hash,
       ordinal,
-      bytes: this.#keep(batch.bytes, start, Math.min(end, start + EXCERPT_BYTES)),
-      reading: this.#keep(reading, 0, reading.length),
+      bytes: this.#keep(batch.bytes, start, Math.min(end, start + EXCERPT_BYTES), batch.prefix),
+      reading: this.#keep(reading, 0, reading.length, NOTHING),
     });
   }
 
@@ -62,13 +62,14 @@ export class WaitingRecords {
   }
 
   /** Bytes that do not fit in the batch's memory get their own. */
-  #keep(buffer: Buffer, start: number, end: number): Buffer {
+  #keep(buffer: Buffer, start: number, end: number, prefix: Buffer): Buffer {
     const from = this.#bytes;
-    this.#bytes += end - start;
+    this.#bytes += prefix.length + end - start;
     if (this.#bytes > this.#memories[0].length) this.#grow();
     const [memory] = this.#memories;
-    if (this.#bytes > memory.length) return Buffer.from(buffer.subarray(start, end));
-    buffer.copy(memory, from, start, end);
+    if (this.#bytes > memory.length) return Buffer.concat([prefix, buffer.subarray(start, end)]);
+    if (prefix.length > 0) prefix.copy(memory, from);
+    buffer.copy(memory, from + prefix.length, start, end);
     return memory.subarray(from, this.#bytes);
   }
 
@@ -80,3 +81,5 @@ export class WaitingRecords {
     this.#memories[0] = Buffer.allocUnsafeSlow(isSmall ? FIRST_MEMORY : BATCH_MEMORY);
   }
 }
+
+const NOTHING = Buffer.alloc(0);

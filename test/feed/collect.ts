@@ -6,7 +6,7 @@ import type { SplitOptions, SplitSink } from '../../src/feed/format/format.ts';
 import { type FormatName, formatOf } from '../../src/feed/format/formats.ts';
 import { type ReadingContext, readFeed } from '../../src/feed/read-feed.ts';
 import type { HttpConfig } from '../../src/feed/source/http/http-config.ts';
-import { HASH_BYTES, recordHash } from '../../src/posting/hash.ts';
+import { HASH_BYTES, recordHash, xorHash } from '../../src/posting/hash.ts';
 
 export interface Collected extends SplitSink, RecordSink {
   readonly records: string[];
@@ -16,7 +16,8 @@ export interface Collected extends SplitSink, RecordSink {
 export function collect(): Collected {
   const records: string[] = [];
   const oversizedRecords: { head: string; length: number }[] = [];
-  const record = (buffer: Buffer, start: number, end: number) => void records.push(buffer.toString('utf8', start, end));
+  const record = (buffer: Buffer, start: number, end: number, prefix?: Buffer) =>
+    void records.push(`${prefix ?? ''}${buffer.toString('utf8', start, end)}`);
   const oversized = (head: Buffer, length: number) => void oversizedRecords.push({ head: head.toString(), length });
   const take = (batch: RecordBatch) => {
     for (let at = 0; at < batch.count; at++) {
@@ -24,9 +25,10 @@ export function collect(): Collected {
       // The hash delivered with a record is that of its bytes.
       const hash = batch.hashes.subarray(batch.hashAt(at), batch.hashAt(at) + HASH_BYTES);
       const own = recordHash(batch.bytes.subarray(start, end));
+      if (batch.prefix.length > 0) xorHash(own, 0, recordHash(batch.prefix));
       // Assert only on failure: an assertion for each of many records takes longer than everything else.
       if (!own.equals(hash)) expect(hash).toEqual(own);
-      if (length === 0) record(batch.bytes, start, end);
+      if (length === 0) record(batch.bytes, start, end, batch.prefix);
       else oversized(batch.bytes.subarray(start, end), length);
     }
   };

@@ -26,9 +26,9 @@ function pagesOf(pages: readonly Page[], { end, ...opened }: Partial<OpenedDocum
   }
   async function* documents(): AsyncGenerator<SourceDocument> {
     for (const [at, page] of pages.entries()) {
-      const { name = `page ${at + 1}`, charset, totalBytes } = page;
+      const { name = `page ${at + 1}`, charset, isEndProven, totalBytes } = page;
       log.push(name);
-      yield { name, charset, totalBytes, chunks: chunksOf(name, page) };
+      yield { name, charset, isEndProven, totalBytes, chunks: chunksOf(name, page) };
     }
     await end?.();
   }
@@ -107,6 +107,29 @@ async function read(
 describe.each(MODES)('several documents, read $mode', (mode) => {
   const pages = [{ body: page(1, 100) }, { body: page(101, 200) }, { body: page(301, 50) }];
   const bytes = pages.reduce((sum, { body }) => sum + body.length, 0);
+
+  it('have their own headers, if they are tables', async () => {
+    const rows = (from: number) => Array.from({ length: 300 }, (_, at) => `${from + at},Nurse ${from + at}`);
+    const table = { skipRows: 0, allowMissingCells: false, keyPaths: ['id'] };
+    const documents = [
+      { body: `id,title\n${rows(1).join('\n')}\n` },
+      {
+        body: `nr;id;title\n${rows(301)
+          .join('\n')
+          .replace(/^(\d+),/gm, '$1;$1;')}`,
+        isEndProven: true,
+      },
+      { body: `id,title\n${rows(601).join('\n')}` },
+    ];
+    const { reading, records } = await read(pagesOf(documents), mode, { format: 'csv', recordPath: '', table });
+    expect(records).toHaveLength(899);
+    expect(records[299]).toBe('"id","title"\n300,Nurse 300');
+    expect(records[599]).toBe('"nr";"id";"title"\n600;600;Nurse 600');
+    expect(records[898]).toBe('"id","title"\n899,Nurse 899');
+    expect(reading).toMatchObject({
+      shortfalls: [expect.stringMatching(/^page 3: the document ends inside record 300/)],
+    });
+  });
 
   it('are one feed, complete once every document ended and none follows', async () => {
     const { reading, records } = await read(pagesOf(pages, { version: () => 'v1' }), mode);

@@ -52,6 +52,32 @@ const held = (text: string, oversized = 0): Held => ({
 });
 
 describe('RecordBatch', () => {
+  it('makes a prefix part of every record, also in another thread, until it is cleared', () => {
+    const prefix = Buffer.from('"id","a"\n');
+    const batch = RecordBatch.empty();
+    const loaded = batch.load(Buffer.from('1,2\n3,4\n'));
+    batch.record(loaded, 0, 3, prefix);
+    batch.record(loaded, 4, 7, prefix);
+    const other = sent(batch);
+    const texts = (from: RecordBatch) => [0, 1].map((record) => from.recordOf(record).toString());
+    expect(texts(other)).toEqual(['"id","a"\n1,2', '"id","a"\n3,4']);
+    other.record(other.loaded, 4, 7, Buffer.from(prefix));
+    expect(() => other.record(other.loaded, 4, 7, Buffer.from('"a","id"\n'))).toThrow(/different prefixes/);
+    other.hash();
+    const [first, second, third] = heldIn(other).map(({ hash }) => hash.toString('hex'));
+    expect(third).toBe(second);
+    const another = RecordBatch.empty();
+    another.record(Buffer.from('1,2'), 0, 3, Buffer.from('"a","id"\n'));
+    another.record(Buffer.from('3,4'), 0, 3, Buffer.from('"a","id"\n'));
+    another.hash();
+    for (const { hash } of heldIn(another))
+      expect([first, second, held('1,2').hash.toString('hex')]).not.toContain(hash.toString('hex'));
+    another.clear();
+    another.record(Buffer.from('1,2'), 0, 3);
+    another.hash();
+    expect(heldIn(another)).toEqual([held('1,2')]);
+  });
+
   it('holds records from its loaded bytes and from other memory, and the heads of oversized ones', () => {
     const batch = RecordBatch.empty();
     const loaded = batch.load(Buffer.from('..<a/>..<b/>..'), 2);

@@ -40,7 +40,7 @@ export async function readVersion({ source, reader }: FeedSetup, signal: AbortSi
         for (let record = 0; record < batch.count; record++) {
           const oversized = batch.oversizedLengthOf(record);
           if (oversized > 0) throw unusable(source, [`a record has ${oversized} bytes`]);
-          take(Buffer.from(batch.bytes.subarray(batch.startOf(record), batch.endOf(record))));
+          take(Buffer.from(batch.recordOf(record)));
         }
       },
       drain: () => undefined,

@@ -1,6 +1,6 @@
 // A chunk of a feed with the records that end in it, each with its hash and, if there was time, its parsed reading.
 // Splitting a feed produces a series of such batches.
-import { HASH_BYTES, writeRecordHash } from '../../posting/hash.ts';
+import { HASH_BYTES, recordHash, writeRecordHash, xorHash } from '../../posting/hash.ts';
 import type { ReadPosting } from '../../posting/posting.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { writeReading } from './written-reading.ts';
@@ -39,6 +39,7 @@ export interface PackedBatch {
   readonly readings: ArrayBuffer;
   readonly readingsUsed: number;
   readonly hashed: number;
+  readonly prefix: Uint8Array;
 }
 
 /** The buffers to transfer with a batch. */
@@ -57,6 +58,7 @@ export class RecordBatch {
    */
   #loaded = NOTHING;
   #loadedAt = 0;
+  #prefix = NOTHING;
 
   private constructor(bytes: GrowingBytes, facts: GrowingBytes, readings: GrowingBytes, hashed: number) {
     this.#bytes = bytes;
@@ -83,6 +85,7 @@ export class RecordBatch {
       packed.hashed,
     );
     batch.#loaded = batch.bytes;
+    batch.#prefix = Buffer.from(packed.prefix);
     return batch;
   }
 
@@ -96,6 +99,7 @@ export class RecordBatch {
       readings: memoryOf(this.#readings),
       readingsUsed: this.#readings.length,
       hashed: this.#hashed,
+      prefix: this.#prefix,
     };
   }
 
@@ -113,7 +117,18 @@ export class RecordBatch {
     return this.#facts.bytes;
   }
 
-  /** The start of the record in {@link bytes}. */
+  /** Precedes every record, and is part of it; usually empty. */
+  get prefix(): Buffer {
+    return this.#prefix;
+  }
+
+  /** The whole record, with its prefix; valid until the batch is changed. */
+  recordOf(record: number): Buffer {
+    const own = this.bytes.subarray(this.startOf(record), this.endOf(record));
+    return this.#prefix.length === 0 ? own : Buffer.concat([this.#prefix, own]);
+  }
+
+  /** The start of the record, without its prefix, in {@link bytes}. */
   startOf(record: number): number {
     return this.#facts.memory.readUInt32LE(record * FACTS_BYTES);
   }
@@ -152,7 +167,8 @@ export class RecordBatch {
   }
 
   /** Adds the record `buffer[start..end)`: by position if `buffer` is {@link loaded}, otherwise as a copy. */
-  record(buffer: Buffer, start: number, end: number): void {
+  record(buffer: Buffer, start: number, end: number, prefix = NOTHING): void {
+    if (prefix !== this.#prefix) this.#setPrefix(prefix);
     const at = buffer === this.#loaded ? this.#loadedAt + start : this.#bytes.append(buffer, start, end);
     this.#add(at, end - start, 0);
   }
@@ -165,8 +181,10 @@ export class RecordBatch {
   /** Hashes the records added since the last call. */
   hash(): void {
     const { bytes, hashes, count } = this;
+    const prefixHash = this.#prefix.length === 0 ? undefined : recordHash(this.#prefix);
     for (; this.#hashed < count; this.#hashed++) {
       writeRecordHash(bytes, this.startOf(this.#hashed), this.endOf(this.#hashed), hashes, this.hashAt(this.#hashed));
+      if (prefixHash !== undefined) xorHash(hashes, this.hashAt(this.#hashed), prefixHash);
     }
   }
 
@@ -176,12 +194,12 @@ export class RecordBatch {
    * @param hasTime checked every few records; once false, the rest is left unread.
    */
   prefetch(read: (record: Buffer) => ReadPosting | undefined, hasTime: () => boolean): void {
-    const { bytes, count } = this;
+    const { count } = this;
     if (this.#readings.memory.length === 0) this.#readings.reserve(CHUNK_BYTES + ROOM_BYTES);
     for (let record = 0; record < count; record++) {
       if (record % READ_PER_CHUNK === 0 && !hasTime()) return;
       if (this.oversizedLengthOf(record) > 0) continue;
-      const result = read(bytes.subarray(this.startOf(record), this.endOf(record)));
+      const result = read(this.recordOf(record));
       if (result === undefined) continue;
       const start = this.#readings.length;
       writeReading(result, this.#readings);
@@ -197,12 +215,20 @@ export class RecordBatch {
     this.#facts.clear();
     this.#readings.clear();
     this.#hashed = 0;
+    this.#prefix = NOTHING;
   }
 
   /** Whether its memory is small enough to be reused. */
   get isWorthKeeping(): boolean {
     const memory = this.#bytes.memory.length + this.#facts.memory.length + this.#readings.memory.length;
     return memory <= MAX_KEPT_BYTES;
+  }
+
+  #setPrefix(prefix: Buffer): void {
+    // After a transfer it is another object with the same bytes.
+    if (this.#prefix.equals(prefix)) return;
+    if (this.count > 0) throw new Error('the records of one batch have different prefixes');
+    this.#prefix = prefix;
   }
 
   #add(start: number, length: number, oversizedLength: number): void {

@@ -44,7 +44,7 @@ const reader = prefetchMapping === undefined ? undefined : compileReader(prefetc
 const format = formatOf(options.format);
 const createSplitter = () =>
   format.createSplitter(options, {
-    record: (buffer, start, end) => batch.record(buffer, start, end),
+    record: (buffer, start, end, prefix) => batch.record(buffer, start, end, prefix),
     oversized: (head, length) => batch.oversized(head, length),
   });
 let splitter = createSplitter();

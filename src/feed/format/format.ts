@@ -59,8 +59,12 @@ export interface SplitOptions {
 
 /** Receives each record when it ends. Calls are synchronous and in document order. */
 export interface SplitSink {
-  /** One record's UTF-8 bytes are `buffer[start..end)`; valid only during the call, so copy what you keep. */
-  record(buffer: Buffer, start: number, end: number): void;
+  /**
+   * One record's UTF-8 bytes are `buffer[start..end)`; valid only during the call, so copy what you keep.
+   * @param prefix bytes that precede every record of the document, such as the header of a table: part of the record for
+   * its hash and for `parseRecord`, but shared by all of them. Always the same object in one document.
+   */
+  record(buffer: Buffer, start: number, end: number, prefix?: Buffer): void;
   /** A record above the limit: its first bytes (at most 2,048, a copy) and its full length. */
   oversized(head: Buffer, length: number): void;
 }

@@ -33,7 +33,7 @@ export class RecordHandOver {
   }
 
   /** Hands over the current record, `buffer[start..end)`. */
-  end(buffer: Buffer, start: number, end: number): void {
+  end(buffer: Buffer, start: number, end: number, prefix?: Buffer): void {
     const length = end - start;
     this.records++;
     if (length > this.#maxRecordBytes) {
@@ -41,7 +41,7 @@ export class RecordHandOver {
       this.#sink.oversized(this.#head ?? copyHead(buffer, start, end), length);
       this.#head = undefined;
     } else {
-      this.#sink.record(buffer, start, end);
+      this.#sink.record(buffer, start, end, prefix);
     }
   }
 }

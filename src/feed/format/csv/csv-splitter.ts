@@ -1,11 +1,11 @@
-// Splits the UTF-8 bytes of a table, in chunks of any size, into its rows, each with the header, without parsing them.
+// Splits the UTF-8 bytes of a table, in chunks of any size, into its rows, without parsing them.
 import { ChunkJoiner } from '../chunk-joiner.ts';
 import type { SplitEnd, SplitOptions, SplitSink, Splitter } from '../format.ts';
 import { RecordHandOver } from '../record-hand-over.ts';
 import { Shortfalls } from '../shortfalls.ts';
 import { findNextRow, type Resumption } from './resume.ts';
 import { LF, RowScanner } from './row-scanner.ts';
-import { RowWriter } from './row-writer.ts';
+import { TableRows } from './table-rows.ts';
 import { otherFormat, type Table, TableStart } from './table-start.ts';
 
 const PLAIN_TABLE = { skipRows: 0, allowMissingCells: false, keyPaths: [] };
@@ -18,13 +18,13 @@ const PLAIN_TABLE = { skipRows: 0, allowMissingCells: false, keyPaths: [] };
 export class CsvSplitter implements Splitter {
   refusal: string | undefined;
   readonly #maxRecordBytes: number;
-  readonly #writer: RowWriter;
   readonly #records: RecordHandOver;
   readonly #joiner = new ChunkJoiner();
   readonly #scanner: RowScanner;
   readonly #shortfalls = new Shortfalls();
   readonly #start: TableStart;
   #table: Table | undefined;
+  #rows: TableRows | undefined;
   #rowStart = 0;
   #inBroken = false;
   /** Bytes of the document before the current ones. */
@@ -34,8 +34,7 @@ export class CsvSplitter implements Splitter {
   /** Throws for an invalid key path. */
   constructor({ maxRecordBytes, lenient, table = PLAIN_TABLE }: SplitOptions, sink: SplitSink) {
     this.#maxRecordBytes = maxRecordBytes;
-    this.#writer = new RowWriter(sink);
-    this.#records = new RecordHandOver(this.#writer, maxRecordBytes);
+    this.#records = new RecordHandOver(sink, maxRecordBytes);
     this.#scanner = new RowScanner({ lenient });
     this.#start = new TableStart(table);
   }
@@ -88,10 +87,8 @@ export class CsvSplitter implements Splitter {
   }
 
   #takeRow(bytes: Buffer, end: number): void {
-    if (this.#table === undefined) this.#takeStart(bytes, end);
-    else if (this.#records.isOversized || !this.#writer.isSkipped(bytes, this.#rowStart, end)) {
-      this.#records.end(bytes, this.#rowStart, end);
-    }
+    if (this.#rows === undefined) this.#takeStart(bytes, end);
+    else if (this.#records.isOversized || !this.#rows.isSkipped(bytes, this.#rowStart, end)) this.#handOver(bytes, end);
   }
 
   #takeStart(bytes: Buffer, end: number): void {
@@ -103,8 +100,12 @@ export class CsvSplitter implements Splitter {
     if (step.kind !== 'table') return;
     this.#table = step.table;
     this.#scanner.delimiter = step.table.delimiter.charCodeAt(0);
-    this.#writer.begin(step.table, step.isRecord ? undefined : row);
-    if (step.isRecord) this.#records.end(bytes, this.#rowStart, end);
+    this.#rows = new TableRows(step.table, step.isRecord ? undefined : row);
+    if (step.isRecord) this.#handOver(bytes, end);
+  }
+
+  #handOver(bytes: Buffer, end: number): void {
+    this.#records.end(bytes, this.#rowStart, end, this.#rows?.prefix);
   }
 
   #neededOfRow(bytes: Buffer): number {
@@ -133,7 +134,7 @@ export class CsvSplitter implements Splitter {
       this.#endBroken(bytes, next.at, broken);
     } else {
       // With the quote and what follows it, so that the parser finds the same fault.
-      this.#records.end(bytes, this.#rowStart, Math.min(bytes.length, this.#scanner.at + 2));
+      this.#handOver(bytes, Math.min(bytes.length, this.#scanner.at + 2));
       this.#refuse(`${broken}; what follows was not read`);
     }
     return true;
@@ -149,7 +150,7 @@ export class CsvSplitter implements Splitter {
 
   #endBroken(bytes: Buffer, next: number, why: string): void {
     this.#shortfalls.note(why);
-    this.#records.end(bytes, this.#rowStart, next - 1);
+    this.#handOver(bytes, next - 1);
     this.#beginRow(next);
   }
 
@@ -187,10 +188,10 @@ export class CsvSplitter implements Splitter {
         `the document ends inside ${where}: the last line has no line break, and nothing else proves where the document ends`,
       );
     } else if (
-      this.#table === undefined ||
+      this.#rows === undefined ||
       this.#records.isOversized ||
-      this.#writer.isSkipped(bytes, this.#rowStart, end) ||
-      this.#writer.isWhole(bytes, this.#rowStart, end)
+      this.#rows.isSkipped(bytes, this.#rowStart, end) ||
+      this.#rows.isWhole(bytes, this.#rowStart, end)
     ) {
       this.#takeRow(bytes, end);
     } else {

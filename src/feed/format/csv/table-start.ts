@@ -20,6 +20,8 @@ export type TableStep =
   | { readonly kind: 'refused'; readonly message: string };
 
 const OPENING_BYTES = 2_048;
+/** Every record that is parsed carries the header. */
+const MAX_HEADER_BYTES = 16_384;
 
 const SKIPPED: TableStep = { kind: 'skipped' };
 const refused = (message: string): TableStep => ({ kind: 'refused', message });
@@ -81,6 +83,8 @@ export class TableStart {
 
   /** Without the columns of the key this is another table, or an error page with a comma in it. */
   #tableOf(names: readonly string[], delimiter: Delimiter, isRecord: boolean): TableStep {
+    const bytes = Buffer.byteLength(names.join());
+    if (bytes > MAX_HEADER_BYTES) return refused(`the names of its columns have more than ${MAX_HEADER_BYTES} bytes`);
     const row = treeOf(names, names);
     const missing = this.#layout.keyPaths.find((path) => textsAt(parseValuePath(path), row).length === 0);
     if (missing === undefined) return { kind: 'table', table: { names, delimiter }, isRecord };
