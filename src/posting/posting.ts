@@ -18,7 +18,7 @@ export interface Problem {
   /** At most 200 characters of the offending value. */
   readonly value?: string;
   readonly message: string;
-  /** Set on the note that says the record was not well-formed XML and was repaired before reading. */
+  /** Set on the note that says the record was not well-formed and was repaired before reading. */
   readonly repaired?: true;
 }
 

@@ -47,9 +47,7 @@ export function describeReport(report: PullReport, write: WriteCommand): string 
   if (report.repaired_example !== undefined) {
     const had = report.repaired === 1 ? 'The record of 1 posting is' : `The records of ${report.repaired} postings are`;
     const were = report.repaired === 1 ? 'it was' : 'they were';
-    lines.push(
-      `  ${had} not well-formed XML; ${were} repaired: ${write(['why', report.feed, report.repaired_example])}`,
-    );
+    lines.push(`  ${had} not well-formed; ${were} repaired: ${write(['why', report.feed, report.repaired_example])}`);
   }
   return lines.join('\n');
 }

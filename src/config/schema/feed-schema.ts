@@ -194,7 +194,7 @@ export const feedSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Repair the common faults of records that are not well-formed XML: a bare `&`, a `<` that begins no tag, unknown entities, `<br>` and similar elements without an end tag. `sync` reports the repairs. Other records that cannot be parsed stay unreadable.',
+        'Repair the common faults of records that are not well-formed. XML: a bare `&`, a `<` that begins no tag, unknown entities, `<br>` and similar elements without an end tag. Tables: quotes inside quotes that are not doubled. `sync` reports the repairs. Other records that cannot be parsed stay unreadable.',
       ),
     allow_private_redirects: z.boolean().default(false).describe('Follow redirects to private and loopback addresses.'),
     limits: feedLimitsSchema.prefault({}).describe('Limits on size and time.'),
