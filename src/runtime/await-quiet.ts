@@ -37,6 +37,8 @@ const LONGEST_THROTTLE_MS = 5 * 60_000;
 const UNREACHABLE_LIMIT = 4;
 /** Give up after this long without progress, whatever the reason. */
 const STANDSTILL_MS = 3 * 60_000;
+/** The same while a request is being sent, perhaps by another process: longer than any request takes. */
+const SENDING_STANDSTILL_MS = 10 * 60_000;
 
 /** Waits for some feeds of one site. */
 export async function awaitQuiet(
@@ -88,7 +90,7 @@ export async function awaitQuiet(
 }
 
 function whyWait(site: SiteName, state: SiteState, progress: Progress, standstillMs: number): Message | undefined {
-  if (progress.sending) return undefined;
+  if (progress.sending && standstillMs <= SENDING_STANDSTILL_MS) return undefined;
   if (state.pausedSince !== undefined) return describePause(site, state);
   if (state.unreachableStreak >= UNREACHABLE_LIMIT) {
     return `site ${site} is unreachable: ${textOf(state.lastMessage ?? 'no reason recorded')}. The next run sends the rest`;

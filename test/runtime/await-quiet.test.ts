@@ -55,6 +55,22 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+it('does not wait without end for a request that no process ends', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const from = performance.now();
+  vi.mocked(progresses.readProgress).mockImplementation(async () => feedProgress(true));
+  vi.mocked(siteState.readSiteState).mockImplementation(async () => state(undefined));
+  const waiting = awaitQuiet(app, engine, siteName('board'), [feedName('acme')], {
+    signal: new AbortController().signal,
+  });
+  await vi.advanceTimersByTimeAsync(12 * 60_000);
+  expect(await waiting).toMatchObject({
+    kind: 'waiting',
+    message: { text: expect.stringMatching(/^no progress for 60\d s/), next: [{ action: { kind: 'show_status' } }] },
+  });
+  expect(performance.now() - from).toBeGreaterThan(10 * 60_000);
+});
+
 /** A site whose list is checked 2.5 s after a create became a doubt. */
 const listing = {
   siteContexts: new Map([
