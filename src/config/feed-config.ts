@@ -122,9 +122,10 @@ function makeSteps(written: WrittenSteps, standard: string | undefined, mapFiles
   return steps;
 }
 
-/** The schema guarantees that exactly one of the three is set. */
-function makeValueSource({ from, join, template, value }: WrittenRule): ValueSource {
+/** The schema guarantees that exactly one of the four is set. */
+function makeValueSource({ from, join, template, value, jsonata }: WrittenRule): ValueSource {
   if (from !== undefined) return { kind: 'paths', paths: from, join };
   if (template !== undefined) return { kind: 'template', template };
+  if (jsonata !== undefined) return { kind: 'jsonata', expression: jsonata };
   return { kind: 'constant', value: value ?? '' };
 }

@@ -46,7 +46,9 @@ export type ValueSource =
   | { readonly kind: 'paths'; readonly paths: readonly string[]; readonly join?: string }
   /** `{city}, {state}`: paths in braces; has no value unless every path has text. */
   | { readonly kind: 'template'; readonly template: string }
-  | { readonly kind: 'constant'; readonly value: string };
+  | { readonly kind: 'constant'; readonly value: string }
+  /** A JSONata expression over the record. */
+  | { readonly kind: 'jsonata'; readonly expression: string };
 
 /** The field for the U.S. state (site-interface.md, section 2), and the values that the site accepts in it. */
 export interface StateField {

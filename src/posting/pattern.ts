@@ -7,14 +7,14 @@ import type { RE2JS } from 're2js';
 export interface Pattern {
   /** Whether the pattern occurs in the text; `undefined`: the text is too long for it. */
   readonly occursIn: (text: string) => boolean | undefined;
-  /** The whole first match and its groups, an absent one as empty text. */
-  readonly find: (text: string) => Found;
+  /** The first match from a position on: all of it and its groups, an absent one as empty text. */
+  readonly find: (text: string, from?: number) => Found;
   /** The number of groups. */
   readonly groups: number;
 }
 
 export type Found =
-  | { readonly kind: 'match'; readonly texts: readonly string[] }
+  | { readonly kind: 'match'; readonly texts: readonly string[]; readonly start: number }
   | { readonly kind: 'none' }
   | { readonly kind: 'too long' };
 
@@ -44,11 +44,12 @@ export function compilePattern(source: string): Pattern {
   return {
     groups,
     occursIn: (text) => (text.length > longest ? undefined : compiled.test(text)),
-    find(text) {
+    find(text, from = 0) {
       if (text.length > longest) return { kind: 'too long' };
       const matcher = compiled.matcher(text);
-      if (!matcher.find()) return { kind: 'none' };
-      return { kind: 'match', texts: Array.from({ length: groups + 1 }, (_, at) => matcher.group(at) ?? '') };
+      if (!matcher.find(from)) return { kind: 'none' };
+      const texts = Array.from({ length: groups + 1 }, (_, at) => matcher.group(at) ?? '');
+      return { kind: 'match', texts, start: matcher.start() };
     },
   };
 }

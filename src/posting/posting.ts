@@ -50,6 +50,8 @@ export type ReadResult =
 export interface PostingReader {
   /** Hex digest of everything but the record that decides the result: mapping, transforms, site rules, state table. */
   readonly fingerprint: string;
+  /** To be awaited before {@link read}, if present: evaluates the expressions of the mapping for this record. */
+  readonly prepare?: (record: RecordTree) => Promise<void>;
   read(record: RecordTree): ReadResult;
   /**
    * Applies a reviewer's edits to a posting and checks the site's rules again. `problems`: those found in the feed's texts;

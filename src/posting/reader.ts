@@ -1,7 +1,8 @@
 // Compiles a mapping into a reader, which turns each record into a posting with all of its problems.
 
 import { compileConditions } from './conditions.ts';
-import { addRefusal, type Draft, hasProblem, newDraft, setField } from './draft.ts';
+import { addProblem, addRefusal, type Draft, hasProblem, newDraft, setField } from './draft.ts';
+import type { Evaluated } from './expressions.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { contentHash } from './hash.ts';
 import type { PostingKey } from './identifiers.ts';
@@ -9,6 +10,7 @@ import type { FieldRule, FieldRules, MappingSpec } from './mapping.ts';
 import type { MarkupForm } from './markup.ts';
 import type { Posting, PostingReader, Problem, ReadResult, RecordTree } from './posting.ts';
 import { compileKey } from './posting-key.ts';
+import { type PreparedExpressions, prepareExpressions } from './prepared-expressions.ts';
 import { compileSiteRules } from './site-rules.ts';
 import { compileStateField } from './state-field.ts';
 import { compileStep, type StepContext } from './steps/step.ts';
@@ -25,9 +27,10 @@ export function compileReader(spec: MappingSpec): PostingReader {
   const isSkipped = spec.skip === undefined ? undefined : compileConditions(spec.skip, 'nothing holds');
   const readKey = compileKey(spec.key);
   const readState = compileStateField(spec.stateField, spec.states);
+  const expressions = prepareExpressions(spec);
   const placeOf = lazyPlaces(spec.states);
   const fields = Object.entries(spec.fields).map(([name, rules]) =>
-    compileField({ field: name, placeOf }, rules, readState),
+    compileField({ field: name, placeOf, expressions }, rules, readState),
   );
   const checkSiteRules = compileSiteRules(spec, readState);
   /** Fields with a step that may refuse the feed's text and does not run again on an edited posting. */
@@ -43,6 +46,7 @@ export function compileReader(spec: MappingSpec): PostingReader {
 
   return {
     fingerprint: fingerprintOf(spec),
+    ...(expressions === undefined ? {} : { prepare: expressions.prepare }),
     read(record): ReadResult {
       if (isSkipped?.(record)) return { kind: 'skipped' };
       const key = readKey(record);
@@ -74,6 +78,11 @@ function lazyPlaces(states: StateTable): StepContext['placeOf'] {
   };
 }
 
+/** What the rules of one field need. */
+interface FieldContext extends StepContext {
+  readonly expressions: PreparedExpressions | undefined;
+}
+
 /** The form in which a field's first transform or `sanitize` expects elements inside the value; other steps take any. */
 const markupForms: Readonly<Record<string, MarkupForm>> = { text: 'html', html: 'escaped html', sanitize: 'html' };
 
@@ -87,7 +96,7 @@ interface FieldReader {
   readonly check: (draft: Draft) => void;
 }
 
-function compileField(context: StepContext, rules: FieldRules, readState: ReadState): FieldReader {
+function compileField(context: FieldContext, rules: FieldRules, readState: ReadState): FieldReader {
   const { field: name } = context;
   if (!isList(rules)) return compileRule(context, rules, readState);
   const readers = rules.map((rule) => compileRule(context, rule, readState));
@@ -97,7 +106,7 @@ function compileField(context: StepContext, rules: FieldRules, readState: ReadSt
     read(record, draft) {
       for (const reader of readers) {
         reader.read(record, draft);
-        if (draft.fields[name] !== undefined) return;
+        if (draft.fields[name] !== undefined || hasProblem(draft, name)) return;
       }
     },
     check: (draft) => checkAny(name, readers, draft),
@@ -121,12 +130,21 @@ function checkAny(name: string, readers: readonly FieldReader[], draft: Draft): 
   draft.problems.push(...(first ?? []));
 }
 
-function compileRule(context: StepContext, rule: FieldRule, readState: ReadState): FieldReader {
+/** Reads the rule's source, in the form that its first step expects. */
+function compileValue({ expressions }: FieldContext, { source, as }: FieldRule): (record: RecordTree) => Evaluated {
+  if (source.kind === 'jsonata') {
+    return (record) => expressions?.resultOf(record, source.expression) ?? NOT_EVALUATED;
+  }
+  const forms = as.map((step) => (typeof step === 'string' ? (markupForms[step] ?? 'plain') : markupForms[step.kind]));
+  const readText = compileSource(source, forms.find((form) => form !== undefined) ?? 'plain');
+  return (record) => ({ kind: 'value', text: readText(record) });
+}
+
+const NOT_EVALUATED: Evaluated = { kind: 'failed', message: 'it was not evaluated' };
+
+function compileRule(context: FieldContext, rule: FieldRule, readState: ReadState): FieldReader {
   const { field: name } = context;
-  const forms = rule.as.map((step) =>
-    typeof step === 'string' ? (markupForms[step] ?? 'plain') : markupForms[step.kind],
-  );
-  const readValue = compileSource(rule.source, forms.find((form) => form !== undefined) ?? 'plain');
+  const readValue = compileValue(context, rule);
   const transforms = rule.as.map((step) => compileStep(step, context));
   const checks = transforms.filter(({ kind }) => kind === 'check');
   const forDefault = transforms.filter(({ scope }) => scope !== 'feed text');
@@ -144,10 +162,15 @@ function compileRule(context: StepContext, rule: FieldRule, readState: ReadState
 
   return {
     name,
-    refusesOnce: rule.as.some((step) => typeof step !== 'string'),
+    refusesOnce: rule.source.kind === 'jsonata' || rule.as.some((step) => typeof step !== 'string'),
     read(record, draft) {
       if (applies !== undefined && !applies(record)) return;
-      setField(draft, name, readValue(record));
+      const value = readValue(record);
+      if (value.kind === 'failed') {
+        addProblem(draft, name, `the expression of ${name} fails: ${value.message}`);
+        return;
+      }
+      setField(draft, name, value.text);
       apply(draft, transforms);
       if (draft.fields[name] !== undefined || rule.default === undefined) return;
       setField(draft, name, rule.default);

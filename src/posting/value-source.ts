@@ -14,6 +14,8 @@ export function compileSource(source: ValueSource, form: MarkupForm = 'plain'): 
       return () => source.value;
     case 'template':
       return compileTemplate(source.template, form);
+    case 'jsonata':
+      throw new Error('expressions are evaluated by PreparedExpressions');
     case 'paths':
       return compilePaths(source.paths, source.join, form);
   }

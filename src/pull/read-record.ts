@@ -1,5 +1,6 @@
 // Turns one record into its posting, as the reviewers' edits want it, or says why the record is unreadable.
 import { readingIn } from '../feed/batch/written-reading.ts';
+import type { ParsedRecord } from '../feed/format/format.ts';
 import { formatOf } from '../feed/format/formats.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { Problem, ReadPosting } from '../posting/posting.ts';
@@ -21,8 +22,11 @@ export interface Skipped {
   readonly kind: 'skipped';
 }
 
+export type ReadRecord = ReadPosting<FieldsToStore> | Unreadable | Skipped;
+
 export interface RecordReader {
-  read(record: Pick<WaitingRecord, 'bytes' | 'reading'>): ReadPosting<FieldsToStore> | Unreadable | Skipped;
+  /** A promise only if the mapping has expressions: awaiting each record would slow down all feeds. */
+  read(record: Pick<WaitingRecord, 'bytes' | 'reading'>): ReadRecord | Promise<ReadRecord>;
   /** The key of a record of which there are only the first bytes, if that is certain. */
   recoverKey(head: Buffer): PostingKey | undefined;
 }
@@ -33,14 +37,15 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
   const format = formatOf(rules.format);
   const recoverKey = format.compileKeyRecovery(mapping.key);
 
-  const parse = (bytes: Buffer): ReadPosting | Unreadable | Skipped => {
-    const parsed = format.parseRecord(bytes, { lenient, table });
+  const parse = (bytes: Buffer): ParsedRecord => format.parseRecord(bytes, { lenient, table });
+
+  const finish = (bytes: Buffer, parsed: ParsedRecord): ReadRecord => {
     if (parsed.kind === 'unreadable') return { ...parsed, key: recoverKey(bytes) };
     const read = reader.read(parsed.tree);
     if (read.kind === 'skipped') return read;
     // The record could be parsed, so it really has no usable key, and there is nothing to recover.
     if (read.kind === 'unreadable') return { ...read, key: undefined };
-    return parsed.repairs === undefined ? read : withRepairs(read, parsed.repairs);
+    return edit(parsed.repairs === undefined ? read : withRepairs(read, parsed.repairs));
   };
 
   const edit = (read: ReadPosting): ReadPosting => {
@@ -53,8 +58,9 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
     read({ bytes, reading }) {
       // Records are parsed ahead only if no posting has been edited.
       if (reading !== undefined) return readingIn(reading);
-      const read = parse(bytes);
-      return read.kind === 'unreadable' || read.kind === 'skipped' ? read : edit(read);
+      const parsed = parse(bytes);
+      if (reader.prepare === undefined || parsed.kind === 'unreadable') return finish(bytes, parsed);
+      return reader.prepare(parsed.tree).then(() => finish(bytes, parsed));
     },
     recoverKey,
   };

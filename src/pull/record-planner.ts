@@ -54,7 +54,9 @@ export class RecordPlanner implements RecordSink {
   /** The mapping for parsing records ahead, if every record has to be parsed anyway and no posting has been edited. */
   get prefetchMapping(): MappingSpec | undefined {
     const { nothingKnown, hasSkipped } = this.#pullTx;
-    return nothingKnown && !hasSkipped && this.#edits.none ? this.#rules.mapping : undefined;
+    const { mapping, reader } = this.#rules;
+    const isSynchronous = reader.prepare === undefined;
+    return nothingKnown && !hasSkipped && this.#edits.none && isSynchronous ? mapping : undefined;
   }
 
   take(batch: RecordBatch): void {
@@ -109,7 +111,8 @@ export class RecordPlanner implements RecordSink {
     for (const [at, record] of records.entries()) {
       // Yield so that the previous group can receive its database results and send its next statement.
       if (at % PORTION_RECORDS === PORTION_RECORDS - 1) await nextTurn();
-      const read = this.#reader.read(record);
+      const reading = this.#reader.read(record);
+      const read = reading instanceof Promise ? await reading : reading;
       if (read.kind === 'skipped') {
         if (this.ledger.skipRecord(record)) skipped.push(record.hash);
       } else if (read.kind !== 'unreadable') postings.push({ record, read });

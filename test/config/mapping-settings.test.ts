@@ -94,6 +94,22 @@ describe('mistakes in match', () => {
   });
 });
 
+describe('mistakes in jsonata', () => {
+  test.each([
+    ['jsonata: "a &"', 'jsonata', 'is not a JSONata expression that can be used: Unexpected end of expression'],
+    ['jsonata: "$now()"', 'jsonata', 'is not a JSONata expression that can be used: $now is not available'],
+  ])('%s', async (settings, setting, message) => {
+    const complaint = await complaintOf('format: indeed', 'fields:', `  title: { ${settings} }`);
+    expect(complaint).toMatch(at(setting));
+    expect(complaint).toContain(message);
+  });
+
+  test('beside from', async () => {
+    const complaint = await complaintOf(...field('jsonata: b'));
+    expect(complaint).toContain('needs exactly one of from, template, value and jsonata');
+  });
+});
+
 describe('mistakes in other steps', () => {
   test.each([
     ['us_place: town', 'us_place', 'must be one of city, state'],

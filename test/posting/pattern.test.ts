@@ -5,8 +5,8 @@ import { compilePattern, MalformedPatternError } from '../../src/posting/pattern
 test('finds groups by number, and absent ones as empty texts', () => {
   const pattern = compilePattern('(?i)pay: \\$(\\d+)(?:-(\\d+))?');
   expect(pattern.groups).toBe(2);
-  expect(pattern.find('x PAY: $20-30 y')).toEqual({ kind: 'match', texts: ['PAY: $20-30', '20', '30'] });
-  expect(pattern.find('pay: $20')).toEqual({ kind: 'match', texts: ['pay: $20', '20', ''] });
+  expect(pattern.find('x PAY: $20-30 y')).toEqual({ kind: 'match', texts: ['PAY: $20-30', '20', '30'], start: 2 });
+  expect(pattern.find('pay: $20')).toEqual({ kind: 'match', texts: ['pay: $20', '20', ''], start: 0 });
   expect(pattern.find('pay')).toEqual({ kind: 'none' });
 });
 

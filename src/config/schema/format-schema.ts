@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { conditionsSchema } from './conditions-schema.ts';
 import { pagesSchema } from './pages-schema.ts';
-import { fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
+import { expressionSchema, fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
 import { checkSteps, stepSchema, stepSettings, transformSchema } from './step-schema.ts';
 
 const ruleSchema = z
@@ -23,6 +23,11 @@ const ruleSchema = z
         'Instead of `from`: text with paths in braces, `{city}, {state}`. Empty unless all of them have a text.',
       ),
     value: z.string().min(1).optional().describe('Instead of `from`: the same text for every posting.'),
+    jsonata: expressionSchema
+      .optional()
+      .describe(
+        'Instead of `from`: a [JSONata](https://docs.jsonata.org) expression over the record, for anything else.',
+      ),
     ...stepSettings,
     as: z
       .union([z.array(stepSchema), transformSchema])
@@ -38,9 +43,13 @@ const ruleSchema = z
       .describe('Used if the record has no value, or the map no entry for it; goes through the same transforms.'),
   })
   .superRefine(checkSteps)
-  .refine((rule) => [rule.from, rule.template, rule.value].filter((source) => source !== undefined).length === 1, {
-    error: 'needs exactly one of from, template and value',
-  })
+  .refine(
+    (rule) =>
+      [rule.from, rule.template, rule.value, rule.jsonata].filter((source) => source !== undefined).length === 1,
+    {
+      error: 'needs exactly one of from, template, value and jsonata',
+    },
+  )
   .refine((rule) => rule.join === undefined || rule.from !== undefined, {
     error: 'works only with from',
     path: ['join'],

@@ -1,5 +1,6 @@
 // The schemas of single values, each with a message about the expected form.
 import { z } from 'zod';
+import { compileExpression, MalformedExpressionError } from '../../posting/expressions.ts';
 import { FIELD_NAME } from '../../posting/site-rules.ts';
 import { MalformedPathError, parseValuePath } from '../../posting/value-path.ts';
 import { compileSource } from '../../posting/value-source.ts';
@@ -67,13 +68,16 @@ export const templateSchema = z
 /** One path, or several. */
 export const pathsSchema = z.union([pathSchema, z.array(pathSchema).min(1)]).transform((paths) => [paths].flat());
 
-/** Reports a malformed path as an issue. */
+/** A JSONata expression. */
+export const expressionSchema = z.string().min(1).superRefine(parses(compileExpression));
+
+/** Reports a malformed path or expression as an issue. */
 function parses(parse: (text: string) => unknown) {
   return (text: string, context: { addIssue(message: string): void }): void => {
     try {
       parse(text);
     } catch (error) {
-      if (!(error instanceof MalformedPathError)) throw error;
+      if (!(error instanceof MalformedPathError || error instanceof MalformedExpressionError)) throw error;
       context.addIssue(error.message);
     }
   };

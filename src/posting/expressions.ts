@@ -1,0 +1,132 @@
+// JSONata expressions over a record, limited in steps, depth, lists and output, and without anything that changes from one
+// evaluation to the next.
+import { createRequire } from 'node:module';
+import type jsonata from 'jsonata';
+import { compilePattern, MalformedPatternError } from './pattern.ts';
+import type { RecordTree } from './posting.ts';
+
+/** The result of one expression for one record: text, empty if there is no value, or why it has none. */
+export type Evaluated =
+  | { readonly kind: 'value'; readonly text: string }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** The expression can't be used; the message says why. */
+export class MalformedExpressionError extends Error {
+  override readonly name = 'MalformedExpressionError';
+}
+
+/** Ten thousand steps take some ten milliseconds. */
+const MAX_STEPS = 20_000;
+const MAX_DEPTH = 200;
+const MAX_LIST = 10_000;
+const MAX_OUTPUT = 1_000_000;
+const MAX_PADDING = 10_000;
+/** The same record must always give the same posting, and every pattern is checked before it is used. */
+const REFUSED_FUNCTIONS = new Set(['now', 'millis', 'random', 'shuffle', 'eval']);
+
+/** Loaded for the first expression: few configurations have any. */
+let engine: typeof jsonata | undefined;
+
+/** Compiles an expression. Throws {@link MalformedExpressionError}. Evaluating never throws; one evaluation at a time. */
+export function compileExpression(source: string): (record: RecordTree) => Promise<Evaluated> {
+  engine ??= createRequire(import.meta.url)('jsonata') as typeof jsonata;
+  const expression = parse(engine, source);
+  let steps = 0;
+  expression.assign(STEP as unknown as string, () => {
+    steps++;
+    if (steps > MAX_STEPS) throw new ExpressionLimit(`takes more than ${MAX_STEPS} steps`);
+  });
+  expression.registerFunction('pad', pad, '<s-ns?:s>');
+  return async (record) => {
+    steps = 0;
+    try {
+      // Plain objects with prototypes, which the library expects.
+      return outputOf(await expression.evaluate(JSON.parse(JSON.stringify(record))));
+    } catch (error) {
+      return { kind: 'failed', message: messageOf(error) };
+    }
+  };
+}
+
+/** Called by the library before each step. */
+const STEP = Symbol.for('jsonata.__evaluate_entry');
+
+class ExpressionLimit extends Error {}
+
+function parse(library: typeof jsonata, source: string): jsonata.Expression {
+  try {
+    const options = { RegexEngine: LinearRegExp as unknown as RegExpConstructor, stack: MAX_DEPTH, sequence: MAX_LIST };
+    const expression = library(source, options);
+    checkNodes(expression.ast());
+    return expression;
+  } catch (error) {
+    throw new MalformedExpressionError(`is not a JSONata expression that can be used: ${messageOf(error)}`);
+  }
+}
+
+/** Checks all patterns and function names of the syntax tree. */
+function checkNodes(root: unknown): void {
+  const waiting: unknown[] = [root];
+  const seen = new Set<unknown>();
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (typeof node !== 'object' || node === null || seen.has(node)) continue;
+    seen.add(node);
+    const { type, value } = node as { readonly type?: unknown; readonly value?: unknown };
+    if (type === 'regex' && value instanceof RegExp) new LinearRegExp(value);
+    if (type === 'variable' && typeof value === 'string' && REFUSED_FUNCTIONS.has(value)) {
+      throw new ExpressionLimit(`$${value} is not available`);
+    }
+    waiting.push(...Object.values(node).filter((child) => typeof child === 'object' && child !== null));
+  }
+}
+
+/** What the library uses of a `RegExp`, in linear time. */
+class LinearRegExp {
+  lastIndex = 0;
+  readonly #pattern: ReturnType<typeof compilePattern>;
+
+  constructor({ source, flags }: RegExp) {
+    const own = [...flags].filter((flag) => 'im'.includes(flag)).join('');
+    this.#pattern = compilePattern(own === '' ? source : `(?${own})${source}`);
+  }
+
+  exec(text: string): (string[] & { index: number }) | null {
+    const found = this.#pattern.find(text, this.lastIndex);
+    if (found.kind === 'too long') throw new ExpressionLimit('the text is too long for the pattern');
+    if (found.kind === 'none') return null;
+    this.lastIndex = found.start + (found.texts[0] ?? '').length;
+    return Object.assign([...found.texts], { index: found.start });
+  }
+}
+
+function pad(text: string | undefined, width: number, char = ' '): string | undefined {
+  if (Math.abs(width) > MAX_PADDING) throw new ExpressionLimit(`pads to more than ${MAX_PADDING} characters`);
+  if (text === undefined) return undefined;
+  return width < 0 ? text.padStart(-width, char) : text.padEnd(width, char);
+}
+
+function outputOf(value: unknown): Evaluated {
+  switch (typeof value) {
+    case 'undefined':
+      return { kind: 'value', text: '' };
+    case 'string':
+      if (value.length <= MAX_OUTPUT) return { kind: 'value', text: value };
+      return { kind: 'failed', message: `its result has more than ${MAX_OUTPUT} characters` };
+    case 'number':
+    case 'boolean':
+      return { kind: 'value', text: String(value) };
+    default:
+      if (value === null) return { kind: 'value', text: '' };
+      return { kind: 'failed', message: `its result is ${kindOf(value as object)}, not a text; use $join or $string` };
+  }
+}
+
+const kindOf = (value: object): string => (Array.isArray(value) ? `a list of ${value.length}` : 'an object');
+
+/** The library throws plain objects. */
+function messageOf(error: unknown): string {
+  if (error instanceof MalformedPatternError) return `a regular expression ${error.message}`;
+  const { message, position, code } = error as { message?: unknown; position?: unknown; code?: unknown };
+  const text = typeof message === 'string' ? message : `error ${String(code)}`;
+  return typeof position === 'number' ? `${text} (character ${position})` : text;
+}
