@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { Authorization, HttpCredentials } from '../feed/source/sources.ts';
+import type { Authorization, HttpCredentials, SftpLogin } from '../feed/source/sources.ts';
 import { type Environment, fillText } from './environment.ts';
 import type { WrittenCredentials } from './schema/credentials-schema.ts';
 import { Secret } from './secret.ts';
@@ -21,11 +21,17 @@ export interface CredentialsContext {
   readonly warn: (message: string) => void;
 }
 
+/** The credentials of a feed, for each kind of source that has any. */
+export interface FeedCredentials {
+  readonly http?: HttpCredentials;
+  readonly sftp?: SftpLogin;
+}
+
 /** Returns `undefined` after a complaint. */
 export async function makeCredentials(
   written: WrittenCredentials,
   around: CredentialsContext,
-): Promise<HttpCredentials | undefined> {
+): Promise<FeedCredentials | undefined> {
   let isWhole = true;
   const complain: CredentialsContext['complain'] = (path, message) => {
     isWhole = false;
@@ -35,7 +41,8 @@ export async function makeCredentials(
   const authorization = await makeAuthorization(written, context);
   const query = await makeQuery(written, context);
   const tls = await makeTls(written, context);
-  return isWhole ? { authorization, query, tls } : undefined;
+  const sftp = await makeSftpLogin(written, context);
+  return isWhole ? { http: { authorization, query, tls }, sftp } : undefined;
 }
 
 async function makeAuthorization(
@@ -98,16 +105,7 @@ async function makeTls({ tls }: WrittenCredentials, around: CredentialsContext):
   const { cert_file: certFile, key_file: keyFile, ca_file: caFile } = tls;
   const cert = await readPem(certFile, 'cert_file', around);
   const ca = await readPem(caFile, 'ca_file', around);
-  const keyPath = ['tls', 'key_file'];
-  const keyText =
-    keyFile === undefined
-      ? undefined
-      : await readSecretFile(keyFile, {
-          folder: around.folder,
-          setting: [around.setting, ...keyPath].join('.'),
-          complain: (message) => around.complain(keyPath, message),
-          warn: around.warn,
-        });
+  const keyText = await readKey(keyFile, 'tls', around);
   const passphrase = tls.passphrase === undefined ? undefined : fillText(tls.passphrase, around.env);
   if ([cert, ca, keyText].filter(Boolean).length < [certFile, caFile, keyFile].filter(Boolean).length) return undefined;
   try {
@@ -123,6 +121,38 @@ async function makeTls({ tls }: WrittenCredentials, around: CredentialsContext):
     passphrase: passphrase === undefined ? undefined : new Secret(passphrase),
     ca,
   };
+}
+
+async function makeSftpLogin({ sftp }: WrittenCredentials, around: CredentialsContext): Promise<SftpLogin | undefined> {
+  if (sftp === undefined) return undefined;
+  const password = await readSecret(sftp, 'sftp', 'password', around);
+  const key = await readKey(sftp.key_file, 'sftp', around);
+  if (key !== undefined && !/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(key)) {
+    around.complain(['sftp', 'key_file'], 'the file holds no private key (-----BEGIN … PRIVATE KEY-----)');
+  }
+  return {
+    user: sftp.user,
+    password,
+    key: key === undefined ? undefined : new Secret(`${key}\n`),
+    passphrase: sftp.passphrase === undefined ? undefined : new Secret(fillText(sftp.passphrase, around.env)),
+    hostKeys: sftp.host_key,
+  };
+}
+
+/** The text of the private key that the group's `key_file` names. */
+async function readKey(
+  file: string | undefined,
+  group: string,
+  { folder, setting, complain, warn }: CredentialsContext,
+): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const path = [group, 'key_file'];
+  return readSecretFile(file, {
+    folder,
+    setting: [setting, ...path].join('.'),
+    complain: (message) => complain(path, message),
+    warn,
+  });
 }
 
 async function readPem(

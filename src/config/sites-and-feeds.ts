@@ -1,10 +1,9 @@
 // Builds the sites and feeds that the program uses. Each is handled separately, to report the mistakes of all of them.
 import type { z } from 'zod';
-import type { HttpCredentials } from '../feed/source/sources.ts';
 import { type FeedName, feedName, type SiteName, siteName } from '../posting/identifiers.ts';
 import type { FeedConfig, SiteConfig } from './config.ts';
 import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
-import { type CredentialsContext, makeCredentials } from './credentials.ts';
+import { type CredentialsContext, type FeedCredentials, makeCredentials } from './credentials.ts';
 import type { Environment } from './environment.ts';
 import { makeFeedConfig } from './feed-config.ts';
 import { nearest } from './known-names.ts';
@@ -89,7 +88,7 @@ async function credentialsOf(
   feed: WrittenFeed,
   path: readonly string[],
   around: Omit<CredentialsContext, 'setting'>,
-): Promise<HttpCredentials | undefined> {
+): Promise<FeedCredentials | undefined> {
   const { credentials } = feed;
   if (credentials === undefined) return undefined;
   const setting = path.join('.');

@@ -1,10 +1,11 @@
 // Builds where a feed comes from: the kind of source, which its written form shows, and what that kind needs.
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, posix, resolve } from 'node:path';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { TableLayout } from '../feed/format/format.ts';
-import type { HttpCredentials, Paging, SingleConfig, SourceConfig } from '../feed/source/sources.ts';
+import type { Paging, SingleConfig, SourceConfig } from '../feed/source/sources.ts';
+import type { FeedCredentials } from './credentials.ts';
 import { type Environment, fillText } from './environment.ts';
-import { isWebAddress } from './schema/check-sources.ts';
+import { hasHttp, isSftpAddress, isWebAddress } from './schema/check-sources.ts';
 import { type WrittenFeed, writtenSources } from './schema/feed-schema.ts';
 import type { WrittenFormat } from './schema/format-schema.ts';
 import type { WrittenPages } from './schema/pages-schema.ts';
@@ -13,7 +14,7 @@ import { Secret } from './secret.ts';
 export interface SourceParts {
   readonly feed: WrittenFeed;
   readonly format: WrittenFormat;
-  readonly credentials: HttpCredentials | undefined;
+  readonly credentials: FeedCredentials | undefined;
   readonly env: Environment;
   /** Folder of the configuration file. */
   readonly folder: string;
@@ -78,13 +79,14 @@ function makeSourceConfig(parts: SourceParts): SourceConfig {
 function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
   const { feed, format, credentials, env, folder } = parts;
   if (written === '-') return { kind: 'stdin' };
+  if (isSftpAddress(written)) return makeSftpConfig(new URL(written), credentials, feed);
   if (!isWebAddress(written)) return makeFileConfig(resolve(folder, written), feed);
   const headers = Object.entries(feed.headers).map(([name, text]) => [name, new Secret(fillText(text, env))]);
   const http = {
     kind: 'http',
     url: written,
     headers: Object.fromEntries(headers),
-    credentials,
+    credentials: feed.credentials !== undefined && hasHttp(feed.credentials) ? credentials?.http : undefined,
     accept: MEDIA_TYPES[format.type],
     maxRedirects: feed.limits.max_redirects,
     allowPrivateRedirects: feed.allow_private_redirects,
@@ -101,6 +103,23 @@ function makeFileConfig(path: string, { files }: WrittenFeed): SingleConfig {
     folder: hasPattern ? dirname(path) : path,
     pattern: hasPattern ? basename(path) : '*',
     pick: files,
+  };
+}
+
+/** `/~/` stands for the user's folder. */
+function makeSftpConfig(address: URL, credentials: FeedCredentials | undefined, { files }: WrittenFeed): SingleConfig {
+  const whole = decodeURIComponent(address.pathname);
+  const path = whole.startsWith('/~/') ? whole.slice(3) || '.' : whole;
+  const name = posix.basename(path);
+  const hasPattern = /[*?]/.test(name);
+  return {
+    kind: 'sftp',
+    host: address.hostname.replace(/^\[|\]$/g, ''),
+    port: address.port === '' ? 22 : Number(address.port),
+    path: files !== undefined && hasPattern ? posix.dirname(path) : path,
+    pick: files === undefined ? undefined : { pattern: hasPattern ? name : '*', pick: files },
+    // Without a login, a complaint was made, and the feed is not used.
+    login: credentials?.sftp ?? { user: '', hostKeys: [] },
   };
 }
 

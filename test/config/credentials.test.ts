@@ -28,16 +28,17 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const env = { BOARD_TOKEN: 'zq-board-token', SECRET: 'zq-secret-1', SPACED: 'zq secret', COLON: 'zq:secret' };
 
-function load(credentials: string, source = 'https://ats.example.com/jobs') {
+function load(credentials: string, source = 'https://ats.example.com/jobs', ...more: string[]) {
   const lines = [
     'sites:',
     '  board: { base_url: https://jobs.example.com, token: "${BOARD_TOKEN}" }',
     'feeds:',
     '  acme:',
-    `    source: ${source}`,
+    `    source: "${source}"`,
     '    format: indeed',
     '    site: board',
     `    credentials: ${credentials}`,
+    ...more.map((line) => `    ${line}`),
   ];
   writeFileSync(join(folder, 'jobmirror.yaml'), lines.join('\n'));
   return loadConfig({ env, cwd: folder });
@@ -101,6 +102,39 @@ test('a certificate with its key is accepted', async () => {
   expect(credentials?.tls?.key?.reveal()).toMatch(/^-----BEGIN PRIVATE KEY/);
 });
 
+const HOST_KEY = `SHA256:${'aB3+'.repeat(10)}abc`;
+
+describe('an SFTP source', () => {
+  const loadSftp = async (login: string, source: string, ...more: string[]) => {
+    const config = await load(`{ sftp: { user: jim, host_key: "${HOST_KEY}", ${login} } }`, source, ...more);
+    return { config, from: config.feeds.get(feedName('acme'))?.source.from };
+  };
+
+  test.each<[string, string[], object]>([
+    ['sftp://h.example/a%20b.xml', [], { host: 'h.example', port: 22, path: '/a b.xml', pick: undefined }],
+    ['sftp://h.example:2222/~/in/a.xml', [], { port: 2222, path: 'in/a.xml' }],
+    ['sftp://h.example/in/*.xml', ['files: newest'], { path: '/in', pick: { pattern: '*.xml', pick: 'newest' } }],
+    ['sftp://h.example/~/%3F.xml', ['files: all'], { path: '.', pick: { pattern: '?.xml', pick: 'all' } }],
+    ['sftp://h.example/~/', ['files: all'], { path: '.', pick: { pattern: '*', pick: 'all' } }],
+    ['sftp://[::1]/in', ['files: all'], { host: '::1', path: '/in', pick: { pattern: '*', pick: 'all' } }],
+  ])('%s is a path on a server', async (source, more, expected) => {
+    const { from } = await loadSftp('password: "${SECRET}"', source, ...more);
+    expect(from).toMatchObject({ kind: 'sftp', ...expected, login: { user: 'jim', hostKeys: [HOST_KEY] } });
+  });
+
+  test('takes a password or a key, and the log knows the secrets', async () => {
+    const source = 'sftp://h.example/a.xml';
+    const password = await loadSftp('password_file: acme.secret', source);
+    expect(configSecrets(password.config)).toContain('zq-of-the-file');
+    const key = await loadSftp('key_file: one.key, passphrase: "${SECRET}"', source);
+    expect(configSecrets(key.config)).toContain('zq-secret-1');
+    expect(key.from?.kind === 'sftp' && key.from.login.key?.reveal()).toMatch(
+      /^-----BEGIN PRIVATE KEY-----\n[\s\S]*-----\n$/,
+    );
+    expect(inspect([password.from, key.from], { depth: 9, showHidden: true })).not.toMatch(/zq-|BEGIN/);
+  });
+});
+
 describe('refused', () => {
   test.each<[string, RegExp]>([
     ['{ bearer: { token: zq-literal } }', /bearer.token: must be exactly \$\{NAME\}/],
@@ -136,7 +170,27 @@ describe('refused', () => {
     expect(message).not.toMatch(/zq/);
   });
 
+  const sftp = (login: string) => `{ sftp: { user: jim, host_key: "${HOST_KEY}", ${login} } }`;
   test.each([
+    ['sftp://h/a.xml', '{}', /credentials.sftp: is missing; a source over sftp needs user, password or key_file, and/],
+    ['sftp://h/a.xml', '{ sftp: { user: jim, password: "${SECRET}" } }', /sftp.host_key: is missing/],
+    [
+      'sftp://h/a.xml',
+      '{ sftp: { user: jim, host_key: "aa:bb", password: "${SECRET}" } }',
+      /host_key: must be a fingerprint/,
+    ],
+    ['sftp://h/a.xml', sftp('password: zq-literal'), /sftp.password: must be exactly \$\{NAME\}/],
+    [
+      'sftp://h/a.xml',
+      sftp('password: "${SECRET}", key_file: one.key'),
+      /sftp.password: needs exactly one of password/,
+    ],
+    ['sftp://h/a.xml', sftp('password: "${SECRET}", passphrase: "${SECRET}"'), /passphrase: works only with key_file/],
+    ['sftp://h/a.xml', sftp('key_file: acme.secret'), /sftp.key_file: the file holds no private key/],
+    ['sftp://h/a.xml', sftp('key_file: nope'), /sftp.key_file: .*nope can't be read: there is no such file/],
+    ['sftp://jim:zq@h/a.xml', sftp('key_file: one.key'), /source: must hold no user name .* use credentials: \{ sftp:/],
+    ['sftp://h/a?.xml', sftp('key_file: one.key'), /source: must write \? as %3F/],
+    ['a.xml', sftp('key_file: one.key'), /credentials.sftp: works only with sftp/],
     ['acme.xml', '{ bearer: { token: "${SECRET}" } }', /credentials: work only with an http or https source/],
     ['http://a.example/', '{ tls: { ca_file: bad.pem } }', /credentials.tls: works only with https/],
   ])('with the source %s', async (source, credentials, complaint) => {

@@ -618,9 +618,9 @@ describe('mistakes', () => {
       /feeds.acme.time_zone: must be an IANA time zone/,
     ],
     [
-      'a feed over sftp',
-      withLines({ feed: ['source: sftp://h/a.xml'] }),
-      /feeds.acme.source: can't be read over sftp; .*pipe the feed in/,
+      'a feed over ftp',
+      withLines({ feed: ['source: ftp://h/a.xml'] }),
+      /feeds.acme.source: can't be read over ftp; .*pipe the feed in/,
     ],
     [
       'an invalid database',

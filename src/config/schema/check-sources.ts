@@ -5,7 +5,7 @@ interface SourceSettings {
   readonly sources?: readonly string[] | undefined;
   readonly files?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  readonly credentials?: { readonly tls?: unknown } | undefined;
+  readonly credentials?: Readonly<Record<string, unknown>> | undefined;
 }
 
 interface IssueContext {
@@ -14,12 +14,18 @@ interface IssueContext {
 
 export const isWebAddress = (source: string): boolean => /^https?:\/\//i.test(source);
 
+export const isSftpAddress = (source: string): boolean => /^sftp:\/\//i.test(source);
+
+/** Whether there are credentials for web addresses. */
+export const hasHttp = (credentials: Readonly<Record<string, unknown>>): boolean =>
+  Object.entries(credentials).some(([name, value]) => name !== 'sftp' && value !== undefined);
+
 /** Wildcards stand only in the last part of a path. */
 const WILDCARD = /[*?]/;
 
 export function checkSources(settings: SourceSettings, context: IssueContext): void {
   const complain = (message: string, ...path: string[]): void => context.addIssue({ code: 'custom', message, path });
-  const { source, sources, files, credentials } = settings;
+  const { source, sources, files } = settings;
   const all = sources ?? (source === undefined ? [] : [source]);
   const web = all.filter(isWebAddress);
   if (sources?.includes('-')) complain('cannot hold -, standard input; make it the only source', 'sources');
@@ -30,17 +36,39 @@ export function checkSources(settings: SourceSettings, context: IssueContext): v
       sources ? 'sources' : 'source',
     );
   }
-  if (credentials !== undefined) {
-    if (web.length === 0) complain('work only with an http or https source', 'credentials');
+  checkCredentials(all, settings, complain);
+}
+
+function checkCredentials(
+  all: readonly string[],
+  { credentials = {}, headers }: SourceSettings,
+  complain: (message: string, ...path: string[]) => void,
+): void {
+  const web = all.filter(isWebAddress);
+  const sftp = all.filter(isSftpAddress);
+  if (hasHttp(credentials)) {
+    if (web.length === 0) complain('work only with an http or https source, except sftp', 'credentials');
     else if (credentials.tls !== undefined && !web.every((each) => /^https:/i.test(each))) {
       complain('works only with https', 'credentials', 'tls');
     }
   }
-  const origins = new Set(web.filter((each) => URL.canParse(each)).map((each) => new URL(each).origin));
-  if (origins.size < 2) return;
-  const message = `would be sent to ${[...origins].join(' and ')}; make a feed of each, so that each has its own`;
-  if (credentials !== undefined) complain(message, 'credentials');
-  if (Object.keys(settings.headers).length > 0) complain(message, 'headers');
+  if (credentials.sftp !== undefined && sftp.length === 0) complain('works only with sftp', 'credentials', 'sftp');
+  if (credentials.sftp === undefined && sftp.length > 0) {
+    complain('is missing; a source over sftp needs user, password or key_file, and host_key', 'credentials', 'sftp');
+  }
+  const servers = serversOf(web);
+  const message = `would be sent to ${servers.join(' and ')}; make a feed of each, so that each has its own`;
+  if (servers.length > 1 && hasHttp(credentials)) complain(message, 'credentials');
+  if (servers.length > 1 && Object.keys(headers).length > 0) complain(message, 'headers');
+  const sftpServers = serversOf(sftp);
+  if (sftpServers.length > 1) {
+    complain(`would be sent to ${sftpServers.join(' and ')}; make a feed of each`, 'credentials', 'sftp');
+  }
 }
+
+const serversOf = (addresses: readonly string[]): readonly string[] => {
+  const urls = addresses.filter((each) => URL.canParse(each)).map((each) => new URL(each));
+  return [...new Set(urls.map(({ protocol, host }) => `${protocol}//${host}`))];
+};
 
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.replace(/[\\/]+$/, '').search(/[^\\/]*$/)));

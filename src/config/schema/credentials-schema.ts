@@ -10,6 +10,11 @@ const oneOf = (secret: string) => ({
 const exactlyOne = (...settings: readonly unknown[]): boolean =>
   settings.filter((setting) => setting !== undefined).length === 1;
 
+const hostKeySchema = z
+  .string()
+  .regex(/^SHA256:[A-Za-z0-9+/]{43}=?$/, 'must be a fingerprint as ssh-keygen -l prints it: SHA256: and 43 characters')
+  .transform((fingerprint) => fingerprint.replace(/=$/, ''));
+
 const basicSchema = z
   .strictObject({
     user: z.string().min(1).describe(`The user name, or a key that stands for it: \`\${NAME}\`.`),
@@ -90,6 +95,33 @@ const tlsSchema = z
     }
   });
 
+const sftpSchema = z
+  .strictObject({
+    user: z.string().min(1).describe('The user name.'),
+    password: secretSchema.optional().describe(`The password: \`\${NAME}\`, from the environment.`),
+    password_file: fileSchema
+      .optional()
+      .describe('Instead of `password`: a file that holds it, relative to this file.'),
+    key_file: fileSchema
+      .optional()
+      .describe("Instead of a password: a private key, in OpenSSH's format or PEM, relative to this file."),
+    passphrase: secretSchema.optional().describe(`The passphrase of the key: \`\${NAME}\`, from the environment.`),
+    host_key: z
+      .union([hostKeySchema, z.array(hostKeySchema).min(1)])
+      .transform((keys) => [keys].flat())
+      .describe(
+        "The fingerprint of the server's host key, `SHA256:…`, or several. A server with another key gets nothing. Ask its operator, or compare with `ssh-keyscan HOST | ssh-keygen -lf -`.",
+      ),
+  })
+  .refine(({ password, password_file, key_file }) => exactlyOne(password, password_file, key_file), {
+    error: `needs exactly one of password: \${NAME}, password_file: PATH and key_file: PATH`,
+    path: ['password'],
+  })
+  .refine(({ passphrase, key_file }) => passphrase === undefined || key_file !== undefined, {
+    error: 'works only with key_file',
+    path: ['passphrase'],
+  });
+
 export const credentialsSchema = z
   .strictObject({
     basic: basicSchema.optional().describe('HTTP Basic: user name and password.'),
@@ -101,6 +133,7 @@ export const credentialsSchema = z
       ),
     query: querySchema.optional().describe('A key that is added to the query of the address. It is never shown.'),
     tls: tlsSchema.optional().describe('A client certificate, and the authorities to trust, for https.'),
+    sftp: sftpSchema.optional().describe('The user of an SFTP server, and the pinned key of the server.'),
   })
   .refine(({ basic, bearer, oauth2 }) => [basic, bearer, oauth2].filter((each) => each !== undefined).length <= 1, {
     error: 'has more than one of basic, bearer and oauth2, which all make the same header; keep one',
@@ -116,6 +149,8 @@ const SECRETS: ReadonlySet<string> = new Set([
   'query.value',
   'oauth2.client_secret',
   'tls.passphrase',
+  'sftp.password',
+  'sftp.passphrase',
 ]);
 
 /** @param path below `credentials`. */

@@ -22,15 +22,17 @@ const sourceSchema = z
   .superRefine((source, context) => {
     const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1]?.toLowerCase();
     if (scheme === undefined) return;
-    if (scheme !== 'http' && scheme !== 'https') {
+    if (scheme !== 'http' && scheme !== 'https' && scheme !== 'sftp') {
       context.addIssue(
-        `can't be read over ${scheme}; use http(s), a file's path, or - and pipe the feed in: sftp … | jobmirror sync FEED`,
+        `can't be read over ${scheme}; use http(s), sftp, a file's path, or - and pipe the feed in: ftp … | jobmirror sync FEED`,
       );
     } else if (!URL.canParse(source)) {
       context.addIssue('is not a web address that can be read');
+    } else if (scheme === 'sftp' && /[?#]/.test(source)) {
+      context.addIssue('must write ? as %3F and # as %23, because they end the path in an address');
     } else if (new URL(source).username !== '' || new URL(source).password !== '') {
       context.addIssue(
-        `must hold no user name and password, they would be shown in logs; use credentials: { basic: { user: NAME, password: \${NAME} } }`,
+        `must hold no user name and password, they would be shown in logs; use credentials: { ${scheme === 'sftp' ? 'sftp' : 'basic'}: { user: NAME, password: \${NAME} } }`,
       );
     }
   });
@@ -141,7 +143,7 @@ export const feedSchema = z
     source: sourceSchema
       .optional()
       .describe(
-        'An http(s) address, the path of a file (relative to this file), or `-` for standard input. With `files`: a folder, or a pattern.',
+        'An http(s) or sftp address, the path of a file (relative to this file), or `-` for standard input. With `files`: a folder, or a pattern.',
       ),
     sources: z
       .array(sourceSchema)
