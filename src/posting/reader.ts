@@ -130,14 +130,20 @@ function checkAny(name: string, readers: readonly FieldReader[], draft: Draft): 
   draft.problems.push(...(first ?? []));
 }
 
-/** Reads the rule's source, in the form that its first step expects. */
-function compileValue({ expressions }: FieldContext, { source, as }: FieldRule): (record: RecordTree) => Evaluated {
-  if (source.kind === 'jsonata') {
-    return (record) => expressions?.resultOf(record, source.expression) ?? NOT_EVALUATED;
-  }
+/** Compiles the rule's source. A value that can't be had is a problem of the field. */
+function compileValue(context: FieldContext, { source, as }: FieldRule): (record: RecordTree, draft: Draft) => string {
+  if (source.kind === 'jsonata') return compileResult(context, source.expression);
   const forms = as.map((step) => (typeof step === 'string' ? (markupForms[step] ?? 'plain') : markupForms[step.kind]));
-  const readText = compileSource(source, forms.find((form) => form !== undefined) ?? 'plain');
-  return (record) => ({ kind: 'value', text: readText(record) });
+  return compileSource(source, forms.find((form) => form !== undefined) ?? 'plain');
+}
+
+function compileResult({ field, expressions }: FieldContext, expression: string) {
+  return (record: RecordTree, draft: Draft): string => {
+    const result = expressions?.resultOf(record, expression) ?? NOT_EVALUATED;
+    if (result.kind === 'value') return result.text;
+    addProblem(draft, field, `the expression of ${field} fails: ${result.message}`);
+    return '';
+  };
 }
 
 const NOT_EVALUATED: Evaluated = { kind: 'failed', message: 'it was not evaluated' };
@@ -165,14 +171,9 @@ function compileRule(context: FieldContext, rule: FieldRule, readState: ReadStat
     refusesOnce: rule.source.kind === 'jsonata' || rule.as.some((step) => typeof step !== 'string'),
     read(record, draft) {
       if (applies !== undefined && !applies(record)) return;
-      const value = readValue(record);
-      if (value.kind === 'failed') {
-        addProblem(draft, name, `the expression of ${name} fails: ${value.message}`);
-        return;
-      }
-      setField(draft, name, value.text);
+      setField(draft, name, readValue(record, draft));
       apply(draft, transforms);
-      if (draft.fields[name] !== undefined || rule.default === undefined) return;
+      if (draft.fields[name] !== undefined || rule.default === undefined || hasProblem(draft, name)) return;
       setField(draft, name, rule.default);
       apply(draft, forDefault);
     },

@@ -19,6 +19,8 @@ it.each([
   ['an empty feed', {}, false],
   ['all rejected', { rejected: 3 }, true],
   ['all failed', { failed: 3 }, true],
+  ['all skipped', { skipped: 3 }, true],
+  ['one skipped beside an unchanged one', { skipped: 3, unchanged: 1 }, false],
   ['all unreadable', { unreadable: 3, duplicates: 1 }, true],
   ['one unchanged', { rejected: 3, unchanged: 1 }, false],
   ['one created', { rejected: 3, created: 1 }, false],
@@ -33,6 +35,13 @@ const WHY = { message: 'title is missing.', count: 2 };
 
 it.each([
   [{ rejected: 3 }, WHY, 0, 'nothing was mirrored: all 3 postings were rejected: title is missing (2 of 3)'],
+  [{ skipped: 3 }, undefined, 0, "nothing was mirrored: all 3 postings were skipped by the feed's rule"],
+  [
+    { rejected: 2, skipped: 1 },
+    WHY,
+    0,
+    "nothing was mirrored: of 3 postings 2 were rejected, 1 was skipped by the feed's rule: title is missing (2 of 3)",
+  ],
   [{ unreadable: 1 }, undefined, 0, 'nothing was mirrored: the only posting was unreadable'],
   [
     { rejected: 2, failed: 1, unreadable: 1 },
