@@ -31,6 +31,8 @@ export interface Config {
   readonly brokenFeeds: ReadonlyMap<FeedName, BrokenFeed>;
   /** Settings that are valid but deserve attention, one line each. */
   readonly warnings: readonly string[];
+  /** The user's own presets: feed formats in the folder `presets` beside the file. */
+  readonly ownPresets: readonly { readonly name: string; readonly file: string }[];
 }
 
 /** A configured feed that can't be used because its settings are invalid. */

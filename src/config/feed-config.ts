@@ -122,9 +122,13 @@ function makeSteps(written: WrittenSteps, standard: string | undefined, mapFiles
   return steps;
 }
 
-/** The schema guarantees that exactly one of the four is set. */
-function makeValueSource({ from, join, template, value, jsonata }: WrittenRule): ValueSource {
+/** The schema guarantees that exactly one of the five is set. */
+function makeValueSource({ from, join, template, sections, value, jsonata }: WrittenRule): ValueSource {
   if (from !== undefined) return { kind: 'paths', paths: from, join };
+  if (sections !== undefined) {
+    const parts = sections.map(({ template: templates, ...section }) => ({ ...section, templates }));
+    return { kind: 'sections', sections: parts, join: join ?? '\n' };
+  }
   if (template !== undefined) return { kind: 'template', template };
   if (jsonata !== undefined) return { kind: 'jsonata', expression: jsonata };
   return { kind: 'constant', value: value ?? '' };

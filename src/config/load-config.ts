@@ -92,7 +92,7 @@ function tidy(complaints: readonly Complaint[], { complaints: fromFilling, used 
 function makeConfig(
   path: string,
   written: WrittenConfig,
-  { sites, feeds, warnings }: SitesAndFeeds,
+  { sites, feeds, warnings, ownPresets }: SitesAndFeeds,
   brokenFeeds: Config['brokenFeeds'] = new Map(),
 ): Config {
   const { database, queue, retention } = written;
@@ -113,5 +113,6 @@ function makeConfig(
     feeds,
     brokenFeeds,
     warnings,
+    ownPresets,
   };
 }

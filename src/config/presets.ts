@@ -1,23 +1,72 @@
-// Loads the feed formats in config/presets by name.
+// Finds feed formats by name: those in config/presets, and the user's own in the folder `presets` beside the configuration.
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { ConfigError } from './config-error.ts';
 import { packageRoot } from './package-root.ts';
 import { formatSchema, type WrittenFormat } from './schema/format-schema.ts';
-import { readSettings } from './settings-file.ts';
+import { nameSchema } from './schema/scalars.ts';
+import { readSettings, reason } from './settings-file.ts';
 
-/** The base of relative paths in presets. */
-export const presetFolder = join(packageRoot, 'config', 'presets');
+const BUNDLED = join(packageRoot, 'config', 'presets');
 
-/** The names of all presets, sorted. */
-export async function presetNames(): Promise<readonly string[]> {
-  const files = await readdir(presetFolder);
-  return files
-    .filter((file) => file.endsWith('.yaml'))
-    .map((file) => file.slice(0, -'.yaml'.length))
-    .sort();
+export interface Preset {
+  readonly name: string;
+  /** Absolute path of its file. */
+  readonly file: string;
 }
 
-/** Reads a preset by a name from {@link presetNames}. Throws a `ConfigError` if it is invalid. */
-export async function readPreset(name: string): Promise<WrittenFormat> {
-  return readSettings(join(presetFolder, `${name}.yaml`), formatSchema);
+export interface Presets {
+  /** By name, sorted. Of two with the same name, the user's own. */
+  readonly byName: ReadonlyMap<string, Preset>;
+  /** The user's own. */
+  readonly own: readonly Preset[];
+  /** What deserves attention about the user's own, one line each. */
+  readonly warnings: readonly string[];
+}
+
+/** @param folder the folder of the configuration file. Throws a {@link ConfigError} if its `presets` can't be read. */
+export async function findPresets(folder: string): Promise<Presets> {
+  const bundled = await presetsIn(BUNDLED);
+  const ownFolder = join(folder, 'presets');
+  // The example configuration lies beside the bundled presets.
+  const files = ownFolder === BUNDLED ? [] : await presetsIn(ownFolder);
+  // An own preset is meant even if a later version of jobmirror brings one of that name.
+  const own = files.filter(({ name }) => nameSchema.safeParse(name).success);
+  const names = new Set(bundled.map(({ name }) => name));
+  const warnings = [
+    ...files
+      .filter((preset) => !own.includes(preset))
+      .map(
+        ({ file }) =>
+          `${file}: no feed can name this preset; rename the file to lower-case letters, digits, - and _, with the ending .yaml`,
+      ),
+    ...own
+      .filter(({ name }) => names.has(name))
+      .map(({ name, file }) => `${file} replaces the preset ${name} that comes with jobmirror`),
+  ];
+  const all = [...bundled, ...own].map((preset) => [preset.name, preset] as const);
+  return { byName: new Map(all.toSorted(([a], [b]) => (a < b ? -1 : 1))), own, warnings };
+}
+
+/** The presets that come with jobmirror. */
+export const bundledPresets = (): Promise<readonly Preset[]> => presetsIn(BUNDLED);
+
+/** Reads a preset. Throws a {@link ConfigError} if it is invalid. */
+export const readPreset = ({ file }: Preset): Promise<WrittenFormat> => readSettings(file, formatSchema);
+
+/** The base of relative paths in a preset. */
+export const folderOf = ({ file }: Preset): string => dirname(file);
+
+async function presetsIn(folder: string): Promise<readonly Preset[]> {
+  const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new ConfigError([{ file: folder, setting: '', message: `can't be read: ${reason(error)}` }]);
+  });
+  return files
+    .filter((file) => /\.ya?ml$/i.test(file))
+    .sort()
+    .map((file) => ({
+      name: file.endsWith('.yaml') ? file.slice(0, -'.yaml'.length) : file,
+      file: join(folder, file),
+    }));
 }

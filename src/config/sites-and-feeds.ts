@@ -9,7 +9,7 @@ import { makeFeedConfig } from './feed-config.ts';
 import { nearest } from './known-names.ts';
 import { type MapFiles, readMapFiles } from './map-files.ts';
 import { checkMapping } from './mapping-check.ts';
-import { presetFolder, presetNames, readPreset } from './presets.ts';
+import { findPresets, folderOf, type Preset, type Presets, readPreset } from './presets.ts';
 import { isWebAddress } from './schema/check-sources.ts';
 import { feedSchema, type WrittenFeed, writtenSources } from './schema/feed-schema.ts';
 import type { WrittenFormat } from './schema/format-schema.ts';
@@ -24,6 +24,8 @@ export interface SitesAndFeeds {
   /** Mistakes that the schema can't detect: unknown names, unreadable files, fields that nothing fills. */
   readonly complaints: readonly Complaint[];
   readonly warnings: readonly string[];
+  /** The user's own presets. */
+  readonly ownPresets: readonly Preset[];
 }
 
 interface Surroundings {
@@ -44,7 +46,8 @@ export async function makeSitesAndFeeds(
   const rawSites = settingsIn(data, 'sites');
   const rawFeeds = settingsIn(data, 'feeds');
   const warn = (message: string) => warnings.push(message);
-  const presets = await presetNames();
+  const presets = await findPresets(around.folder);
+  warnings.push(...presets.warnings);
 
   const sites = new Map<SiteName, SiteConfig>();
   const writtenSites = validEntries(rawSites, siteSchema);
@@ -60,8 +63,10 @@ export async function makeSitesAndFeeds(
   for (const [name, raw] of Object.entries(rawFeeds)) {
     const siteFault = unknownName(settingOf(raw, 'site'), 'site', Object.keys(rawSites));
     if (siteFault !== undefined) complain(['feeds', name, 'site'], siteFault);
-    const presetFault = unknownName(settingOf(raw, 'format'), 'preset', presets);
-    if (presetFault !== undefined) complain(['feeds', name, 'format'], presetFault);
+    const presetFault = unknownName(settingOf(raw, 'format'), 'preset', [...presets.byName.keys()]);
+    if (presetFault !== undefined) {
+      complain(['feeds', name, 'format'], `${presetFault}; your own belong into the folder presets beside this file`);
+    }
   }
 
   const feeds = new Map<FeedName, FeedConfig>();
@@ -75,12 +80,12 @@ export async function makeSitesAndFeeds(
     const findings = checkMapping(feed, format, site);
     for (const { path, message } of findings.faults) complain(['feeds', name, ...path], message);
     warnings.push(...findings.warnings.map((warning) => `feeds.${name}: ${warning}`));
-    const mapFiles = await mapFilesOf(feed, format, around.folder, (path, message) =>
+    const mapFiles = await mapFilesOf(feed, format, { folder: around.folder, presets }, (path, message) =>
       complain(['feeds', name, ...path], message),
     );
     feeds.set(feedName(name), makeFeedConfig(feedName(name), { ...around, feed, format, site, credentials, mapFiles }));
   }
-  return { sites, feeds, complaints, warnings };
+  return { sites, feeds, complaints, warnings, ownPresets: presets.own };
 }
 
 /** Absent if there are none, or after a complaint. */
@@ -117,13 +122,14 @@ function faultOfPages(feed: WrittenFeed, format: WrittenFormat): string | undefi
 
 async function formatOf(
   { format }: WrittenFeed,
-  presets: readonly string[],
+  presets: Presets,
   complain: (message: string) => void,
 ): Promise<WrittenFormat | undefined> {
   if (typeof format !== 'string') return format;
-  if (!presets.includes(format)) return undefined;
+  const preset = presets.byName.get(format);
+  if (preset === undefined) return undefined;
   try {
-    return await readPreset(format);
+    return await readPreset(preset);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const complaint of error.complaints) complain(`the preset is wrong: ${complaintLine(complaint)}`);
@@ -135,15 +141,15 @@ async function formatOf(
 async function mapFilesOf(
   feed: WrittenFeed,
   format: WrittenFormat,
-  folder: string,
+  { folder, presets }: { readonly folder: string; readonly presets: Presets },
   complain: (path: readonly string[], message: string) => void,
 ): Promise<MapFiles> {
-  const isPreset = typeof feed.format === 'string';
+  const preset = typeof feed.format === 'string' ? presets.byName.get(feed.format) : undefined;
   const own = await readMapFiles(feed.fields, folder);
-  const formats = await readMapFiles(format.fields, isPreset ? presetFolder : folder);
+  const formats = await readMapFiles(format.fields, preset === undefined ? folder : folderOf(preset));
   for (const { path, message } of own.faults) complain(['fields', ...path], message);
   for (const { path, message } of formats.faults) {
-    if (isPreset) complain(['format'], `the preset is wrong: fields.${path.join('.')}: ${message}`);
+    if (preset !== undefined) complain(['format'], `the preset is wrong: fields.${path.join('.')}: ${message}`);
     else complain(['format', 'fields', ...path], message);
   }
   return new Map([...formats.files, ...own.files]);

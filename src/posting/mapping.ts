@@ -46,9 +46,17 @@ export type ValueSource =
   | { readonly kind: 'paths'; readonly paths: readonly string[]; readonly join?: string }
   /** `{city}, {state}`: paths in braces; has no value unless every path has text. */
   | { readonly kind: 'template'; readonly template: string }
+  /** Sections of a text, joined; a section without text is left out. */
+  | { readonly kind: 'sections'; readonly sections: readonly TextSection[]; readonly join: string }
   | { readonly kind: 'constant'; readonly value: string }
   /** A JSONata expression over the record. */
   | { readonly kind: 'jsonata'; readonly expression: string };
+
+/** The first of the templates that has a value; with `each`, of every element at that path, relative to it. */
+export interface TextSection {
+  readonly each?: string;
+  readonly templates: readonly string[];
+}
 
 /** The field for the U.S. state (site-interface.md, section 2), and the values that the site accepts in it. */
 export interface StateField {

@@ -87,6 +87,27 @@ function textsBelow(path: ValuePath, depth: number, tree: RecordTree, form: Mark
   return texts ?? NO_TEXTS;
 }
 
+/** The elements at a path, in document order. Lists on the way are passed through. */
+export function elementsAt(path: ValuePath, record: RecordTree): readonly RecordTree[] {
+  let found: readonly RecordTree[] = elementsOf(record);
+  for (const { name, conditions } of path) {
+    found = found.flatMap((tree) => childrenOf(tree, name));
+    if (conditions.length > 0) found = found.filter((tree) => conditions.every((condition) => holds(condition, tree)));
+  }
+  return found;
+}
+
+const elementsOf = (tree: RecordTree): readonly RecordTree[] => (isList(tree) ? flatten(tree) : [tree]);
+
+function childrenOf(tree: RecordTree, name: string): readonly RecordTree[] {
+  if (typeof tree === 'string' || isList(tree)) return [];
+  const child = Object.hasOwn(tree, name) ? tree[name] : undefined;
+  if (child !== undefined) return elementsOf(child);
+  return Object.keys(tree)
+    .filter((key) => (name === '*' ? isElementName(key) : isPrefixed(key, name)))
+    .flatMap((key) => elementsOf(tree[key] ?? ''));
+}
+
 const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): boolean =>
   textsAt(path, tree).some((text) => text.trim() === value);
 

@@ -1,8 +1,8 @@
 // Compiles the configured source of a value into a function from record to text.
-import type { ValueSource } from './mapping.ts';
+import type { TextSection, ValueSource } from './mapping.ts';
 import type { MarkupForm } from './markup.ts';
 import type { RecordTree } from './posting.ts';
-import { MalformedPathError, parseValuePath, textsAt } from './value-path.ts';
+import { elementsAt, MalformedPathError, parseValuePath, textsAt } from './value-path.ts';
 
 /** Reads one value of a record; empty text means no value. */
 export type ReadValue = (record: RecordTree) => string;
@@ -16,6 +16,8 @@ export function compileSource(source: ValueSource, form: MarkupForm = 'plain'): 
       return compileTemplate(source.template, form);
     case 'jsonata':
       throw new Error('expressions are evaluated by PreparedExpressions');
+    case 'sections':
+      return compileSections(source.sections, source.join, form);
     case 'paths':
       return compilePaths(source.paths, source.join, form);
   }
@@ -53,4 +55,27 @@ function compileTemplate(template: string, form: MarkupForm): ReadValue {
     const isComplete = texts.every((text, index) => index % 2 === 0 || text !== '');
     return isComplete ? texts.join('') : '';
   };
+}
+
+function compileSections(sections: readonly TextSection[], join: string, form: MarkupForm): ReadValue {
+  const readers = sections.map((section) => compileSection(section, form));
+  return (record) => readers.flatMap((readTexts) => readTexts(record)).join(join);
+}
+
+/** Reads the texts of a section that have a value. */
+function compileSection({ each, templates }: TextSection, form: MarkupForm): (record: RecordTree) => readonly string[] {
+  const reads = templates.map((template) => compileTemplate(template, form));
+  const path = each === undefined ? [] : parseValuePath(each);
+  return (record) => {
+    const elements = each === undefined ? [record] : elementsAt(path, record);
+    return elements.flatMap((element) => firstText(reads, element));
+  };
+}
+
+function firstText(reads: readonly ReadValue[], element: RecordTree): readonly string[] {
+  for (const read of reads) {
+    const text = read(element);
+    if (text !== '') return [text];
+  }
+  return [];
 }

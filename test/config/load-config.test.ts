@@ -550,7 +550,7 @@ describe('mistakes', () => {
     [
       'two sources for a field',
       withLines({ feed: ['fields: { title: { from: a, value: b } }'] }),
-      /feeds.acme.fields.title: needs exactly one of from, template, value and jsonata/,
+      /feeds.acme.fields.title: needs exactly one of from, template, sections, value and jsonata/,
     ],
     [
       'join without from',

@@ -162,6 +162,7 @@ function describe(config: Config, answers: Answers, databaseCheck: WrittenCheck)
     `queue: ${config.queue.kind === 'database' ? 'in the database' : 'Redis'}`,
     ...[...config.sites.values()].flatMap((site) => describeSite(site, answers.get(site.name))),
     ...[...config.feeds.values()].flatMap(describeFeed),
+    ...describeOwnPresets(config),
     '',
     ...warningLines(config, databaseCheck),
   ];
@@ -211,6 +212,10 @@ function describeFeed(feed: FeedConfig): string[] {
   ];
 }
 
+function describeOwnPresets({ ownPresets }: Config): string[] {
+  return ownPresets.length === 0 ? [] : ['', ...ownPresets.map(({ name, file }) => `preset ${name}: ${file}`)];
+}
+
 const placeOf = ({ source: { from } }: FeedConfig): string => kindOf(from).placeOf(from);
 
 const nextRun = ({ schedule, timeZone }: FeedConfig): Date | undefined =>
@@ -239,6 +244,7 @@ function toJson(config: Config, answers: Answers, databaseCheck: WrittenCheck, p
       next_run: nextRun(feed) ?? null,
       fields: Object.keys(feed.mapping.fields),
     })),
+    presets: config.ownPresets.map(({ name, file }) => ({ preset: name, file })),
     warnings: [...config.warnings, ...warningsOf(databaseCheck)],
     problems,
   };

@@ -156,7 +156,9 @@ export const feedSchema = z
       .describe('For a folder or a pattern such as `feeds/*.xml`: read the `newest` file, or `all` files as one feed.'),
     format: z
       .union([nameSchema, formatSchema])
-      .describe('The name of a preset (a file of `config/presets`), or the format itself.'),
+      .describe(
+        'The name of a preset, or the format itself. [formats.md](formats.md) lists the presets; your own are files `NAME.yaml` in the folder `presets` beside this file.',
+      ),
     site: nameSchema.describe('The site that the feed is mirrored to.'),
     schedule: scheduleSchema
       .optional()

@@ -5,6 +5,16 @@ import { pagesSchema } from './pages-schema.ts';
 import { expressionSchema, fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
 import { checkSteps, stepSchema, stepSettings, transformSchema } from './step-schema.ts';
 
+const sectionSchema = z.strictObject({
+  each: pathSchema
+    .optional()
+    .describe('The section is made of every element at this path; the paths in `template` are relative to it.'),
+  template: z
+    .union([templateSchema, z.array(templateSchema).min(1)])
+    .transform((templates) => [templates].flat())
+    .describe('Text with paths in braces; of a list, the first one of which all paths have a text.'),
+});
+
 const ruleSchema = z
   .strictObject({
     when: conditionsSchema
@@ -16,11 +26,20 @@ const ruleSchema = z
     join: z
       .string()
       .optional()
-      .describe('With `from`: joins all texts at the path with this text, instead of taking the first.'),
+      .describe(
+        'With `from`: joins all texts at the path with this text, instead of taking the first. With `sections`: separates them.',
+      ),
     template: templateSchema
       .optional()
       .describe(
         'Instead of `from`: text with paths in braces, `{city}, {state}`. Empty unless all of them have a text.',
+      ),
+    sections: z
+      .array(z.union([pathSchema.transform((path) => ({ template: [`{${path}}`] })), sectionSchema]))
+      .min(1)
+      .optional()
+      .describe(
+        'Instead of `from`: parts of a text, one after the other, each a path, or a template as `{ template: "<h3>{heading}</h3>{text}" }`. Parts without a text are left out. `join` separates them, by default a line break.',
       ),
     value: z.string().min(1).optional().describe('Instead of `from`: the same text for every posting.'),
     jsonata: expressionSchema
@@ -45,13 +64,14 @@ const ruleSchema = z
   .superRefine(checkSteps)
   .refine(
     (rule) =>
-      [rule.from, rule.template, rule.value, rule.jsonata].filter((source) => source !== undefined).length === 1,
+      [rule.from, rule.template, rule.sections, rule.value, rule.jsonata].filter((source) => source !== undefined)
+        .length === 1,
     {
-      error: 'needs exactly one of from, template, value and jsonata',
+      error: 'needs exactly one of from, template, sections, value and jsonata',
     },
   )
-  .refine((rule) => rule.join === undefined || rule.from !== undefined, {
-    error: 'works only with from',
+  .refine((rule) => rule.join === undefined || rule.from !== undefined || rule.sections !== undefined, {
+    error: 'works only with from and sections',
     path: ['join'],
   });
 
@@ -107,6 +127,10 @@ const csvSchema = z.strictObject({
 
 const formatSettings = z.strictObject({
   description: z.string().optional().describe('What the format is, for people.'),
+  documentation: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('The address of the public documentation of the format, for people.'),
   type: z
     .enum(['xml', 'json', 'jsonl', 'csv'])
     .default('xml')
