@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
+import { formatsPage } from './formats-page.ts';
 import { configurationReference } from './reference-page.ts';
 import { configJsonSchemaText } from './schema-file.ts';
 
@@ -11,7 +12,8 @@ const HOW = 'is stale; run: UPDATE=1 npx vitest run test/config/generated.test.t
 test.each([
   ['config/jobmirror.schema.json', configJsonSchemaText],
   ['docs/configuration.md', configurationReference],
-])('%s is up to date with the schema', (file, generate) => {
+  ['docs/formats.md', formatsPage],
+])('%s is up to date', (file, generate) => {
   const path = join(packageRoot, file);
   if (process.env.UPDATE === '1') writeFileSync(path, generate());
   expect(readFileSync(path, 'utf8') === generate(), `${file} ${HOW}`).toBe(true);

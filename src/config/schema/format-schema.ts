@@ -131,6 +131,10 @@ const formatSettings = z.strictObject({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('The address of the public documentation of the format, for people.'),
+  example: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('Settings of a feed of this format, for people; they do nothing.'),
   type: z
     .enum(['xml', 'json', 'jsonl', 'csv'])
     .default('xml')

@@ -1,0 +1,47 @@
+// What every preset has: a description, a link, quirks, the usual fields, and a sample configuration that loads.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compileReader } from '../../../src/posting/reader.ts';
+import { readPresets } from '../formats-page.ts';
+import { feedWith } from './read-preset.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'jobmirror-presets-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const FIELDS = [
+  ...['number', 'title', 'category-name', 'description', 'location-city', 'location-state'],
+  ...['contact-email-address', 'contact-web-address'],
+];
+
+const presets = readPresets();
+
+test('there are at least 40', () => expect(presets.length).toBeGreaterThanOrEqual(40));
+
+describe.each(presets)('$name', ({ name, quirks, settings }) => {
+  test('says what it is, and what to know about it', () => {
+    expect(settings.description).toMatch(/^\S.*[^.]$/);
+    expect(settings.documentation).toMatch(/^https?:\/\//);
+    expect(quirks.length).toBeGreaterThan(0);
+    for (const quirk of quirks) expect(quirk).toMatch(/^\S.*\.$/);
+  });
+
+  test('fills the usual fields, in their order', () => {
+    const fields = Object.keys(settings.fields);
+    expect(fields).toEqual(FIELDS.filter((field) => fields.includes(field)));
+    expect(fields).toEqual(expect.arrayContaining(['number', 'title', 'location-state']));
+  });
+
+  test('has a sample configuration that loads, and fills a contact', async () => {
+    const feed = await feedWith(folder, { ...settings.example, format: name });
+    expect(compileReader(feed.mapping).fingerprint).toMatch(/^[0-9a-f]{64}$/);
+    const contacts = Object.keys(feed.mapping.fields).filter((field) => field.startsWith('contact-'));
+    expect(contacts).not.toEqual([]);
+    const { from } = feed.source;
+    if (settings.pages !== undefined || settings.example.pages !== undefined) expect(from.kind).toBe('pages');
+  });
+});
