@@ -106,7 +106,7 @@ describe('mistakes in jsonata', () => {
 
   test('beside from', async () => {
     const complaint = await complaintOf(...field('jsonata: b'));
-    expect(complaint).toContain('needs exactly one of from, template, value and jsonata');
+    expect(complaint).toContain('needs exactly one of from, template, sections, value and jsonata');
   });
 });
 

@@ -51,7 +51,7 @@ export async function summarize(feed: FeedConfig): Promise<Summary> {
   const results: ReadResult[] = [];
   const take = (batch: RecordBatch) => {
     for (let at = 0; at < batch.count; at++) {
-      const parsed = format.parseRecord(batch.bytes.subarray(batch.startOf(at), batch.endOf(at)), { lenient, table });
+      const parsed = format.parseRecord(batch.recordOf(at), { lenient, table });
       results.push(parsed.kind === 'tree' ? reader.read(parsed.tree) : parsed);
     }
   };
