@@ -148,7 +148,7 @@ describe('a posting that is gone', () => {
       const { middle, release } = feed.holdNext();
       const pulling = stage.pull(list);
       await middle;
-      await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'updated' }, record: undefined });
+      await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'updated' }, record: undefined });
       release();
       const { pull } = await pulling;
       expect(await stage.app.db.query('select seen, unchanged, gone, grace from pull where id = $1', [pull])).toEqual([

@@ -47,7 +47,7 @@ const pull = async (feed: readonly TestPosting[] | string) => {
   return (await summarisePull(stage.app.db, number)).summary;
 };
 const recordOutcome = (attempt: Attempt, kind: 'created' | 'updated' | 'deleted') =>
-  outcomeRecorder(stage.app.db)({
+  outcomeRecorder(stage.app.db.prepared)({
     attempt,
     result: kind === 'created' ? { kind, siteJobId: siteJobId('job-p1'), url: undefined } : { kind },
     record: undefined,
@@ -226,7 +226,7 @@ const states: Record<string, State> = {
       const attempt = await stage.claim('p1');
       const reason = { kind: 'unknown', message: 'no answer', problems: [] };
       const back = { to: 'ready', delayMs: 0, reason, mayLandMs: 0, counted: true } as const;
-      await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+      await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'returned', back }, record: undefined });
       return undefined;
     },
     open: { state: 'ready', desired: 'present', operation: 'update' },
@@ -237,7 +237,7 @@ const states: Record<string, State> = {
       const attempt = await stage.claim('p1');
       const reason = { kind: 'unknown', message: 'no answer', problems: [] };
       const back = { to: 'failed', reason, mayLandMs: 0 } as const;
-      await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+      await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'returned', back }, record: undefined });
       return undefined;
     },
     open: { state: 'ready', desired: 'present', operation: 'update' },

@@ -220,7 +220,7 @@ it('an unreachable site is a warning, not an obstacle', async () => {
 it('a late answer to a resolved doubt does not resolve it twice', async () => {
   await stage.pull([posting('p1')]);
   const attempt = await stage.claim('p1');
-  const recordAttempt = outcomeRecorder(stage.app.db);
+  const recordAttempt = outcomeRecorder(stage.app.db.prepared);
   const reason = { kind: 'unknown', message: 'time-out', problems: [] };
   await recordAttempt({ attempt, result: { kind: 'returned', back: { to: 'in_doubt', reason } }, record: undefined });
   await resolve('p1', { kind: 'missing' });

@@ -39,8 +39,8 @@ export interface Stage {
 export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
   const mirror = await openMirror(options);
   const app = await mirror.app();
-  const claims = claimer(app.db, 1, new Map());
-  const recordOutcome = outcomeRecorder(app.db);
+  const claims = claimer(app.db.prepared, 1, new Map());
+  const recordOutcome = outcomeRecorder(app.db.prepared);
 
   async function claim(key: string): Promise<Attempt> {
     const claimed = await claims({ feed: acme, key: postingKey(key) });

@@ -116,7 +116,7 @@ describe('the grace period of a posting without a mapping', () => {
     'in flight, and is accepted': async (stage: Stage) => {
       const attempt = await stage.claim('late');
       return () =>
-        outcomeRecorder(stage.app.db)({
+        outcomeRecorder(stage.app.db.prepared)({
           attempt,
           result: { kind: 'created', siteJobId: siteJobId('job-late'), url: undefined },
           record: undefined,
@@ -197,7 +197,7 @@ describe('the grace period of a posting without a mapping', () => {
     const attempt = await stage.claim('late');
     await stage.pull(missing);
     const back = { to, reason: { kind: to, message: `it ${to}`, problems: [] } };
-    await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+    await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'returned', back }, record: undefined });
     expect(await stage.change('late')).toMatchObject({ state: to });
     expect(await row(stage, (await stage.pull(missing)).pull)).toEqual({ gone: 0, grace: 0 });
     expect(await stage.change('late')).toBeUndefined();

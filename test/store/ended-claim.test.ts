@@ -23,7 +23,7 @@ async function reuseWhileUpdating() {
   const update = await stage.claim('p1');
   const create = await stage.claim('p2');
   const evidence = { shown: create.result?.fields, referenceField: 'number', asked: true, mayLandMs: 60_000 };
-  await outcomeRecorder(stage.app.db)({
+  await outcomeRecorder(stage.app.db.prepared)({
     attempt: create,
     result: { kind: 'created', siteJobId: siteJobId('job-p1'), url: undefined, evidence },
     record: undefined,
@@ -36,7 +36,7 @@ it('if the outcome of that request is unknown', async () => {
   const attempt = await reuseWhileUpdating();
   const reason = { kind: 'unknown', message: 'time-out', problems: [] };
   const back = { to: 'ready', delayMs: 0, counted: true, mayLandMs: 60_000, reason } as const;
-  await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+  await outcomeRecorder(stage.app.db.prepared)({ attempt, result: { kind: 'returned', back }, record: undefined });
   expect(await uncertain()).toEqual([{ key: 'p2', uncertain: true }]);
   expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'present' });
 });

@@ -60,7 +60,7 @@ it('changes nothing the second time', async () => {
 
 it('turns a waiting create into an update, even if a worker has just read it', async () => {
   await stage.pull([posting('a')]);
-  const claims = claimer(stage.app.db, 1, new Map());
+  const claims = claimer(stage.app.db.prepared, 1, new Map());
   const session = await stage.app.db.session();
   await session.query('begin');
   await session.query(`select from change where key = 'a' for update`);

@@ -44,7 +44,9 @@ it('a doubt that was read before the rename is adopted, and its job does not bec
 it('a late response is recorded', async () => {
   await rename();
   const result = { kind: 'created', siteJobId: job, url: undefined } as const;
-  expect(await outcomeRecorder(stage.app.db)({ attempt: doubt.attempt, result, record: undefined })).toBe('recorded');
+  expect(await outcomeRecorder(stage.app.db.prepared)({ attempt: doubt.attempt, result, record: undefined })).toBe(
+    'recorded',
+  );
   await expectMapped();
 });
 
