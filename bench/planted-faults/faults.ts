@@ -248,6 +248,19 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: 'l.unreadable - $2',
     tests: [skipped],
   },
+  // Texts that a step refused.
+  {
+    file: 'src/review/edit-entry.ts',
+    find: "change.reason?.kind === 'rules' ? change.reason.problems : []",
+    put: '[]',
+    tests: ['test/scenarios/mapping.test.ts'],
+  },
+  {
+    file: 'src/pull/read-record.ts',
+    find: "read.kind === 'invalid' ? read.problems : []",
+    put: '[]',
+    tests: ['test/scenarios/mapping.test.ts'],
+  },
   // Postings read in advance.
   {
     file: 'src/pull/record-planner.ts',

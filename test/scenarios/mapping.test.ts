@@ -35,6 +35,9 @@ it('a text that is not in the table stays refused while other fields are edited'
     remaining: expect.stringContaining('"Lynn" is not in the map of location-city'),
   });
   expect(await sync()).toMatchObject({ rejected: 1, created: 0 });
+  // The record is read again, with the edit of its title.
+  const renewed = [...postings(3), posting('p4', { city: 'Lynn', description: 'New' })];
+  expect(await sync(renewed)).toMatchObject({ rejected: 1, created: 0 });
   expect(await edit({ 'location-city': 'Lynn (MA)' })).toMatchObject({ kind: 'edited', remaining: undefined });
   expect(await sync()).toMatchObject({ rejected: 0, review: 0 });
   expect((await mirror.siteJobs()).get('p4')).toMatchObject({ title: 'Cook', 'location-city': 'Lynn (MA)' });
