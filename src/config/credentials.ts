@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { Authorization, HttpCredentials, SftpLogin } from '../feed/source/sources.ts';
+import type { Authorization, HttpCredentials, S3Access, SftpLogin } from '../feed/source/sources.ts';
 import { type Environment, fillText } from './environment.ts';
 import type { WrittenCredentials } from './schema/credentials-schema.ts';
 import { Secret } from './secret.ts';
@@ -24,6 +24,7 @@ export interface CredentialsContext {
 /** The credentials of a feed, for each kind of source that has any. */
 export interface FeedCredentials {
   readonly http?: HttpCredentials;
+  readonly s3?: S3Access;
   readonly sftp?: SftpLogin;
 }
 
@@ -41,8 +42,9 @@ export async function makeCredentials(
   const authorization = await makeAuthorization(written, context);
   const query = await makeQuery(written, context);
   const tls = await makeTls(written, context);
+  const s3 = await makeS3Access(written, context);
   const sftp = await makeSftpLogin(written, context);
-  return isWhole ? { http: { authorization, query, tls }, sftp } : undefined;
+  return isWhole ? { http: { authorization, query, tls }, s3, sftp } : undefined;
 }
 
 async function makeAuthorization(
@@ -121,6 +123,15 @@ async function makeTls({ tls }: WrittenCredentials, around: CredentialsContext):
     passphrase: passphrase === undefined ? undefined : new Secret(passphrase),
     ca,
   };
+}
+
+async function makeS3Access({ s3 }: WrittenCredentials, around: CredentialsContext): Promise<S3Access | undefined> {
+  if (s3 === undefined) return undefined;
+  const secretAccessKey = await readSecret(s3, 's3', 'secret_access_key', around);
+  if (secretAccessKey === undefined) return undefined;
+  const { access_key_id: accessKeyId, session_token: token, region, endpoint } = s3;
+  const sessionToken = token === undefined ? undefined : new Secret(fillText(token, around.env));
+  return { accessKeyId, secretAccessKey, sessionToken, region, endpoint };
 }
 
 async function makeSftpLogin({ sftp }: WrittenCredentials, around: CredentialsContext): Promise<SftpLogin | undefined> {

@@ -5,7 +5,7 @@ import type { TableLayout } from '../feed/format/format.ts';
 import type { Paging, SingleConfig, SourceConfig } from '../feed/source/sources.ts';
 import type { FeedCredentials } from './credentials.ts';
 import { type Environment, fillText } from './environment.ts';
-import { hasHttp, isSftpAddress, isWebAddress } from './schema/check-sources.ts';
+import { hasHttp, isS3Address, isSftpAddress, isWebAddress } from './schema/check-sources.ts';
 import { type WrittenFeed, writtenSources } from './schema/feed-schema.ts';
 import type { WrittenFormat } from './schema/format-schema.ts';
 import type { WrittenPages } from './schema/pages-schema.ts';
@@ -79,6 +79,7 @@ function makeSourceConfig(parts: SourceParts): SourceConfig {
 function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
   const { feed, format, credentials, env, folder } = parts;
   if (written === '-') return { kind: 'stdin' };
+  if (isS3Address(written)) return makeS3Config(written, credentials, feed);
   if (isSftpAddress(written)) return makeSftpConfig(new URL(written), credentials, feed);
   if (!isWebAddress(written)) return makeFileConfig(resolve(folder, written), feed);
   const headers = Object.entries(feed.headers).map(([name, text]) => [name, new Secret(fillText(text, env))]);
@@ -103,6 +104,23 @@ function makeFileConfig(path: string, { files }: WrittenFeed): SingleConfig {
     folder: hasPattern ? dirname(path) : path,
     pattern: hasPattern ? basename(path) : '*',
     pick: files,
+  };
+}
+
+/** `s3://bucket/key`. With `files`, the last part of the key is a pattern, unless it is a folder. */
+function makeS3Config(written: string, credentials: FeedCredentials | undefined, { files }: WrittenFeed): SingleConfig {
+  const [bucket = '', ...rest] = written.replace(/^s3:\/\//i, '').split('/');
+  const whole = decodeURIComponent(rest.join('/'));
+  const name = whole.slice(whole.lastIndexOf('/') + 1);
+  const hasPattern = /[*?]/.test(name);
+  const folder = hasPattern ? whole.slice(0, whole.length - name.length) : whole;
+  return {
+    kind: 's3',
+    bucket,
+    key: files === undefined || folder === '' || folder.endsWith('/') ? folder : `${folder}/`,
+    pick: files === undefined ? undefined : { pattern: hasPattern ? name : '*', pick: files },
+    // Without an access key, a complaint was made, and the feed is not used.
+    access: credentials?.s3 ?? { accessKeyId: '', secretAccessKey: new Secret(''), region: '' },
   };
 }
 

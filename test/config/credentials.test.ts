@@ -135,6 +135,46 @@ describe('an SFTP source', () => {
   });
 });
 
+describe('a source in S3', () => {
+  const KEY = 'access_key_id: AKIA1, secret_access_key: "${SECRET}"';
+  test.each<[string, string[], object]>([
+    ['s3://jobs/out/a%20b.xml', [], { bucket: 'jobs', key: 'out/a b.xml', pick: undefined }],
+    [
+      's3://jobs.example/out/*.xml',
+      ['files: newest'],
+      { bucket: 'jobs.example', key: 'out/', pick: { pattern: '*.xml', pick: 'newest' } },
+    ],
+    ['s3://jobs/*', ['files: all'], { key: '', pick: { pattern: '*', pick: 'all' } }],
+    ['s3://jobs', ['files: all'], { key: '', pick: { pattern: '*', pick: 'all' } }],
+    ['s3://jobs/out', ['files: all'], { key: 'out/', pick: { pattern: '*', pick: 'all' } }],
+  ])('%s is a key in a bucket', async (source, more, expected) => {
+    const config = await load(
+      `{ s3: { ${KEY}, session_token: "\${BOARD_TOKEN}", region: eu-west-1 } }`,
+      source,
+      ...more,
+    );
+    const from = config.feeds.get(feedName('acme'))?.source.from;
+    expect(from).toMatchObject({ kind: 's3', ...expected, access: { accessKeyId: 'AKIA1', region: 'eu-west-1' } });
+    expect(configSecrets(config)).toEqual([env.BOARD_TOKEN, 'zq-secret-1', env.BOARD_TOKEN]);
+    expect(inspect(from, { depth: 9, showHidden: true })).not.toMatch(/zq-/);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['s3://jobs/a.xml', '{}', /credentials.s3: is missing; a source in s3 needs access_key_id/],
+    ['s3://jobs/a.xml', '{ s3: { access_key_id: a } }', /secret_access_key: needs exactly one of/],
+    ['s3://jobs/a.xml', '{ s3: { access_key_id: a, secret_access_key: zq-literal } }', /must be exactly \$\{NAME\}/],
+    ['s3://jobs/a.xml', `{ s3: { ${KEY}, endpoint: "https://a/b" } }`, /endpoint: must be an address such as/],
+    ['s3://jobs/a.xml', `{ s3: { ${KEY}, region: "eu west" } }`, /region: must be the name of a region/],
+    ['s3://jobs', `{ s3: { ${KEY} } }`, /source: names no object; add its key/],
+    ['s3://jobs/out/', `{ s3: { ${KEY} } }`, /source: names no object; add its key/],
+    ['https://x.example/', `{ s3: { ${KEY} } }`, /credentials.s3: works only with s3/],
+  ])('%s with %s is refused', async (source, credentials, complaint) => {
+    const message = await complaintOf(credentials, source);
+    expect(message).toMatch(complaint);
+    expect(message).not.toMatch(/zq/);
+  });
+});
+
 describe('refused', () => {
   test.each<[string, RegExp]>([
     ['{ bearer: { token: zq-literal } }', /bearer.token: must be exactly \$\{NAME\}/],

@@ -16,9 +16,11 @@ export const isWebAddress = (source: string): boolean => /^https?:\/\//i.test(so
 
 export const isSftpAddress = (source: string): boolean => /^sftp:\/\//i.test(source);
 
+export const isS3Address = (source: string): boolean => /^s3:\/\//i.test(source);
+
 /** Whether there are credentials for web addresses. */
 export const hasHttp = (credentials: Readonly<Record<string, unknown>>): boolean =>
-  Object.entries(credentials).some(([name, value]) => name !== 'sftp' && value !== undefined);
+  Object.entries(credentials).some(([name, value]) => name !== 'sftp' && name !== 's3' && value !== undefined);
 
 /** Wildcards stand only in the last part of a path. */
 const WILDCARD = /[*?]/;
@@ -36,6 +38,9 @@ export function checkSources(settings: SourceSettings, context: IssueContext): v
       sources ? 'sources' : 'source',
     );
   }
+  if (files === undefined && all.some((each) => isS3Address(each) && /^s3:\/\/[^/]*(?:\/$|$)|\/$/i.test(each))) {
+    complain('names no object; add its key, or set files: newest or files: all', sources ? 'sources' : 'source');
+  }
   checkCredentials(all, settings, complain);
 }
 
@@ -47,7 +52,7 @@ function checkCredentials(
   const web = all.filter(isWebAddress);
   const sftp = all.filter(isSftpAddress);
   if (hasHttp(credentials)) {
-    if (web.length === 0) complain('work only with an http or https source, except sftp', 'credentials');
+    if (web.length === 0) complain('work only with an http or https source, except sftp and s3', 'credentials');
     else if (credentials.tls !== undefined && !web.every((each) => /^https:/i.test(each))) {
       complain('works only with https', 'credentials', 'tls');
     }
@@ -55,6 +60,11 @@ function checkCredentials(
   if (credentials.sftp !== undefined && sftp.length === 0) complain('works only with sftp', 'credentials', 'sftp');
   if (credentials.sftp === undefined && sftp.length > 0) {
     complain('is missing; a source over sftp needs user, password or key_file, and host_key', 'credentials', 'sftp');
+  }
+  const s3 = all.filter(isS3Address);
+  if (credentials.s3 !== undefined && s3.length === 0) complain('works only with s3', 'credentials', 's3');
+  if (credentials.s3 === undefined && s3.length > 0) {
+    complain('is missing; a source in s3 needs access_key_id and secret_access_key', 'credentials', 's3');
   }
   const servers = serversOf(web);
   const message = `would be sent to ${servers.join(' and ')}; make a feed of each, so that each has its own`;

@@ -122,6 +122,30 @@ const sftpSchema = z
     path: ['passphrase'],
   });
 
+const s3Schema = z
+  .strictObject({
+    access_key_id: z.string().min(1).describe("The access key's ID."),
+    secret_access_key: secretSchema.optional().describe(`The secret access key: \`\${NAME}\`, from the environment.`),
+    secret_access_key_file: fileSchema
+      .optional()
+      .describe('Instead of `secret_access_key`: a file that holds it, relative to this file.'),
+    session_token: secretSchema.optional().describe(`Of temporary credentials: \`\${NAME}\`, from the environment.`),
+    region: z
+      .string()
+      .regex(/^[a-z0-9-]+$/, 'must be the name of a region, such as us-east-1')
+      .default('us-east-1')
+      .describe('The region of the bucket.'),
+    endpoint: z
+      .string()
+      .refine(
+        (text) => /^https?:\/\/[^/?#@\\]+\/?$/i.test(text) && URL.canParse(text),
+        'must be an address such as https://minio.example.com:9000, without path, user name and password',
+      )
+      .optional()
+      .describe("The address of a service other than Amazon's."),
+  })
+  .refine((s3) => exactlyOne(s3.secret_access_key, s3.secret_access_key_file), oneOf('secret_access_key'));
+
 export const credentialsSchema = z
   .strictObject({
     basic: basicSchema.optional().describe('HTTP Basic: user name and password.'),
@@ -133,6 +157,7 @@ export const credentialsSchema = z
       ),
     query: querySchema.optional().describe('A key that is added to the query of the address. It is never shown.'),
     tls: tlsSchema.optional().describe('A client certificate, and the authorities to trust, for https.'),
+    s3: s3Schema.optional().describe('The access key of an S3-compatible service.'),
     sftp: sftpSchema.optional().describe('The user of an SFTP server, and the pinned key of the server.'),
   })
   .refine(({ basic, bearer, oauth2 }) => [basic, bearer, oauth2].filter((each) => each !== undefined).length <= 1, {
@@ -149,6 +174,8 @@ const SECRETS: ReadonlySet<string> = new Set([
   'query.value',
   'oauth2.client_secret',
   'tls.passphrase',
+  's3.secret_access_key',
+  's3.session_token',
   'sftp.password',
   'sftp.passphrase',
 ]);

@@ -22,13 +22,13 @@ const sourceSchema = z
   .superRefine((source, context) => {
     const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source)?.[1]?.toLowerCase();
     if (scheme === undefined) return;
-    if (scheme !== 'http' && scheme !== 'https' && scheme !== 'sftp') {
+    if (scheme !== 'http' && scheme !== 'https' && scheme !== 'sftp' && scheme !== 's3') {
       context.addIssue(
-        `can't be read over ${scheme}; use http(s), sftp, a file's path, or - and pipe the feed in: ftp … | jobmirror sync FEED`,
+        `can't be read over ${scheme}; use http(s), sftp, s3, a file's path, or - and pipe the feed in: ftp … | jobmirror sync FEED`,
       );
     } else if (!URL.canParse(source)) {
       context.addIssue('is not a web address that can be read');
-    } else if (scheme === 'sftp' && /[?#]/.test(source)) {
+    } else if ((scheme === 'sftp' || scheme === 's3') && /[?#]/.test(source)) {
       context.addIssue('must write ? as %3F and # as %23, because they end the path in an address');
     } else if (new URL(source).username !== '' || new URL(source).password !== '') {
       context.addIssue(
@@ -143,7 +143,7 @@ export const feedSchema = z
     source: sourceSchema
       .optional()
       .describe(
-        'An http(s) or sftp address, the path of a file (relative to this file), or `-` for standard input. With `files`: a folder, or a pattern.',
+        'An http(s), sftp or s3 address, the path of a file (relative to this file), or `-` for standard input. With `files`: a folder, or a pattern.',
       ),
     sources: z
       .array(sourceSchema)

@@ -6,24 +6,27 @@ import { httpSource } from './http/http-source.ts';
 import { parseJsonPath } from './pages/json-path.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging } from './pages/pages-config.ts';
 import { pagesSource } from './pages/pages-source.ts';
+import type { S3Access, S3Config } from './s3/s3-config.ts';
+import { s3Source } from './s3/s3-source.ts';
 import { type SeveralConfig, severalSource } from './several/several-source.ts';
 import type { SftpConfig, SftpLogin } from './sftp/sftp-config.ts';
 import { sftpSource } from './sftp/sftp-source.ts';
 import type { OpenedSource, SourceContext, SourceKind } from './source.ts';
 import { type StdinConfig, stdinSource } from './stdin/stdin-source.ts';
 
-export { type Authorization, type HttpCredentials, PAGING_METHODS, type Paging, type SftpLogin };
+export { type Authorization, type HttpCredentials, PAGING_METHODS, type Paging, type S3Access, type SftpLogin };
 
 /** Where a feed comes from: the kind of source, and what that kind needs. */
 export type SourceConfig = SingleConfig | SeveralConfig<SingleConfig>;
 
-export type SingleConfig = HttpConfig | PagesConfig | FileConfig | FilesConfig | SftpConfig | StdinConfig;
+export type SingleConfig = HttpConfig | PagesConfig | FileConfig | FilesConfig | S3Config | SftpConfig | StdinConfig;
 
 const KINDS: { readonly [Kind in SourceConfig['kind']]: SourceKind<Extract<SourceConfig, { kind: Kind }>> } = {
   http: httpSource,
   pages: pagesSource,
   file: fileSource,
   files: filesSource,
+  s3: s3Source,
   sftp: sftpSource,
   stdin: stdinSource,
   several: severalSource({ kindOf: (member: SingleConfig) => kindOf(member) }),
