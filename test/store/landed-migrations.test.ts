@@ -10,6 +10,7 @@ const LANDED: Readonly<Record<string, string>> = {
   'src/store/migrations/0001_schema.sql': '8e7117a1e2bb43cd344ad7d09975f27ea838eaf9b5e22626a433fb9d54d9dc2f',
   'src/store/migrations/0002_messages.sql': '11dc3951cf0afdb55c4859b36a5346b6371db69bc47b18542c68a34be8c36acc',
   'src/store/migrations/0003_source_version.sql': 'faaac1aee32c4bb342850318ee804783591d0884c71ffde248beacc80db1e5c8',
+  'src/store/migrations/0004_skipped.sql': '6746b713e4a9018f7499f4e737a4c8da911ef26304c2dbe6f49f2b069f714c3d',
   'src/sandbox/migrations/001-accounts-and-jobs.sql':
     '9190b7c6824183b5c381deff618d6503f3e663174ddec98651b4410ea199352f',
 };
