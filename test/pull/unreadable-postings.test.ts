@@ -250,6 +250,39 @@ const states: Record<string, State> = {
   },
 };
 
+describe('a delete of unknown outcome that was held because of a record without a key', () => {
+  const held = async () => {
+    await gone();
+    const attempt = await stage.claim('p1');
+    const reason = { kind: 'unknown', message: 'no answer', problems: [] };
+    const back = { to: 'ready', delayMs: 0, reason, mayLandMs: 0, counted: true } as const;
+    await outcomeRecorder(stage.app.db)({ attempt, result: { kind: 'returned', back }, record: undefined });
+    await pull(feedOf(others, keyless()));
+    expect(await stage.change('p1')).toMatchObject({ state: 'held', desired: 'absent' });
+  };
+
+  it('becomes an update that waits, if its posting is within its grace now', async () => {
+    await held();
+    await stage.pull(others, { missingPulls: 2 });
+    expect(await stage.change('p1')).toMatchObject({ desired: 'present', operation: 'update', missing: true });
+    expect(await mapped()).toContain('p1');
+    await stage.pull([p1, ...others], { missingPulls: 2 });
+    expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'present', missing: false });
+  });
+
+  it('is planned again once the feed is whole', async () => {
+    await held();
+    await pull(others);
+    expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'absent' });
+  });
+
+  it('becomes an update if its posting is back', async () => {
+    await held();
+    await pull([p1, ...others]);
+    expect(await stage.change('p1')).toMatchObject({ state: 'ready', desired: 'present', operation: 'update' });
+  });
+});
+
 describe('a posting that becomes unreadable', () => {
   for (const [at, [name, { prepare, open, lands, landed }]] of Object.entries(states).entries()) {
     for (const [end, position] of (['first', 'last'] as const).entries()) {

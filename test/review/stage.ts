@@ -1,6 +1,7 @@
 // Brings an installation into states that need a person, step by step and without a worker: pulled, claimed, recorded.
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import { say } from '../../src/cli/write-action.ts';
+import type { DeleteGuard } from '../../src/plan/delete-guard.ts';
 import type { Message } from '../../src/plan/message.ts';
 import { type FeedName, feedName, type PostingKey, postingKey, siteJobId } from '../../src/posting/identifiers.ts';
 import type { App } from '../../src/runtime/app.ts';
@@ -20,9 +21,13 @@ export interface Stage {
   readonly mirror: Mirror;
   readonly app: App;
   /**
-   * Writes the feed and pulls it once; nothing is sent. Returns the pull's number and whether the feed was complete.
+   * Writes the feed and pulls it once, perhaps with another guard; nothing is sent. Returns the pull's number and whether the
+   * feed was complete.
    */
-  pull(feed: readonly TestPosting[] | string): Promise<{ readonly pull: number; readonly complete: boolean }>;
+  pull(
+    feed: readonly TestPosting[] | string,
+    guard?: Partial<DeleteGuard>,
+  ): Promise<{ readonly pull: number; readonly complete: boolean }>;
   /** Claims a posting's change as a worker does. */
   claim(key: string): Promise<Attempt>;
   /** Records all ready changes as accepted by an imagined site that names its jobs `job-KEY`. */
@@ -54,11 +59,12 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
     app,
     claim,
     change,
-    async pull(feed) {
+    async pull(feed, guard) {
       await mirror.writeFeed(typeof feed === 'string' ? feed : feedXml(feed));
       const [setup] = feedSetups(app.config, ['acme']);
       if (setup === undefined) throw new Error('no feed');
-      const end = await pullFeed(setup, { db: app.db, log: app.log, signal: new AbortController().signal });
+      const changed = { ...setup, guard: { ...setup.guard, ...guard } };
+      const end = await pullFeed(changed, { db: app.db, log: app.log, signal: new AbortController().signal });
       if (end.kind !== 'committed') throw new Error(`the pull ended ${end.kind}`);
       return end;
     },

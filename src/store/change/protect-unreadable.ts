@@ -10,6 +10,15 @@ const BATCH = 10_000;
 /** The revision for which the request in flight was sent. */
 const SENT_REVISION = 'case when c.attempt_token is not null then coalesce(c.sent_revision, c.revision) end';
 
+/** An update to what the site last accepted, from the mapping `m` and its document `d`. */
+const RESTORED = `desired = 'present', operation = 'update', fields = d.fields, record_hash = m.record_hash,
+  content_hash = m.content_hash, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
+  state = case when c.attempt_token is null then 'ready' else c.state end, since = now(), not_before = '-infinity',
+  target_state = 'ready', approved = false, gone = false, attempts = 0, reason = null`;
+
+const UNCERTAIN =
+  'exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)';
+
 /**
  * Removes these postings from the missing ones and collects them in the temporary table `protected`. Skips postings that
  * also have a readable record in this pull. The open change of each other one becomes what `protectedChange` of the plan says.
@@ -41,7 +50,7 @@ export async function protectUnreadable(
   await session.query(
     `delete from change c using protected p
      where c.feed = $1 and c.key = p.key and c.desired = 'absent' and c.attempt_token is null
-       and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)`,
+       and not ${UNCERTAIN}`,
     [feed],
   );
   await session.query(
@@ -53,10 +62,7 @@ export async function protectUnreadable(
     [feed],
   );
   await session.query(
-    `update change c set desired = 'present', operation = 'update', fields = d.fields, record_hash = m.record_hash,
-       content_hash = m.content_hash, sent_revision = ${SENT_REVISION}, revision = nextval('revision_number'),
-       state = case when c.attempt_token is null then 'ready' else c.state end, since = now(), not_before = '-infinity',
-       target_state = 'ready', approved = false, gone = false, unseen = true, attempts = 0, reason = null
+    `update change c set ${RESTORED}, unseen = true
      from protected p join mapping m on m.feed = $1 and m.key = p.key join document d on d.feed = $1 and d.key = p.key
      where c.feed = $1 and c.key = p.key and c.desired = 'absent'`,
     [feed],
@@ -108,10 +114,18 @@ export async function holdWaitingDeletes({ session, subject }: PullTransaction, 
   return row?.n ?? 0;
 }
 
-/** Removes deletes that were held because of a record without a key; the pull decides again about what is still missing. */
+/**
+ * Removes deletes that were held because of a record without a key; the pull decides again about what is still missing. If the
+ * pull keeps a job whose state is uncertain, the job must be set again, so these deletes become updates. Those of adopted jobs
+ * whose content is unknown stay held.
+ */
 export async function releaseUnreadableHolds({ session, subject }: PullTransaction): Promise<void> {
+  const held = `c.feed = $1 and c.desired = 'absent' and c.state = 'held' and c.reason->>'kind' = 'unreadable'`;
   await session.query(
-    `delete from change where feed = $1 and desired = 'absent' and state = 'held' and reason->>'kind' = 'unreadable'`,
+    `update change c set ${RESTORED}, unseen = false
+     from mapping m join document d on d.feed = m.feed and d.key = m.key
+     where ${held} and ${UNCERTAIN} and m.feed = c.feed and m.key = c.key`,
     [subject.feed],
   );
+  await session.query(`delete from change c where ${held} and not ${UNCERTAIN}`, [subject.feed]);
 }
