@@ -1,0 +1,71 @@
+// Places outside the United States whose codes are also those of U.S. states: SC in Brazil, IN for India, DE for Germany.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RecordTree } from '../../../src/posting/posting.ts';
+import { compileReader } from '../../../src/posting/reader.ts';
+import { feedWith } from './read-preset.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'jobmirror-presets-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const inBrazil = { city: 'Florianópolis', state: 'SC', country: 'BR' };
+const region = (addressRegion: string, addressCountry: string) => ({ address: { addressRegion, addressCountry } });
+
+const PLACES: readonly (readonly [preset: string, record: RecordTree])[] = [
+  [
+    'adp',
+    {
+      itemID: '1',
+      requisitionLocations: { address: { countrySubdivisionLevel1: { codeValue: 'SC' }, countryCode: 'BR' } },
+    },
+  ],
+  ['adzuna', { referencenumber: '1', ...inBrazil }],
+  ['ashby', { id: '1', location: 'Munich, DE', address: { postalAddress: { addressCountry: 'Germany' } } }],
+  ['ashby', { id: '1', location: 'SF / NY' }],
+  ['bamboohr', { id: '1', atsLocation: { state: 'SC', country: 'Brazil' } }],
+  ['breezy', { id: '1', location: { state: { id: 'SC', name: 'Santa Catarina' }, country: { id: 'BR' } } }],
+  ['careerjet', { id: '1', location: { region: 'SC', country: 'BR' } }],
+  ['comeet', { uid: '1', location: inBrazil }],
+  ['csv', { id: '1', ...inBrazil }],
+  ['dayforce', { jobPostingId: '1', postingLocations: { formattedAddress: 'Toronto, ON, CAN' } }],
+  ['eightfold', { id: '1', location: 'Bengaluru, KA, IN' }],
+  ['eightfold-pcsx', { id: '1', locations: ['Munich, BY, DE', 'Gary, IN, US'] }],
+  ['icims', { data: { slug: '1', state: 'SC', country_code: 'BR' } }],
+  ['jazzhr', { id: '1', ...inBrazil }],
+  ['jobijoba', { link: 'https://example.com/1', region1: 'SC', country_name: 'Brazil' }],
+  ['jobrapido', { reference_id: '1', ...inBrazil }],
+  ['jobsora', { '@id': '1', region: 'Bengaluru', country: 'IN' }],
+  ['jooble', { '@id': '1', region: 'Munich', country: 'DE' }],
+  ['jora', { id: '1', ...inBrazil }],
+  ['lever', { id: '1', country: 'IL', categories: { location: 'Tel Aviv, IL' } }],
+  ['linkedin', { partnerJobId: '1', location: 'Munich, DE', country: 'DE' }],
+  ['oracle', { Id: '1', PrimaryLocation: 'Bengaluru, IN', PrimaryLocationCountry: 'IN' }],
+  ['paylocity', { jobId: '1', jobLocation: inBrazil }],
+  ['phenom', { jobSeqNo: '1', location: 'Munich, DE', country: 'Germany' }],
+  ['recruitee', { id: '1', location: 'Munich, DE', country_code: 'DE' }],
+  ['recruitee-xml', { reference: '1', ...inBrazil }],
+  ['schema-org', { url: 'https://example.com/1', jobLocation: region('SC', 'BR') }],
+  ['smartrecruiters', { id: '1', location: { region: 'SC', country: 'br' } }],
+  ['successfactors', { guid: '1', title: 'Analyst (Munich, DE, 80331)' }],
+  ['talent', { referencenumber: '1', ...inBrazil }],
+  ['teamtailor', { id: '1', _jobposting: { jobLocation: [region('SC', 'BR')] } }],
+  ['teamtailor-rss', { guid: '1', locations: { location: { name: 'Munich, DE', country: 'Germany' } } }],
+  ['trovit', { id: '1', region: 'SC', country: 'BR' }],
+  ['ukg', { Id: '1', Locations: { Address: { State: { Code: 'SC' }, Country: { Code: 'BRA' } } } }],
+  ['workable', { shortcode: '1', state: 'SC', country: 'Brazil' }],
+  ['workable-v3', { shortcode: '1', state: 'published', location: { region: 'SC', country: 'Brazil' } }],
+  ['xing', { id: '1', job_locations: { job_location: { region: 'SC', country: 'BR' } } }],
+  ['ziprecruiter', { referencenumber: '1', ...inBrazil }],
+];
+
+test.each(PLACES)('%s refuses %j', async (preset, record) => {
+  const { mapping } = await feedWith(folder, { source: '-', format: preset });
+  const read = compileReader(mapping).read(record);
+  const problems = read.kind === 'invalid' ? read.problems : [];
+  expect(problems.filter(({ field }) => field === 'location-state')).toHaveLength(1);
+});
