@@ -82,8 +82,14 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/change/protect-unreadable.ts',
-    find: 'and not exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)',
-    put: '',
+    find: '\n       and not ${UNCERTAIN}`',
+    put: '`',
+    tests: [unreadable],
+  },
+  {
+    file: 'src/store/change/protect-unreadable.ts',
+    find: 'where ${held} and ${UNCERTAIN} and m.feed',
+    put: 'where false and ${held} and m.feed',
     tests: [unreadable],
   },
   {
