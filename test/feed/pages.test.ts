@@ -9,6 +9,7 @@ import { BrokenOff } from '../../src/feed/source/source.ts';
 import type { HttpCredentials, Paging, SourceConfig } from '../../src/feed/source/sources.ts';
 import { collect, generousLimits, sourceOf } from './collect.ts';
 import { sendJson, serveWeb, type WebRequest, type WebServer } from './web-server.ts';
+import { zipOf } from './zip-writer.ts';
 
 type PagesConfig = Extract<SourceConfig, { kind: 'pages' }>;
 type Answer = (request: WebRequest, response: ServerResponse) => void;
@@ -380,6 +381,13 @@ describe('a list is not complete', () => {
   ])('unless it is known that %s', async (_, paging, pages) => {
     const server = await serve(pagesOf(pages));
     expect(shortfallsOf((await readPages(server.origin, { paging })).reading)).toEqual([]);
+  });
+
+  it('if it has a zip archive as a page', async () => {
+    const archive = zipOf([{ name: 'a.json', content: JSON.stringify(page(1, 2)) }]);
+    const server = await serve((_request, response) => void response.writeHead(200).end(archive));
+    const { reading } = await readPages(server.origin, { paging: { by: 'page' } });
+    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringContaining('the page is a zip archive') });
   });
 
   it('if it never ends', async () => {

@@ -5,6 +5,9 @@ import type { SizeLimits } from '../size-limits.ts';
 /** The first bytes of a file in an archive, and of an archive without files (APPNOTE, 4.3.7 and 4.3.16). */
 const SIGNATURES = [Buffer.from('PK\x03\x04', 'latin1'), Buffer.from('PK\x05\x06', 'latin1')];
 
+/** @param head at least its first four bytes. */
+export const isZip = (head: Buffer): boolean => SIGNATURES.some((signature) => signature.equals(head.subarray(0, 4)));
+
 /** @param signal ends reading an archive. */
 export async function* unzipDocuments(
   documents: AsyncIterable<SourceDocument>,
@@ -13,8 +16,7 @@ export async function* unzipDocuments(
 ): AsyncGenerator<SourceDocument> {
   for await (const document of documents) {
     const { head, chunks } = await peek(document.chunks);
-    const isZip = SIGNATURES.some((signature) => signature.equals(head.subarray(0, 4)));
-    if (!isZip) {
+    if (!isZip(head)) {
       yield { ...document, chunks };
     } else {
       // Commands that meet no archive do not load the library.

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { toUtf8 } from '../../decode/charset.ts';
 import { decompress } from '../../decode/gunzip.ts';
 import { bounded, SizeExceeded } from '../../decode/size-limits.ts';
+import { isZip } from '../../decode/zip/unzip-documents.ts';
 import { formatOf } from '../../format/formats.ts';
 import { BrokenOff } from '../source.ts';
 import type { PageFormat, PageLimits } from './pages-config.ts';
@@ -24,6 +25,8 @@ export async function readPageContent(
   { format, encoding, ...options }: PageFormat,
   { maxPageBytes }: PageLimits,
 ): Promise<PageContent> {
+  // Its files would be read as documents later, and not be counted here.
+  if (isZip(bytes)) throw new BrokenOff('the page is a zip archive, which cannot be one of several pages');
   const page = await decoded(bytes, { configured: encoding, transport: charset }, maxPageBytes);
   const spans: { readonly start: number; readonly end: number }[] = [];
   const digest = createHash('sha256');
