@@ -82,14 +82,14 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     file: 'src/store/change/protect-unreadable.ts',
-    find: '\n       and not ${UNCERTAIN}`',
-    put: '`',
+    find: 'is null\n       and not ${UNCERTAIN',
+    put: 'is null -- ${UNCERTAIN',
     tests: [unreadable],
   },
   {
     file: 'src/store/change/protect-unreadable.ts',
-    find: 'where ${held} and ${UNCERTAIN} and m.feed',
-    put: 'where false and ${held} and m.feed',
+    find: 'and m.feed = c.feed and m.key = c.key`,',
+    put: 'and m.feed = c.feed and false`,',
     tests: [unreadable],
   },
   {
