@@ -49,6 +49,7 @@ const PLACES: readonly (readonly [preset: string, record: RecordTree])[] = [
   ['phenom', { jobSeqNo: '1', location: 'Munich, DE', country: 'Germany' }],
   ['recruitee', { id: '1', location: 'Munich, DE', country_code: 'DE' }],
   ['recruitee-xml', { reference: '1', ...inBrazil }],
+  ['rippling-v2', { id: '1', locations: [{ name: 'Bengaluru, IN', country: 'India' }] }],
   ['schema-org', { url: 'https://example.com/1', jobLocation: region('SC', 'BR') }],
   ['smartrecruiters', { id: '1', location: { region: 'SC', country: 'br' } }],
   ['successfactors', { guid: '1', title: 'Analyst (Munich, DE, 80331)' }],

@@ -151,6 +151,15 @@ const SYSTEMS: readonly System[] = [
     },
   },
   {
+    preset: 'rippling-v2',
+    total: 45,
+    requests: 3,
+    answer(request) {
+      const items = range(queryOf(request, 'page') * 20, 20, 45, (id) => ({ id: `${id}`, name: 'Cook' }));
+      return queryOf(request, 'page') === 0 ? { items, totalItems: 45, totalPages: 3 } : { items };
+    },
+  },
+  {
     preset: 'phenom',
     total: 130,
     requests: 2,

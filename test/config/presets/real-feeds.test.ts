@@ -87,6 +87,24 @@ const CASES: readonly Case[] = [
   ['json/jobvite.json', 'jobvite-json', 30, 30],
   ['json/jsonld.json', 'schema-org', 4, 2],
   ['csv/job-bank-canada.csv', 'csv', 524, 524],
+  ['csv/oil-gas-bom.csv', 'csv', 1360, 1356, { key: 'url' }],
+  ['csv/france-travail.csv', 'csv', 118, 118, { fields: { title: 'intitule', 'category-name': 'romeLibelle' } }],
+  [
+    'csv/cgs.csv',
+    'csv',
+    16,
+    16,
+    {
+      key: ['Title', 'City'],
+      fields: {
+        number: null,
+        title: 'Title',
+        description: 'Job Description',
+        'location-city': { from: 'City', us_place: 'city' },
+        'location-state': { from: 'City', us_place: 'state' },
+      },
+    },
+  ],
 ];
 
 const EXPECTED = join(packageRoot, 'test', 'config', 'presets', 'real-feeds.yaml');
