@@ -141,6 +141,7 @@ describe.skipIf(!sshd.available)(`an OpenSSH server${sshd.note}`, () => {
     write('inbox/a.xml', feed(1, 1), 9);
     write('inbox/c.txt', feed(7, 1));
     symlinkSync(join(inbox, 'a.xml'), join(inbox, 'd.xml'));
+    symlinkSync(join(inbox, 'nowhere'), join(inbox, 'f.xml'));
     const all = await readFrom(configOf('inbox', { pick: { pattern: '*.xml', pick: 'all' } }));
     expect([all.problems, all.records]).toEqual(['', ['<job>1</job>', '<job>2</job>', '<job>1</job>']]);
     const newest = await readFrom(configOf('inbox', { pick: { pattern: '*.xml', pick: 'newest' } }));
@@ -224,6 +225,53 @@ describe('a server of the test', () => {
     expect(reading.kind).toBe('failed');
     expect(problems).toMatch(/refuses the user, or its password or key/);
     expect(problems).not.toContain('zq');
+  });
+
+  it('that does not say how large the file is proves no end', async () => {
+    const configOf = await serve('password', (client) => {
+      client.on('session', (accept) => {
+        accept().on('sftp', (acceptSftp) => {
+          const sftp = acceptSftp();
+          sftp.on('STAT', (id) => sftp.attrs(id, { mode: 0o100644 } as ssh2.Attributes));
+        });
+      });
+    });
+    expect((await readFrom(configOf('zq-right'))).problems).toMatch(/does not say how large feed\.xml is/);
+  });
+
+  it('that does not say what its entries are has files', async () => {
+    const text = feed(1, 2);
+    const attrs = { size: text.length, atime: 1, mtime: 1 } as ssh2.Attributes;
+    const configOf = await serve('password', (client) => {
+      client.on('session', (accept) => {
+        accept().on('sftp', (acceptSftp) => {
+          const sftp = acceptSftp();
+          let listed = false;
+          sftp.on('OPENDIR', (id) => {
+            listed = false;
+            sftp.handle(id, Buffer.from('d'));
+          });
+          sftp.on('READDIR', (id) => {
+            if (listed) return void sftp.status(id, 1);
+            listed = true;
+            sftp.name(id, [{ filename: 'a.xml', longname: 'a.xml', attrs }]);
+          });
+          sftp.on('STAT', (id) => sftp.attrs(id, attrs));
+          sftp.on('OPEN', (id) => sftp.handle(id, Buffer.from('h')));
+          sftp.on('CLOSE', (id) => sftp.status(id, 0));
+          sftp.on('READ', (id, _handle, offset, length) => {
+            if (offset >= text.length) sftp.status(id, 1);
+            else sftp.data(id, Buffer.from(text.slice(offset, offset + length)));
+          });
+        });
+      });
+    });
+    const { problems, records } = await readFrom({
+      ...configOf('zq-right'),
+      path: 'in',
+      pick: { pattern: '*', pick: 'all' },
+    });
+    expect([problems, records.length]).toEqual(['', 2]);
   });
 
   it('that loses the connection while it sends makes the reading incomplete', async () => {

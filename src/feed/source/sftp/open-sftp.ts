@@ -1,6 +1,6 @@
 // Reads a file, or the files of a folder, from an SFTP server, and verifies that they did not change meanwhile.
 import { posix } from 'node:path';
-import type { SFTPWrapper, Stats } from 'ssh2';
+import type { FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2';
 import { type Folder, type FolderFile, openFolder } from '../files/folder.ts';
 import {
   BrokenOff,
@@ -53,16 +53,15 @@ function remoteFolder(config: SftpConfig, { sftp }: SftpSession, signal: AbortSi
   return {
     place: sftpPlace(folder),
     async list(matches) {
-      const entries = await call<{ readonly filename: string }[]>(path, (done) => sftp.readdir(path, done));
+      const entries = await call<FileEntryWithStats[]>(path, (done) => sftp.readdir(path, done));
       const files: FolderFile[] = [];
-      for (const { filename: name } of entries) {
+      for (const { filename: name, attrs } of entries) {
         if (!matches(name)) continue;
-        // Follows links, which the list itself does not.
-        const stats = await statOf(sftp, posix.join(path, name)).catch((error: unknown) => {
-          if (error instanceof MissingFile) return undefined;
-          throw error;
-        });
-        if (stats?.isFile()) files.push({ name, modifiedNs: BigInt(stats.mtime), identity: identityOf(stats) });
+        // Asking for each file would take as many times to the server and back.
+        const isClear = hasMode(attrs) && !attrs.isSymbolicLink();
+        const stats = isClear ? attrs : await statIfThere(sftp, posix.join(path, name));
+        if (stats !== undefined && (!hasMode(stats) || stats.isFile()))
+          files.push({ name, modifiedNs: BigInt(stats.mtime), identity: identityOf(stats) });
       }
       return files;
     },
@@ -70,13 +69,28 @@ function remoteFolder(config: SftpConfig, { sftp }: SftpSession, signal: AbortSi
   };
 }
 
+/** Servers need not say what kind of file it is: then it counts as one, and reading a folder fails. */
+const hasMode = ({ mode }: Partial<Stats>): boolean => mode !== undefined && mode !== 0;
+
 /** The protocol has no more than size and whole seconds. */
 const identityOf = ({ size, mtime }: Stats): string => `${size} ${mtime}`;
 
 class MissingFile extends BrokenOff {}
 
+async function statIfThere(sftp: SFTPWrapper, path: string): Promise<Stats | undefined> {
+  try {
+    return await statOf(sftp, path);
+  } catch (error) {
+    if (error instanceof MissingFile) return undefined;
+    throw error;
+  }
+}
+
 async function openRemote(sftp: SFTPWrapper, path: string, name: string, signal: AbortSignal): Promise<SourceDocument> {
   const before = await statOf(sftp, path);
+  if (!Number.isSafeInteger(before.size)) {
+    throw new BrokenOff(`the SFTP server does not say how large ${path} is, so its end could not be proven`);
+  }
   if (before.isDirectory()) {
     throw new BrokenOff(`${path} is a folder, not a feed: name the file in it, or set files: newest or files: all`);
   }
