@@ -5,10 +5,16 @@ import { type WaitingRecord, WaitingRecords } from '../../src/pull/waiting-recor
 
 const KIB = 1024;
 
-/** A batch of one record of this many bytes, all of them `value`. */
-const batchOf = (length: number, value: number, reading?: Buffer): RecordBatch => {
+/** A batch of one record of this many bytes, all of them `value`, after its prefix. */
+const batchOf = (length: number, value: number, reading?: Buffer, prefix = Buffer.alloc(0)): RecordBatch => {
   const bytes = Buffer.alloc(length + 2, 0xff).fill(value, 1, length + 1);
-  return { bytes, startOf: () => 1, endOf: () => length + 1, readingOf: () => reading } as unknown as RecordBatch;
+  return {
+    bytes,
+    prefix,
+    startOf: () => 1,
+    endOf: () => length + 1,
+    readingOf: () => reading,
+  } as unknown as RecordBatch;
 };
 
 const seen = { hash: Buffer.alloc(16), ordinal: 0 };
@@ -46,6 +52,17 @@ it('keeps an excerpt and the reading of a record that was parsed ahead', () => {
   expect(first?.bytes.length).toBeLessThan(100 * KIB);
   expect(first?.reading).toEqual(reading);
   expect(second?.bytes.equals(Buffer.alloc(70 * KIB, 2))).toBe(true);
+});
+
+it('keeps the prefix of a batch with each of its records', () => {
+  const waiting = new WaitingRecords();
+  const prefix = Buffer.from('header ');
+  for (const length of [10, 64 * KIB, 3_000 * KIB]) waiting.add(seen, batchOf(length, 7, undefined, prefix), 0);
+  expect(waiting.takeBatch().map(({ bytes }) => [bytes.subarray(0, 7).toString(), bytes.length])).toEqual([
+    ['header ', 17],
+    ['header ', 64 * KIB + 7],
+    ['header ', 3_000 * KIB + 7],
+  ]);
 });
 
 it('is full at 128 records or a mebibyte', () => {
