@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { KeyIndex } from '../../src/bytes/key-index.ts';
+import { KeyIndex } from '../../src/compact/key-index.ts';
 
 const hashOf = (n: number): Buffer => createHash('sha1').update(String(n)).digest().subarray(0, 16);
 

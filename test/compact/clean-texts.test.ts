@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
-import { type CleanTexts, CleanTextsWriter } from '../../src/bytes/clean-texts.ts';
-import { Utf8Writer } from '../../src/bytes/utf8-writer.ts';
+import { type CleanTexts, CleanTextsWriter } from '../../src/compact/clean-texts.ts';
+import { Utf8Writer } from '../../src/compact/utf8-writer.ts';
 import { removeIllegalCharacters } from '../../src/posting/xml-characters.ts';
 
 const writer = new CleanTextsWriter();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_ORDINAL, RecordIndex, RecordMark } from '../../src/bytes/record-index.ts';
+import { MAX_ORDINAL, RecordIndex, RecordMark } from '../../src/compact/record-index.ts';
 
 const hashOf = (text: string): Buffer => createHash('sha1').update(text).digest().subarray(0, 16);
 const marks = fc.constantFrom(RecordMark.mapped, RecordMark.superseding, RecordMark.open);
