@@ -1,6 +1,7 @@
 // Migration: a database of an earlier version gets the schema of a new one. One of an unsupported earlier version, or of a newer
 // one, is refused with instructions.
-import { readFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
@@ -30,12 +31,48 @@ it('migrates an empty database once, even with several processes at a time', asy
     { name: '0002_messages.sql' },
     { name: '0003_source_version.sql' },
     { name: '0004_skipped.sql' },
+    { name: '0005_record_number.sql' },
+    { name: '0006_feed_warnings.sql' },
+    { name: '0007_detail.sql' },
+    { name: '0008_detail_record.sql' },
+    { name: '0009_hold_reason.sql' },
+    { name: '0010_unlisted_detail.sql' },
+    { name: '0011_failed_detail.sql' },
+    { name: '0012_counted_states.sql' },
+    { name: '0013_review_entry.sql' },
+    { name: '0014_alerts.sql' },
+    { name: '0015_bulk_action.sql' },
+    { name: '0016_posting_events.sql' },
+    { name: '0017_unplanned_detail.sql' },
+    { name: '0018_web.sql' },
   ]);
   // Compressed as the schema specifies or not at all, never with the server's default.
   const fields = JSON.stringify({ description: `<p>${'work – '.repeat(5_000)}</p>` });
   await db.query(`insert into document (feed, key, fields) values ('acme', 'a', $1)`, [fields]);
   const [stored] = await db.query('select pg_column_compression(fields) as how from document');
   expect([null, 'lz4']).toContain(stored?.how);
+});
+
+it('waits for running processes without a deadlock, whichever tables they use first', async () => {
+  await migrate(database.url);
+  const folder = await mkdtemp(join(tmpdir(), 'jobmirror-migrations-'));
+  await cp(join(packageRoot, 'src', 'store', 'migrations'), folder, { recursive: true });
+  await writeFile(
+    join(folder, '9999_next.sql'),
+    'alter table change add column next integer; alter table mapping add column next integer;',
+  );
+  const running = await db.session();
+  await running.query('begin');
+  await running.query('lock table mapping in row exclusive mode');
+  const migrated = migrate(database.url, folder);
+  const waiting = `select from pg_locks where not granted and relation = 'mapping'::regclass`;
+  await expect.poll(async () => (await db.query(waiting)).length, { timeout: 10_000 }).toBe(1);
+  await running.query('lock table change in row exclusive mode');
+  await running.query('commit');
+  await migrated;
+  expect(await db.query('select next from change union all select next from mapping')).toEqual([]);
+  await running.end();
+  await rm(folder, { recursive: true });
 });
 
 it('keeps the texts of a database from before messages had actions', async () => {
@@ -89,16 +126,16 @@ it.each([
   if (edit !== undefined) await db.query(edit);
   const names = Object.keys(made.validators);
   await db.query(
-    `insert into feed_state (feed, site, key_rule, hold_reason, ${names.join(', ')})
-     values ('acme', 'board', 'rule', 'empty', ${names.map((_, at) => `$${at + 1}`).join(', ')})`,
+    `insert into feed_state (feed, site, key_rule, ${names.join(', ')})
+     values ('acme', 'board', 'rule', ${names.map((_, at) => `$${at + 1}`).join(', ')})`,
     Object.values(made.validators),
   );
   await db.query(
     `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('acme', 'a', 'board', '7', '', '')`,
   );
   await migrate(database.url);
-  expect(await db.query('select feed, site, key_rule, hold_reason, source_version from feed_state')).toEqual([
-    { feed: 'acme', site: 'board', key_rule: 'rule', hold_reason: 'empty', source_version: made.version },
+  expect(await db.query('select feed, site, key_rule, source_version from feed_state')).toEqual([
+    { feed: 'acme', site: 'board', key_rule: 'rule', source_version: made.version },
   ]);
   expect(await db.query('select feed, key, site_job_id from mapping')).toEqual([
     { feed: 'acme', key: 'a', site_job_id: '7' },

@@ -2,7 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../../config/package-root.ts';
-import { openDatabase, type Queryable } from './database.ts';
+import { pause } from '../../flow/pause.ts';
+import { type Database, openDatabase, type Queryable } from './database.ts';
+import { TableInUseError, takeTables } from './take-tables.ts';
 
 const folder = join(packageRoot, 'src', 'store', 'migrations');
 const LOCK = 5_206_114_901;
@@ -12,38 +14,65 @@ const FROM_DEVELOPMENT =
   'this database was made by a development version of jobmirror: write its mappings to a file with the former version ' +
   '(`mappings export`), give this version an empty database, and read them there (`mappings import`)';
 
+/** A migration waits for longer transactions than this only if somebody tries again. */
+const TRY_FOR_MS = 10 * 60_000;
+const TRY_EVERY_MS = 200;
+
 /**
- * Applies the missing migrations; safe to call from several processes at once.
+ * Applies the missing migrations; safe to call from several processes at once, and while older ones run.
  * Throws if the database was migrated by a newer version than this one.
  */
-export async function migrate(databaseUrl: string): Promise<void> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+export async function migrate(databaseUrl: string, migrations = folder): Promise<void> {
+  const files = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).sort();
   const database = openDatabase(databaseUrl, { max: 1 });
   try {
     // If nothing is missing, reading is enough, which also works on a read-only server.
     if (await isUpToDate(database, files)) return;
-    await database.transaction(async (tx) => {
-      await tx.query('select pg_advisory_xact_lock($1)', [LOCK]);
-      await tx.query(
-        'create table if not exists migration (name text primary key, applied_at timestamptz not null default now())',
-      );
-      const applied = new Set((await tx.query<{ name: string }>('select name from migration')).map((row) => row.name));
-      const unknown = [...applied].filter((name) => !files.includes(name));
-      if (unknown.includes(DEVELOPMENT_SCHEMA)) throw new Error(FROM_DEVELOPMENT);
-      if (unknown.length > 0) {
-        throw new Error(
-          `the database has migrations that this version does not know (${unknown.join(', ')}): update jobmirror`,
-        );
-      }
-      for (const name of files.filter((file) => !applied.has(file))) {
-        await tx.query(await readFile(join(folder, name), 'utf8'));
-        await tx.query('insert into migration (name) values ($1)', [name]);
-      }
-    });
+    const texts = new Map<string, string>();
+    for (const name of files) texts.set(name, await readFile(join(migrations, name), 'utf8'));
+    await applyMissing(database, texts);
   } finally {
     await database.close();
   }
 }
+
+/** Tries until no running process uses any of the tables. */
+async function applyMissing(database: Database, texts: ReadonlyMap<string, string>): Promise<void> {
+  const until = performance.now() + TRY_FOR_MS;
+  for (let busy: string | undefined; ; ) {
+    try {
+      return await database.transaction((tx) => applyAtOnce(tx, texts, busy));
+    } catch (error) {
+      if (!(error instanceof TableInUseError) || performance.now() > until) throw error;
+      busy = error.table;
+      await pause(TRY_EVERY_MS);
+    }
+  }
+}
+
+async function applyAtOnce(tx: Queryable, texts: ReadonlyMap<string, string>, busy: string | undefined): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1)', [LOCK]);
+  await tx.query(
+    'create table if not exists migration (name text primary key, applied_at timestamptz not null default now())',
+  );
+  const applied = new Set((await tx.query<{ name: string }>('select name from migration')).map((row) => row.name));
+  const unknown = [...applied].filter((name) => !texts.has(name));
+  if (unknown.includes(DEVELOPMENT_SCHEMA)) throw new Error(FROM_DEVELOPMENT);
+  if (unknown.length > 0) {
+    throw new Error(
+      `the database has migrations that this version does not know (${unknown.join(', ')}): update jobmirror`,
+    );
+  }
+  const tables = [...texts].flatMap(([name, text]) => (applied.has(name) ? tablesOf(text) : []));
+  await takeTables(tx, tables, busy);
+  for (const [name, text] of texts) {
+    if (applied.has(name)) continue;
+    await tx.query(text);
+    await tx.query('insert into migration (name) values ($1)', [name]);
+  }
+}
+
+const tablesOf = (text: string): string[] => [...text.matchAll(/^create table (\w+)/gm)].map(([, name = '']) => name);
 
 async function isUpToDate(db: Queryable, files: readonly string[]): Promise<boolean> {
   const [table] = await db.query<{ known: boolean }>(`select to_regclass('migration') is not null as known`);
