@@ -66,6 +66,9 @@ interface JobRow {
   readonly updated_at: Date;
 }
 
+/** A page without jobs is one row, which has their number only. */
+type ListedRow = { readonly total: number } & (JobRow | { readonly id: null });
+
 const COLUMNS = 'id, owner_id, state, fields, created_at, updated_at';
 
 const toJob = (row: JobRow): Job => ({
@@ -148,16 +151,15 @@ export function openJobs(pool: Pool): JobStore {
     async list(filter, offset, limit) {
       const where = `where ($1::text is null or state = $1) and ($2::integer is null or owner_id = $2)
         and ($3::text is null or fields->>'number' = $3 or strpos(lower(fields->>'title'), lower($3)) > 0)`;
-      const values = [filter.state ?? null, filter.ownerId ?? null, filter.search ?? null];
-      const { rows } = await pool.query<JobRow>(
-        `select ${COLUMNS} from sandbox.job ${where} order by sequence desc offset $4 limit $5`,
-        [...values, offset, limit],
+      // One statement, so that the jobs and their number are from one moment.
+      const { rows } = await pool.query<ListedRow>(
+        `select page.*, (select count(*)::integer from sandbox.job ${where}) as total
+         from (select) as one left join
+           (select sequence, ${COLUMNS} from sandbox.job ${where} order by sequence desc offset $4 limit $5) as page on true
+         order by page.sequence desc`,
+        [filter.state ?? null, filter.ownerId ?? null, filter.search ?? null, offset, limit],
       );
-      const counted = await pool.query<{ total: number }>(
-        `select count(*)::integer as total from sandbox.job ${where}`,
-        values,
-      );
-      return { jobs: rows.map(toJob), total: counted.rows[0]?.total ?? 0 };
+      return { jobs: rows.flatMap((row) => (row.id === null ? [] : toJob(row))), total: rows[0]?.total ?? 0 };
     },
 
     async countByState() {
