@@ -1,4 +1,4 @@
-// ConditionGroups on a record: which alternative of a field applies, and which records are not postings.
+// Conditions on a record: which alternative of a field applies, and which records are not postings.
 
 import { compilePattern } from './pattern.ts';
 import type { RecordTree } from './posting.ts';

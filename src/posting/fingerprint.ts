@@ -1,17 +1,17 @@
 // Digests of everything that decides how records are read: same digest and same record, same posting.
 import { hash } from 'node:crypto';
+import type { FieldMapping } from './field-mapping.ts';
 import { HASH_BYTES } from './hash.ts';
-import type { MappingSpec } from './mapping.ts';
 
 /**
  * Increment this with every change in `src/posting` that makes any record yield other fields, notes or problems: a
  * transform, a rule, the meaning of a path. Otherwise unchanged records keep the results of the old code. An increment
  * makes the next pull of each feed parse every record again; postings with the same content are not sent again.
  */
-const CODE_VERSION = 2;
+const CODE_VERSION = 3;
 
 /** Hex digest of the whole specification, independent of the order of its names. */
-export function fingerprintOf(spec: MappingSpec): string {
+export function fingerprintOf(spec: FieldMapping): string {
   return hash('sha256', `${CODE_VERSION} ${JSON.stringify(spec, sortNames)}`, 'hex');
 }
 
@@ -31,12 +31,19 @@ export interface RecordReading {
   readonly lenient?: boolean;
   /** How a table is laid out. */
   readonly table?: object;
+  /** Which script of a page holds the records. */
+  readonly script?: object;
+  /** How the details of postings are requested and read, if they are. */
+  readonly details?: object;
 }
 
 /** Sixteen bytes that identify one way of reading records. */
-export function interpretationOf({ fingerprint, format, recordPath, encoding, lenient, table }: RecordReading): Buffer {
+export function interpretationOf({ fingerprint, format, recordPath, encoding, ...reading }: RecordReading): Buffer {
+  const { lenient, table, script, details } = reading;
   const parts = [fingerprint, format, recordPath, encoding ?? null, lenient === true];
-  if (table !== undefined) parts.push(JSON.stringify(table, sortNames));
+  for (const settings of [table, script, details && { details }]) {
+    if (settings !== undefined) parts.push(JSON.stringify(settings, sortNames));
+  }
   return hash('sha256', JSON.stringify(parts), 'buffer').subarray(0, HASH_BYTES);
 }
 

@@ -36,6 +36,16 @@ export function interpretedHash(hashes: Buffer, at: number, interpretation: Buff
   return own;
 }
 
+/**
+ * What the stored hash of a record is XORed with for one of its places. The hash of the last place tells that there are no more,
+ * so a record's hash alone leads to all of its places; that of an only place is the record's own.
+ * @param place its number, from 0
+ */
+export function placeMask(place: number, isLast: boolean): Buffer {
+  if (place === 0 && isLast) return Buffer.alloc(HASH_BYTES);
+  return hash('sha256', `place ${place}${isLast ? ', the last' : ''}`, 'buffer').subarray(0, HASH_BYTES);
+}
+
 /** XORs the hash at `at` in `hashes` with another one. */
 export function xorHash(hashes: Buffer, at: number, other: Buffer): void {
   for (let byte = 0; byte < HASH_BYTES; byte++) {

@@ -15,8 +15,16 @@ export type PostingKey = Branded<'PostingKey'>;
 /** The identifier that the site assigned to a job. It is only used in URL paths, percent-encoded. */
 export type SiteJobId = Branded<'SiteJobId'>;
 
+/** Names one posting, for example in a queue job. */
+export interface PostingRef {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+}
+
 /** Keys are index entries in the database, whose rows hold at most 2,704 bytes; 500 characters of four bytes fit. */
 export const MAX_KEY_LENGTH = 500;
+/** Of these, the place of a posting takes at most so many. */
+export const PLACE_KEY_LENGTH = 100;
 
 export const feedName = (text: string): FeedName => text as FeedName;
 export const siteName = (text: string): SiteName => text as SiteName;

@@ -1,7 +1,10 @@
 // Reads a posting key from the texts at the key's paths, or explains why the record has none.
-import { MAX_KEY_LENGTH, type PostingKey, postingKey } from './identifiers.ts';
-import type { KeyRule } from './mapping.ts';
+
+import type { KeyRule, KeyShape } from './field-mapping.ts';
+import { MAX_KEY_LENGTH, PLACE_KEY_LENGTH, type PostingKey, postingKey } from './identifiers.ts';
+import { compilePattern } from './pattern.ts';
 import type { Problem, RecordTree } from './posting.ts';
+import { withoutTracking } from './tracking-parameters.ts';
 import { compileSource } from './value-source.ts';
 import { excerpt } from './xml-characters.ts';
 
@@ -10,16 +13,41 @@ export type KeyReading =
   | { readonly kind: 'key'; readonly key: PostingKey }
   | { readonly kind: 'no key'; readonly problems: readonly Problem[] };
 
-/** Compiles a key rule into a reader. Throws `MalformedPathError`. */
+/**
+ * Compiles a key rule into a reader; of the key of a record with places, only the last part is missing. Throws
+ * `MalformedPathError` and `MalformedPatternError`.
+ */
 export function compileKey(rule: KeyRule): (record: RecordTree) => KeyReading {
   const parts = rule.paths.map((path) => ({ path, read: compileSource({ kind: 'paths', paths: [path] }) }));
+  const shape = rule.as === undefined ? undefined : compileShape(rule.as);
   return (record) => {
-    const texts = parts.map(({ read }) => read(record));
-    const problems = parts
-      .filter((_, index) => texts[index] === '')
-      .map(({ path }): Problem => ({ message: `the record has no key: no value found at ${path}` }));
+    const found = parts.map(({ read }) => read(record));
+    const texts = shape === undefined ? found : found.map(shape);
+    const problems = parts.flatMap(({ path }, index) =>
+      texts[index] === '' ? [noKey(path, found[index] ?? '', rule.as)] : [],
+    );
     if (problems.length > 0) return { kind: 'no key', problems };
+    if (rule.ofPlaces === true)
+      return checkKey(`${texts.map(escapePart).join('|')}|`, MAX_KEY_LENGTH - PLACE_KEY_LENGTH);
     return checkKey(texts.length === 1 ? (texts[0] ?? '') : texts.map(escapePart).join('|'));
+  };
+}
+
+/** Returns an empty text for one without a key. */
+function compileShape(shape: KeyShape): (text: string) => string {
+  if (shape.kind === 'address') return withoutTracking;
+  const { find, groups } = compilePattern(shape.pattern);
+  return (text) => {
+    const found = find(text);
+    return found.kind === 'match' ? (found.texts[groups === 0 ? 0 : 1] ?? '').trim() : '';
+  };
+}
+
+function noKey(path: string, found: string, shape: KeyShape | undefined): Problem {
+  if (found === '' || shape?.kind !== 'match') return { message: `the record has no key: no value found at ${path}` };
+  return {
+    value: excerpt(found),
+    message: `the record has no key: the text at ${path} does not match ${shape.pattern}; check key_as`,
   };
 }
 
@@ -34,14 +62,13 @@ const UNSTORABLE = /[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u;
 /**
  * A key is taken from the feed verbatim, except for surrounding spaces: `007` is not `7`, `a` is not `A`.
  */
-export function checkKey(text: string): KeyReading {
+export function checkKey(text: string, most = MAX_KEY_LENGTH): KeyReading {
   const key = text.trim();
   const refuse = (message: string): KeyReading => ({ kind: 'no key', problems: [{ value: excerpt(key), message }] });
   if (key === '') return refuse('the key is empty');
   // n characters take n to 2n code units, so count characters only if the length is in that range.
-  const isTooLong =
-    key.length > 2 * MAX_KEY_LENGTH || (key.length > MAX_KEY_LENGTH && [...key].length > MAX_KEY_LENGTH);
-  if (isTooLong) return refuse(`the key is longer than ${MAX_KEY_LENGTH} characters; check the key path`);
+  const isTooLong = key.length > 2 * most || (key.length > most && [...key].length > most);
+  if (isTooLong) return refuse(`the key is longer than ${most} characters; check the key path`);
   if (UNSTORABLE.test(key)) return refuse('the key contains control characters, such as a line break');
   return { kind: 'key', key: postingKey(key) };
 }

@@ -2,10 +2,14 @@
 import type { PostingKey } from './identifiers.ts';
 
 /**
- * One parsed record: a tree of plain objects without prototypes. An element without children or attributes is its text;
- * a repeated element is an array in document order; an attribute `a` has the name `@a`, the text of an element with
- * attributes `#text`. An element with child elements also has its verbatim XML content as `#markup`. Text is never
- * converted: `007`, `1e5` and `0x10` stay strings.
+ * One parsed record: a tree of plain objects without prototypes. Text is never converted: `007`, `1e5` and `0x10` stay
+ * strings.
+ *
+ * - XML: an element without children or attributes is its text; a repeated element is an array in document order; an
+ *   attribute `a` has the name `@a`, the text of an element with attributes `#text`. An element with child elements also
+ *   has its verbatim XML content as `#markup`.
+ * - JSON: numbers keep their text, `true` and `false` are text, a `null` is absent, a list is an array.
+ * - CSV: a column is the text of its cell; columns of one name are an array of their cells.
  */
 export type RecordTree = string | readonly RecordTree[] | { readonly [name: string]: RecordTree };
 
@@ -20,6 +24,8 @@ export interface Problem {
   readonly message: string;
   /** Set on the note that says the record was not well-formed and was repaired before reading. */
   readonly repaired?: true;
+  /** Set on the problem of a field that differs between the places of a posting: it remains until the field is edited. */
+  readonly choose?: true;
 }
 
 /** A record read into fields. Whether it satisfies the known rules of the site is in {@link ReadPosting}. */
@@ -38,13 +44,25 @@ export type ReadPosting<Content = Fields> =
   /** Breaks a rule of the site: rejected before sending. */
   | { readonly kind: 'invalid'; readonly posting: Posting<Content>; readonly problems: readonly Problem[] };
 
+/** A record read into a posting for each of its places. */
+export interface PostingsOfPlaces<Content = Fields> {
+  readonly kind: 'places';
+  /** The record's own key, with which the keys of its postings begin. */
+  readonly key: PostingKey;
+  /** With different keys; at least one. */
+  readonly postings: readonly ReadPosting<Content>[];
+  /** A place could not be read, and may be that of any posting of the record that is not among these. */
+  readonly isUnclear: boolean;
+}
+
 /** The result of reading one record. */
 export type ReadResult =
   | ReadPosting
   /** A rule says that the record is no posting. */
   | { readonly kind: 'skipped' }
-  /** The record has no usable key and becomes one review entry. */
-  | { readonly kind: 'unreadable'; readonly problems: readonly Problem[] };
+  | PostingsOfPlaces
+  /** The record becomes one review entry. `key`: absent, because it has none that is usable, unless its places can't be read. */
+  | { readonly kind: 'unreadable'; readonly problems: readonly Problem[]; readonly key?: PostingKey };
 
 /** Reads records of one feed for one site. Pure: the same tree and fingerprint always give the same result. */
 export interface PostingReader {

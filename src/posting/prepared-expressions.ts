@@ -1,6 +1,6 @@
 // Evaluates the expressions of a mapping before a record is read: JSONata evaluates asynchronously, and reading does not.
 import { compileExpression, type Evaluated } from './expressions.ts';
-import type { MappingSpec } from './mapping.ts';
+import type { FieldMapping } from './field-mapping.ts';
 import type { RecordTree } from './posting.ts';
 
 export interface PreparedExpressions {
@@ -10,7 +10,7 @@ export interface PreparedExpressions {
 }
 
 /** Compiles all expressions of the mapping; `undefined`: it has none. Throws `MalformedExpressionError`. */
-export function prepareExpressions({ fields }: MappingSpec): PreparedExpressions | undefined {
+export function prepareExpressions({ fields }: FieldMapping): PreparedExpressions | undefined {
   const sources = expressionsIn(fields);
   if (sources.length === 0) return undefined;
   const compiled = sources.map((source) => ({ source, evaluate: compileExpression(source) }));
@@ -27,7 +27,7 @@ export function prepareExpressions({ fields }: MappingSpec): PreparedExpressions
   };
 }
 
-const expressionsIn = (fields: MappingSpec['fields']): readonly string[] => [
+const expressionsIn = (fields: FieldMapping['fields']): readonly string[] => [
   ...new Set(
     Object.values(fields)
       .flat()

@@ -1,34 +1,39 @@
 // Compiles a mapping into a reader, which turns each record into a posting with all of its problems.
 
+import { firstPlace, onePlaceOrReview, tooManyPlaces } from './choose-place.ts';
 import { compileConditions } from './conditions.ts';
 import { addProblem, addRefusal, type Draft, hasProblem, newDraft, setField } from './draft.ts';
+import { type PlaceIdentity, postingsOfPlaces } from './each-place.ts';
 import type { Evaluated } from './expressions.ts';
+import type { FieldMapping, FieldRule, FieldRules } from './field-mapping.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { contentHash } from './hash.ts';
 import type { PostingKey } from './identifiers.ts';
-import type { FieldRule, FieldRules, MappingSpec } from './mapping.ts';
 import type { MarkupForm } from './markup.ts';
-import type { Posting, PostingReader, Problem, ReadResult, RecordTree } from './posting.ts';
+import { compilePlaces, MOST_PLACES, type PlacesRule, type ReadPlaces } from './places.ts';
+import type { Posting, PostingReader, Problem, ReadPosting, ReadResult, RecordTree } from './posting.ts';
 import { compileKey } from './posting-key.ts';
 import { type PreparedExpressions, prepareExpressions } from './prepared-expressions.ts';
 import { compileSiteRules } from './site-rules.ts';
 import { compileStateField } from './state-field.ts';
 import { compileStep, type StepContext } from './steps/step.ts';
-import { compilePlaces } from './steps/us-places.ts';
+import { compileUsPlaces } from './steps/us-places.ts';
 import type { ReadState, Transform } from './transforms.ts';
-import { compileStates, type StateTable } from './us-states.ts';
+import { compileStates } from './us-states.ts';
 import { compileSource } from './value-source.ts';
 
 /**
  * Compiles the reader for one feed's records on one site. Throws `MalformedPathError` for an invalid path or template,
  * and an `Error` for a contradictory state table; reading itself never throws.
  */
-export function compileReader(spec: MappingSpec): PostingReader {
+export function compileReader(spec: FieldMapping): PostingReader {
   const isSkipped = spec.skip === undefined ? undefined : compileConditions(spec.skip, 'nothing holds');
   const readKey = compileKey(spec.key);
   const readState = compileStateField(spec.stateField, spec.states);
   const expressions = prepareExpressions(spec);
-  const placeOf = lazyPlaces(spec.states);
+  const placeOf = lazyUsPlaces(spec);
+  const identity = spec.places?.use === 'each' ? identityOf(spec, spec.places) : undefined;
+  const treesOf = spec.places === undefined ? undefined : rememberLast(compilePlaces(spec.places));
   const fields = Object.entries(spec.fields).map(([name, rules]) =>
     compileField({ field: name, placeOf, expressions }, rules, readState),
   );
@@ -44,16 +49,41 @@ export function compileReader(spec: MappingSpec): PostingReader {
       : ({ kind: 'invalid', posting, problems: draft.problems } as const);
   };
 
+  const readFields = (key: PostingKey, record: RecordTree): ReadPosting => {
+    const draft = newDraft();
+    for (const field of fields) field.read(record, draft);
+    return finish(key, draft);
+  };
+
+  const readPlaces = (key: PostingKey, record: RecordTree, { path, use }: PlacesRule): ReadResult => {
+    const trees = treesOf?.(record) ?? [];
+    if (identity !== undefined) {
+      // The postings of a record whose places are not read can't be told apart.
+      if (trees.length > MOST_PLACES) return { kind: 'unreadable', problems: [{ message: tooManyPlaces(path) }], key };
+      return postingsOfPlaces(key, readEach(key, trees.length === 0 ? [record] : trees), identity);
+    }
+    if (trees.length <= 1) return readFields(key, trees[0] ?? record);
+    if (trees.length > MOST_PLACES) {
+      const problems = [{ field: spec.stateField.name, message: tooManyPlaces(path) }];
+      return { kind: 'invalid', posting: readFields(key, record).posting, problems };
+    }
+    const readings = readEach(key, trees);
+    return use === 'first' ? firstPlace(readings, spec.stateField.name) : onePlaceOrReview([...readings]);
+  };
+
+  /** Lazily: most records have a valid place among the first ones. */
+  function* readEach(key: PostingKey, trees: readonly RecordTree[]): Generator<ReadPosting> {
+    for (const tree of trees) yield readFields(key, tree);
+  }
+
   return {
     fingerprint: fingerprintOf(spec),
-    ...(expressions === undefined ? {} : { prepare: expressions.prepare }),
+    ...(expressions === undefined ? {} : { prepare: prepareAll(expressions, treesOf) }),
     read(record): ReadResult {
       if (isSkipped?.(record)) return { kind: 'skipped' };
       const key = readKey(record);
       if (key.kind === 'no key') return { kind: 'unreadable', problems: key.problems };
-      const draft = newDraft();
-      for (const field of fields) field.read(record, draft);
-      return finish(key.key, draft);
+      return spec.places === undefined ? readFields(key.key, record) : readPlaces(key.key, record, spec.places);
     },
     withFields(posting, edits, problems = []) {
       const draft = newDraft(posting.fields, posting.notes);
@@ -61,7 +91,9 @@ export function compileReader(spec: MappingSpec): PostingReader {
       // Fields that were wrong and were not edited are still wrong.
       const isEdited = (name: string) => Object.hasOwn(edits, name) && edits[name] !== posting.fields[name];
       draft.problems.push(
-        ...problems.filter(({ field }) => field !== undefined && shaped.has(field) && !isEdited(field)),
+        ...problems.filter(
+          ({ field, choose }) => field !== undefined && (choose === true || shaped.has(field)) && !isEdited(field),
+        ),
       );
       for (const field of fields) field.check(draft);
       return finish(posting.key, draft);
@@ -69,11 +101,32 @@ export function compileReader(spec: MappingSpec): PostingReader {
   };
 }
 
+function identityOf({ stateField, states }: FieldMapping, { fields = [] }: PlacesRule): PlaceIdentity {
+  return { fields, stateField: stateField.name, findState: compileStates(states) };
+}
+
+/** The trees of the last record are kept: its expressions are evaluated before it is read, for each tree. */
+function rememberLast(treesOf: ReadPlaces): ReadPlaces {
+  let last: { readonly record: RecordTree; readonly trees: readonly RecordTree[] } | undefined;
+  return (record) => {
+    if (last?.record !== record) last = { record, trees: treesOf(record) };
+    return last.trees;
+  };
+}
+
+const prepareAll =
+  ({ prepare }: PreparedExpressions, treesOf: ReadPlaces | undefined): PreparedExpressions['prepare'] =>
+  async (record) => {
+    await prepare(record);
+    const trees = treesOf?.(record) ?? [];
+    if (trees.length <= MOST_PLACES) for (const tree of trees) await prepare(tree);
+  };
+
 /** Compiled with the first place: few mappings have any. */
-function lazyPlaces(states: StateTable): StepContext['placeOf'] {
+function lazyUsPlaces({ states, foreignCities }: FieldMapping): StepContext['placeOf'] {
   let placeOf: StepContext['placeOf'] | undefined;
   return (text) => {
-    placeOf ??= compilePlaces(states, compileStates(states));
+    placeOf ??= compileUsPlaces(states, compileStates(states), foreignCities);
     return placeOf(text);
   };
 }

@@ -1,6 +1,6 @@
 // Checks a draft against the site's rules for every job: a valid state, required fields, lengths, field names.
 import { addProblem, addRefusal, type Draft, hasProblem, setField } from './draft.ts';
-import type { MappingSpec } from './mapping.ts';
+import type { FieldMapping } from './field-mapping.ts';
 import type { ReadState } from './transforms.ts';
 import { excerpt } from './xml-characters.ts';
 
@@ -8,7 +8,7 @@ import { excerpt } from './xml-characters.ts';
 export const FIELD_NAME = /^(?!xml)[A-Za-z][A-Za-z0-9_.-]{0,99}$/i;
 
 /** Compiles the check. It normalises the state for the site and adds a problem for each field that breaks a rule. */
-export function compileSiteRules(spec: MappingSpec, readState: ReadState): (draft: Draft) => void {
+export function compileSiteRules(spec: FieldMapping, readState: ReadState): (draft: Draft) => void {
   const { stateField, maxLengths } = spec;
   const required = spec.requiredFields.filter((field) => field !== stateField.name);
   const validNames = new Set(Object.keys(spec.fields).filter((field) => FIELD_NAME.test(field)));

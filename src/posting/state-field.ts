@@ -1,5 +1,5 @@
 // Converts any spelling of a U.S. state to the value that the site accepts, or explains why it is refused.
-import type { StateField } from './mapping.ts';
+import type { StateField } from './field-mapping.ts';
 import { accepted, type ReadState, refused } from './transforms.ts';
 import { compileStates, type StateGroup, type StateTable } from './us-states.ts';
 

@@ -67,10 +67,10 @@ function fold(text: string): string {
     .toLowerCase();
 }
 
+/** Templates may add the country to a state that has it already: "US-MA, US". */
 function withoutCountry(folded: string, countries: readonly string[]): string {
-  for (const country of countries) {
-    if (folded.startsWith(`${country} `)) return folded.slice(country.length + 1);
-    if (folded.endsWith(` ${country}`)) return folded.slice(0, -country.length - 1);
-  }
-  return folded;
+  const before = countries.find((country) => folded.startsWith(`${country} `));
+  const rest = before === undefined ? folded : folded.slice(before.length + 1);
+  const after = countries.find((country) => rest.endsWith(` ${country}`));
+  return after === undefined ? rest : rest.slice(0, -after.length - 1);
 }

@@ -90,23 +90,38 @@ function textsBelow(path: ValuePath, depth: number, tree: RecordTree, form: Mark
 /** The elements at a path, in document order. Lists on the way are passed through. */
 export function elementsAt(path: ValuePath, record: RecordTree): readonly RecordTree[] {
   let found: readonly RecordTree[] = elementsOf(record);
-  for (const { name, conditions } of path) {
-    found = found.flatMap((tree) => childrenOf(tree, name));
-    if (conditions.length > 0) found = found.filter((tree) => conditions.every((condition) => holds(condition, tree)));
+  for (const step of path) {
+    found = found.flatMap((tree) => childrenOf(tree, step.name));
+    if (step.conditions.length > 0) found = found.filter((tree) => holdsConditions(step, tree));
   }
   return found;
 }
+
+/** Whether everything at `inner` is certainly at `outer`, or within it. */
+export const covers = (outer: ValuePath, inner: ValuePath): boolean =>
+  outer.length <= inner.length &&
+  outer.every(({ name, conditions }, at) => {
+    const step = inner[at];
+    const isName = name === step?.name || (name === '*' && step?.name.startsWith('@') === false);
+    return isName && (conditions.length === 0 || JSON.stringify(conditions) === JSON.stringify(step?.conditions));
+  });
 
 const elementsOf = (tree: RecordTree): readonly RecordTree[] => (isList(tree) ? flatten(tree) : [tree]);
 
 function childrenOf(tree: RecordTree, name: string): readonly RecordTree[] {
   if (typeof tree === 'string' || isList(tree)) return [];
-  const child = Object.hasOwn(tree, name) ? tree[name] : undefined;
-  if (child !== undefined) return elementsOf(child);
-  return Object.keys(tree)
-    .filter((key) => (name === '*' ? isElementName(key) : isPrefixed(key, name)))
-    .flatMap((key) => elementsOf(tree[key] ?? ''));
+  return namesAt(tree, name).flatMap((key) => elementsOf(tree[key] ?? ''));
 }
+
+/** The names of an element's children that a step of a path with this name leads to. */
+export function namesAt(tree: { readonly [name: string]: RecordTree }, name: string): readonly string[] {
+  if (Object.hasOwn(tree, name)) return [name];
+  return Object.keys(tree).filter((key) => (name === '*' ? isElementName(key) : isPrefixed(key, name)));
+}
+
+/** Whether all conditions of a step hold for an element that it leads to. */
+export const holdsConditions = (step: Step | undefined, tree: RecordTree): boolean =>
+  step === undefined || step.conditions.every((condition) => holds(condition, tree));
 
 const holds = ({ path, value }: Step['conditions'][number], tree: RecordTree): boolean =>
   textsAt(path, tree).some((text) => text.trim() === value);

@@ -1,5 +1,5 @@
 // Compiles the configured source of a value into a function from record to text.
-import type { TextSection, ValueSource } from './mapping.ts';
+import type { TextSection, ValueSource } from './field-mapping.ts';
 import type { MarkupForm } from './markup.ts';
 import type { RecordTree } from './posting.ts';
 import { elementsAt, MalformedPathError, parseValuePath, textsAt } from './value-path.ts';

@@ -1,6 +1,6 @@
 // A field with several rules: which one is used, and what is checked again when a reviewer edits the posting.
 import { describe, expect, test } from 'vitest';
-import type { FieldRule } from '../../src/posting/mapping.ts';
+import type { FieldRule } from '../../src/posting/field-mapping.ts';
 import { compileReader } from '../../src/posting/reader.ts';
 import { fromPaths, sampleSpec } from './sample-spec.ts';
 

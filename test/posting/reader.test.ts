@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { FieldMapping, FieldRule } from '../../src/posting/field-mapping.ts';
 import { interpretationOf } from '../../src/posting/fingerprint.ts';
 import { contentHash } from '../../src/posting/hash.ts';
-import type { FieldRule, MappingSpec } from '../../src/posting/mapping.ts';
 import type { Posting, RecordTree } from '../../src/posting/posting.ts';
 import { compileReader } from '../../src/posting/reader.ts';
 import { MalformedPathError } from '../../src/posting/value-path.ts';
@@ -12,7 +12,7 @@ import { fromPaths, sampleSpec, stateTable } from './sample-spec.ts';
 
 const nurse = { id: '007', title: 'Nurse', state: 'MA' };
 
-function read(record: RecordTree, changes: Partial<MappingSpec> = {}) {
+function read(record: RecordTree, changes: Partial<FieldMapping> = {}) {
   return compileReader(sampleSpec(changes)).read(record);
 }
 
@@ -244,7 +244,7 @@ test('any tree gives a result, and the same one each time', () => {
 test('names that are dangerous in plain objects are harmless as fields', () => {
   const { fields } = JSON.parse(
     '{"fields": {"__proto__": {"source": {"kind": "constant", "value": "x"}, "as": []}}}',
-  ) as MappingSpec;
+  ) as FieldMapping;
   const result = read(nurse, {
     fields: { ...sampleSpec().fields, ...fields },
     requiredFields: ['title', 'constructor'],
@@ -311,7 +311,7 @@ describe('withFields', () => {
 });
 
 describe('the fingerprint', () => {
-  const fingerprintOf = (changes: Partial<MappingSpec> = {}) => compileReader(sampleSpec(changes)).fingerprint;
+  const fingerprintOf = (changes: Partial<FieldMapping> = {}) => compileReader(sampleSpec(changes)).fingerprint;
 
   test('does not depend on the order of names', () => {
     const { fields } = sampleSpec();
@@ -319,7 +319,7 @@ describe('the fingerprint', () => {
     expect(fingerprintOf({ fields: reversed })).toBe(fingerprintOf());
   });
 
-  const changes: [name: string, change: Partial<MappingSpec>][] = [
+  const changes: [name: string, change: Partial<FieldMapping>][] = [
     ['the key', { key: { paths: ['@id'] } }],
     ['a path', { fields: { ...sampleSpec().fields, title: fromPaths('name') } }],
     ['the order of paths', { fields: { ...sampleSpec().fields, title: fromPaths(['a', 'title']) } }],

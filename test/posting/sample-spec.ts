@@ -1,6 +1,6 @@
 // A minimal mapping that tests modify as needed.
 import { stateTable as loadStateTable } from '../../src/config/load-us-states.ts';
-import type { FieldRule, MappingSpec } from '../../src/posting/mapping.ts';
+import type { FieldMapping, FieldRule } from '../../src/posting/field-mapping.ts';
 import type { TransformName } from '../../src/posting/transforms.ts';
 
 export const stateTable = loadStateTable();
@@ -11,7 +11,7 @@ export const fromPaths = (paths: string | readonly string[], ...as: readonly Tra
   as,
 });
 
-export function sampleSpec(changes: Partial<MappingSpec> = {}): MappingSpec {
+export function sampleSpec(changes: Partial<FieldMapping> = {}): FieldMapping {
   return {
     key: { paths: ['id'] },
     fields: { title: fromPaths('title'), 'location-state': fromPaths('state', 'us_state') },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StateField } from '../../src/posting/mapping.ts';
+import type { StateField } from '../../src/posting/field-mapping.ts';
 import { compileStateField } from '../../src/posting/state-field.ts';
 import { compileStates, STATE_GROUPS } from '../../src/posting/us-states.ts';
 import { stateTable } from './sample-spec.ts';
@@ -32,6 +32,8 @@ describe('accepted spellings', () => {
     ['Mass.', 'Massachusetts'],
     ['US-MA', 'Massachusetts'],
     ['us_ma', 'Massachusetts'],
+    ['US-MA, US', 'Massachusetts'],
+    ['USA - Texas, United States', 'Texas'],
     ['  massachusetts ', 'Massachusetts'],
     ['MASSACHUSETTS', 'Massachusetts'],
     ['Massachusetts, USA', 'Massachusetts'],

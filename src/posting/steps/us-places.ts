@@ -1,5 +1,6 @@
 // Takes city and state out of a place as feeds write it: "Tallahassee, FL", "WA - Seattle", "Florida (Remote)".
 import type { StateFinder, StateTable, UsState } from '../us-states.ts';
+import { compileForeignCities, type ForeignCities, type IsForeign } from './foreign-cities.ts';
 
 export type UsPlace =
   /** `city` is absent if the text names only a state. */
@@ -21,15 +22,32 @@ const DISTRICT = /\b(?:county|parish|borough|metro|metropolitan|area|region|town
 /** Provinces of Canada, whose places end in "CA". */
 const PROVINCES = new Set('AB BC MB NB NL NS NT NU ON PE QC SK YT'.split(' '));
 
-/** Compiles the reader of places. */
-export function compilePlaces(table: StateTable, findState: StateFinder): (text: string) => UsPlace {
+/** Codes of states that are also codes of countries (ISO 3166-1): "DE", "IN". */
+const COUNTRY_CODES = new Set(
+  'AL AR AZ CA CO DE GA ID IL IN KY LA MA MD ME MN MO MS MT NC NE PA SC SD TN VA'.split(' '),
+);
+const REGION_CODE = /^[A-Z]{2,3}$/;
+
+/**
+ * Compiles the reader of places. @param foreignCities by the abbreviation of a state: cities elsewhere that are written
+ * with the same code.
+ */
+export function compileUsPlaces(
+  table: StateTable,
+  findState: StateFinder,
+  foreignCities: ForeignCities = {},
+): (text: string) => UsPlace {
   const countries = new Set(table.countryNames.map(fold));
+  const isForeign = compileForeignCities(foreignCities);
   const cache = new Map<string, UsPlace>();
   return (text) => {
     if (text.length > MAX_LENGTH) return unclear('is too long for a place');
     const known = cache.get(text);
     if (known !== undefined) return known;
-    const place = placeOf(partsOf(text, countries), findState);
+    const parts = partsOf(text);
+    const own = parts.filter((part) => !countries.has(fold(part)));
+    const isInUs = own.length < parts.length;
+    const place = placeOf(own, findState, isInUs ? () => false : isForeign);
     if (cache.size < 1_000) cache.set(text, place);
     return place;
   };
@@ -39,12 +57,12 @@ const fold = (text: string): string => text.replace(/[.\s]/g, '').toLowerCase();
 
 const unclear = (why: string, state?: UsState): UsPlace => ({ kind: 'unclear', why, state });
 
-function partsOf(text: string, countries: ReadonlySet<string>): readonly string[] {
+function partsOf(text: string): readonly string[] {
   return text
     .replace(CODED, (code) => code.replaceAll('-', ', '))
     .split(SEPARATOR)
     .map((part) => part.replace(WORK_MODE, ' ').replace(/\s+/g, ' ').trim().replace(POSTAL_CODE, '').trim())
-    .filter((part) => part !== '' && !countries.has(fold(part)));
+    .filter((part) => part !== '');
 }
 
 interface Part {
@@ -52,7 +70,7 @@ interface Part {
   readonly state: UsState | undefined;
 }
 
-function placeOf(texts: readonly string[], findState: StateFinder): UsPlace {
+function placeOf(texts: readonly string[], findState: StateFinder, isForeign: IsForeign): UsPlace {
   const whole = texts.map((text): Part => ({ text, state: findState(text) }));
   const parts = whole.some(({ state }) => state !== undefined)
     ? whole
@@ -63,6 +81,9 @@ function placeOf(texts: readonly string[], findState: StateFinder): UsPlace {
   const [state] = states;
   if (state === undefined) return unclear('names no U.S. state');
   if (others.some((text) => PROVINCES.has(text))) return unclear('may be a place in Canada');
+  if (named.some((part) => isForeign(part, others)) || hasRegionOfCountry(parts)) {
+    return unclear('may be a place outside the United States');
+  }
   if (states.length > 1) return ofTwoStates(named, others);
   // "New York, NY" and "New York, New York": the full name is the city.
   const cities = named.length > 1 ? [state.name, ...others] : others.filter((text) => !DISTRICT.test(text));
@@ -71,6 +92,13 @@ function placeOf(texts: readonly string[], findState: StateFinder): UsPlace {
   }
   if (cities.length > 1 || named.length > 2) return unclear(`names several places in ${state.name}`, state);
   return { kind: 'place', state, city: cities[0] };
+}
+
+/** "Pune, MH, IN": a code that is not a state's, before one that is also a country's. */
+function hasRegionOfCountry(parts: readonly Part[]): boolean {
+  const [region, last] = parts.slice(-2);
+  if (parts.length < 3 || region?.state !== undefined || last?.state === undefined) return false;
+  return REGION_CODE.test(region?.text ?? '') && COUNTRY_CODES.has(last.text);
 }
 
 /** "Washington, DC" is one place. Others, such as "Portland, OR, ME", are left to people. */

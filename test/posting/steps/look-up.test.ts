@@ -1,6 +1,6 @@
 // The step `map`, in a field with other steps, a default and a reviewer's edits.
 import { describe, expect, test } from 'vitest';
-import type { FieldRule } from '../../../src/posting/mapping.ts';
+import type { FieldRule } from '../../../src/posting/field-mapping.ts';
 import { compileReader } from '../../../src/posting/reader.ts';
 import { findContradiction, type LookUpStep } from '../../../src/posting/steps/look-up.ts';
 import { fromPaths, sampleSpec } from '../sample-spec.ts';

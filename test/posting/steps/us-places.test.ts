@@ -1,10 +1,10 @@
 // Places as feeds write them: city and state, or why they are not clear.
 import { expect, test } from 'vitest';
-import { compilePlaces } from '../../../src/posting/steps/us-places.ts';
+import { compileUsPlaces } from '../../../src/posting/steps/us-places.ts';
 import { compileStates } from '../../../src/posting/us-states.ts';
 import { stateTable } from '../sample-spec.ts';
 
-const placeOf = compilePlaces(stateTable, compileStates(stateTable));
+const placeOf = compileUsPlaces(stateTable, compileStates(stateTable));
 
 function shown(text: string): string {
   const place = placeOf(text);
@@ -36,6 +36,8 @@ test.each([
   ['Boston MA 02110', 'Boston | MA'],
   ['Winston-Salem, N.C.', 'Winston-Salem | NC'],
   ['Kansas City, MO', 'Kansas City | MO'],
+  ['Windsor, CA', 'Windsor | CA'],
+  ['Salem, IN', 'Salem | IN'],
   ['Brooklyn, Kings County, NY', 'Brooklyn | NY'],
   ['St. Louis, Mo.', 'St. Louis | MO'],
   ['Denver, Colorado or remote', 'names no U.S. state'],

@@ -1,15 +1,19 @@
-// Types of a mapping: how the configuration wants a feed's records read for a site, as plain data.
+// Types of a field mapping: how the configuration wants a feed's records read for a site, as plain data.
 import type { ConditionGroups } from './conditions.ts';
+import type { PlacesRule } from './places.ts';
+import type { ForeignCities } from './steps/foreign-cities.ts';
 import type { FieldStep } from './steps/step.ts';
 import type { StateGroup, StateTable } from './us-states.ts';
 
 /**
  * Everything that decides how records become postings. It is plain data because its hash is the mapping's fingerprint.
  */
-export interface MappingSpec {
+export interface FieldMapping {
   readonly key: KeyRule;
   /** Records of which these conditions hold are no postings. */
   readonly skip?: ConditionGroups;
+  /** What becomes of records with several places; absent: the paths of the fields decide. */
+  readonly places?: PlacesRule;
   /** Site field → where its value comes from. */
   readonly fields: Readonly<Record<string, FieldRules>>;
   readonly stateField: StateField;
@@ -18,6 +22,8 @@ export interface MappingSpec {
   /** Site field → maximum length in characters. */
   readonly maxLengths: Readonly<Record<string, number>>;
   readonly states: StateTable;
+  /** For `us_place`; absent if no field uses it. */
+  readonly foreignCities?: ForeignCities;
 }
 
 /**
@@ -26,7 +32,14 @@ export interface MappingSpec {
  */
 export interface KeyRule {
   readonly paths: readonly string[];
+  /** What becomes of the texts at the paths; absent: they are the key. */
+  readonly as?: KeyShape;
+  /** Each place of a record has a key of its own, which begins with the record's. */
+  readonly ofPlaces?: true;
 }
+
+/** `address`: without tracking parameters. `match`: the first group of a pattern, or the whole match. */
+export type KeyShape = { readonly kind: 'address' } | { readonly kind: 'match'; readonly pattern: string };
 
 /** One rule, or alternatives: the first one whose conditions hold and that has a value is used. */
 export type FieldRules = FieldRule | readonly FieldRule[];

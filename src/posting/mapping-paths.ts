@@ -1,0 +1,61 @@
+// Lists the paths that a mapping reads values from, each with the setting that names it.
+import type { FieldMapping, FieldRule, ValueSource } from './field-mapping.ts';
+import { parseValuePath, type ValuePath } from './value-path.ts';
+
+export interface MappingPath {
+  /** The site field; `undefined`: it is part of the key. */
+  readonly field: string | undefined;
+  /** As it is written, but relative to the record. */
+  readonly path: string;
+  readonly parsed: ValuePath;
+}
+
+/** All paths of the key and the fields, each once per field; not those of conditions and expressions. */
+export function pathsOf({ key, fields }: Pick<FieldMapping, 'key' | 'fields'>): readonly MappingPath[] {
+  const written = [
+    ...key.paths.map((path) => ({ field: undefined, path })),
+    ...Object.entries(fields).flatMap(([field, rules]) =>
+      [rules].flat().flatMap((rule: FieldRule) => pathsIn(rule.source).map((path) => ({ field, path }))),
+    ),
+  ];
+  const unique = new Map(written.map((one) => [`${one.field ?? ''} ${one.path}`, one]));
+  return [...unique.values()].map((one) => ({ ...one, parsed: parseValuePath(one.path) }));
+}
+
+/**
+ * The paths that may lead into a part of the record, those of conditions included; `undefined` if an expression may read it.
+ * @param part its name.
+ */
+export function pathsInto(part: string, spec: Pick<FieldMapping, 'key' | 'fields' | 'skip' | 'places'>) {
+  const rules = Object.values(spec.fields).flat();
+  if (rules.some(({ source }: FieldRule) => source.kind === 'jsonata' && source.expression.includes(part))) {
+    return undefined;
+  }
+  const conditions = [spec.skip ?? [], ...rules.map(({ when = [] }: FieldRule) => when)].flat(2);
+  const others = [...conditions, ...(spec.places === undefined ? [] : [spec.places])].map(({ path }) => ({
+    field: undefined,
+    path,
+    parsed: parseValuePath(path),
+  }));
+  const into = ({ parsed: [first] }: MappingPath) => first?.name === part || first?.name === '*';
+  return [...pathsOf(spec), ...others].filter(into);
+}
+
+function pathsIn(source: ValueSource): readonly string[] {
+  switch (source.kind) {
+    case 'paths':
+      return source.paths;
+    case 'template':
+      return pathsInTemplate(source.template);
+    case 'sections':
+      return source.sections.flatMap(({ each, templates }) =>
+        templates.flatMap(pathsInTemplate).map((path) => (each === undefined ? path : `${each}/${path}`)),
+      );
+    case 'constant':
+    case 'jsonata':
+      return [];
+  }
+}
+
+const pathsInTemplate = (template: string): readonly string[] =>
+  [...template.matchAll(/\{([^{}]*)\}/g)].map(([, path = '']) => path);

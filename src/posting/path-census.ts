@@ -1,0 +1,102 @@
+// Counts in how many records each path of a mapping has a text, and which paths the records have at all.
+import type { FieldMapping } from './field-mapping.ts';
+import { type MappingPath, pathsOf } from './mapping-paths.ts';
+import { compilePlaces, type ReadPlaces } from './places.ts';
+import type { RecordTree } from './posting.ts';
+import { textsAt } from './value-path.ts';
+
+/** More different paths are not counted: a feed could have a name of its own in every record. */
+const MAX_PATHS = 500;
+const MAX_DEPTH = 8;
+/** Elements of one list that are followed. */
+const MAX_ELEMENTS = 20;
+
+export interface CountedPath extends MappingPath {
+  /** Records with a text there. */
+  readonly records: number;
+  /** Whether any record has it at all, with or without a text. */
+  readonly exists: boolean;
+}
+
+/** Takes samples of the records of one feed. */
+export class PathCensus {
+  records = 0;
+  /** Records with a place at the path of `places`. */
+  placed = 0;
+  readonly #paths: readonly MappingPath[];
+  readonly #filled: number[];
+  readonly #existing = new Set<number>();
+  /** Path in the records → the number of records with a text there. */
+  readonly #found = new Map<string, number>();
+
+  readonly #placesOf: ReadPlaces | undefined;
+
+  constructor(spec: Pick<FieldMapping, 'key' | 'fields' | 'places'>) {
+    this.#placesOf = spec.places && compilePlaces(spec.places);
+    this.#paths = pathsOf(spec);
+    this.#filled = this.#paths.map(() => 0);
+  }
+
+  add(record: RecordTree): void {
+    this.records++;
+    if (this.#placesOf !== undefined && this.#placesOf(record).length > 0) this.placed++;
+    for (const [index, { parsed }] of this.#paths.entries()) {
+      const texts = textsAt(parsed, record);
+      if (texts.length > 0) this.#existing.add(index);
+      if (texts.some((text) => text.trim() !== '')) this.#filled[index] = (this.#filled[index] ?? 0) + 1;
+    }
+    for (const path of textPathsIn(record)) {
+      const count = this.#found.get(path);
+      if (count !== undefined || this.#found.size < MAX_PATHS) this.#found.set(path, (count ?? 0) + 1);
+    }
+  }
+
+  /** The paths of the mapping. */
+  used(): readonly CountedPath[] {
+    return this.#paths.map((path, index) => ({
+      ...path,
+      records: this.#filled[index] ?? 0,
+      exists: this.#existing.has(index),
+    }));
+  }
+
+  /** The paths in the records that have a text, the most frequent first. */
+  found(): readonly { readonly path: string; readonly records: number }[] {
+    return [...this.#found].map(([path, records]) => ({ path, records })).sort((a, b) => b.records - a.records);
+  }
+}
+
+/** The paths of one record that have a text, as a mapping would write them. */
+export function textPathsIn(record: RecordTree): ReadonlySet<string> {
+  const paths = new Set<string>();
+  collect(record, '', 0, paths);
+  return paths;
+}
+
+function collect(tree: RecordTree, path: string, depth: number, paths: Set<string>): void {
+  if (typeof tree === 'string') {
+    if (path !== '' && tree.trim() !== '') paths.add(path);
+    return;
+  }
+  if (isList(tree)) {
+    for (const element of tree.slice(0, MAX_ELEMENTS)) collect(element, path, depth, paths);
+    return;
+  }
+  if (depth >= MAX_DEPTH) return;
+  for (const [name, child] of Object.entries(tree)) {
+    if (name === '#text') collect(child, path, depth, paths);
+    else if (name === '#markup') continue;
+    else collect(child, path === '' ? stepOf(name) : `${path}/${stepOf(name)}`, depth + 1, paths);
+  }
+}
+
+const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);
+
+/** The name without its prefix, which paths need not have; in quotes if it has characters with a meaning in paths. */
+function stepOf(name: string): string {
+  const isAttribute = name.startsWith('@');
+  const local = name.slice(isAttribute ? 1 : 0).replace(/^[^:\s/]+:(?=[^:\s]+$)/, '');
+  if (isAttribute) return `@${local}`;
+  if (!/[/[\]@*={}'"]/.test(local)) return local;
+  return local.includes("'") ? `"${local}"` : `'${local}'`;
+}

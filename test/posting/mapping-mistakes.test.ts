@@ -1,0 +1,129 @@
+// Likely mistakes of a mapping, found in samples of records.
+import { describe, expect, it } from 'vitest';
+import type { FieldRules, ValueSource } from '../../src/posting/field-mapping.ts';
+import { mappingMistakes } from '../../src/posting/mapping-mistakes.ts';
+import { PathCensus } from '../../src/posting/path-census.ts';
+import type { RecordTree } from '../../src/posting/posting.ts';
+
+const from = (...paths: string[]): FieldRules => ({ source: { kind: 'paths', paths }, as: [] });
+const rule = (source: ValueSource): FieldRules => ({ source, as: [] });
+
+const RECORD = {
+  '@id': '7',
+  title: 'Nurse',
+  description: 'Cares',
+  location: { city: 'Salem', state: 'Oregon', note: '' },
+  tags: [{ name: 'a' }, { name: 'b' }],
+  'City/State': 'Salem, Oregon',
+  'hr:level': 'senior',
+};
+
+function mistakes(
+  fields: Readonly<Record<string, FieldRules>>,
+  { key = ['@id'], own, records = [RECORD] }: { key?: string[]; own?: string[]; records?: RecordTree[] } = {},
+): readonly string[] {
+  const census = new PathCensus({ key: { paths: key }, fields });
+  for (const record of records) census.add(record);
+  return mappingMistakes({ fields }, census, new Set(own ?? Object.keys(fields)));
+}
+
+describe('paths that no record has', () => {
+  it.each([
+    ['a mistyped name', from('descripton'), 'did you mean "description"?'],
+    ['another case', from('Title'), 'did you mean "title"?'],
+    ['a name below another element', from('state'), 'did you mean "location/state"?'],
+    ['a wrong element above', from('place/city'), 'did you mean "location/city"?'],
+    ['a name that needs quotes', from("'City/Stat'"), `did you mean "'City/State'"?`],
+    [
+      'a path in a template',
+      rule({ kind: 'template', template: '{location/citty}, {location/state}' }),
+      '"location/city"?',
+    ],
+    [
+      'a path in a section, relative to its element',
+      rule({ kind: 'sections', sections: [{ each: 'tags', templates: ['{nam}'] }], join: ' ' }),
+      'did you mean "tags/name"?',
+    ],
+  ])('%s', (_what, rules, expected) => {
+    const [only, ...others] = mistakes({ field: rules });
+    expect(only).toMatch(/^fields\.field: ".*" is always empty in the only record that was read; /);
+    expect(only).toContain(expected);
+    expect(others).toEqual([]);
+  });
+
+  it('names what the records have if nothing is similar', () => {
+    expect(mistakes({ salary: from('compensation') }, { records: [RECORD, RECORD] })).toEqual([
+      'fields.salary: "compensation" is always empty in the 2 records that were read; ' +
+        `they have "@id", "title", "description", "location/city", "location/state", "tags/name", "'City/State'", "level"`,
+    ]);
+  });
+
+  it('reports the key', () => {
+    expect(mistakes({}, { key: ['id'] })).toEqual([
+      'key: "id" is always empty in the only record that was read; did you mean "@id"?',
+    ]);
+  });
+});
+
+describe('says nothing', () => {
+  it.each([
+    ['about paths with a text', from('title')],
+    ['about elements that are there, but empty', from('location/note')],
+    ['about names without their prefix', from('level')],
+    ['about texts and expressions', rule({ kind: 'constant', value: 'x' })],
+    ['about alternatives of which one has a text', from('headline', 'title')],
+  ])('%s', (_what, rules) => {
+    expect(mistakes({ field: rules })).toEqual([]);
+  });
+
+  it('about what a preset provides for and the feed lacks, unless a name is similar', () => {
+    expect(mistakes({ salary: from('compensation') }, { own: [] })).toEqual([]);
+    expect(mistakes({ text: from('descripton', 'summary') }, { own: [] })).toEqual([
+      'fields.text: "descripton" is always empty in the only record that was read; did you mean "description"?',
+    ]);
+    expect(mistakes({ text: from('descripton', 'title') }, { own: [] })).toEqual([]);
+    // `title` is used already.
+    expect(mistakes({ name: from('title'), other: from('titel') }, { own: [] })).toEqual([]);
+  });
+
+  it('without any record', () => {
+    expect(mistakes({ field: from('nowhere') }, { records: [] })).toEqual([]);
+  });
+});
+
+describe('the path of places', () => {
+  const placeMistakes = (path: string): readonly string[] => {
+    const spec = { key: { paths: ['@id'] }, fields: {}, places: { path, use: 'first' } as const };
+    const census = new PathCensus(spec);
+    census.add(RECORD);
+    return mappingMistakes(spec, census, new Set());
+  };
+
+  it.each(['location', 'tags', 'tags/name', '*/city', 'location[city=Salem]'])('%s has a place', (path) => {
+    expect(placeMistakes(path)).toEqual([]);
+  });
+
+  it.each([
+    ['locations', 'did you mean "location"?'],
+    ['tag/name', 'did you mean "tags/name"?'],
+    ['offices', 'they have "@id", "title"'],
+  ])('%s has none: %s', (path, expected) => {
+    const [only, ...others] = placeMistakes(path);
+    expect(only).toContain(`places.path: "${path}" is always empty in the only record that was read; ${expected}`);
+    expect(others).toEqual([]);
+  });
+});
+
+it('a key that is made of what pages state about themselves', () => {
+  const stated = { page: { address: 'https://acme.example/1', stated: 'true' }, title: 'Nurse' };
+  const requested = { page: { address: 'https://acme.example/1' }, title: 'Nurse' };
+  const fields = { title: from('title') };
+  const key = ['page/address'];
+  expect(mistakes(fields, { key, records: [stated] })).toEqual([
+    expect.stringMatching(
+      /^key: "page\/address" is what pages state .*every job is created again; .*identifier\/value$/,
+    ),
+  ]);
+  expect(mistakes(fields, { key, records: [requested] })).toEqual([]);
+  expect(mistakes(fields, { key: ['title'], records: [stated] })).toEqual([]);
+});
