@@ -16,9 +16,10 @@ export class DocumentEnds {
   readonly #pages: PageRecords[] = [];
   readonly #shortfalls: Shortfall[] = [];
   #further = 0;
+  #advice: string | undefined;
 
   /** Notes the end of a document. @param broken why its bytes broke off, if they did. */
-  add({ name: document, pageOf }: SourceDocument, end: SplitEnd, broken: string | undefined): void {
+  add({ name: document, pageOf, stop }: SourceDocument, end: SplitEnd, broken: string | undefined): void {
     this.#documents++;
     const start = this.#records;
     this.#records += end.records;
@@ -27,7 +28,10 @@ export class DocumentEnds {
       this.#declaredTotal === undefined || end.declaredTotal === undefined
         ? undefined
         : this.#declaredTotal + end.declaredTotal;
+    this.#advice ??= end.advice;
     for (const reason of [broken, end.refusal]) if (reason !== undefined) this.#refuse({ document, reason });
+    // What something else than a feed lacks of one says no more.
+    if (stop !== undefined && end.refusal !== undefined) return;
     for (const reason of end.shortfalls) this.#note({ document, reason });
   }
 
@@ -53,6 +57,7 @@ export class DocumentEnds {
       version: shortfalls.length > 0 ? undefined : version(),
       declaredTotal: this.#declaredTotal,
       ...(this.#pages.length === 0 ? {} : { pages: this.#pages }),
+      ...(this.#records > 0 || this.#advice === undefined ? {} : { advice: this.#advice }),
     };
   }
 

@@ -1,8 +1,8 @@
 // Types of reading a feed: the source, the sink that receives its records, and the result.
 import type { RecordBatch } from './batch/record-batch.ts';
-import type { TableLayout } from './format/format.ts';
+import type { ScriptRule, TableLayout } from './format/format.ts';
 import type { FormatName } from './format/formats.ts';
-import type { SourceConfig } from './source/sources.ts';
+import type { DetailsConfig, SourceConfig } from './source/sources.ts';
 
 /** Where the bytes of a feed come from, how they are read, and their limits. */
 export interface FeedSource {
@@ -16,9 +16,15 @@ export interface FeedSource {
   readonly lenient?: boolean;
   /** For tables: how they are laid out. */
   readonly table?: TableLayout;
+  /** For HTML: the script that holds the records. */
+  readonly script?: ScriptRule;
+  /** For JSON-LD: pages without a posting are complete. */
+  readonly acceptsEmptyPages?: boolean;
   /** Paths from the root of elements or attributes that declare the number of records, if any. */
   readonly totalPaths: readonly string[];
   readonly limits: FeedLimits;
+  /** How the detail of a posting is requested, if its record lacks a part of it. Only for sources over HTTP. */
+  readonly details?: DetailsConfig;
 }
 
 export interface FeedLimits {
@@ -63,6 +69,8 @@ export type FeedReading =
       readonly declaredTotal?: number;
       /** Which records were on which page, if the feed has lists of several pages. */
       readonly pages?: readonly PageRecords[];
+      /** Without records: what the configured path of the records may mean instead, for people. */
+      readonly advice?: string;
     }
   /**
    * Nothing could be read: unreachable, an error status, HTML, not XML, refused. `message` says what happened and what

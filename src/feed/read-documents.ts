@@ -1,5 +1,5 @@
 // Reads the documents of an opened source into records: decompresses, decodes and splits each, within the feed's limits.
-import type { MappingSpec } from '../posting/mapping.ts';
+import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { Splitting } from './batch/splitting.ts';
 import { startSplitting } from './batch/start-splitting.ts';
 import { toUtf8 } from './decode/charset.ts';
@@ -7,6 +7,8 @@ import { decompress } from './decode/gunzip.ts';
 import { bounded, counted, type Size, SizeExceeded } from './decode/size-limits.ts';
 import { DocumentEnds } from './document-ends.ts';
 import type { FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
+import { formatOf } from './format/formats.ts';
+import type { ReadingClock } from './reading-clock.ts';
 import { BrokenOff, type OpenedDocuments, type SourceDocument } from './source/source.ts';
 
 /** Progress of a reading. */
@@ -19,16 +21,27 @@ export interface FeedProgress {
   readonly totalCompressedBytes?: number;
 }
 
+/** Where a record begins. */
+export interface RecordPlace {
+  /** What distinguishes the document from the feed's other documents. */
+  readonly document: string;
+  /** From 1; `undefined` if it is not known. */
+  readonly line: number | undefined;
+}
+
 export interface SplittingContext {
   /** Called after every chunk, and at the end of each document. */
   readonly onProgress?: (progress: FeedProgress) => void;
   /** A feed with more bytes is split in a worker thread; 2 MiB by default if there is more than one core. */
   readonly threadsFromBytes?: number;
   /** The mapping with which that thread also parses records if it has time, for feeds whose records are mostly new. */
-  readonly prefetchMapping?: MappingSpec;
+  readonly prefetchMapping?: FieldMapping;
+  /** Called with the place of each record before the sink receives it. This costs time, and no other thread is used. */
+  readonly onRecord?: (place: RecordPlace) => void;
 }
 
 interface DocumentsContext extends SplittingContext {
+  readonly clock: ReadingClock;
   readonly signal: AbortSignal;
   /** Ends the source, which may be waiting for bytes. */
   stop(): void;
@@ -41,16 +54,20 @@ export async function readDocuments(
   sink: RecordSink,
   context: DocumentsContext,
 ): Promise<Extract<FeedReading, { kind: 'read' | 'failed' }>> {
-  const { format, recordPath, totalPaths, limits, lenient, table } = source;
-  const options = { format, recordPath, totalPaths, maxRecordBytes: limits.maxRecordBytes, lenient, table };
-  const { threadsFromBytes: threadsFrom, prefetchMapping } = context;
-  const splitting = startSplitting(options, sink, { threadsFrom, prefetchMapping });
+  const { format, recordPath, totalPaths, limits, lenient, table, script, acceptsEmptyPages } = source;
+  const { maxRecordBytes } = limits;
+  const options = { format, recordPath, totalPaths, maxRecordBytes, lenient, table, script, acceptsEmptyPages };
+  const { threadsFromBytes: threadsFrom, prefetchMapping, onRecord: onPlace } = context;
+  const onRecord =
+    onPlace === undefined ? undefined : (line: number | undefined) => onPlace({ document: reading.document, line });
+  const splitting = startSplitting(options, sink, { threadsFrom, prefetchMapping, onRecord });
   const reading: Reading = {
     source,
     splitting,
     size: { bytes: 0, compressedBytes: 0 },
     ends: new DocumentEnds(),
     totalCompressedBytes: opened.totalBytes,
+    document: '',
   };
   try {
     await readEach(opened.documents, reading, context);
@@ -67,9 +84,14 @@ interface Reading {
   readonly size: Size;
   readonly ends: DocumentEnds;
   readonly totalCompressedBytes: number | undefined;
+  /** The name of the current one. */
+  document: string;
 }
 
-/** Reads on after a document whose bytes broke off, but not after one that is refused: the source may send no feed at all. */
+/**
+ * Reads on after a document whose bytes broke off, but not after one that is refused: the source may send no feed at all,
+ * unless it is one of several.
+ */
 async function readEach(
   documents: AsyncIterable<SourceDocument>,
   reading: Reading,
@@ -80,7 +102,7 @@ async function readEach(
     for await (const document of documents) {
       const end = await readDocument(document, reading, context);
       broken = end.broken;
-      if (broken === undefined ? end.refused : broken instanceof SizeExceeded) return;
+      if (broken === undefined ? end.refused && document.stop === undefined : broken instanceof SizeExceeded) return;
     }
   } catch (error) {
     const reason = brokenOff(error, context.signal);
@@ -92,9 +114,13 @@ async function readEach(
 /** Returns why the document's bytes broke off, if they did, and whether its content was refused. */
 async function readDocument(
   document: SourceDocument,
-  { source, splitting, size, ends, totalCompressedBytes }: Reading,
-  { onProgress, signal, stop }: DocumentsContext,
+  reading: Reading,
+  { onProgress, signal, stop, clock }: DocumentsContext,
 ): Promise<{ readonly broken: BrokenOff | undefined; readonly refused: boolean }> {
+  const { source, splitting, size, ends, totalCompressedBytes } = reading;
+  reading.document = document.name;
+  const { usesAddress = false, dependsOnTime = false } = formatOf(source.format);
+  if (usesAddress || dependsOnTime) splitting.begin({ address: document.address, time: clock.time });
   const report = () => onProgress?.({ ...size, records: splitting.records, totalCompressedBytes });
   const length = { isProven: document.isEndProven ?? false };
   const unpacked = bounded(decompress(counted(document.chunks, size), length), size, source.limits);
@@ -105,7 +131,7 @@ async function readDocument(
       report();
       if (splitting.refusal !== undefined) {
         // Stop first: leaving the loop ends the source, which may be waiting for bytes.
-        stop();
+        (document.stop ?? stop)();
         break;
       }
     }

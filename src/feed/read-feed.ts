@@ -1,9 +1,12 @@
 // Reads a feed from its source into records, and determines whether the reading is complete.
 import type { Readable } from 'node:stream';
+import type { RateLimiter } from '../flow/rate-limiter.ts';
 import { type Pace, startPace } from './decode/pace.ts';
 import { unzipDocuments } from './decode/zip/unzip-documents.ts';
 import type { FeedReading, FeedSource, RecordSink } from './feed-reading.ts';
+import { formatOf } from './format/formats.ts';
 import { readDocuments, type SplittingContext } from './read-documents.ts';
+import { type ReadingClock, startClock } from './reading-clock.ts';
 import type { Wait } from './source/gathered-body.ts';
 import { gatherDocuments } from './source/gathered-documents.ts';
 import { boundVersion, versionBoundTo } from './source/request-digest.ts';
@@ -25,6 +28,10 @@ export interface OpeningContext {
   readonly request?: string;
   /** Aborting it ends the reading; `readFeed` throws its reason. */
   readonly signal: AbortSignal;
+  /** Shared with other requests to the source, such as those of details. */
+  readonly limiter?: RateLimiter;
+  /** By default that of this process. */
+  readonly clock?: ReadingClock;
   /** By default the standard input of the process. */
   readonly stdin?: Readable;
   /** Name lookup and the list of private addresses; by default the system's lookup and the IANA registries. */
@@ -72,7 +79,7 @@ export async function openFeed(
   source: FeedSource,
   context: OpeningContext,
 ): Promise<OpenedFeed | Exclude<FeedReading, { kind: 'read' }>> {
-  const { signal, request } = context;
+  const { signal, request, clock = startClock() } = context;
   const { isRemote } = kindOf(source.from);
   const pace = startPace(
     {
@@ -92,7 +99,7 @@ export async function openFeed(
   if (opened.kind === 'failed') return { kind: 'failed', message: opened.message, bytes: 0 };
   if (opened.kind === 'not_modified') return opened;
   const { totalBytes = 0, version } = opened;
-  const documents = unzipDocuments(pacedDocuments(opened, pace), source.limits, pace.signal);
+  const documents = unzipDocuments(receivedDocuments(opened, pace, clock), source.limits, pace.signal);
   const gathered = gatherDocuments(documents);
   return {
     kind: 'opened',
@@ -110,7 +117,7 @@ export async function openFeed(
         documents: gathered.documents(wait),
         version: () => boundVersion(version?.(), request),
       };
-      return readDocuments(reading, source, sink, { ...splitting, signal, stop: pace.stop });
+      return readDocuments(reading, source, sink, { ...splitting, signal, stop: pace.stop, clock });
     },
     close() {
       gathered.close();
@@ -119,17 +126,29 @@ export async function openFeed(
   };
 }
 
-async function* pacedDocuments({ documents }: OpenedDocuments, pace: Pace): AsyncGenerator<SourceDocument> {
+async function* receivedDocuments(
+  { documents }: OpenedDocuments,
+  pace: Pace,
+  clock: ReadingClock,
+): AsyncGenerator<SourceDocument> {
   for await (const document of pace.watch(documents, () => 0)) {
+    clock.note(document.sentAt);
     yield { ...document, chunks: pace.watch(document.chunks, (chunk) => chunk.length) };
   }
 }
 
-async function open({ from }: FeedSource, context: OpeningContext, pace: Pace): Promise<OpenedSource> {
-  const { request, stdin, network } = context;
-  const version = versionBoundTo(request, context.version);
+async function open({ from, format }: FeedSource, context: OpeningContext, pace: Pace): Promise<OpenedSource> {
+  const { request, stdin, network, limiter } = context;
+  const version = formatOf(format).dependsOnTime === true ? undefined : versionBoundTo(request, context.version);
   try {
-    return await (context.openSource ?? openSource)(from, { version, signal: pace.signal, stdin, network });
+    return await (context.openSource ?? openSource)(from, {
+      version,
+      signal: pace.signal,
+      onRetry: pace.restart,
+      stdin,
+      network,
+      limiter,
+    });
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };

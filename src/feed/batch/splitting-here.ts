@@ -1,23 +1,30 @@
 // Splits a feed in this thread.
 import type { RecordSink } from '../feed-reading.ts';
-import type { SplitEnd, Splitter } from '../format/format.ts';
+import type { SplitEnd, SplitSink, Splitter } from '../format/format.ts';
 import { formatOf } from '../format/formats.ts';
 import { RecordBatch } from './record-batch.ts';
-import type { Splitting, SplittingOptions } from './splitting.ts';
+import { RecordLines } from './record-lines.ts';
+import type { DocumentFacts, Splitting, SplittingOptions } from './splitting.ts';
+
+/** Receives the line of each record before its batch is handed over; `undefined` if it is not known. */
+export type OnRecord = (line: number | undefined) => void;
 
 export class SplittingHere implements Splitting {
-  readonly #options: SplittingOptions;
+  #options: SplittingOptions;
   readonly #sink: RecordSink;
   readonly #batch = RecordBatch.empty();
+  readonly #onRecord: OnRecord | undefined;
   #splitter: Splitter;
+  #lines: RecordLines | undefined;
   #ended = false;
   /** Records of the documents before this one. */
   #recordsBefore = 0;
 
-  constructor(options: SplittingOptions, sink: RecordSink) {
+  constructor(options: SplittingOptions, sink: RecordSink, onRecord?: OnRecord) {
     this.#options = options;
     this.#sink = sink;
-    this.#splitter = formatOf(options.format).createSplitter(options, this.#batch);
+    this.#onRecord = onRecord;
+    this.#splitter = this.#createSplitter();
   }
 
   get records(): number {
@@ -28,9 +35,16 @@ export class SplittingHere implements Splitting {
     return this.#ended ? undefined : this.#splitter.refusal;
   }
 
+  begin(facts: DocumentFacts): void {
+    this.#options = { ...this.#options, ...facts };
+    // Otherwise the next bytes, or the end of the document, begin it.
+    if (!this.#ended) this.#splitter = this.#createSplitter();
+  }
+
   /** Splits without handing the records over. */
   hold(chunk: Buffer): void {
     if (this.#ended) this.#beginDocument();
+    this.#lines?.add(chunk);
     this.#splitter.push(this.#batch.load(chunk));
   }
 
@@ -52,8 +66,28 @@ export class SplittingHere implements Splitting {
 
   #beginDocument(): void {
     this.#recordsBefore = this.records;
-    this.#splitter = formatOf(this.#options.format).createSplitter(this.#options, this.#batch);
+    this.#splitter = this.#createSplitter();
     this.#ended = false;
+  }
+
+  #createSplitter(): Splitter {
+    const sink = this.#onRecord === undefined ? this.#batch : this.#locatingSink(this.#onRecord);
+    return formatOf(this.#options.format).createSplitter(this.#options, sink);
+  }
+
+  #locatingSink(onRecord: OnRecord): SplitSink {
+    const lines = new RecordLines();
+    this.#lines = lines;
+    return {
+      record: (buffer, start, end, prefix) => {
+        onRecord(lines.lineAt(this.#splitter.origin + start));
+        this.#batch.record(buffer, start, end, prefix);
+      },
+      oversized: (head, length) => {
+        onRecord(undefined);
+        this.#batch.oversized(head, length);
+      },
+    };
   }
 
   async #handOver(): Promise<void> {

@@ -1,10 +1,10 @@
 // Splits a feed in a worker thread, while this thread reads the source, hashes records left unhashed, and plans.
 import { Worker } from 'node:worker_threads';
-import type { MappingSpec } from '../../posting/mapping.ts';
+import type { FieldMapping } from '../../posting/field-mapping.ts';
 import type { RecordSink } from '../feed-reading.ts';
 import type { SplitEnd } from '../format/format.ts';
 import { CHUNK_BYTES, memoriesOf, RecordBatch } from './record-batch.ts';
-import type { Splitting, SplittingOptions } from './splitting.ts';
+import type { DocumentFacts, Splitting, SplittingOptions } from './splitting.ts';
 import type { SplitBatch, SplittingWorkerData, ToSplitter } from './splitting-thread.ts';
 
 /** Maximum batches in flight: enough to keep the worker thread busy while this one plans. */
@@ -39,7 +39,7 @@ export class SplittingInThread implements Splitting {
   #wake: () => void = () => undefined;
 
   /** @param prefetchMapping the mapping with which the thread also parses records if it has time. */
-  constructor(options: SplittingOptions, sink: RecordSink, prefetchMapping?: MappingSpec) {
+  constructor(options: SplittingOptions, sink: RecordSink, prefetchMapping?: FieldMapping) {
     this.#sink = sink;
     this.#thread = new Worker(SCRIPT, {
       name: 'splitting',
@@ -56,6 +56,10 @@ export class SplittingInThread implements Splitting {
     this.#thread.on('messageerror', (error) => this.#fail(error));
     this.#thread.on('error', (error) => this.#fail(error));
     this.#thread.on('exit', () => this.#fail(new Error('the thread that splits the feed exited unexpectedly')));
+  }
+
+  begin(facts: DocumentFacts): void {
+    this.#post({ kind: 'begin', facts });
   }
 
   async push(chunk: Buffer): Promise<void> {

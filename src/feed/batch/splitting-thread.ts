@@ -1,24 +1,27 @@
 // Worker thread that splits the documents of one feed: receives their bytes in chunks and returns them with the records
 // found, already parsed if requested and if there is time.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import type { MappingSpec } from '../../posting/mapping.ts';
+import type { FieldMapping } from '../../posting/field-mapping.ts';
 import type { ReadPosting } from '../../posting/posting.ts';
 import { compileReader } from '../../posting/reader.ts';
 import type { SplitEnd } from '../format/format.ts';
 import { formatOf } from '../format/formats.ts';
 import { memoriesOf, type PackedBatch, RecordBatch } from './record-batch.ts';
-import type { SplittingOptions } from './splitting.ts';
+import type { DocumentFacts, SplittingOptions } from './splitting.ts';
 
 /** The thread's start parameters. */
 export interface SplittingWorkerData {
   readonly options: SplittingOptions;
   /** The mapping with which to parse records ahead; `undefined`: do not. */
-  readonly prefetchMapping: MappingSpec | undefined;
+  readonly prefetchMapping: FieldMapping | undefined;
 }
 
 export type ToSplitter =
+  /** Begins the next document; has no reply. */
+  | { readonly kind: 'begin'; readonly facts: DocumentFacts }
   /** The feed's next bytes, loaded into a batch. */
-  { readonly kind: 'chunk'; readonly packed: PackedBatch } | { readonly kind: 'end'; readonly isEndProven: boolean };
+  | { readonly kind: 'chunk'; readonly packed: PackedBatch }
+  | { readonly kind: 'end'; readonly isEndProven: boolean };
 
 /** The result of splitting a chunk, or of the document's end. */
 export interface SplitBatch {
@@ -39,7 +42,8 @@ if (parentPort === null) throw new Error('this script must run as a worker threa
 const port = parentPort;
 let batch: RecordBatch;
 let splitBytes = 0;
-const { options, prefetchMapping } = workerData as SplittingWorkerData;
+const { options: startOptions, prefetchMapping } = workerData as SplittingWorkerData;
+let options = startOptions;
 const reader = prefetchMapping === undefined ? undefined : compileReader(prefetchMapping);
 const format = formatOf(options.format);
 const createSplitter = () =>
@@ -56,6 +60,11 @@ port.on('messageerror', (error) => {
 port.on('message', (first: ToSplitter) => {
   waiting.push(first);
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    if (next.kind === 'begin') {
+      options = { ...options, ...next.facts };
+      splitter = createSplitter();
+      continue;
+    }
     const { end, refusal } = split(next);
     if (hasTime()) batch.hash();
     if (reader !== undefined) batch.prefetch(read, hasTime);
@@ -73,15 +82,15 @@ function hasTime(): boolean {
   return waiting.length < MANY_WAITING;
 }
 
-/** Leaves unreadable and skipped records to the planning thread, which counts them. */
+/** Leaves records that are not one posting to the planning thread, which counts them. */
 function read(record: Buffer): ReadPosting | undefined {
   const parsed = format.parseRecord(record);
   const result = parsed.kind === 'tree' ? reader?.read(parsed.tree) : undefined;
-  return result?.kind === 'unreadable' || result?.kind === 'skipped' ? undefined : result;
+  return result?.kind === 'posting' || result?.kind === 'invalid' ? result : undefined;
 }
 
 /** Splits a message's bytes into `batch`. After the end of a document, the next bytes begin another one. */
-function split(message: ToSplitter): Pick<SplitBatch, 'end' | 'refusal'> {
+function split(message: Exclude<ToSplitter, { kind: 'begin' }>): Pick<SplitBatch, 'end' | 'refusal'> {
   if (message.kind === 'end') {
     batch = RecordBatch.empty();
     const ended = splitter;

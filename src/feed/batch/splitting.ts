@@ -1,10 +1,17 @@
 // The interface for splitting a feed, whichever thread does the work.
-import type { SplitEnd, SplitOptions, Splitter } from '../format/format.ts';
+import type { ReadingTime, SplitEnd, SplitOptions, Splitter } from '../format/format.ts';
 import type { FormatName } from '../format/formats.ts';
 
 /** How the documents of a feed are split. Plain data, which a worker thread receives. */
 export interface SplittingOptions extends SplitOptions {
   readonly format: FormatName;
+}
+
+/** What a format may use of a document, besides its bytes. */
+export interface DocumentFacts {
+  /** The address that it was requested from. */
+  readonly address: string | undefined;
+  readonly time: ReadingTime;
 }
 
 /** Receives the bytes of one feed, document by document. */
@@ -13,6 +20,8 @@ export interface Splitting {
   readonly records: number;
   /** Why the current document needs no further bytes: it is not a feed, or is refused. */
   readonly refusal: string | undefined;
+  /** Begins a document, for a format that uses these facts; for others, documents begin by themselves. */
+  begin(facts: DocumentFacts): void;
   /** Splits the next bytes of the document, which may be reused afterwards. Throws what the sink throws. */
   push(chunk: Buffer): Promise<void>;
   /**

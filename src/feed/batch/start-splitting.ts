@@ -1,12 +1,12 @@
 // Splits the bytes of a feed into batches of hashed records: short feeds in this thread, longer ones in a worker
 // thread.
 import { availableParallelism } from 'node:os';
-import type { MappingSpec } from '../../posting/mapping.ts';
+import type { FieldMapping } from '../../posting/field-mapping.ts';
 import type { RecordSink } from '../feed-reading.ts';
 import type { SplitEnd } from '../format/format.ts';
 import { GrowingBytes } from './growing-bytes.ts';
-import type { Splitting, SplittingOptions } from './splitting.ts';
-import { SplittingHere } from './splitting-here.ts';
+import type { DocumentFacts, Splitting, SplittingOptions } from './splitting.ts';
+import { type OnRecord, SplittingHere } from './splitting-here.ts';
 import { SplittingInThread } from './splitting-in-thread.ts';
 
 /** Starting a thread takes about 30 ms, enough to split ten times as much. */
@@ -17,7 +17,9 @@ export interface SplittingThreadOptions {
   /** Feeds with more bytes are split in a worker thread; by default none on a single core. */
   readonly threadsFrom?: number;
   /** The mapping with which a worker thread also parses records if it has time. */
-  readonly prefetchMapping?: MappingSpec;
+  readonly prefetchMapping?: FieldMapping;
+  /** Feeds are then split in this thread, whatever their size. */
+  readonly onRecord?: OnRecord;
 }
 
 /** Starts splitting a feed. Throws for an invalid path. */
@@ -26,6 +28,7 @@ export function startSplitting(
   sink: RecordSink,
   thread: SplittingThreadOptions = {},
 ): Splitting {
+  if (thread.onRecord !== undefined) return new SplittingHere(options, sink, thread.onRecord);
   const from = thread.threadsFrom ?? (availableParallelism() > 1 ? THREAD_FROM_BYTES : Number.POSITIVE_INFINITY);
   return from === Number.POSITIVE_INFINITY
     ? new SplittingHere(options, sink)
@@ -39,10 +42,10 @@ export function startSplitting(
  * and none comes twice.
  */
 class SplittingBySize implements Splitting {
-  readonly #options: SplittingOptions;
+  #options: SplittingOptions;
   readonly #sink: RecordSink;
   readonly #threadsFrom: number;
-  readonly #prefetchMapping: MappingSpec | undefined;
+  readonly #prefetchMapping: FieldMapping | undefined;
   /** Until a thread takes over; `bytes` of the current document. */
   #here: { readonly splitting: SplittingHere; readonly bytes: GrowingBytes } | undefined;
   /** Of the documents that ended in this thread. */
@@ -53,7 +56,7 @@ class SplittingBySize implements Splitting {
     options: SplittingOptions,
     sink: RecordSink,
     threadsFrom: number,
-    prefetchMapping: MappingSpec | undefined,
+    prefetchMapping: FieldMapping | undefined,
   ) {
     this.#options = options;
     this.#sink = sink;
@@ -70,6 +73,11 @@ class SplittingBySize implements Splitting {
 
   get refusal(): string | undefined {
     return this.#current.refusal;
+  }
+
+  begin(facts: DocumentFacts): void {
+    this.#options = { ...this.#options, ...facts };
+    this.#current.begin(facts);
   }
 
   async push(chunk: Buffer): Promise<void> {

@@ -1,6 +1,6 @@
 // Serialises the result of reading a record, to pass it from the splitting thread to the planning thread.
-import { CleanTextsWriter } from '../../bytes/clean-texts.ts';
-import { mostUtf8Bytes, Utf8Writer } from '../../bytes/utf8-writer.ts';
+import { CleanTextsWriter } from '../../compact/clean-texts.ts';
+import { mostUtf8Bytes, Utf8Writer } from '../../compact/utf8-writer.ts';
 import { HASH_BYTES } from '../../posting/hash.ts';
 import { postingKey } from '../../posting/identifiers.ts';
 import type { Problem, ReadPosting } from '../../posting/posting.ts';

@@ -49,8 +49,8 @@ export function isKnownEncoding(configured: string): boolean {
 
 /**
  * Decodes the stream. The encoding is taken from, in this order: the configuration, a byte order mark, the HTTP header
- * (RFC 7303, 3), the XML declaration; otherwise it is UTF-8. UTF-8 passes through unchanged, without its mark.
- * Undecodable bytes become the byte FF, which makes their record invalid UTF-8, as in a UTF-8 feed. Throws {@link
+ * (RFC 7303, 3), the XML declaration or an HTML page's `meta`; otherwise it is UTF-8. UTF-8 passes through unchanged,
+ * without its mark. Undecodable bytes become the byte FF, which makes their record invalid UTF-8, as in a UTF-8 feed. Throws {@link
  * BrokenOff} for an unknown encoding.
  */
 export async function* toUtf8(chunks: AsyncIterable<Buffer>, hints: EncodingHints): AsyncGenerator<Buffer> {
@@ -88,10 +88,16 @@ function orderedUtf(bits: 16 | 32, head: Buffer, mark: string | undefined): stri
   return head[3] === 0x3c && head[0] === 0 ? 'utf-32be' : 'utf-32le';
 }
 
+const XML_DECLARATION = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"']*)["']/;
+const HTML_START = /^\s*(?:<!--[^>]*-->\s*)?<(?:!doctype\s+html|html)[\s>]/i;
+/** Of an HTML page: `<meta charset="…">`, or `content="text/html; charset=…"` (WHATWG HTML, 13.2.3.2). */
+const META_CHARSET = /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]+)/i;
+
 function declaredIn(head: Buffer): string | undefined {
   if (isUtf16(head, 0, 1)) return 'utf-16le';
   if (isUtf16(head, 1, 0)) return 'utf-16be';
-  const declaration = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"']*)["']/.exec(head.toString('latin1'))?.[1];
+  const text = head.toString('latin1');
+  const declaration = (XML_DECLARATION.exec(text) ?? (HTML_START.test(text) ? META_CHARSET.exec(text) : null))?.[1];
   // A declaration that is readable as single bytes can't be UTF-16, although some programs write that.
   return declaration !== undefined && /^utf-?(16|32)/i.test(declaration) ? 'utf-8' : declaration;
 }

@@ -20,6 +20,8 @@ export interface Pace {
    * @param bytesOf how much of the feed has arrived with an item
    */
   watch<Item>(items: AsyncIterable<Item>, bytesOf: (item: Item) => number): AsyncGenerator<Item>;
+  /** Starts the limit on the first byte again, after a wait. Does nothing once a byte has arrived. */
+  restart(afterMs: number): void;
   /** Stops all timers and ends the source. */
   stop(): void;
 }
@@ -32,10 +34,12 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
   const startTimer = (ms: number, why: string) => setTimeout(breakOff, Math.min(ms, MAX_TIMER_MS), why);
   const total = startTimer(limits.totalTimeoutMs, `reading took longer than ${limits.totalTimeoutMs / 1000} s`);
   const { firstByteTimeoutMs } = limits;
-  const firstByte =
+  const startFirstByte = (afterMs: number) =>
     firstByteTimeoutMs === undefined
       ? undefined
-      : startTimer(firstByteTimeoutMs, `no data arrived within ${firstByteTimeoutMs / 1000} s`);
+      : startTimer(afterMs + firstByteTimeoutMs, `no data arrived within ${firstByteTimeoutMs / 1000} s`);
+  let firstByte = startFirstByte(0);
+  let hasArrived = false;
   const rate =
     limits.minBytesPerSecond === undefined ? undefined : meterRate(limits, limits.minBytesPerSecond, breakOff);
 
@@ -57,7 +61,10 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
           const bytes = next.done ? 0 : bytesOf(next.value);
           rate?.take(bytes);
           if (next.done) return;
-          if (bytes > 0) clearTimeout(firstByte);
+          if (bytes > 0 && !hasArrived) {
+            hasArrived = true;
+            clearTimeout(firstByte);
+          }
           yield next.value;
         }
       } finally {
@@ -65,6 +72,11 @@ export function startPace(limits: PaceLimits, outer: AbortSignal): Pace {
         // Not awaited: a source that hangs would not complete this either.
         source.return?.().catch(() => undefined);
       }
+    },
+    restart(afterMs) {
+      if (hasArrived || signal.aborted) return;
+      clearTimeout(firstByte);
+      firstByte = startFirstByte(afterMs);
     },
     stop() {
       clearTimeout(total);

@@ -14,6 +14,8 @@ const JOIN_BYTES = 8_192;
 
 /** Holds the bytes of earlier chunks that a scanner still needs. */
 export class ChunkJoiner {
+  /** Where the bytes that are scanned begin in the document. */
+  origin = 0;
   readonly #hold = new GrowingBytes(Buffer.allocUnsafeSlow(4 * JOIN_BYTES));
 
   /** The bytes held now; valid until the next `push`. */
@@ -31,16 +33,19 @@ export class ChunkJoiner {
       if (needed >= held) {
         // Earlier chunks are no longer needed: continue in this chunk itself.
         scanner.shift(held - taken);
+        this.origin += held - taken;
         this.#hold.clear();
       } else {
         taken += this.#hold.length - held;
         this.#hold.dropFirst(needed);
         scanner.shift(needed);
+        this.origin += needed;
       }
     }
     if (this.#hold.length > 0) return;
     const needed = scanner.scan(chunk);
     this.#hold.append(chunk, needed);
     scanner.shift(needed);
+    this.origin += needed;
   }
 }

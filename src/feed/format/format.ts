@@ -1,10 +1,15 @@
 // What a feed format provides: splitting a document into records without parsing them, and parsing one record.
+
+import type { KeyRule } from '../../posting/field-mapping.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
-import type { KeyRule } from '../../posting/mapping.ts';
 import type { Problem, RecordTree } from '../../posting/posting.ts';
 
 /** A format of feeds. Its name is passed between threads; its functions are found by the name (`formatOf`). */
 export interface FeedFormat {
+  /** Whether the same bytes yield other records later (`SplitOptions.time`). */
+  readonly dependsOnTime?: boolean;
+  /** Whether the address of a document counts (`SplitOptions.address`). */
+  readonly usesAddress?: boolean;
   /** Creates a splitter for one document. Throws `MalformedPathError` for an invalid path. */
   createSplitter(options: SplitOptions, sink: SplitSink): Splitter;
   /** Parses the UTF-8 bytes of one record. Never throws because of the record. */
@@ -16,6 +21,7 @@ export interface FeedFormat {
 export interface ParseContext {
   /** Repair common faults of a record that cannot be parsed otherwise. */
   readonly lenient?: boolean;
+  /** For CSV. */
   readonly table?: TableLayout;
 }
 
@@ -54,7 +60,32 @@ export interface SplitOptions {
   readonly maxRecordBytes: number;
   /** Accept faults between records that `parseRecord` repairs. */
   readonly lenient?: boolean;
+  /** For CSV. */
   readonly table?: TableLayout;
+  /** For HTML: the script that holds the records. */
+  readonly script?: ScriptRule;
+  /** For JSON-LD: the address that the document was requested from, without secrets. */
+  readonly address?: string;
+  /** For JSON-LD: pages without a posting are complete. */
+  readonly acceptsEmptyPages?: boolean;
+  /** For JSON-LD: when the documents are read; by default now, by the clock of this process. */
+  readonly time?: ReadingTime;
+}
+
+/** When a feed is read, in milliseconds since 1970. The same for all of its documents and details. */
+export interface ReadingTime {
+  /** By the clock that all pulls share. */
+  readonly now: number;
+  /** By the clock of the source, if it told. */
+  readonly source?: number;
+}
+
+/** Which script of an HTML page holds the records. */
+export interface ScriptRule {
+  /** The attributes that the script must have. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The variable that the JSON is assigned to; by default the script is JSON. */
+  readonly variable?: string;
 }
 
 /** Receives each record when it ends. Calls are synchronous and in document order. */
@@ -73,6 +104,8 @@ export interface SplitSink {
 export interface Splitter {
   /** Records handed over so far. */
   readonly records: number;
+  /** During the hand-over of a record: where the buffer with the record begins in the document. */
+  readonly origin: number;
   /** Why the document is not a feed, or is refused; reading may stop. */
   readonly refusal: string | undefined;
   /** Takes the next bytes, which stay unchanged until the next call. */
@@ -95,4 +128,6 @@ export interface SplitEnd {
   readonly shortfalls: readonly string[];
   /** The declared number of records. */
   readonly declaredTotal?: number;
+  /** Without records: what the configuration of their path may mean instead, for people. */
+  readonly advice?: string;
 }

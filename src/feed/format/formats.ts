@@ -1,7 +1,9 @@
 // The formats of feeds, by name.
 import { csvFormat } from './csv/csv-format.ts';
 import type { FeedFormat } from './format.ts';
+import { htmlFormat } from './html/html-format.ts';
 import { jsonFormat } from './json/json-format.ts';
+import { jsonLdFormat } from './json-ld/json-ld-format.ts';
 import { jsonLinesFormat } from './jsonl/jsonl-format.ts';
 import { xmlFormat } from './xml/xml-format.ts';
 
@@ -10,6 +12,8 @@ const FORMATS = {
   json: jsonFormat,
   jsonl: jsonLinesFormat,
   csv: csvFormat,
+  html: htmlFormat,
+  'json-ld': jsonLdFormat,
 } as const satisfies Readonly<Record<string, FeedFormat>>;
 
 export type FormatName = keyof typeof FORMATS;

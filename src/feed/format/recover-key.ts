@@ -1,7 +1,7 @@
 // Recovers the key of an unreadable record from a tree of it in which the unreadable texts are marked.
 import { isUtf8 } from 'node:buffer';
+import type { KeyRule } from '../../posting/field-mapping.ts';
 import type { PostingKey } from '../../posting/identifiers.ts';
-import type { KeyRule } from '../../posting/mapping.ts';
 import type { RecordTree } from '../../posting/posting.ts';
 import { compileKey } from '../../posting/posting-key.ts';
 import { parseValuePath, textsAt } from '../../posting/value-path.ts';

@@ -43,6 +43,10 @@ export class CsvSplitter implements Splitter {
     return this.#records.records;
   }
 
+  get origin(): number {
+    return this.#joiner.origin;
+  }
+
   push(chunk: Buffer): void {
     this.#joiner.push(chunk, this);
   }

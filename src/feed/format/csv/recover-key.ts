@@ -1,6 +1,6 @@
 // Recovers the key of an unreadable record of a table. Only bytes that cannot be decoded leave no doubt about it: a misplaced
 // quote or a missing cell may have moved any cell, or joined several rows.
-import type { KeyRule } from '../../../posting/mapping.ts';
+import type { KeyRule } from '../../../posting/field-mapping.ts';
 import type { RecoverKey } from '../format.ts';
 import { compileKeyOfTree, textWithFaults } from '../recover-key.ts';
 import { parseText } from './parse-record.ts';

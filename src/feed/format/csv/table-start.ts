@@ -1,5 +1,6 @@
 // Reads the beginning of a table: rows to skip, the header row, and from them the delimiter and the columns.
 import { isUtf8 } from 'node:buffer';
+import { nearest } from '../../../posting/nearest-name.ts';
 import { parseValuePath, textsAt } from '../../../posting/value-path.ts';
 import { DELIMITERS, type Delimiter, type TableLayout } from '../format.ts';
 import { quote, refusalOf } from '../not-this-format.ts';
@@ -88,8 +89,10 @@ export class TableStart {
     const row = treeOf(names, names);
     const missing = this.#layout.keyPaths.find((path) => textsAt(parseValuePath(path), row).length === 0);
     if (missing === undefined) return { kind: 'table', table: { names, delimiter }, isRecord };
+    const meant = nearest(missing, names);
+    const guess = meant === undefined ? '' : `; did you mean ${quote(meant)}?`;
     return refused(
-      `it has no column ${quote(missing)}, from which the key comes; its columns are ${names.slice(0, 20).map(quote).join(', ')}${names.length > 20 ? ', …' : ''}`,
+      `it has no column ${quote(missing)}, from which the key comes; its columns are ${names.slice(0, 20).map(quote).join(', ')}${names.length > 20 ? ', …' : ''}${guess}`,
     );
   }
 }

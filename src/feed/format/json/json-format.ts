@@ -6,6 +6,6 @@ import { compileKeyRecovery } from './recover-key.ts';
 
 export const jsonFormat: FeedFormat = {
   createSplitter: (options, sink) => new JsonSplitter(options, sink),
-  parseRecord: (bytes) => parseRecord(bytes),
+  parseRecord: (bytes, context) => parseRecord(bytes, context?.lenient),
   compileKeyRecovery,
 };

@@ -1,5 +1,6 @@
 // Follows a JSON document outside its records: the open containers on the path to the records, the declared totals, and
 // the reasons why the document is incomplete or not a feed at all.
+import { nearest } from '../../../posting/nearest-name.ts';
 import type { ListPath } from './records-path.ts';
 
 const MAX_SHORTFALLS = 20;
@@ -113,7 +114,9 @@ export class JsonOutline {
     const where = ended.path === '' ? 'the document' : `"${ended.path}"`;
     const others =
       ended.names.length === 0 ? 'it is empty' : `it has ${ended.names.map((other) => `"${other}"`).join(', ')}`;
-    this.note(`${where} has no "${name}", where the records are expected; ${others}`);
+    const meant = name === undefined ? undefined : nearest(name, ended.names);
+    const guess = meant === undefined ? '' : `; did you mean "${meant}"?`;
+    this.note(`${where} has no "${name}", where the records are expected; ${others}${guess}`);
   }
 
   /** Ends the document. Returns every reason why it is incomplete, given the number of records found. */

@@ -66,9 +66,12 @@ export class JsonSplitter implements Splitter {
   #lineStart: Buffer | undefined;
   /** Whether the lines of a broken record are known to be indented deeper than its first. */
   #isIndented = false;
+  readonly #tail: 'refused' | 'may follow';
+  #endsAt: number | undefined;
 
-  /** Throws for an invalid path. */
-  constructor(options: SplitOptions, sink: SplitSink) {
+  /** Throws for an invalid path. @param tail whether anything but white space may follow the document. */
+  constructor(options: SplitOptions, sink: SplitSink, tail: 'refused' | 'may follow' = 'refused') {
+    this.#tail = tail;
     this.#outline = new JsonOutline(parseListPath(options.recordPath), options.totalPaths);
     this.#records = new RecordHandOver(sink, options.maxRecordBytes);
   }
@@ -77,8 +80,17 @@ export class JsonSplitter implements Splitter {
     return this.#records.records;
   }
 
+  get origin(): number {
+    return this.#joiner.origin;
+  }
+
   get refusal(): string | undefined {
     return this.#outline.refusal;
+  }
+
+  /** How many bytes the document has, once it has ended and something else follows that may. */
+  get endsAt(): number | undefined {
+    return this.#endsAt;
   }
 
   push(chunk: Buffer): void {
@@ -168,6 +180,12 @@ export class JsonSplitter implements Splitter {
         return this.#malformed(`"," or "${String.fromCharCode(end)}" is expected`);
       }
       default:
+        if (this.#tail === 'may follow') {
+          this.#endsAt ??= this.#before + this.#at;
+          this.#at = bytes.length;
+          this.#checked = bytes.length;
+          return false;
+        }
         this.#outline.refuse('there is something after the end of the document; only its first value was read');
         return false;
     }

@@ -4,6 +4,7 @@ import type { RecordTree } from '../../../posting/posting.ts';
 import type { ParsedRecord } from '../format.ts';
 import { quote } from '../not-this-format.ts';
 import { BROKEN } from '../recover-key.ts';
+import { repairRecord } from './repair-record.ts';
 
 /** No posting nests deeper. Trees are walked recursively, so the depth must be bounded. */
 const MAX_DEPTH = 64;
@@ -11,6 +12,7 @@ const MAX_DEPTH = 64;
 /** A string without escapes, and one with them, each without its closing quote. The parser decodes escapes separately. */
 const PLAIN_STRING = /"[ !#-[\]-\uffff]*/y;
 const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*/y;
+const STRING_PART = /[ !#-[\]-\uffff]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
 const WORD = /(?:true|false|null)(?!\w)/y;
 const SPACE = /[ \t\r\n]*/y;
@@ -21,9 +23,9 @@ const BROKEN_LITERAL = /[^\s"{}[\],:]+/y;
 /**
  * Parses one record. It is strict (RFC 8259). Numbers keep their text (`007` is refused, `1e5` and numbers beyond 2^53
  * stay as they are), `true` and `false` become text, and a `null` counts as absent. Two different values under one name
- * make the record unreadable, as it is not known which one is meant.
+ * make the record unreadable, as it is not known which one is meant. @param lenient repair a record that cannot be parsed.
  */
-export function parseRecord(bytes: Buffer): ParsedRecord {
+export function parseRecord(bytes: Buffer, lenient = false): ParsedRecord {
   if (!isUtf8(bytes)) {
     return unreadable(
       'its bytes are not valid in the encoding of the feed; if the feed is really in another one, such as Windows-1252, configure encoding: windows-1252',
@@ -34,8 +36,21 @@ export function parseRecord(bytes: Buffer): ParsedRecord {
     return { kind: 'tree', tree: new RecordParser(text, false).parse() };
   } catch (error) {
     if (!(error instanceof MalformedJson)) throw error;
+    const repaired = lenient ? parseRepaired(text) : undefined;
+    if (repaired !== undefined) return repaired;
     const line = text.slice(0, error.at).split('\n').length;
     return unreadable(`it is not well-formed JSON: ${error.message} (line ${line} of the record)`);
+  }
+}
+
+function parseRepaired(text: string): ParsedRecord | undefined {
+  const repaired = repairRecord(text);
+  if (repaired === undefined) return undefined;
+  try {
+    return { kind: 'tree', tree: new RecordParser(repaired.json, false).parse(), repairs: repaired.repairs };
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error;
+    return undefined;
   }
 }
 
@@ -138,11 +153,25 @@ class RecordParser {
     const plain = this.#match(PLAIN_STRING) as string;
     if (this.#takesNow('"')) return plain.slice(1);
     this.#at = start;
-    const whole = this.#match(STRING) as string;
+    const whole = this.#escapedString();
     if (!this.#takesNow('"')) return this.#broken(BROKEN_STRING, start, describeFault(this.#text, this.#at));
     const value = JSON.parse(`${whole}"`) as string;
     if (value.isWellFormed()) return value;
     return this.#broken(BROKEN_STRING, start, 'a string contains half of a surrogate pair');
+  }
+
+  /** A string with escapes, without its closing quote. */
+  #escapedString(): string {
+    const start = this.#at;
+    try {
+      return this.#match(STRING) as string;
+    } catch (error) {
+      // The engine has no room for a million escapes in one match.
+      if (!(error instanceof RangeError)) throw error;
+      this.#at = start + 1;
+      while (this.#match(STRING_PART) !== undefined);
+      return this.#text.slice(start, this.#at);
+    }
   }
 
   #literal(): string | undefined {

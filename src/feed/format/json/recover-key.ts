@@ -1,5 +1,5 @@
 // Recovers the key of an unreadable JSON record if the damage leaves no doubt about it.
-import type { KeyRule } from '../../../posting/mapping.ts';
+import type { KeyRule } from '../../../posting/field-mapping.ts';
 import type { RecoverKey } from '../format.ts';
 import { compileKeyOfTree, textWithFaults } from '../recover-key.ts';
 import { parseTolerantly } from './parse-record.ts';

@@ -24,6 +24,10 @@ export class JsonLinesSplitter implements Splitter {
     return this.#records.records;
   }
 
+  get origin(): number {
+    return this.#joiner.origin;
+  }
+
   push(chunk: Buffer): void {
     this.#joiner.push(chunk, this);
   }

@@ -1,6 +1,6 @@
 // Recovers the key of an unreadable record if the damage leaves no doubt about it.
 import { isUtf8 } from 'node:buffer';
-import type { KeyRule } from '../../../posting/mapping.ts';
+import type { KeyRule } from '../../../posting/field-mapping.ts';
 import { compileKey } from '../../../posting/posting-key.ts';
 import { parseValuePath, textsAt, type ValuePath } from '../../../posting/value-path.ts';
 import type { RecoverKey } from '../format.ts';

@@ -1,6 +1,7 @@
 // Follows the XML of a feed outside its records: the stack of open elements, the declared totals, and the reasons why
 // the document is incomplete or not a feed at all.
 import { htmlRefusal, quote } from '../not-this-format.ts';
+import { ElementCounts } from './element-counts.ts';
 import { coversElements, coversName, type ElementPath, localName, parseElementPath } from './records-path.ts';
 import { skipSpace } from './xml-bytes.ts';
 
@@ -35,6 +36,8 @@ export class XmlOutline {
   #rootName: string | undefined;
   #textBeforeRoot = 0;
   #capturing: DeclaredTotal | undefined;
+  /** Until the first record. */
+  #counts: ElementCounts | undefined = new ElementCounts();
 
   constructor(recordPath: ElementPath, totalPaths: readonly string[]) {
     this.#recordPath = recordPath;
@@ -48,6 +51,7 @@ export class XmlOutline {
   beginRecord(name: string): boolean {
     if (!this.recordsHere || !coversName(this.#recordPath.elements.at(-1), localName(name))) return false;
     if (this.#open.length === 0) this.#noteRoot(name);
+    this.#counts = undefined;
     return true;
   }
 
@@ -106,7 +110,7 @@ export class XmlOutline {
   }
 
   /** Ends the document. Returns every reason why it is incomplete, given the number of records found. */
-  finish(records: number): { shortfalls: string[]; declaredTotal?: number } {
+  finish(records: number): { shortfalls: string[]; declaredTotal?: number; advice?: string } {
     if (this.#rootName === undefined) {
       if (this.#textBeforeRoot > 0) this.#refuseNotXml();
       else this.refuse('the feed is empty: it has no XML element');
@@ -120,7 +124,12 @@ export class XmlOutline {
       this.note(`the root element is "${this.#rootName}" where "${first}" was expected`);
     }
     const declaredTotals = this.#totals.map(({ path, text }) => this.#readTotal(path, text.trim(), records));
-    return { shortfalls: [...this.#shortfalls], declaredTotal: declaredTotals.find((total) => total !== undefined) };
+    const advice = records === 0 ? this.#counts?.adviceFor(this.#recordPath) : undefined;
+    return {
+      shortfalls: [...this.#shortfalls],
+      declaredTotal: declaredTotals.find((total) => total !== undefined),
+      ...(advice === undefined ? {} : { advice }),
+    };
   }
 
   #readTotal(path: string, text: string, records: number): number | undefined {
@@ -142,6 +151,7 @@ export class XmlOutline {
     if (this.#open.length >= MAX_DEPTH) this.refuse(`elements are nested deeper than ${MAX_DEPTH}`);
     this.#open.push(name);
     this.#openLocal.push(localName(name));
+    this.#counts?.add(this.#openLocal);
     this.#resolve();
     this.#findTotals(inner.slice(name.length));
     if (inner.endsWith('/')) this.#pop();

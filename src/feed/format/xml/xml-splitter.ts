@@ -68,6 +68,10 @@ export class XmlSplitter implements Splitter {
     return this.#records.records;
   }
 
+  get origin(): number {
+    return this.#joiner.origin;
+  }
+
   /** Why reading must stop: the document is not a feed, or is refused. */
   get refusal(): string | undefined {
     return this.#outline.refusal;
@@ -89,9 +93,9 @@ export class XmlSplitter implements Splitter {
     const construct = this.#cursor.construct || (this.#joiner.held.length > 0 ? 'a tag' : '');
     if (this.#inRecord) this.#outline.note(`the document ends inside record ${this.records + 1}`);
     else if (construct !== '') this.#outline.note(`the document ends inside ${construct}`);
-    const { shortfalls, declaredTotal } = this.#outline.finish(this.records);
+    const found = this.#outline.finish(this.records);
     const { records, oversizedRecords } = this.#records;
-    return { records, oversizedRecords, refusal: this.refusal, shortfalls, declaredTotal };
+    return { records, oversizedRecords, refusal: this.refusal, ...found };
   }
 
   shift(by: number): void {

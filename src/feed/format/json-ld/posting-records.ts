@@ -1,0 +1,134 @@
+// Makes records of the JobPostings in JSON-LD texts, and hands them over.
+import type { ReadingTime, SplitOptions, SplitSink } from '../format.ts';
+import { RecordHandOver } from '../record-hand-over.ts';
+import { describeClocks, expiryOf } from './expiry.ts';
+import { findPostings } from './find-postings.ts';
+
+/** A record that waits for the page's address. */
+interface Waiting {
+  readonly json: Buffer;
+  /** Its position in the document. */
+  readonly at: number;
+  /** Absent for a text that is broken. */
+  readonly posting?: { readonly url: string | undefined; readonly isExpired: boolean };
+}
+
+/** Postings that wait for the page's address, in bytes; no page has more of them before it states its address. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Each posting gets an object `page` with what more than its own bytes decide: `address`, where the posting can be found,
+ * `stated` if only its page says so, and `expired` once its `validThrough` has passed. As a part of the record, they change its hash. A posting that may have
+ * expired counts as expired: it is not created, and the reading is incomplete, so it is not deleted either.
+ */
+export class PostingRecords {
+  /** During the hand-over of a record: its position in the document. */
+  origin = 0;
+  readonly #records: RecordHandOver;
+  readonly #time: ReadingTime;
+  /** Postings that have expired by one of the clocks only. */
+  #uncertain = 0;
+  /** The address that the document was requested from. */
+  readonly #requested: string | undefined;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+
+  constructor({ maxRecordBytes, address, time = { now: Date.now() } }: SplitOptions, sink: SplitSink) {
+    this.#requested = address;
+    this.#records = new RecordHandOver(sink, maxRecordBytes);
+    this.#time = time;
+  }
+
+  /** Records handed over so far. */
+  get counts(): { readonly records: number; readonly oversizedRecords: number } {
+    const { records, oversizedRecords } = this.#records;
+    return { records, oversizedRecords };
+  }
+
+  /** Why it is not known which postings have expired; empty if it is. */
+  get uncertainty(): readonly string[] {
+    if (this.#uncertain === 0) return [];
+    const some = this.#uncertain === 1 ? '1 posting has' : `${this.#uncertain} postings have`;
+    return [`whether ${some} expired is uncertain: ${describeClocks(this.#time)}`];
+  }
+
+  /**
+   * Takes the postings in a JSON text. A broken text is one record, unless it certainly has no posting. @param at its
+   * position in the document.
+   */
+  take(text: Buffer, at: number): void {
+    const postings = findPostings(text);
+    if (postings === undefined) {
+      // Escapes may hide the name.
+      if (text.includes('JobPosting') || text.includes('\\u')) this.#wait({ json: Buffer.from(text), at });
+      return;
+    }
+    for (const { start, end, url, validThrough, datePosted } of postings) {
+      const expiry = validThrough === undefined ? 'valid' : expiryOf(validThrough, datePosted, this.#time);
+      if (expiry === 'uncertain') this.#uncertain++;
+      const isExpired = expiry !== 'valid';
+      this.#wait({ json: Buffer.from(text.subarray(start, end)), at: at + start, posting: { url, isExpired } });
+    }
+  }
+
+  /** Takes a text that is too long, of which the first bytes are kept. */
+  takeOversized(head: Buffer, length: number): void {
+    this.#records.keepHead(head, 0);
+    this.#records.end(head, 0, length);
+  }
+
+  /** Whether the postings that wait should be handed over now. */
+  get isFull(): boolean {
+    return this.#waitingBytes > MAX_WAITING_BYTES;
+  }
+
+  /** Hands the postings over. @param page the HTML page that they are in, with the address that it states about itself. */
+  release(page?: Page): void {
+    for (const { json, at, posting } of this.#waiting) {
+      this.origin = at;
+      const record = posting === undefined ? json : withPage(json, pageOf(posting, page, this.#requested));
+      this.#records.end(record, 0, record.length);
+    }
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  #wait(record: Waiting): void {
+    this.#waiting.push(record);
+    this.#waitingBytes += record.json.length;
+  }
+}
+
+interface Page {
+  readonly stated: string | undefined;
+}
+
+const pageOf = (
+  { url, isExpired }: NonNullable<Waiting['posting']>,
+  page: Page | undefined,
+  requested: string | undefined,
+): object => ({
+  ...(url === undefined ? addressOfPage(page, requested) : { address: inFull(url, requested ?? page?.stated) }),
+  ...(isExpired ? { expired: true } : {}),
+});
+
+/**
+ * What the page states about itself comes and goes, and then every key that is made of it would change: it counts only if
+ * nobody requested the page. A JSON document is no page of a posting.
+ */
+function addressOfPage(page: Page | undefined, requested: string | undefined): object {
+  if (page === undefined) return {};
+  if (requested !== undefined) return { address: requested };
+  return page.stated === undefined ? {} : { address: page.stated, stated: true };
+}
+
+function inFull(url: string, base: string | undefined): string {
+  if (URL.canParse(url) || base === undefined) return url;
+  return URL.canParse(url, base) ? new URL(url, base).href : url;
+}
+
+/** Adds the first member to the text of an object, which has others. */
+function withPage(json: Buffer, page: object): Buffer {
+  const text = JSON.stringify(page);
+  return text === '{}' ? json : Buffer.concat([Buffer.from(`{"page":${text},`), json.subarray(1)]);
+}
