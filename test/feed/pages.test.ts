@@ -186,6 +186,62 @@ describe('a list', () => {
     expect([shortfallsOf(reading), records]).toEqual([[], ['<job>é1</job>', '<job>é2</job>']]);
   });
 
+  it.each<[string, Settings['paging'], (next: number | null) => string]>([
+    [
+      'addresses',
+      { by: 'next', path: 'jobs/next' },
+      (next) => `<next type="a"> ${next ? `?cursor=${next}&amp;x=1` : ''} </next>`,
+    ],
+    [
+      'links with a namespace',
+      { by: 'next', path: 'jobs/link[@rel=next]/@href' },
+      (next) => `<a:link rel="self" href="/"/>${next ? `<a:link rel="next" href="?cursor=${next}&amp;x=1"/>` : ''}`,
+    ],
+    ['cursors', { by: 'cursor', path: 'jobs/meta/cursor' }, (next) => `<meta><cursor>${next ?? ''}</cursor></meta>`],
+    ['cursors and flags', { by: 'cursor', path: 'jobs/c', more: 'jobs/@more' }, (next) => `<c>${next ?? 'x'}</c>`],
+    ['numbers and flags', { by: 'page', more: 'jobs/@more' }, () => ''],
+  ])('may be XML with %s in the pages', async (_, paging, place) => {
+    const server = await serve(({ query }, response) => {
+      const at = Number(query.get('cursor') ?? 2 * (Number(query.get('page') ?? 1) - 1));
+      const records = list.slice(at, at + 2).map(({ id }) => `<job><id>${id}</id><cursor>no &</cursor></job>`);
+      const next = at + 2 < list.length ? at + 2 : null;
+      response.end(
+        `<?xml version="1.0"?><!-- a --><jobs xmlns:a="x" more="${next !== null}">${place(next)}${records.join('\n')}</jobs>\n`,
+      );
+    });
+    const content = { format: 'xml', recordPath: 'jobs/job', totalPaths: [] } as const;
+    const { reading, records } = await readPages(server.origin, { paging, content });
+    expect(shortfallsOf(reading)).toEqual([]);
+    expect([records.length, server.requests.length]).toEqual([5, 3]);
+  });
+
+  it('in XML has no proven end without a place for it', async () => {
+    const server = await serve((_, response) => response.end('<jobs><job>1</job></jobs>'));
+    const content = { format: 'xml', recordPath: 'jobs/job', totalPaths: [] } as const;
+    const settings = { paging: { by: 'next', path: 'jobs/meta/next' }, content } as const;
+    expect(shortfallsOf((await readPages(server.origin, settings)).reading)).toEqual([
+      expect.stringMatching(/the page has no meta, where the link or cursor/),
+    ]);
+  });
+
+  it.each([
+    ['/?a=b%20c&finder=findReqs;siteNumber=CX_1&z', '/?a=b%20c&finder=findReqs;siteNumber=CX_1,limit=2,offset=2&z'],
+    ['/?finder=find;offset=9,limit=7,x=%C3%A9', '/?finder=find;offset=2,limit=2,x=%C3%A9'],
+    ['/?finder=find%3Boffset%3D9', '/?finder=find;offset=2,limit=2'],
+    ['/?finder=', '/?finder=limit=2,offset=2'],
+    ['/?finder:offset=9&finder=a', '/?finder:offset=2&finder=a;limit=2'],
+  ])('may have its offset inside a parameter: %s', async (path, second) => {
+    const server = await serve((request, response) => {
+      const offset = Number(/offset=(\d+)/.exec(request.path)?.[1]);
+      sendJson(response, { jobs: list.slice(offset, offset + 2), more: offset + 2 < list.length });
+    });
+    const size = { value: 2, parameter: 'finder:limit' };
+    const paging = { by: 'offset', parameter: 'finder:offset', size, more: 'more' } as const;
+    const { records } = await readPages(`${server.origin}${path}`, { paging });
+    expect(records).toHaveLength(5);
+    expect(decodeURIComponent(paths(server)[1] ?? '')).toBe(decodeURIComponent(second));
+  });
+
   it('may be a table, with a header on each page and its end proven by the transport', async () => {
     const server = await serve(({ query }, response) => {
       const number = Number(query.get('page'));

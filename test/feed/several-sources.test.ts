@@ -23,7 +23,10 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'jobmirror-several-'));
   server = await serveWeb(({ path }, response) => {
     if (path === '/hang') return;
-    if (path === '/gone') response.writeHead(404).end();
+    const page = '<!DOCTYPE html><html><title>Sign in</title><body>'.padEnd(2000);
+    if (path === '/page') response.writeHead(200).end(page);
+    else if (path === '/endless') response.writeHead(200).write(page);
+    else if (path === '/gone') response.writeHead(404).end();
     else if (path === '/cut')
       response.writeHead(200, { 'content-length': 99 }).write(feed(90, 2), () => response.destroy());
     else response.writeHead(200, { etag: '"1"' }).end(feed(Number(path.slice(1)), 2));
@@ -85,11 +88,45 @@ describe('several sources', () => {
   it.each([
     ['is gone', '/gone', /^source 2 \(http:\S+\/gone\): http:\S+ answered 404 Not Found; check its address$/],
     ['breaks off', '/cut', /^source 2 \(http:\S+\/cut\): the connection broke off before the end/],
+    ['is a web page', '/page', /^source 2 \(http:\S+\/page\): HTML where an XML feed was expected.*"Sign in"/],
+    [
+      'is a web page without an end',
+      '/endless',
+      /^source 2 \(http:\S+\/endless\): HTML where an XML feed was expected/,
+    ],
     ['hangs', '/hang', /^source 2 \(http:\S+\/hang\): no data arrived within 0\.2 s$/],
   ])('are not complete if one %s, and the others are read', async (_, path, message) => {
     const { ids, problems } = await readFrom(several(`${server.origin}/1`, server.origin + path, `${server.origin}/3`));
     expect(problems[0]).toMatch(message);
     expect(ids).toEqual(path === '/cut' ? [1, 2, 90, 91, 3, 4] : [1, 2, 3, 4]);
+  });
+
+  it.each([1, Number.POSITIVE_INFINITY])(
+    'of which one is no feed are read by a thread too (from %d bytes)',
+    async (from) => {
+      const sink = collect();
+      const source = {
+        from: several(
+          `${server.origin}/1`,
+          write('page.html', '<html></html>'),
+          write('b.json', '[]'),
+          `${server.origin}/3`,
+        ),
+        ...{ format: 'xml' as const, recordPath: 'source/job', totalPaths: [], limits: generousLimits },
+      };
+      const { signal } = new AbortController();
+      const reading = await readFeed(source, sink, { signal, threadsFromBytes: from });
+      expect(idsOf(sink.records)).toEqual([1, 2, 3, 4]);
+      expect(reading).toMatchObject({
+        kind: 'read',
+        shortfalls: [expect.stringMatching(/^source 2 .*HTML/), expect.stringMatching(/^source 3 .*JSON where an XML/)],
+      });
+    },
+  );
+
+  it('fail if none of them is a feed', async () => {
+    const { reading } = await readFrom(several(`${server.origin}/page`, `${server.origin}/page`));
+    expect(reading).toMatchObject({ kind: 'failed', message: expect.stringMatching(/^source 1 .*HTML/) });
   });
 
   it('fail with all reasons if none can be read', async () => {
@@ -98,6 +135,19 @@ describe('several sources', () => {
       kind: 'failed',
       message: expect.stringMatching(/^source 1 .*404 Not Found.*; source 2 \(\/.*\): there is no file/),
     });
+  });
+
+  it('are requested within the rate limit, which is no time that the source takes', async () => {
+    const source = several(...[1, 3, 5, 7, 9].map((id) => `${server.origin}/${id}`));
+    if (source.kind !== 'several') throw new Error('one source');
+    const begin = performance.now();
+    // A request each 300 ms, and 200 ms for the first byte of each document.
+    const { ids, problems } = await readFrom({
+      ...source,
+      limits: { ...source.limits, requestsPerSecond: 1000 / 300 },
+    });
+    expect({ ids, problems }).toEqual({ ids: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], problems: [] });
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(4 * 300 - 10);
   });
 
   it('are described one by one, without secrets', () => {

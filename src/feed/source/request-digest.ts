@@ -16,12 +16,13 @@ export interface ReadingRules {
  * would refer to something else. The request contains secrets, so only the digest is stored.
  */
 export function requestDigest(source: FeedSource, { interpretation, minRecords }: ReadingRules): string {
-  const { from, recordPath, encoding, totalPaths, limits } = source;
+  const { from, recordPath, encoding, totalPaths, limits, acceptsEmptyPages } = source;
   const { maxBytes, maxRecordBytes, maxRatio } = limits;
   const parts = {
     request: kindOf(from).request(from),
     records: [interpretation.toString('hex'), recordPath, encoding, totalPaths, minRecords],
     limits: [maxBytes, maxRecordBytes, maxRatio],
+    ...(acceptsEmptyPages === true ? { acceptsEmptyPages } : {}),
   };
   return hash('sha256', JSON.stringify(parts), 'hex');
 }

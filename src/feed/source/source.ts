@@ -1,6 +1,7 @@
 // What a kind of source provides: opening it, and telling what it is without its secrets.
 import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
+import type { RateLimiter } from '../../flow/rate-limiter.ts';
 
 /** A kind of source. Everything outside finds it by the kind that a configuration names (`kindOf`). */
 export interface SourceKind<Config> {
@@ -42,6 +43,10 @@ export interface SourceContext {
   readonly version?: string;
   /** Aborted when the reading ends, even if it never began: then the source releases everything. */
   readonly signal: AbortSignal;
+  /** Shared with whatever else is requested from the source; by default it has its own. */
+  readonly limiter?: RateLimiter;
+  /** Called before a request is repeated: the limit on the first byte starts again after this wait. */
+  readonly onRetry?: (delayMs: number) => void;
   /** By default the standard input of the process. */
   readonly stdin?: Readable;
   /** By default the system's lookup and the IANA registries. */
@@ -93,6 +98,12 @@ export interface SourceDocument {
   readonly charset?: string;
   /** Size of the document as stored or sent, if the source declares it. */
   readonly totalBytes?: number;
+  /** When it was sent, by the source's clock, in milliseconds since 1970. */
+  readonly sentAt?: number;
+  /** Ends its source, which is one of several: if it is no feed, the others are read nevertheless. */
+  readonly stop?: () => void;
+  /** The configured address of the document, without secrets: relative ones in it start from there. */
+  readonly address?: string;
   /** The list that the document is a page of, if any: no posting may be on two pages of a list. */
   readonly pageOf?: string;
 }

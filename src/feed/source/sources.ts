@@ -1,11 +1,17 @@
 // The kinds of sources, by name.
+import { isRelativeTemplate, pathsInTemplate, templateFault } from './details/detail-request.ts';
+import type { DetailDocument, DetailsConfig } from './details/details-config.ts';
+import type { DetailFetcher, FetchedDetail, FetchingContext, Redirected } from './details/fetch-detail.ts';
 import { type FileConfig, fileSource } from './file/file-source.ts';
 import { type FilesConfig, filesSource } from './files/files-source.ts';
 import type { Authorization, HttpConfig, HttpCredentials } from './http/http-config.ts';
 import { httpSource } from './http/http-source.ts';
+import { secretMask } from './http/mask-secrets.ts';
+import { isSecretParameter, publicAddress } from './http/public-address.ts';
 import { parseJsonPath } from './pages/json-path.ts';
 import { PAGING_METHODS, type PagesConfig, type Paging } from './pages/pages-config.ts';
 import { pagesSource } from './pages/pages-source.ts';
+import { outerParameter } from './pages/query-parameter.ts';
 import type { S3Access, S3Config } from './s3/s3-config.ts';
 import { s3Source } from './s3/s3-source.ts';
 import { type SeveralConfig, severalSource } from './several/several-source.ts';
@@ -14,7 +20,25 @@ import { sftpSource } from './sftp/sftp-source.ts';
 import type { OpenedSource, SourceContext, SourceKind } from './source.ts';
 import { type StdinConfig, stdinSource } from './stdin/stdin-source.ts';
 
-export { type Authorization, type HttpCredentials, PAGING_METHODS, type Paging, type S3Access, type SftpLogin };
+export {
+  type Authorization,
+  type DetailDocument,
+  type DetailFetcher,
+  type DetailsConfig,
+  type FetchedDetail,
+  type HttpCredentials,
+  isRelativeTemplate,
+  isSecretParameter,
+  outerParameter,
+  PAGING_METHODS,
+  type Paging,
+  pathsInTemplate,
+  publicAddress,
+  type Redirected,
+  type S3Access,
+  type SftpLogin,
+  templateFault,
+};
 
 /** Where a feed comes from: the kind of source, and what that kind needs. */
 export type SourceConfig = SingleConfig | SeveralConfig<SingleConfig>;
@@ -38,6 +62,26 @@ export const openSource = (config: SourceConfig, context: SourceContext): Promis
 
 /** Whether a text is a path in the JSON of a page. */
 export const isJsonPath = (text: string): boolean => parseJsonPath(text) !== undefined;
+
+/** Fetches details as the list is fetched. Loads libraries that commands without pulls do not need. */
+export const openDetailFetcher = async (
+  http: HttpConfig,
+  config: DetailsConfig,
+  context: FetchingContext,
+): Promise<DetailFetcher> => (await import('./details/fetch-detail.ts')).detailFetcher(http, config, context);
+
+/** The request of a source over HTTP, or that of the first of several; `undefined` for other sources. */
+export function httpOf(from: SourceConfig): HttpConfig | undefined {
+  if (from.kind === 'several') return from.members.map(httpOf).find((http) => http !== undefined);
+  return from.kind === 'pages' ? from.http : from.kind === 'http' ? from : undefined;
+}
+
+/** Returns a function that removes the credentials of web sources from a text that they sent. */
+export function credentialsMask(from: SourceConfig): (text: string) => string {
+  const members = from.kind === 'several' ? from.members : [from];
+  const masks = members.flatMap((member) => httpOf(member) ?? []).map(secretMask);
+  return (text) => masks.reduce((masked, mask) => mask(masked), text);
+}
 
 export const kindOf = <Config extends SourceConfig>({ kind }: Config): SourceKind<Config> =>
   KINDS[kind] as SourceKind<Config>;

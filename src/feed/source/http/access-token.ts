@@ -33,6 +33,9 @@ export async function accessTokenFor(oauth2: OAuth2, conditions: HttpConditions)
   return token.text;
 }
 
+/** The token that requests have at present, if any. */
+export const keptAccessToken = (oauth2: OAuth2): string | undefined => tokens.get(identityOf(oauth2))?.text;
+
 /** Forgets a token that was refused. */
 export const forgetAccessToken = (oauth2: OAuth2): void => {
   tokens.delete(identityOf(oauth2));

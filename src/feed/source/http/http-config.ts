@@ -1,15 +1,20 @@
 // What a source over HTTP is configured with, and what of it may be shown.
+import type { RetryPolicy } from '../../../flow/retry-policy.ts';
 import type { SecretText, SourceKind } from '../source.ts';
 
 export interface HttpConfig {
   readonly kind: 'http';
   /** Valid; its query may be secret. */
   readonly url: string;
+  /** See `publicAddress`; by default without any query. */
+  readonly publicAddress?: string;
   /** Extra request headers, such as an authorization; their values are secret. */
   readonly headers: Readonly<Record<string, SecretText>>;
   readonly credentials?: HttpCredentials;
   /** Media types for the `Accept` header. */
   readonly accept: string;
+  /** How a single document is requested again before any of it has arrived; absent: it is not. */
+  readonly retry?: RetryPolicy;
   readonly maxRedirects: number;
   /** Allow redirects to private and loopback addresses. */
   readonly allowPrivateRedirects: boolean;
@@ -76,7 +81,7 @@ export const httpDescriptions: Descriptions = {
     ];
     return secrets.flatMap((secret) => (secret === undefined ? [] : [secret.reveal()]));
   },
-  publicConfig({ url, headers, credentials, ...settings }) {
+  publicConfig({ url, publicAddress: _, headers, credentials, ...settings }) {
     const { protocol, host, pathname, searchParams } = new URL(url);
     const place = `${protocol}//${host}${pathname}?${[...searchParams.keys()].join('&')}`;
     const names = Object.keys(headers).sort();
@@ -84,6 +89,12 @@ export const httpDescriptions: Descriptions = {
     return { place, settings: { ...settings, headers: names, credentials: shownCredentials } };
   },
 };
+
+/** Where relative addresses start, and where a document is found: without secrets. */
+export function baseAddress({ url, publicAddress }: HttpConfig): string {
+  const { origin, pathname } = new URL(url);
+  return publicAddress ?? `${origin}${pathname}`;
+}
 
 /** A URL for messages, without user, password and query, which often contains a key. */
 export const shown = (url: URL): string => `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;

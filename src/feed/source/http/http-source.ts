@@ -1,11 +1,13 @@
-// Reads an http or https URL as a source: conditional requests, and proof that the body is whole.
-import { type OpenedSource, oneDocument, type SourceContext, type SourceKind } from '../source.ts';
+// Reads an http or https URL as a source: conditional requests, repeated until the first byte, and proof that the body is whole.
+import { retry } from '../../../flow/retry.ts';
+import { BrokenOff, type OpenedSource, oneDocument, type SourceContext, type SourceKind } from '../source.ts';
 import { readBody } from './exchange.ts';
-import { type HttpConfig, httpDescriptions, shown } from './http-config.ts';
+import { baseAddress, type HttpConfig, httpDescriptions, shown } from './http-config.ts';
 import { askedVersion, conditionalHeaders, versionOf } from './http-version.ts';
+import { answerRefusal, PassingFailure, repeating } from './passing-failure.ts';
 import { systemNetwork } from './redirect-guard.ts';
 import { requestResource } from './request-resource.ts';
-import { describeBody, responseRefusal } from './response.ts';
+import { describeBody } from './response.ts';
 
 export const httpSource: SourceKind<HttpConfig> = {
   isRemote: true,
@@ -14,28 +16,67 @@ export const httpSource: SourceKind<HttpConfig> = {
   ...httpDescriptions,
 };
 
+const ONCE = { attempts: 1, firstDelayMs: 0, maxDelayMs: 0 };
+
 async function openHttp(config: HttpConfig, context: SourceContext): Promise<OpenedSource> {
-  const { version, signal, network = systemNetwork } = context;
+  const { signal, onRetry } = context;
+  const policy = config.retry ?? ONCE;
+  const { delayMs, ...others } = repeating(policy, signal);
+  const wait = (tried: number, error: unknown): number => {
+    const ms = delayMs(tried, error);
+    onRetry?.(ms);
+    return ms;
+  };
+  try {
+    return await retry(() => openOnce(config, context), policy, { ...others, delayMs: wait });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };
+    throw error;
+  }
+}
+
+/** Throws {@link BrokenOff} if there is no document. */
+async function openOnce(config: HttpConfig, context: SourceContext): Promise<OpenedSource> {
+  const { version, signal, network = systemNetwork, limiter } = context;
+  await limiter?.take(signal);
+  signal.throwIfAborted();
   const answer = await requestResource(
     config,
     { url: new URL(config.url), headersFor: (url) => conditionalHeaders(askedVersion(version, url)) },
     { signal, network },
   );
-  if (answer.kind === 'failed') return failed(answer.message);
+  if (answer.kind === 'failed') {
+    throw answer.isPassing ? new PassingFailure(answer.message) : new BrokenOff(answer.message);
+  }
   const { url, exchange } = answer;
   const { response } = exchange;
   if (response.statusCode === 304) {
     response.destroy();
     if (askedVersion(version, url) !== undefined) return { kind: 'not_modified' };
-    return failed(`${shown(url)} answered 304 Not Modified to an unconditional request`);
+    throw new BrokenOff(`${shown(url)} answered 304 Not Modified to an unconditional request`);
   }
-  const refusal = responseRefusal(url, exchange);
+  const refusal = answerRefusal(url, exchange);
   if (refusal !== undefined) {
     response.destroy();
-    return failed(refusal);
+    throw refusal;
   }
-  const document = { name: shown(url), chunks: readBody(exchange, signal), ...describeBody(exchange) };
+  const chunks = config.retry === undefined ? readBody(exchange, signal) : await begun(readBody(exchange, signal));
+  const document = { name: shown(url), address: baseAddress(config), chunks, ...describeBody(exchange) };
   return oneDocument(document, versionOf(url, response.headers));
 }
 
-const failed = (message: string): OpenedSource => ({ kind: 'failed', message });
+/** Waits for the first bytes, without which nothing is handed on. Throws {@link PassingFailure} if none arrive. */
+async function begun(body: AsyncGenerator<Buffer>): Promise<AsyncGenerator<Buffer>> {
+  try {
+    const first = await body.next();
+    return first.done ? body : rest(first.value, body);
+  } catch (error) {
+    throw error instanceof BrokenOff ? new PassingFailure(error.message) : error;
+  }
+}
+
+async function* rest(first: Buffer, body: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* body;
+}

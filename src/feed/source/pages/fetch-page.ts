@@ -1,16 +1,16 @@
 // Fetches one page as a whole: within the rate limit, and again after failures that pass.
 import type { RateLimiter } from '../../../flow/rate-limiter.ts';
 import { retry } from '../../../flow/retry.ts';
-import { readRetryAfter } from '../../../flow/retry-after.ts';
-import { backoffMs } from '../../../flow/retry-policy.ts';
+import type { RetryPolicy } from '../../../flow/retry-policy.ts';
 import { startPace } from '../../decode/pace.ts';
-import { type HttpConditions, type HttpExchange, readBody } from '../http/exchange.ts';
+import { type HttpConditions, readBody } from '../http/exchange.ts';
+import type { HttpConfig } from '../http/http-config.ts';
+import { answerRefusal, PassingFailure, repeating } from '../http/passing-failure.ts';
 import { requestResource } from '../http/request-resource.ts';
-import { describeBody, responseRefusal } from '../http/response.ts';
+import { describeBody } from '../http/response.ts';
 import { BrokenOff } from '../source.ts';
-import { pageTooLarge } from './page-content.ts';
+import { type FetchLimits, tooLarge } from './fetch-limits.ts';
 import type { PageRequest } from './page-request.ts';
-import type { PageLimits, PagesConfig } from './pages-config.ts';
 
 /** A page whose body has arrived to its proven end. */
 export interface FetchedPage {
@@ -22,26 +22,27 @@ export interface FetchedPage {
   readonly charset: string | undefined;
   /** See `SourceDocument`. */
   readonly isEndProven: boolean;
+  readonly sentAt: number | undefined;
+}
+
+/** What every page of a source is requested with. */
+interface FetchConfig {
+  readonly http: HttpConfig;
+  readonly limits: FetchLimits;
+  readonly retry: RetryPolicy;
+  /** What to do if there is nothing at the address, for people. */
+  readonly ifMissing?: string;
 }
 
 interface FetchContext extends HttpConditions {
   readonly limiter: RateLimiter;
 }
 
-/** A failure that another try may not have. */
-class PassingFailure extends BrokenOff {
-  readonly retryAfterMs: number;
-  constructor(message: string, retryAfterMs = 0) {
-    super(message);
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
 const RATE_WINDOW_MS = 30_000;
 
 /** Throws {@link BrokenOff} if all tries failed, and the reason of the signal. */
 export async function fetchPage(
-  config: PagesConfig,
+  config: FetchConfig,
   request: PageRequest,
   context: FetchContext,
 ): Promise<FetchedPage> {
@@ -51,16 +52,11 @@ export async function fetchPage(
     signal.throwIfAborted();
     return fetchOnce(config, request, context);
   };
-  const waitOf = (error: unknown): number => (error instanceof PassingFailure ? error.retryAfterMs : 0);
-  return retry(attempt, config.retry, {
-    signal,
-    worthAgain: (error) => error instanceof PassingFailure && error.retryAfterMs <= config.retry.maxDelayMs,
-    delayMs: (tried, error) => Math.max(backoffMs(config.retry, tried, Math.random()), waitOf(error)),
-  });
+  return retry(attempt, config.retry, repeating(config.retry, signal));
 }
 
 async function fetchOnce(
-  { http, limits }: PagesConfig,
+  { http, limits, ifMissing }: FetchConfig,
   { url, body }: PageRequest,
   { signal, network }: FetchContext,
 ): Promise<FetchedPage> {
@@ -72,7 +68,7 @@ async function fetchOnce(
       throw answer.isPassing ? new PassingFailure(answer.message) : new BrokenOff(answer.message);
     }
     const { exchange } = answer;
-    const refusal = refusalOf(answer.url, exchange);
+    const refusal = answerRefusal(answer.url, exchange, ifMissing);
     if (refusal !== undefined) {
       exchange.response.destroy();
       throw refusal;
@@ -82,8 +78,8 @@ async function fetchOnce(
       limits,
     );
     const link = [exchange.response.headers.link ?? []].flat().join(', ');
-    const { charset, isEndProven = false } = describeBody(exchange);
-    return { url: answer.url, link, bytes, charset, isEndProven };
+    const { charset, isEndProven = false, sentAt } = describeBody(exchange);
+    return { url: answer.url, link, bytes, charset, isEndProven, sentAt };
   } catch (error) {
     signal.throwIfAborted();
     // The page took too long: the reason of its own signal.
@@ -93,29 +89,19 @@ async function fetchOnce(
   }
 }
 
-function refusalOf(url: URL, exchange: HttpExchange): BrokenOff | undefined {
-  const message = responseRefusal(url, exchange);
-  if (message === undefined) return undefined;
-  const { statusCode = 0, headers } = exchange.response;
-  if (statusCode !== 429 && statusCode < 500) return new BrokenOff(message);
-  const retryAfterMs = readRetryAfter(headers['retry-after'], headers.date, Date.now());
-  const wait = retryAfterMs === undefined ? '' : `; it asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
-  return new PassingFailure(message + wait, retryAfterMs);
-}
-
-async function readWhole(body: AsyncIterable<Buffer>, { maxPageBytes }: PageLimits): Promise<Buffer> {
+async function readWhole(body: AsyncIterable<Buffer>, limits: FetchLimits): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > maxPageBytes) break;
+      if (bytes > limits.maxPageBytes) break;
       chunks.push(chunk);
     }
   } catch (error) {
     // No record of the page was handed over yet.
     throw error instanceof BrokenOff ? new PassingFailure(error.message) : error;
   }
-  if (bytes > maxPageBytes) throw new BrokenOff(pageTooLarge(maxPageBytes));
+  if (bytes > limits.maxPageBytes) throw new BrokenOff(tooLarge(limits));
   return Buffer.concat(chunks);
 }

@@ -1,4 +1,4 @@
-// Reads where the next page is: from the Link header, or from the page's JSON.
+// Reads where the next page is: from the Link header, or from the page.
 import { shown } from '../http/http-config.ts';
 import { BrokenOff } from '../source.ts';
 import { findAt, parseJsonPath } from './json-path.ts';
@@ -25,19 +25,26 @@ export function textAt(json: unknown, path: string, what: string): string | unde
       `the page has no ${found.missing}, where ${what} should be (${path}), so its end is not proven`,
     );
   }
-  const value = found.kind === 'absent' ? undefined : [found.value].flat()[0];
+  const value = found.kind === 'absent' ? undefined : ownText([found.value].flat()[0]);
   if (value === undefined || value === null || value === '' || value === false) return undefined;
   if (typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return `${value}`;
   throw new BrokenOff(`${what} (${path}) is neither a text nor a whole number that can be read exactly`);
 }
 
+/** The text of an XML element with attributes; any other value as it is. */
+function ownText(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const names = Object.keys(value);
+  return names.length > 0 && names.every((name) => /^[@#]/.test(name)) ? (Reflect.get(value, '#text') ?? '') : value;
+}
+
 /** Whether the page says that more follow. Throws {@link BrokenOff} if it does not say. */
 export function flagAt(json: unknown, path: string): boolean {
   const found = findAt(json, parseJsonPath(path) ?? []);
-  const value = found.kind === 'found' ? found.value : undefined;
-  if (value === true || value === 'true' || value === 1) return true;
-  if (value === false || value === 'false' || value === 0) return false;
+  const value = found.kind === 'found' ? ownText(found.value) : undefined;
+  if (value === true || value === 'true' || value === 1 || value === '1') return true;
+  if (value === false || value === 'false' || value === 0 || value === '0') return false;
   throw new BrokenOff(`the page does not say at ${path} whether more pages follow`);
 }
 
@@ -47,14 +54,16 @@ export function flagAt(json: unknown, path: string): boolean {
  */
 export function nextUrl(link: string, base: URL, start: URL): URL {
   if (!URL.canParse(link, base.href)) throw new BrokenOff('the link to the next page is not an address');
-  const url = new URL(link, base);
+  return sameOrigin(new URL(link, base), start, 'the next page is said to be');
+}
+
+/** The address, if it is at the same origin as another. Throws {@link BrokenOff} otherwise. @param what for people. */
+export function sameOrigin(url: URL, start: URL, what: string): URL {
   if (start.protocol === 'https:' && url.protocol === 'http:' && url.hostname === start.hostname && url.port === '') {
     url.protocol = 'https:';
     url.port = start.port;
   }
   url.hash = '';
   if (url.origin === start.origin) return url;
-  throw new BrokenOff(
-    `the next page is said to be at another origin, ${shown(url)}, which gets no credentials and is not read`,
-  );
+  throw new BrokenOff(`${what} at another origin, ${shown(url)}, which gets no credentials and is not read`);
 }

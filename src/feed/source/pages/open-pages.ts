@@ -1,5 +1,6 @@
 // Opens a list of several pages over HTTP, and reads it a page at a time.
 import { rateLimiterFor } from '../../../flow/rate-limiter.ts';
+import { baseAddress } from '../http/http-config.ts';
 import { systemNetwork } from '../http/redirect-guard.ts';
 import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument } from '../source.ts';
 import { type FetchedPage, fetchPage } from './fetch-page.ts';
@@ -11,9 +12,9 @@ import { type PagesConfig, pagesDescriptions } from './pages-config.ts';
 /** Has no version: what a server says about its first page is not about the others. */
 export async function openPages(
   config: PagesConfig,
-  { signal, network = systemNetwork }: SourceContext,
+  { signal, network = systemNetwork, limiter: shared }: SourceContext,
 ): Promise<OpenedSource> {
-  const limiter = rateLimiterFor(config.limits.requestsPerSecond);
+  const limiter = shared ?? rateLimiterFor(config.limits.requestsPerSecond);
   const sequence = new PageSequence(config);
   const fetch = async (request: PageRequest): Promise<Page> => {
     const fetched = await fetchPage(config, request, { signal, network, limiter });
@@ -21,7 +22,7 @@ export async function openPages(
   };
   try {
     const first = await fetch(sequence.first);
-    return { kind: 'documents', documents: readPages(first, fetch, sequence, pagesDescriptions.placeOf(config)) };
+    return { kind: 'documents', documents: readPages(first, fetch, sequence, config) };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };
@@ -38,13 +39,15 @@ async function* readPages(
   first: Page,
   fetch: (request: PageRequest) => Promise<Page>,
   sequence: PageSequence,
-  pageOf: string,
+  config: PagesConfig,
 ): AsyncGenerator<SourceDocument> {
+  const list = { pageOf: pagesDescriptions.placeOf(config), address: baseAddress(config.http) };
   for (let page = first; ; ) {
     sequence.take(page.content);
-    const { bytes, charset, isEndProven } = page.fetched;
+    const { bytes, charset, isEndProven, sentAt } = page.fetched;
     const { length: totalBytes } = bytes;
-    yield { name: `page ${sequence.pages}`, chunks: inPieces(bytes), charset, isEndProven, totalBytes, pageOf };
+    const chunks = inPieces(bytes);
+    yield { name: `page ${sequence.pages}`, chunks, charset, isEndProven, totalBytes, sentAt, ...list };
     const request = sequence.next(page.fetched, page.content);
     if (request === undefined) return;
     try {
@@ -57,6 +60,6 @@ async function* readPages(
 
 const PIECE_BYTES = 64 * 1024;
 
-async function* inPieces(bytes: Buffer): AsyncGenerator<Buffer> {
+export async function* inPieces(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }

@@ -1,20 +1,22 @@
-// Looks into a page before it is handed over: how many records it has, which total it states, and its JSON around the
+// Looks into a page before it is handed over: how many records it has, which total it states, and what is around its
 // records, which says where the next page is. The records themselves are split again when the page is read as a document.
 import { createHash } from 'node:crypto';
+import type { RecordTree } from '../../../posting/posting.ts';
 import { toUtf8 } from '../../decode/charset.ts';
 import { decompress } from '../../decode/gunzip.ts';
 import { bounded, SizeExceeded } from '../../decode/size-limits.ts';
 import { isZip } from '../../decode/zip/unzip-documents.ts';
 import { formatOf } from '../../format/formats.ts';
 import { BrokenOff } from '../source.ts';
-import type { PageFormat, PageLimits } from './pages-config.ts';
+import { type FetchLimits, tooLarge } from './fetch-limits.ts';
+import type { PageFormat } from './pages-config.ts';
 
 export interface PageContent {
   readonly records: number;
   /** Equal for pages with the same records. */
   readonly digest: string;
   readonly declaredTotal: number | undefined;
-  /** The page's JSON without its records. Throws {@link BrokenOff} if it is not JSON. */
+  /** The page without its records. Throws {@link BrokenOff} if it cannot be parsed. */
   around(): unknown;
 }
 
@@ -23,11 +25,11 @@ export async function readPageContent(
   bytes: Buffer,
   charset: string | undefined,
   { format, encoding, ...options }: PageFormat,
-  { maxPageBytes }: PageLimits,
+  limits: FetchLimits,
 ): Promise<PageContent> {
   // Its files would be read as documents later, and not be counted here.
   if (isZip(bytes)) throw new BrokenOff('the page is a zip archive, which cannot be one of several pages');
-  const page = await decoded(bytes, { configured: encoding, transport: charset }, maxPageBytes);
+  const page = await decodedPage(bytes, { configured: encoding, transport: charset }, limits);
   const spans: { readonly start: number; readonly end: number }[] = [];
   const digest = createHash('sha256');
   const splitter = formatOf(format).createSplitter(options, {
@@ -42,49 +44,88 @@ export async function readPageContent(
   });
   splitter.push(page);
   const { records, declaredTotal } = splitter.finish(true);
-  return { records, declaredTotal, digest: digest.digest('hex'), around: () => parseAround(page, spans) };
+  return {
+    records,
+    declaredTotal,
+    digest: digest.digest('hex'),
+    around: () => (format === 'xml' ? parseXmlAround : parseJsonAround)(page, spans),
+  };
 }
 
-async function decoded(
+/** Decompresses a page and decodes it to UTF-8. Throws {@link BrokenOff}. */
+export async function decodedPage(
   bytes: Buffer,
   hints: { readonly configured?: string; readonly transport?: string },
-  maxBytes: number,
+  limits: FetchLimits,
 ): Promise<Buffer> {
   const size = { bytes: 0, compressedBytes: bytes.length };
   const chunks: Buffer[] = [];
   try {
     const unpacked = bounded(decompress(once(bytes), { isProven: true }), size, {
-      maxBytes,
+      maxBytes: limits.maxPageBytes,
       maxRatio: Number.POSITIVE_INFINITY,
     });
     // A chunk is valid only until the next one is requested.
     for await (const chunk of toUtf8(unpacked, hints)) chunks.push(Buffer.from(chunk));
   } catch (error) {
-    if (error instanceof SizeExceeded) throw new BrokenOff(pageTooLarge(maxBytes));
+    if (error instanceof SizeExceeded) throw new BrokenOff(tooLarge(limits));
     throw error;
   }
   return Buffer.concat(chunks);
 }
 
-export const pageTooLarge = (maxBytes: number): string =>
-  `a page is larger than the limit of ${maxBytes} bytes; ask for smaller pages, or raise max_page_bytes`;
-
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
+type Spans = readonly { readonly start: number; readonly end: number }[];
+
 /** Broken records do no harm, because each record becomes `null` before the page is parsed. */
-function parseAround(page: Buffer, spans: readonly { readonly start: number; readonly end: number }[]): unknown {
-  const parts: string[] = [];
-  let at = 0;
-  for (const { start, end } of spans) {
-    parts.push(page.toString('utf8', at, start), 'null');
-    at = end;
-  }
-  parts.push(page.toString('utf8', at));
+function parseJsonAround(page: Buffer, spans: Spans): unknown {
   try {
-    return JSON.parse(parts.join(''));
+    return JSON.parse(withoutRecords(page, spans, 'null'));
   } catch {
     throw new BrokenOff('the page is not JSON as a whole, so it does not show where the next page is');
   }
 }
+
+/** What precedes the root element. */
+const PROLOG = /^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^[>]*>)*/i;
+const ROOT = /^<(?:[^\s<>/:]+:)?([^\s<>/:]+)/;
+
+function parseXmlAround(page: Buffer, spans: Spans): unknown {
+  const text = withoutRecords(page, spans, '').replace(PROLOG, '').trimEnd();
+  const parsed = formatOf('xml').parseRecord(Buffer.from(text));
+  const [, root] = ROOT.exec(text) ?? [];
+  if (parsed.kind === 'unreadable' || root === undefined) {
+    throw new BrokenOff('the page is not XML as a whole, so it does not show where the next page is');
+  }
+  return { [root]: withoutPrefixes(parsed.tree) };
+}
+
+function withoutRecords(page: Buffer, spans: Spans, instead: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end } of spans) {
+    parts.push(page.toString('utf8', at, start), instead);
+    at = end;
+  }
+  parts.push(page.toString('utf8', at));
+  return parts.join('');
+}
+
+/** Trims the texts. Elements that differ only in their prefixes become one list. */
+function withoutPrefixes(tree: RecordTree): RecordTree {
+  if (typeof tree === 'string') return tree.trim();
+  if (isList(tree)) return tree.map(withoutPrefixes);
+  const found = new Map<string, RecordTree[]>();
+  for (const [name, child] of Object.entries(tree)) {
+    if (name === '#markup') continue;
+    const local = name.replace(/^(@?)[^:]+:/, '$1');
+    const own = withoutPrefixes(child);
+    found.set(local, [...(found.get(local) ?? []), ...(isList(own) ? own : [own])]);
+  }
+  return Object.fromEntries([...found].map(([name, list]) => [name, list.length === 1 ? (list[0] ?? '') : list]));
+}
+
+const isList = (tree: RecordTree): tree is readonly RecordTree[] => Array.isArray(tree);

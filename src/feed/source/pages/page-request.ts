@@ -1,5 +1,6 @@
 // Makes the request of one page: parameters in the query, or a JSON body with placeholders.
 import type { Paging } from './pages-config.ts';
+import { withParameter } from './query-parameter.ts';
 
 export interface PageRequest {
   readonly url: URL;
@@ -61,14 +62,3 @@ function filled(template: unknown, values: Placeholders): unknown {
 
 const isInBody = (body: unknown, name: string): boolean =>
   body !== undefined && JSON.stringify(body).includes(`{${name}}`);
-
-/** Sets one parameter of the query and leaves the others as they are written. */
-function withParameter(url: URL, name: string, value: string): URL {
-  const changed = new URL(url);
-  if (url.searchParams.has(name)) {
-    changed.searchParams.set(name, value);
-  } else {
-    changed.search += `${url.search === '' ? '' : '&'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
-  }
-  return changed;
-}

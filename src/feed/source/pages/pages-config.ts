@@ -3,6 +3,7 @@ import type { RetryPolicy } from '../../../flow/retry-policy.ts';
 import type { SplittingOptions } from '../../batch/splitting.ts';
 import { type HttpConfig, httpDescriptions } from '../http/http-config.ts';
 import type { SourceKind } from '../source.ts';
+import type { FetchLimits } from './fetch-limits.ts';
 
 export interface PagesConfig {
   readonly kind: 'pages';
@@ -31,12 +32,17 @@ export interface Paging {
   readonly end: 'empty_page' | 'short_page';
   /** `first_page`: later pages may state no total, or 0. */
   readonly total: 'every_page' | 'first_page';
+  /** Of a sitemap index: only the sitemaps whose addresses match this regular expression (RE2). */
+  readonly only?: string;
   /** JSON that is sent with POST, with placeholders; absent: GET. */
   readonly body?: unknown;
 }
 
-/** `link`: the Link header. `next`: an address in the page. `cursor`: a text in the page. The others count. */
-export const PAGING_METHODS = ['link', 'next', 'page', 'offset', 'cursor'] as const;
+/**
+ * `link`: the Link header. `next`: an address in the page. `cursor`: a text in the page. `sitemap`: the entries of a sitemap
+ * index. The others count.
+ */
+export const PAGING_METHODS = ['link', 'next', 'page', 'offset', 'cursor', 'sitemap'] as const;
 export type PagingMethod = (typeof PAGING_METHODS)[number];
 
 /** How a page is split; its totals are those of all pages. */
@@ -44,15 +50,9 @@ export interface PageFormat extends SplittingOptions {
   readonly encoding?: string;
 }
 
-export interface PageLimits {
+export interface PageLimits extends FetchLimits {
   readonly maxPages: number;
-  /** Of one page, decompressed. */
-  readonly maxPageBytes: number;
   readonly requestsPerSecond: number;
-  /** Until the first byte of one page, in milliseconds. */
-  readonly firstByteTimeoutMs: number;
-  /** Averaged over 30 s. */
-  readonly minBytesPerSecond: number;
 }
 
 type Descriptions = Pick<SourceKind<PagesConfig>, 'request' | 'placeOf' | 'secretsOf' | 'publicConfig'>;

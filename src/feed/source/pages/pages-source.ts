@@ -7,6 +7,9 @@ export const pagesSource: SourceKind<PagesConfig> = {
   isRepeatable: true,
   isPaged: true,
   // Decoding pages takes libraries that commands without pulls do not need.
-  open: async (config, context) => (await import('./open-pages.ts')).openPages(config, context),
+  open: async (config, context) =>
+    config.paging.by === 'sitemap'
+      ? (await import('./open-sitemap.ts')).openSitemap(config, context)
+      : (await import('./open-pages.ts')).openPages(config, context),
   ...pagesDescriptions,
 };

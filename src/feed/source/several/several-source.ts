@@ -1,12 +1,18 @@
 // Several sources as one feed, which is complete only if each of them is.
-import { startPace } from '../../decode/pace.ts';
+import { type RateLimiter, rateLimiterFor } from '../../../flow/rate-limiter.ts';
+import { type Pace, startPace } from '../../decode/pace.ts';
 import { BrokenOff, type OpenedSource, type SourceContext, type SourceDocument, type SourceKind } from '../source.ts';
 
 export interface SeveralConfig<Member> {
   readonly kind: 'several';
   readonly members: readonly Member[];
-  /** For each source that is reached over a network, from its own start. */
-  readonly limits: { readonly firstByteTimeoutMs: number; readonly minBytesPerSecond: number };
+  /** The first two hold for each source that is reached over a network, from its own start. */
+  readonly limits: {
+    readonly firstByteTimeoutMs: number;
+    readonly minBytesPerSecond: number;
+    /** Of all web sources together; absent: unlimited. */
+    readonly requestsPerSecond?: number;
+  };
 }
 
 interface Members<Member> {
@@ -35,39 +41,61 @@ export function severalSource<Member>({ kindOf }: Members<Member>): SourceKind<S
 
 /** Reads on after a source that fails, and breaks off at the end. */
 async function* readMembers<Member>(
-  { members, limits }: SeveralConfig<Member>,
+  { members, limits: { requestsPerSecond = Number.POSITIVE_INFINITY, ...limits } }: SeveralConfig<Member>,
   context: SourceContext,
   kindOf: Members<Member>['kindOf'],
 ): AsyncGenerator<SourceDocument> {
   const failures: string[] = [];
+  const limiter = context.limiter ?? rateLimiterFor(requestsPerSecond);
   for (const [at, member] of members.entries()) {
     const kind = kindOf(member);
+    let isStopped = false;
     const place = `source ${at + 1} (${kind.placeOf(member)})`;
     const pace = startPace(
       { totalTimeoutMs: Number.POSITIVE_INFINITY, rateWindowMs: RATE_WINDOW_MS, ...(kind.isRemote ? limits : {}) },
       context.signal,
     );
     try {
-      const opened = await kind.open(member, { ...context, version: undefined, signal: pace.signal });
+      const opened = await kind.open(member, {
+        ...context,
+        version: undefined,
+        signal: pace.signal,
+        limiter: beforePace(limiter, pace),
+        onRetry: pace.restart,
+      });
       for await (const document of pace.watch(documentsOf(opened), () => 0)) {
         const { name, pageOf, chunks } = document;
         yield {
           ...document,
           name: name === kind.placeOf(member) ? place : `${place}, ${name}`,
           chunks: pace.watch(chunks, (chunk) => chunk.length),
+          stop: () => {
+            isStopped = true;
+            pace.stop();
+          },
           pageOf: pageOf === undefined ? undefined : `${at} ${pageOf}`,
         };
       }
     } catch (error) {
       context.signal.throwIfAborted();
       if (!(error instanceof BrokenOff)) throw error;
-      failures.push(`${place}: ${error.message}`);
+      if (!isStopped) failures.push(`${place}: ${error.message}`);
     } finally {
       pace.stop();
     }
   }
   if (failures.length > 0) throw new BrokenOff(failures.join('; '));
 }
+
+/** The limit on the first byte starts once the rate allows the request. */
+const beforePace = (limiter: RateLimiter, pace: Pace): RateLimiter => ({
+  ...limiter,
+  async take(signal) {
+    pace.restart(Number.POSITIVE_INFINITY);
+    await limiter.take(signal);
+    pace.restart(0);
+  },
+});
 
 function documentsOf(opened: OpenedSource): AsyncIterable<SourceDocument> {
   switch (opened.kind) {

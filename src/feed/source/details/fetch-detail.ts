@@ -1,0 +1,129 @@
+// Fetches the details of postings, at the pace and with the credentials of the list that they belong to.
+import type { RateLimiter } from '../../../flow/rate-limiter.ts';
+import { interpretedHash, recordHash } from '../../../posting/hash.ts';
+import type { PostingKey } from '../../../posting/identifiers.ts';
+import type { RecordTree } from '../../../posting/posting.ts';
+import { parseValuePath } from '../../../posting/value-path.ts';
+import { withoutPath } from '../../../posting/without-path.ts';
+import { type HttpConfig, shown } from '../http/http-config.ts';
+import { secretMask } from '../http/mask-secrets.ts';
+import { NothingThere, PassingFailure } from '../http/passing-failure.ts';
+import { systemNetwork } from '../http/redirect-guard.ts';
+import { fetchPage } from '../pages/fetch-page.ts';
+import { decodedPage } from '../pages/page-content.ts';
+import { BrokenOff, type Network } from '../source.ts';
+import { compileDetailRequest } from './detail-request.ts';
+import type { DetailsConfig } from './details-config.ts';
+
+export type FetchedDetail =
+  | {
+      readonly kind: 'fetched';
+      /** In UTF-8, without credentials of the source. */
+      readonly bytes: Buffer;
+      /** Set if redirects have led to an address that may be another posting's. */
+      readonly redirected?: Redirected;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      /** The source may answer later: it has trouble, or cannot be reached. */
+      readonly isPassing: boolean;
+      /** The source has no detail of this posting. */
+      readonly isMissing: boolean;
+      /** The source asked to wait for longer than is allowed. */
+      readonly mustStop: boolean;
+    };
+
+/** A redirect of a detail. */
+export interface Redirected {
+  /** The address that was requested. */
+  readonly from: string;
+  /** The address that answered, for people. */
+  readonly to: string;
+}
+
+export interface DetailFetcher {
+  /** Throws the reason of the signal. @param tries fewer than configured, if set. */
+  fetch(record: RecordTree, signal: AbortSignal, tries?: number): Promise<FetchedDetail>;
+  /**
+   * Under which the detail of a record is known: the hash of what counts in the record, and of how its detail is requested.
+   * Without the record, all of its bytes count. Where only a part counts, the key and the request tell postings apart.
+   */
+  identityOf(bytesHash: Buffer, listed?: { readonly key: PostingKey; readonly tree: RecordTree }): Buffer;
+}
+
+export interface FetchingContext {
+  readonly limiter: RateLimiter;
+  readonly network?: Network;
+}
+
+/** @param http the list's request. */
+export function detailFetcher(http: HttpConfig, config: DetailsConfig, context: FetchingContext): DetailFetcher {
+  const source = new URL(http.url);
+  const { request, document, limits, retry } = config;
+  const makeRequest = compileDetailRequest(request, source);
+  const { network = systemNetwork, limiter } = context;
+  const ifMissing = 'the posting may have been withdrawn since the list was read';
+  const own = { http: { ...http, accept: request.accept }, limits, ifMissing };
+  const identity = recordHash(
+    Buffer.from(JSON.stringify([request.url, request.body ?? null, source.origin, source.pathname])),
+  );
+  const ignored = config.ignore.map(parseValuePath);
+  const countingHash = (key: PostingKey, record: RecordTree): Buffer => {
+    const counts = ignored.reduce((tree, path) => withoutPath(tree, path), record);
+    const { url, body } = makeRequest(record);
+    return recordHash(Buffer.from(JSON.stringify([counts, key, url.href, body ?? null])));
+  };
+  const mask = secretMask(http);
+  const withoutSecrets = (bytes: Buffer): Buffer => {
+    const text = bytes.toString();
+    const masked = mask(text);
+    return masked === text ? bytes : Buffer.from(masked);
+  };
+  return {
+    async fetch(record, signal, tries = Number.POSITIVE_INFINITY) {
+      const attempts = Math.min(retry.attempts ?? 1, tries);
+      try {
+        const asked = makeRequest(record);
+        const page = await fetchPage({ ...own, retry: { ...retry, attempts } }, asked, {
+          signal,
+          network,
+          limiter,
+        });
+        const hints = { configured: document.encoding, transport: page.charset };
+        const bytes = withoutSecrets(await decodedPage(page.bytes, hints, limits));
+        if (isSameResource(asked.url, page.url)) return { kind: 'fetched', bytes };
+        return { kind: 'fetched', bytes, redirected: { from: asked.url.href, to: shown(page.url) } };
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof BrokenOff)) throw error;
+        const isPassing = error instanceof PassingFailure;
+        const mustStop = isPassing && error.retryAfterMs > retry.maxDelayMs;
+        const isMissing = error instanceof NothingThere;
+        return { kind: 'failed', message: error.message, isPassing, isMissing, mustStop };
+      }
+    },
+    identityOf(bytesHash, listed) {
+      if (listed === undefined || ignored.length === 0) return interpretedHash(bytesHash, 0, identity);
+      try {
+        return interpretedHash(countingHash(listed.key, listed.tree), 0, identity);
+      } catch (error) {
+        // No request can be made of this record.
+        if (error instanceof BrokenOff) return interpretedHash(bytesHash, 0, identity);
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * Whether a redirect certainly stayed with one posting: it may add to the query, and a language or the like before the path,
+ * or change the host.
+ */
+export function isSameResource(requested: URL, answered: URL): boolean {
+  const [from, to] = [requested, answered].map(({ pathname }) => pathname.replace(/\/+$/, ''));
+  const isKept = [...requested.searchParams].every(([name, value]) =>
+    answered.searchParams.getAll(name).includes(value),
+  );
+  return to?.endsWith(from ?? '') === true && isKept;
+}
