@@ -4,13 +4,21 @@ import type { FeedSource } from '../feed/feed-reading.ts';
 import { kindOf } from '../feed/source/sources.ts';
 import type { Config, FeedConfig, SiteConfig } from './config.ts';
 
-/** A digest for each part, by a name such as `feed acme` or `site board`. Digests include no secrets. */
-export function configDigests({ feeds, sites }: Pick<Config, 'feeds' | 'sites'>): Record<string, string> {
+/** A digest for each part, by a name such as `feed acme`, `site board` or `alerts ops`. Digests include no secrets. */
+export function configDigests({
+  feeds,
+  sites,
+  alerts,
+}: Pick<Config, 'feeds' | 'sites' | 'alerts'>): Record<string, string> {
   const parts: Record<string, string> = {};
   for (const site of sites.values()) parts[`site ${site.name}`] = digest(publicSite(site));
   for (const feed of feeds.values()) {
     parts[`feed ${feed.name}`] = digest(publicFeed(feed));
     parts[`source of feed ${feed.name}`] = sourceDigest(feed.source);
+  }
+  for (const { name, channel, kinds, events, feeds: only, rejectedPercent } of alerts.values()) {
+    const what = { kind: channel.kind, kinds: [...kinds], events, feeds: only && [...only], rejectedPercent };
+    parts[`alerts ${name}`] = digest(what);
   }
   return parts;
 }

@@ -1,12 +1,14 @@
 // The types of a checked configuration: plain data, units in names, secrets wrapped.
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
+import type { FieldMapping, StateField } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
-import type { MappingSpec, StateField } from '../posting/mapping.ts';
 import type { SiteOptions } from '../site/exchange.ts';
+import type { AlertKind, PostingEvent } from '../telemetry/alerts/alert-message.ts';
 import type { LogLevel } from '../telemetry/log.ts';
 import type { Complaint } from './config-error.ts';
 import type { Secret } from './secret.ts';
+import type { WebConfig } from './web-config.ts';
 
 export interface Config {
   /** Absolute path of the file it was read from. */
@@ -17,8 +19,13 @@ export interface Config {
   /** Absolute path of the folder that the embedded server keeps its files in. */
   readonly dataDir: string;
   readonly log: { readonly level: LogLevel };
-  /** Where `start` serves `/healthz`. */
+  /** Where `start` serves HTTP. */
   readonly listen: { readonly host: string; readonly port: number };
+  /** What a reader of `/metrics` has to send; `undefined`: nothing, but only loopback is served. */
+  readonly metricsToken: Secret | undefined;
+  /** Who is notified when something needs attention, by name. */
+  readonly alerts: ReadonlyMap<string, AlertDestination>;
+  readonly web: WebConfig;
   readonly retention: {
     readonly requestsDays: number;
     readonly failuresDays: number;
@@ -33,6 +40,20 @@ export interface Config {
   readonly warnings: readonly string[];
   /** The user's own presets: feed formats in the folder `presets` beside the file. */
   readonly ownPresets: readonly { readonly name: string; readonly file: string }[];
+}
+
+export interface AlertDestination {
+  readonly name: string;
+  readonly channel:
+    | { readonly kind: 'webhook'; readonly url: Secret; readonly secret: Secret }
+    | { readonly kind: 'slack'; readonly url: Secret }
+    | { readonly kind: 'email'; readonly smtp: Secret; readonly from: string; readonly to: readonly string[] };
+  readonly kinds: ReadonlySet<AlertKind>;
+  /** What it is told of each posting. */
+  readonly events: readonly PostingEvent[];
+  /** Only these feeds concern it; `undefined`: all. */
+  readonly feeds: ReadonlySet<string> | undefined;
+  readonly rejectedPercent: number;
 }
 
 /** A configured feed that can't be used because its settings are invalid. */
@@ -69,7 +90,9 @@ export interface FeedConfig {
   readonly name: FeedName;
   readonly siteName: SiteName;
   readonly source: FeedSource;
-  readonly mapping: MappingSpec;
+  readonly mapping: FieldMapping;
+  /** Fields that the user maps; the others are those of a preset that comes with jobmirror. */
+  readonly ownFields: ReadonlySet<string>;
   readonly guard: DeleteGuard;
   /** A cron expression of five or six fields (seconds first); absent: pulled only by `sync`. */
   readonly schedule?: string;

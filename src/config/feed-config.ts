@@ -1,12 +1,15 @@
 // Builds the feed that the program uses from its written settings, its format and its site.
+
+import type { FieldMapping, FieldRule, FieldRules, KeyRule, ValueSource } from '../posting/field-mapping.ts';
 import { type FeedName, siteName } from '../posting/identifiers.ts';
-import type { FieldRule, FieldRules, MappingSpec, ValueSource } from '../posting/mapping.ts';
+import type { PlacesRule } from '../posting/places.ts';
 import { USUAL_ELEMENTS } from '../posting/steps/sanitize.ts';
 import type { FieldStep, SettingsStep } from '../posting/steps/step.ts';
 import type { FeedConfig } from './config.ts';
-import { stateTable } from './load-us-states.ts';
+import { foreignCities, stateTable } from './load-us-states.ts';
 import type { MapFiles } from './map-files.ts';
-import type { WrittenFields, WrittenRule, WrittenRules } from './schema/format-schema.ts';
+import type { WrittenFeed } from './schema/feed-schema.ts';
+import type { WrittenFields, WrittenFormat, WrittenRule, WrittenRules } from './schema/format-schema.ts';
 import type { WrittenSite } from './schema/site-schema.ts';
 import type { WrittenStep, WrittenSteps } from './schema/step-schema.ts';
 import { makeSource, pagesOf, type SourceParts } from './source-config.ts';
@@ -14,6 +17,8 @@ import { makeSource, pagesOf, type SourceParts } from './source-config.ts';
 export interface FeedParts extends SourceParts {
   readonly site: WrittenSite;
   readonly mapFiles: MapFiles;
+  /** The format is written in the configuration, or in a preset of the user's own. */
+  readonly isOwnFormat: boolean;
 }
 
 export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
@@ -23,6 +28,7 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
     siteName: siteName(feed.site),
     source: makeSource(parts),
     mapping: makeMapping(parts),
+    ownFields: new Set(Object.keys(parts.isOwnFormat ? { ...parts.format.fields, ...feed.fields } : feed.fields)),
     guard: {
       percent: feed.delete_guard.percent,
       count: feed.delete_guard.count,
@@ -36,17 +42,14 @@ export function makeFeedConfig(name: FeedName, parts: FeedParts): FeedConfig {
   };
 }
 
-function makeMapping({ feed, format, site, mapFiles }: FeedParts): MappingSpec {
+function makeMapping({ feed, format, site, mapFiles }: FeedParts): FieldMapping {
   const skip = [...(format.skip ?? []), ...(feed.skip ?? [])];
+  const written = Object.entries(mergeFields(format.fields, feed.fields));
   return {
-    key: { paths: feed.key ?? format.key },
+    key: keyRuleOf(feed, format),
     ...(skip.length === 0 ? {} : { skip }),
-    fields: Object.fromEntries(
-      Object.entries(mergeFields(format.fields, feed.fields)).map(([field, rule]) => [
-        field,
-        makeRules(rule, mapFiles),
-      ]),
-    ),
+    ...(feed.places === undefined ? {} : { places: placesOf(feed.places) }),
+    fields: Object.fromEntries(written.map(([field, rule]) => [field, makeRules(rule, mapFiles)])),
     stateField: site.state_field,
     requiredFields: site.required,
     maxLengths: site.max_lengths,
@@ -54,8 +57,25 @@ function makeMapping({ feed, format, site, mapFiles }: FeedParts): MappingSpec {
     get states() {
       return stateTable();
     },
+    get foreignCities() {
+      return written.some(([, rule]) => usesPlaces(rule)) ? foreignCities() : undefined;
+    },
   };
 }
+
+/** The format's `key_as` is about its own key. */
+function keyRuleOf(feed: WrittenFeed, format: WrittenFormat): KeyRule {
+  const as = feed.key_as ?? (feed.key === undefined ? format.key_as : undefined);
+  return {
+    paths: feed.key ?? format.key,
+    ...(as === undefined ? {} : { as }),
+    ...(feed.places?.use === 'each' ? { ofPlaces: true } : {}),
+  };
+}
+
+/** Without the settings that do not apply: they must not change how records count as read. */
+const placesOf = ({ fields, ...places }: NonNullable<WrittenFeed['places']>): PlacesRule =>
+  places.use === 'each' ? { ...places, fields } : places;
 
 /** The format's fields, overridden by the feed's; `null` removes a field. */
 export function mergeFields(format: WrittenFields, feed: WrittenFields): Readonly<Record<string, WrittenRules>> {
@@ -64,6 +84,8 @@ export function mergeFields(format: WrittenFields, feed: WrittenFields): Readonl
   );
   return Object.fromEntries(kept);
 }
+
+const usesPlaces = (rules: WrittenRules): boolean => JSON.stringify(rules).includes('"us_place":');
 
 const makeRules = (rules: WrittenRules, mapFiles: MapFiles): FieldRules =>
   Array.isArray(rules) ? rules.map((rule) => makeRule(rule, mapFiles)) : makeRule(rules, mapFiles);

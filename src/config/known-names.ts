@@ -1,4 +1,4 @@
-// Finds the setting that a mistyped name probably stands for.
+// Finds the names of the settings that are allowed at a path.
 import { z } from 'zod';
 import type { SettingPath } from './yaml-source.ts';
 
@@ -27,28 +27,4 @@ function below(schema: JsonSchema, step: string): readonly JsonSchema[] {
   const properties = isSchema(schema.properties) ? schema.properties : {};
   const named = Object.hasOwn(properties, step) ? properties[step] : undefined;
   return [named ?? schema.additionalProperties ?? schema.items].filter(isSchema);
-}
-
-/** The known name closest to a mistyped one, if close enough to be the intended one. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
-  const plain = name.toLowerCase().replaceAll('-', '_');
-  const ranked = known
-    .map((candidate) => ({ candidate, distance: editDistance(plain, candidate.toLowerCase().replaceAll('-', '_')) }))
-    .sort((a, b) => a.distance - b.distance);
-  const [best] = ranked;
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(plain.length / 3)) ? best.candidate : undefined;
-}
-
-/** The Levenshtein distance of two names. */
-function editDistance(from: string, to: string): number {
-  let above = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= from.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= to.length; column += 1) {
-      const replaced = (above[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
-    }
-    above = current;
-  }
-  return above[to.length] ?? 0;
 }

@@ -1,6 +1,6 @@
 // Loads the configuration file with the environment. Returns a checked configuration, or one error with every mistake.
 import { existsSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { sortByFeed, withoutFeeds } from './broken-feeds.ts';
 import type { Config } from './config.ts';
 import { type Complaint, ConfigError } from './config-error.ts';
@@ -10,6 +10,7 @@ import { packageRoot } from './package-root.ts';
 import { configSchema, type WrittenConfig } from './schema/config-schema.ts';
 import { isSecretCredential } from './schema/credentials-schema.ts';
 import { Secret } from './secret.ts';
+import { readServices, type Services } from './services.ts';
 import { readText } from './settings-file.ts';
 import { makeSitesAndFeeds, type SitesAndFeeds } from './sites-and-feeds.ts';
 import { findUnusable } from './unusable.ts';
@@ -38,7 +39,14 @@ export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: Load
   if (data === null || data === undefined) throw withoutSettings(shorter(cwd, absolutePath));
 
   const top = validate(configSchema, data, source);
-  const parts = await makeSitesAndFeeds(data, source, { env, folder });
+  const sitesAndFeeds = await makeSitesAndFeeds(data, source, { env, used: filling.used, folder });
+  const services = await readServices(data, source, { env, folder });
+  const parts = {
+    ...sitesAndFeeds,
+    ...services,
+    complaints: [...sitesAndFeeds.complaints, ...services.complaints],
+    warnings: [...sitesAndFeeds.warnings, ...services.warnings],
+  };
   const complaints = tidy(
     [
       ...filling.complaints,
@@ -60,12 +68,16 @@ export async function loadConfig({ path, env, cwd, brokenFeeds, thorough }: Load
 
 const EXAMPLE = join(packageRoot, 'config', 'jobmirror.example.yaml');
 
-const withoutSettings = (file: string): ConfigError =>
-  new ConfigError([{ file, setting: '', message: `holds no settings; copy ${EXAMPLE} there and adapt it` }]);
+const withoutSettings = (file: string): ConfigError => {
+  const message = `holds no settings; write it with jobmirror init SOURCE${configOption(file)} --force, or copy ${EXAMPLE} there and adapt it`;
+  return new ConfigError([{ file, setting: '', message }]);
+};
+
+const configOption = (file: string): string => (basename(file) === CONFIG_FILE ? '' : ` --config ${file}`);
 
 async function expectFile(path: string): Promise<void> {
   if (existsSync(path)) return;
-  const message = `there is no such file; copy ${EXAMPLE} there and adapt it, or name your own with --config FILE`;
+  const message = `there is no such file; write it with jobmirror init SOURCE (the address or file of your feed), copy ${EXAMPLE} there and adapt it, or name your own with --config FILE`;
   throw new ConfigError([{ file: path, setting: '', message }]);
 }
 
@@ -76,11 +88,16 @@ function shorter(cwd: string, path: string): string {
 }
 
 /** Secret settings stay `${NAME}` in the data; they are filled in when the secret is wrapped. */
-function isSecretSetting([group, , setting, ...rest]: SettingPath): boolean {
+function isSecretSetting([group, name, setting, ...rest]: SettingPath): boolean {
+  if (group === 'web') return rest.length === 1 && ['token', 'password_hash', 'secret'].includes(String(rest[0]));
+  if (group === 'metrics') return name === 'token' && setting === undefined;
   if (group === 'sites') return setting === 'token' && rest.length === 0;
+  if (group === 'alerts') return isSecretOfAlert([setting, ...rest].join('.'));
   if (group !== 'feeds') return false;
   return setting === 'headers' ? rest.length === 1 : setting === 'credentials' && isSecretCredential(rest);
 }
+
+const isSecretOfAlert = (setting: string): boolean => ['url', 'secret', 'email.smtp'].includes(setting);
 
 function tidy(complaints: readonly Complaint[], { complaints: fromFilling, used }: Filling): readonly Complaint[] {
   const unfilled = new Set(fromFilling.map(({ setting }) => setting));
@@ -92,7 +109,7 @@ function tidy(complaints: readonly Complaint[], { complaints: fromFilling, used 
 function makeConfig(
   path: string,
   written: WrittenConfig,
-  { sites, feeds, warnings, ownPresets }: SitesAndFeeds,
+  { sites, feeds, warnings, ownPresets, metricsToken, alerts, web }: SitesAndFeeds & Services,
   brokenFeeds: Config['brokenFeeds'] = new Map(),
 ): Config {
   const { database, queue, retention } = written;
@@ -102,7 +119,10 @@ function makeConfig(
     queue: queue === 'database' ? { kind: 'database' } : { kind: 'redis', url: new Secret(queue) },
     dataDir: resolve(dirname(path), written.data_dir),
     log: written.log,
-    listen: written.listen,
+    listen: written.web?.listen ?? written.listen,
+    metricsToken,
+    alerts,
+    web,
     retention: {
       requestsDays: retention.requests_days,
       failuresDays: retention.failures_days,

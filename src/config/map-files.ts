@@ -1,11 +1,15 @@
 // Reads the look-up tables that a feed's fields name as CSV files.
+import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { CsvError, parse } from 'csv-parse/sync';
+import type * as CsvParse from 'csv-parse/sync';
 import { findContradiction, type LookUpTable } from '../posting/steps/look-up.ts';
 import { ConfigError } from './config-error.ts';
 import type { WrittenFields } from './schema/format-schema.ts';
 import type { WrittenSteps } from './schema/step-schema.ts';
 import { readText } from './settings-file.ts';
+
+/** Few configurations name a file. */
+const loadParser = () => createRequire(import.meta.url)('csv-parse/sync') as typeof CsvParse;
 
 /** The table of a step that names a file. */
 export type MapFiles = ReadonlyMap<WrittenSteps, LookUpTable>;
@@ -53,7 +57,7 @@ function stepsOf(
 async function readTable(file: string, columns: readonly [string, string] | undefined): Promise<LookUpTable> {
   const text = await readText(file);
   if (text.includes('\uFFFD')) throw new TableFault(`is not encoded as UTF-8; save it as "CSV UTF-8"`);
-  const rows = parse(text, {
+  const rows = loadParser().parse(text, {
     bom: true,
     delimiter: delimiterOf(text),
     relax_column_count: true,
@@ -96,6 +100,6 @@ class TableFault extends Error {}
 function whyNot(file: string, error: unknown): string {
   if (error instanceof ConfigError) return `${file} ${error.complaints.map(({ message }) => message).join('; ')}`;
   if (error instanceof TableFault) return `${file} ${error.message}`;
-  if (error instanceof CsvError) return `${file} is not a CSV file that can be read: ${error.message}`;
+  if (error instanceof loadParser().CsvError) return `${file} is not a CSV file that can be read: ${error.message}`;
   throw error;
 }

@@ -1,7 +1,17 @@
 // Reads a secret from a file that a setting names.
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Environment } from './environment.ts';
 import { reason } from './settings-file.ts';
+
+/** Where the settings of what `start` does besides mirroring come from. */
+export interface ServiceSurroundings {
+  readonly env: Environment;
+  /** Folder of the configuration file. */
+  readonly folder: string;
+  readonly complain: (path: readonly string[], message: string) => void;
+  readonly warn: (message: string) => void;
+}
 
 export interface SecretFileContext {
   /** Folder of the configuration file. */

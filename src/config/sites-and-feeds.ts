@@ -1,15 +1,17 @@
 // Builds the sites and feeds that the program uses. Each is handled separately, to report the mistakes of all of them.
 import type { z } from 'zod';
+import { outerParameter } from '../feed/source/sources.ts';
 import { type FeedName, feedName, type SiteName, siteName } from '../posting/identifiers.ts';
+import { nearest } from '../posting/nearest-name.ts';
 import type { FeedConfig, SiteConfig } from './config.ts';
 import { type Complaint, ConfigError, complaintLine } from './config-error.ts';
 import { type CredentialsContext, type FeedCredentials, makeCredentials } from './credentials.ts';
+import { faultOfDetails } from './details-config.ts';
 import type { Environment } from './environment.ts';
 import { makeFeedConfig } from './feed-config.ts';
-import { nearest } from './known-names.ts';
 import { type MapFiles, readMapFiles } from './map-files.ts';
-import { checkMapping } from './mapping-check.ts';
 import { findPresets, folderOf, type Preset, type Presets, readPreset } from './presets.ts';
+import { checkRequiredFields } from './required-fields.ts';
 import { isWebAddress } from './schema/check-sources.ts';
 import { feedSchema, type WrittenFeed, writtenSources } from './schema/feed-schema.ts';
 import type { WrittenFormat } from './schema/format-schema.ts';
@@ -30,6 +32,8 @@ export interface SitesAndFeeds {
 
 interface Surroundings {
   readonly env: Environment;
+  /** The variables that the settings name, with their values; see `fillFromEnvironment`. */
+  readonly used?: ReadonlyMap<string, string>;
   /** Folder of the configuration file. */
   readonly folder: string;
 }
@@ -77,13 +81,17 @@ export async function makeSitesAndFeeds(
     if (site === undefined || format === undefined) continue;
     const pagesFault = faultOfPages(feed, format);
     if (pagesFault !== undefined) complain(['feeds', name, 'pages'], pagesFault);
-    const findings = checkMapping(feed, format, site);
+    const detailsFault = faultOfDetails(feed, format);
+    if (detailsFault !== undefined) complain(['feeds', name, ...detailsFault.path], detailsFault.message);
+    const findings = checkRequiredFields(feed, format, site);
     for (const { path, message } of findings.faults) complain(['feeds', name, ...path], message);
     warnings.push(...findings.warnings.map((warning) => `feeds.${name}: ${warning}`));
     const mapFiles = await mapFilesOf(feed, format, { folder: around.folder, presets }, (path, message) =>
       complain(['feeds', name, ...path], message),
     );
-    feeds.set(feedName(name), makeFeedConfig(feedName(name), { ...around, feed, format, site, credentials, mapFiles }));
+    const isOwnFormat = presets.own.some((preset) => preset.name === feed.format) || typeof feed.format !== 'string';
+    const parts = { ...around, feed, format, site, credentials, mapFiles, isOwnFormat };
+    feeds.set(feedName(name), makeFeedConfig(feedName(name), parts));
   }
   return { sites, feeds, complaints, warnings, ownPresets: presets.own };
 }
@@ -116,7 +124,21 @@ function faultOfPages(feed: WrittenFeed, format: WrittenFormat): string | undefi
   if (pages !== undefined && format.total.length > 0 && !sources.every(isWebAddress)) {
     return 'of the format, and its total, cannot be read from files and web addresses in one feed; make two feeds';
   }
-  if (isInBody && format.type !== 'json') return "need a JSON format: they read the next page's place in the page";
+  if (pages?.by === 'sitemap' && format.type !== 'xml') {
+    return 'by: sitemap need an XML format: type: xml, records: urlset/url';
+  }
+  if (isInBody && format.type !== 'json' && format.type !== 'xml') {
+    return "need a JSON or XML format: they read the next page's place in the page";
+  }
+  for (const name of [pages?.parameter, pages?.size_parameter]) {
+    for (const source of sources.filter((each) => isWebAddress(each) && URL.canParse(each))) {
+      const query = new URL(source).searchParams;
+      const outer = name === undefined ? undefined : outerParameter(name, query);
+      if (outer !== undefined && !query.has(outer)) {
+        return `set ${name}, a parameter inside ${outer}, which the address of the source lacks`;
+      }
+    }
+  }
   return undefined;
 }
 

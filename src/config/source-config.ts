@@ -2,8 +2,9 @@
 import { basename, dirname, posix, resolve } from 'node:path';
 import type { FeedSource } from '../feed/feed-reading.ts';
 import type { TableLayout } from '../feed/format/format.ts';
-import type { Paging, SingleConfig, SourceConfig } from '../feed/source/sources.ts';
+import { type Paging, publicAddress, type SingleConfig, type SourceConfig } from '../feed/source/sources.ts';
 import type { FeedCredentials } from './credentials.ts';
+import { makeDetails } from './details-config.ts';
 import { type Environment, fillText } from './environment.ts';
 import { hasHttp, isS3Address, isSftpAddress, isWebAddress } from './schema/check-sources.ts';
 import { type WrittenFeed, writtenSources } from './schema/feed-schema.ts';
@@ -16,6 +17,8 @@ export interface SourceParts {
   readonly format: WrittenFormat;
   readonly credentials: FeedCredentials | undefined;
   readonly env: Environment;
+  /** The variables that the settings name, with their values. */
+  readonly used?: ReadonlyMap<string, string>;
   /** Folder of the configuration file. */
   readonly folder: string;
 }
@@ -23,6 +26,7 @@ export interface SourceParts {
 export function makeSource(parts: SourceParts): FeedSource {
   const { feed, format } = parts;
   const from = makeSourceConfig(parts);
+  const details = makeDetails(feed, format);
   return {
     from,
     format: format.type,
@@ -30,6 +34,8 @@ export function makeSource(parts: SourceParts): FeedSource {
     encoding: feed.encoding ?? format.encoding,
     lenient: feed.lenient,
     ...tableLayoutOf(parts),
+    ...pageRulesOf(parts),
+    ...(details === undefined ? {} : { details }),
     // A page states the total of all pages, which the source compares itself.
     totalPaths: pagesOf(feed, format) === undefined ? format.total : [],
     limits: {
@@ -55,12 +61,23 @@ function tableLayoutOf({ feed, format }: Pick<SourceParts, 'feed' | 'format'>): 
   return { table: { delimiter, columns, skipRows, allowMissingCells, keyPaths: feed.key ?? format.key } };
 }
 
+/** Only web pages have these rules. */
+const pageRulesOf = ({
+  feed,
+  format,
+}: Pick<SourceParts, 'feed' | 'format'>): Pick<FeedSource, 'script' | 'acceptsEmptyPages'> => ({
+  ...(format.script === undefined ? {} : { script: format.script }),
+  ...(format.type === 'json-ld' && feed.expect.empty_pages ? { acceptsEmptyPages: true } : {}),
+});
+
 /** What is asked of a source that offers several formats. */
 const MEDIA_TYPES = {
   xml: 'application/xml, text/xml, */*;q=0.5',
   json: 'application/json, */*;q=0.5',
   jsonl: 'application/x-ndjson, application/jsonl, application/json;q=0.9, */*;q=0.5',
   csv: 'text/csv, text/tab-separated-values, */*;q=0.5',
+  html: 'text/html, */*;q=0.5',
+  'json-ld': 'text/html, application/ld+json;q=0.9, application/json;q=0.8, */*;q=0.5',
 } as const satisfies Record<WrittenFormat['type'], string>;
 
 /** How the web sources of a feed send their postings in pages; `undefined` if they do not. */
@@ -71,13 +88,21 @@ function makeSourceConfig(parts: SourceParts): SourceConfig {
   const members = writtenSources(parts.feed).map((written) => makeSingleConfig(written, parts));
   const [only] = members;
   if (only !== undefined && parts.feed.sources === undefined) return only;
-  const { first_byte_timeout_seconds: firstByteSeconds, min_bytes_per_second: minBytesPerSecond } = parts.feed.limits;
-  return { kind: 'several', members, limits: { firstByteTimeoutMs: firstByteSeconds * 1000, minBytesPerSecond } };
+  const { limits } = parts.feed;
+  return {
+    kind: 'several',
+    members,
+    limits: {
+      firstByteTimeoutMs: limits.first_byte_timeout_seconds * 1000,
+      minBytesPerSecond: limits.min_bytes_per_second,
+      requestsPerSecond: limits.requests_per_second,
+    },
+  };
 }
 
 /** The written form of a source shows its kind. */
-function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
-  const { feed, format, credentials, env, folder } = parts;
+export function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
+  const { feed, format, credentials, env, used, folder } = parts;
   if (written === '-') return { kind: 'stdin' };
   if (isS3Address(written)) return makeS3Config(written, credentials, feed);
   if (isSftpAddress(written)) return makeSftpConfig(new URL(written), credentials, feed);
@@ -86,6 +111,7 @@ function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
   const http = {
     kind: 'http',
     url: written,
+    publicAddress: publicAddress(written, used?.values()),
     headers: Object.fromEntries(headers),
     credentials: feed.credentials !== undefined && hasHttp(feed.credentials) ? credentials?.http : undefined,
     accept: MEDIA_TYPES[format.type],
@@ -93,7 +119,9 @@ function makeSingleConfig(written: string, parts: SourceParts): SingleConfig {
     allowPrivateRedirects: feed.allow_private_redirects,
   } as const;
   const pages = pagesOf(feed, format);
-  return pages === undefined ? http : makePagesConfig(http, pages, parts);
+  if (pages !== undefined) return makePagesConfig(http, pages, parts);
+  const { attempts, max_wait_seconds: maxWaitSeconds } = feed.limits;
+  return { ...http, retry: { attempts, firstDelayMs: 1_000, maxDelayMs: maxWaitSeconds * 1000 } };
 }
 
 function makeFileConfig(path: string, { files }: WrittenFeed): SingleConfig {
@@ -159,6 +187,7 @@ function makePagesConfig(
       maxRecordBytes: limits.max_record_bytes,
       lenient: feed.lenient,
       ...tableLayoutOf({ feed, format }),
+      ...pageRulesOf({ feed, format }),
     },
     limits: {
       maxPages: pages.max_pages,
@@ -172,7 +201,7 @@ function makePagesConfig(
 }
 
 function makePaging(pages: WrittenPages): Paging {
-  const { by, path = '', parameter = by, size, size_parameter: sizeParameter, more, end, total, body } = pages;
+  const { by, path = '', parameter = by, size, size_parameter: sizeParameter, more, end, total, body, only } = pages;
   return {
     by,
     path,
@@ -183,5 +212,6 @@ function makePaging(pages: WrittenPages): Paging {
     end,
     total,
     body,
+    ...(only === undefined ? {} : { only }),
   };
 }

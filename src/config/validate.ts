@@ -1,7 +1,8 @@
 // Validates plain data against a schema. Returns checked settings, or complaints for people.
 import type { z } from 'zod';
+import { nearest } from '../posting/nearest-name.ts';
 import type { Complaint } from './config-error.ts';
-import { inputJsonSchema, knownNames, nearest } from './known-names.ts';
+import { inputJsonSchema, knownNames } from './known-names.ts';
 import type { SettingPath, YamlSource } from './yaml-source.ts';
 
 type Issue = z.core.$ZodIssue;

@@ -8,6 +8,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { isSecretCredential } from '../../src/config/schema/credentials-schema.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { configSecrets } from '../../src/runtime/app.ts';
 
@@ -235,5 +236,21 @@ describe('refused', () => {
     ['http://a.example/', '{ tls: { ca_file: bad.pem } }', /credentials.tls: works only with https/],
   ])('with the source %s', async (source, credentials, complaint) => {
     expect(await complaintOf(credentials, source)).toMatch(complaint);
+  });
+});
+
+describe('which settings of credentials are secrets', () => {
+  test.each([
+    'basic.user basic.password bearer.token query.value oauth2.client_secret tls.passphrase',
+    's3.secret_access_key s3.session_token sftp.password sftp.passphrase',
+  ])('secret: %s', (paths) => {
+    expect(paths.split(' ').filter((path) => !isSecretCredential(path.split('.')))).toEqual([]);
+  });
+
+  test.each([
+    'basic basic.password_file bearer.token_file query.name oauth2.client_id oauth2.token_url tls.key_file',
+    's3.access_key_id s3.region sftp.user sftp.host_key',
+  ])('not secret: %s', (paths) => {
+    expect(paths.split(' ').filter((path) => isSecretCredential(path.split('.')))).toEqual([]);
   });
 });

@@ -9,8 +9,8 @@ const INTRODUCTION = `# Formats
 <!-- Generated from config/presets by \`UPDATE=1 npx vitest run test/config/generated.test.ts\`. -->
 
 \`format\` names one of these presets, or describes a format of your own: [feeds.md](feeds.md) says how feeds are read, and
-[mapping.md](mapping.md) what a field can do. A feed's \`fields\` add to those of its preset or replace them; \`key\`, \`skip\` and
-\`pages\` can be set in the feed too. \`acme\` in addresses stands for the name of the company.
+[mapping.md](mapping.md) what a field can do; [cookbook.md](cookbook.md) has whole examples. A feed's \`fields\` add to those of its
+preset or replace them; \`key\`, \`key_as\`, \`skip\`, \`pages\` and \`details\` can be set in the feed too. \`acme\` in addresses stands for the name of the company.
 
 All presets fill the same fields of the site: \`number\` (the key of the posting), \`title\`, \`category-name\`, \`description\`,
 \`location-city\`, \`location-state\`, \`contact-email-address\` and \`contact-web-address\`, as far as the feed has them. A posting whose
@@ -38,8 +38,11 @@ interface Settings {
   readonly type?: string;
   readonly records?: string;
   readonly key: string | readonly string[];
+  readonly key_as?: unknown;
   readonly total?: string;
+  readonly script?: unknown;
   readonly pages?: unknown;
+  readonly details?: unknown;
   readonly skip?: unknown;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -68,18 +71,33 @@ export function readPresets(): readonly Preset[] {
     });
 }
 
-const KINDS: Readonly<Record<string, string>> = { xml: 'XML', json: 'JSON', jsonl: 'JSON Lines', csv: 'table' };
+const KINDS: Readonly<Record<string, string>> = {
+  xml: 'XML',
+  json: 'JSON',
+  jsonl: 'JSON Lines',
+  csv: 'table',
+  html: 'HTML',
+  'json-ld': 'HTML or JSON',
+};
 
-const kindOf = ({ type = 'xml', pages }: Settings): string =>
-  `${KINDS[type] ?? type}${pages === undefined ? '' : ', pages'}`;
+const kindOf = ({ type = 'xml', pages, details }: Settings): string =>
+  [KINDS[type] ?? type, pages && 'pages', details && 'details'].filter(Boolean).join(', ');
+
+const whereWithoutPath = (type: string | undefined): string | undefined =>
+  type === 'json' || type === 'html' ? WHOLE_LISTS[type] : undefined;
+
+const WHOLE_LISTS = { json: 'the document is the list', html: 'the JSON is the list' } as const;
 
 function sectionOf({ name, quirks, settings }: Preset): readonly string[] {
   const { description, documentation, example, fields, key, ...others } = settings;
   const facts = Object.entries({
-    records: others.records ?? (others.type === 'json' ? 'the document is the list' : undefined),
+    records: others.records ?? whereWithoutPath(others.type),
+    script: others.script,
     key,
+    key_as: others.key_as,
     total: others.total,
     pages: others.pages,
+    details: others.details,
     skip: others.skip,
   }).filter(([, value]) => value !== undefined);
   return [
@@ -103,7 +121,7 @@ function sectionOf({ name, quirks, settings }: Preset): readonly string[] {
 
 /** A setting in one line, as code. */
 function inline(value: unknown): string {
-  if (value === 'the document is the list') return value;
+  if (Object.values<unknown>(WHOLE_LISTS).includes(value)) return `${value}`;
   const text = typeof value === 'string' ? value : stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
   return `\`${text.replace(/\s+/g, ' ').replaceAll('|', '\\|')}\``;
 }

@@ -1,7 +1,8 @@
 // The JSON Schema of the configuration, and suggestions for mistyped names.
 import { describe, expect, test } from 'vitest';
-import { inputJsonSchema, knownNames, nearest } from '../../src/config/known-names.ts';
+import { inputJsonSchema, knownNames } from '../../src/config/known-names.ts';
 import { configSchema } from '../../src/config/schema/config-schema.ts';
+import { nearest } from '../../src/posting/nearest-name.ts';
 import { configJsonSchemaText } from './schema-file.ts';
 
 test('the JSON Schema is valid JSON, strict, and describes every setting of a feed', () => {

@@ -176,7 +176,10 @@ describe('a valid configuration', () => {
     ]);
     expect(fields).toMatchObject({
       title: { source: { kind: 'paths', paths: ['name'] }, as: [] },
-      'location-state': { source: { kind: 'paths', paths: ['state'] }, as: ['us_state'] },
+      'location-state': [
+        { source: { kind: 'template', template: '{state}, {country}' }, as: ['us_state'] },
+        { source: { kind: 'paths', paths: ['state'] }, as: ['us_state'] },
+      ],
       salary: { source: { kind: 'paths', paths: ['pay', 'salary'] }, as: ['number'], default: '0' },
     });
   });
@@ -222,11 +225,17 @@ describe('a valid configuration', () => {
 
   test('web addresses and standard input are unchanged, file paths are relative to the configuration', async () => {
     const accept = 'application/xml, text/xml, */*;q=0.5';
-    const settings = { headers: {}, accept, maxRedirects: 5, allowPrivateRedirects: false };
+    const retry = { attempts: 4, firstDelayMs: 1_000, maxDelayMs: 60_000 };
+    const settings = { headers: {}, accept, maxRedirects: 5, allowPrivateRedirects: false, retry };
     for (const [written, from] of [
       [
         'https://ats.example.com/acme.xml?a=1',
-        { kind: 'http', url: 'https://ats.example.com/acme.xml?a=1', ...settings },
+        {
+          kind: 'http',
+          url: 'https://ats.example.com/acme.xml?a=1',
+          publicAddress: 'https://ats.example.com/acme.xml?a=1',
+          ...settings,
+        },
       ],
       ['"-"', { kind: 'stdin' }],
       ['../feeds/a b.xml', { kind: 'file', path: join(folder, '../feeds/a b.xml') }],
@@ -678,12 +687,12 @@ describe('mistakes', () => {
     [
       'a records path of a table',
       withLines({ feed: ['format: { type: csv, records: a, key: id, fields: { title: a, location-state: b } }'] }),
-      /feeds.acme.format.records: works only with type: xml and type: json, because with type: csv every row is a record/,
+      /feeds.acme.format.records: works only with type: xml, json and html, because with type: csv every row is a record/,
     ],
     [
       'a total of JSON Lines',
       withLines({ feed: ['format: { type: jsonl, total: a, key: id, fields: { title: a, location-state: b } }'] }),
-      /feeds.acme.format.total: works only with type: xml and type: json, because type: jsonl has nothing but records/,
+      /feeds.acme.format.total: works only with type: xml, json and html, because type: jsonl has nothing but records/,
     ],
     [
       'the layout of a table in another format',
@@ -731,7 +740,11 @@ describe('mistakes', () => {
       'jobmirror.yaml:1:18: not valid YAML: inside { } and [ ] a variable needs quotes: "${NAME}"',
     ],
     ['bad YAML', 'sites: [\n', /^jobmirror.yaml:2:1: not valid YAML/],
-    ['an empty file', '', /^jobmirror.yaml: holds no settings; copy .*jobmirror.example.yaml there/],
+    [
+      'an empty file',
+      '',
+      /^jobmirror.yaml: holds no settings; write it with jobmirror init SOURCE --force, or copy .*jobmirror.example.yaml there/,
+    ],
     ['a list', '- a\n', /^jobmirror.yaml:1:1: must be a group of settings/],
     ['a tag', `${MINIMAL}  other: !!js/function x\n`, /not valid YAML: Unresolved tag/],
   ];
@@ -795,7 +808,7 @@ describe('finding the file', () => {
     const nowhere = join(folder, 'sub');
     mkdirSync(nowhere, { recursive: true });
     await expect(loadConfig({ env, cwd: nowhere })).rejects.toThrow(
-      /there is no such file; copy .*jobmirror\.example\.yaml there.*--config FILE/,
+      /there is no such file; write it with jobmirror init SOURCE \(.*copy .*jobmirror\.example\.yaml there.*--config FILE/,
     );
   });
 

@@ -83,7 +83,7 @@ test('the page has examples', () => {
 /** The result as the page writes it. */
 function shown(read: ReturnType<ReturnType<typeof compileReader>['read']>, field: string): string {
   if (field === 'skip') return read.kind === 'skipped' ? 'skipped' : 'kept';
-  if (read.kind === 'unreadable' || read.kind === 'skipped') return read.kind;
+  if (!('posting' in read)) return read.kind;
   if (read.kind === 'invalid') return `rejected: ${read.problems.map(({ message }) => message).join('; ')}`;
   const value = read.posting.fields[field];
   return value === undefined ? 'nothing' : `\`${value}\``;

@@ -84,7 +84,7 @@ describe('pages', () => {
     ['{ by: numbers }', /pages.by: must be one of link, next, page, offset, cursor/],
     ['{ by: cursor }', /pages.path: is missing; it says where the cursor is in a page/],
     ['{ by: next }', /pages.path: is missing; it says where the address of the next page is/],
-    ['{ by: next, path: "a//b" }', /pages.path: must be names in the JSON of a page/],
+    ['{ by: next, path: "a//b" }', /pages.path: must be names in a page/],
     ['{ by: next, path: a, parameter: p }', /pages.parameter: works only with/],
     ['{ by: page, path: a }', /pages.path: works only with by: next and by: cursor/],
     ['{ by: link, first: 1 }', /pages.first: works only with by: page and by: offset/],
@@ -102,10 +102,15 @@ describe('pages', () => {
     expect(await complaintOf(['pages: { by: link }'], { source: 'acme.json' })).toMatch(
       /feeds.acme.pages: work only with http and https sources/,
     );
-    const xml = { format: FORMAT.replace('type: json', 'type: xml') };
-    expect(await complaintOf(['pages: { by: cursor, path: next }'], xml)).toMatch(
-      /feeds.acme.pages: need a JSON format/,
+    const table = { format: 'type: csv, key: id, fields: { title: t, location-state: s }' };
+    expect(await complaintOf(['pages: { by: cursor, path: next }'], table)).toMatch(
+      /feeds.acme.pages: need a JSON or XML format/,
     );
-    expect(await complaintOf(['pages: { by: page, more: next }'], xml)).toMatch(/feeds.acme.pages: need a JSON format/);
+    expect(await complaintOf(['pages: { by: page, more: next }'], table)).toMatch(/pages: need a JSON or XML format/);
+    const xml = { format: FORMAT.replace('type: json', 'type: xml') };
+    expect((await load(['pages: { by: cursor, path: jobs/next }'], xml)).source.from.kind).toBe('pages');
+    expect(await complaintOf(['pages: { by: offset, parameter: "finder:offset" }'])).toMatch(
+      /pages: set finder:offset, a parameter inside finder, which the address of the source lacks/,
+    );
   });
 });

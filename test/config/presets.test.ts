@@ -84,7 +84,9 @@ describe.skipIf(!hasSharedFeeds)(`indeed on real feeds${sharedFeedsNote}`, () =>
     const problems = results.flatMap((result) => ('problems' in result ? result.problems : []));
     const wrongStates: Record<string, number> = {};
     for (const { value = 'missing' } of problems.filter(({ field }) => field === 'location-state')) {
-      wrongStates[value] = (wrongStates[value] ?? 0) + 1;
+      // A state outside the United States is shown with its country.
+      const state = value.replace(/, (?:Mexico|Nederland)$/, '');
+      wrongStates[state] = (wrongStates[state] ?? 0) + 1;
     }
     expect(wrongStates).toEqual(states);
     expect(problems.filter(({ field }) => field !== 'location-state').map(({ message }) => message)).toEqual(

@@ -1,9 +1,13 @@
 // The schema of a configuration file. Its descriptions become docs/configuration.md and the help in editors.
 import { z } from 'zod';
 import { LOG_LEVELS } from '../../telemetry/log.ts';
+import { alertsSchema } from './alerts-schema.ts';
 import { feedSchema } from './feed-schema.ts';
+import { listenSchema } from './listen-schema.ts';
+import { metricsSchema } from './metrics-schema.ts';
 import { nameSchema, positiveSchema } from './scalars.ts';
 import { siteSchema } from './site-schema.ts';
+import { webSchema } from './web-schema.ts';
 
 const databaseSchema = z
   .string()
@@ -20,11 +24,6 @@ const queueSchema = z
   );
 
 const isUrl = (text: string, scheme: RegExp): boolean => scheme.test(text) && URL.canParse(text);
-
-const listenSchema = z.strictObject({
-  host: z.string().min(1).default('127.0.0.1').describe('The address. Any other than loopback is open to the network.'),
-  port: z.int().min(0).max(65535).default(8080).describe('The port; 0: any free one.'),
-});
 
 const retentionSchema = z.strictObject({
   requests_days: positiveSchema.default(30).describe('Requests to the site and its responses, in brief.'),
@@ -51,7 +50,16 @@ export const configSchema = z.strictObject({
     .strictObject({ level: z.enum(LOG_LEVELS).default('info').describe('The lowest level to log.') })
     .prefault({})
     .describe('Logging.'),
-  listen: listenSchema.prefault({}).describe('Where `start` serves `/healthz`.'),
+  listen: listenSchema
+    .prefault({})
+    .describe(
+      'Where `start` serves `/healthz`, `/readyz` and `/metrics`. On loopback, and with users or tokens in `web` also elsewhere, it serves pages and the API too.',
+    ),
+  metrics: metricsSchema.prefault({}).describe('Who may read `/metrics`.'),
+  alerts: alertsSchema
+    .default({})
+    .describe('Who is notified when something needs attention, and when it is resolved, by a name of your choice.'),
+  web: webSchema.optional().describe('Pages and the HTTP API of `start`, and who may use them; see docs/http.md.'),
   retention: retentionSchema.prefault({}).describe('How many days the database keeps history.'),
   sites: z.record(nameSchema, siteSchema).describe('The job sites, by name.'),
   feeds: z.record(nameSchema, feedSchema).describe('The feeds, by name.'),

@@ -166,18 +166,14 @@ export const credentialsSchema = z
 
 export type WrittenCredentials = z.output<typeof credentialsSchema>;
 
-/** Settings below `credentials` that hold secrets. */
+/** Settings below `credentials` that hold secrets. A user name may be a key that needs no password. */
 const SECRETS: ReadonlySet<string> = new Set([
   'basic.user',
-  'basic.password',
-  'bearer.token',
-  'query.value',
-  'oauth2.client_secret',
-  'tls.passphrase',
-  's3.secret_access_key',
-  's3.session_token',
-  'sftp.password',
-  'sftp.passphrase',
+  ...Object.entries(credentialsSchema.shape).flatMap(([kind, schema]) =>
+    Object.entries(schema.unwrap().shape)
+      .filter(([, setting]) => setting instanceof z.ZodOptional && setting.unwrap() === secretSchema)
+      .map(([name]) => `${kind}.${name}`),
+  ),
 ]);
 
 /** @param path below `credentials`. */

@@ -1,11 +1,13 @@
 // The schema of one feed's settings.
-import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
+import { parseCron } from '../parse-cron.ts';
 import { checkSources } from './check-sources.ts';
 import { conditionsSchema } from './conditions-schema.ts';
 import { credentialsSchema } from './credentials-schema.ts';
-import { encodingSchema, feedFieldsSchema, formatSchema, keySchema } from './format-schema.ts';
+import { detailsSchema } from './details-schema.ts';
+import { encodingSchema, feedFieldsSchema, formatSchema, keyAsSchema, keySchema } from './format-schema.ts';
 import { pagesSchema } from './pages-schema.ts';
+import { placesSchema } from './places-schema.ts';
 import {
   countSchema,
   nameSchema,
@@ -41,7 +43,7 @@ const scheduleSchema = z.string().superRefine((schedule, context) => {
   try {
     refuseUnsupported(schedule);
     // Compute the next run too: 31 February is valid syntax, but never comes.
-    CronExpressionParser.parse(schedule).next();
+    parseCron(schedule).next();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     context.addIssue(
@@ -102,14 +104,14 @@ const feedLimitsSchema = z.strictObject({
     .positive()
     .max(100_000)
     .default(10)
-    .describe('Requests a second, for a source that sends its postings in pages.'),
+    .describe('Requests a second, for pages, details and the documents of `sources` together.'),
   attempts: z
     .int()
     .min(1)
     .max(100)
     .default(4)
     .describe(
-      'How many times a page is requested before the reading breaks off: after 429, 5xx, and lost connections.',
+      'How many times a document, page or detail is requested: again after 429, 5xx, and lost connections. A single document is not requested again once some of it has arrived.',
     ),
   max_wait_seconds: secondsSchema
     .default(60)
@@ -136,6 +138,12 @@ const expectSchema = z.strictObject({
   min_records: countSchema
     .optional()
     .describe('With fewer records the feed counts as incomplete, and nothing is deleted.'),
+  empty_pages: z
+    .boolean()
+    .default(false)
+    .describe(
+      'With `type: json-ld`: pages of the list without a posting are normal, and complete. Without it, such a page makes the feed incomplete. For pages that are details, see `details`.',
+    ),
 });
 
 export const feedSchema = z
@@ -172,10 +180,16 @@ export const feedSchema = z
         'After this time without a complete pull, `status` and `/healthz` report the feed as failing. By default three runs of its schedule; without a schedule, never.',
       ),
     key: keySchema.optional(),
+    key_as: keyAsSchema.optional(),
     skip: conditionsSchema
       .optional()
       .describe(
         "Records that are not postings, such as drafts: those of which these conditions hold, or the format's `skip`. They are written like those of `when`, but a condition on a path without a text does not hold, except `exists: false`.",
+      ),
+    places: placesSchema
+      .optional()
+      .describe(
+        'For postings in several places: the fields are read as if the record had only one of its places. Without it, a path reads the first of several texts.',
       ),
     fields: feedFieldsSchema
       .default({})
@@ -193,12 +207,18 @@ export const feedSchema = z
     pages: pagesSchema
       .optional()
       .describe('How the source sends its postings in pages, if it does. Overrides `pages` of the format.'),
+    details: detailsSchema
+      .nullable()
+      .optional()
+      .describe(
+        'How the detail of a posting is requested, if the list lacks a part of it. Overrides `details` of the format; `null` removes them.',
+      ),
     encoding: encodingSchema.optional(),
     lenient: z
       .boolean()
       .default(false)
       .describe(
-        'Repair the common faults of records that are not well-formed. XML: a bare `&`, a `<` that begins no tag, unknown entities, `<br>` and similar elements without an end tag. Tables: quotes inside quotes that are not doubled. `sync` reports the repairs. Other records that cannot be parsed stay unreadable.',
+        'Repair the common faults of records that are not well-formed. XML: a bare `&`, a `<` that begins no tag, unknown entities, `<br>` and similar elements without an end tag. JSON, also in pages: line breaks and other control characters in strings, and a comma before a closing bracket. Tables: quotes inside quotes that are not doubled. `sync` reports the repairs. Other records that cannot be parsed stay unreadable.',
       ),
     allow_private_redirects: z.boolean().default(false).describe('Follow redirects to private and loopback addresses.'),
     limits: feedLimitsSchema.prefault({}).describe('Limits on size and time.'),

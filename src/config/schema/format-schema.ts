@@ -1,8 +1,10 @@
 // The schema of a feed format: the content of a preset file, or a feed's inline `format`.
 import { z } from 'zod';
-import { conditionsSchema } from './conditions-schema.ts';
+import { conditionsSchema, patternSchema } from './conditions-schema.ts';
+import { detailsSchema } from './details-schema.ts';
 import { pagesSchema } from './pages-schema.ts';
 import { expressionSchema, fieldNameSchema, pathSchema, pathsSchema, templateSchema } from './scalars.ts';
+import { scriptSchema } from './script-schema.ts';
 import { checkSteps, stepSchema, stepSettings, transformSchema } from './step-schema.ts';
 
 const sectionSchema = z.strictObject({
@@ -95,6 +97,17 @@ export const keySchema = pathsSchema.describe(
   "The path of the feed's own stable identifier of a posting. With several paths, all must have a value, and together they form the key.",
 );
 
+export const keyAsSchema = z
+  .union([
+    z.literal('address').transform((kind) => ({ kind }) as const),
+    z
+      .strictObject({ match: patternSchema.describe('The regular expression (RE2) that finds the key in the text.') })
+      .transform(({ match }) => ({ kind: 'match', pattern: match }) as const),
+  ])
+  .describe(
+    'What the key is made of, if its text changes while the posting stays the same. `address`: the address without parameters that count visits, such as `utm_source`. `{ match: PATTERN }`: the first group of this regular expression (RE2), or the whole match if it has none; a record whose text does not match has no key.',
+  );
+
 export const encodingSchema = z
   .string()
   .min(1)
@@ -136,16 +149,19 @@ const formatSettings = z.strictObject({
     .optional()
     .describe('Settings of a feed of this format, for people; they do nothing.'),
   type: z
-    .enum(['xml', 'json', 'jsonl', 'csv'])
+    .enum(['xml', 'json', 'jsonl', 'csv', 'html', 'json-ld'])
     .default('xml')
-    .describe('`xml`, `json`, `jsonl` (one JSON value per line) or `csv` (any table: commas, semicolons, tabs).'),
+    .describe(
+      '`xml`, `json`, `jsonl` (one JSON value per line), `csv` (any table: commas, semicolons, tabs), `html` (a page with JSON in a script) or `json-ld` (schema.org postings in a page or a JSON document).',
+    ),
   records: z
     .string()
     .optional()
     .describe(
-      'The path of the records from the root. XML: the names of the elements, `source/job`; `*` stands for any one name. JSON: the names that lead to the list, `data/jobs`; lists on the way are passed through; without it, the document itself is the list. The other types have none.',
+      'The path of the records from the root. XML: the names of the elements, `source/job`; `*` stands for any one name. JSON: the names that lead to the list, `data/jobs`; lists on the way are passed through; without it, the document itself is the list. HTML: the same, in the JSON of the script. The other types have none.',
     ),
   key: keySchema,
+  key_as: keyAsSchema.optional(),
   skip: conditionsSchema
     .optional()
     .describe('Records that are not postings: those of which these conditions hold. A feed may add others.'),
@@ -156,29 +172,41 @@ const formatSettings = z.strictObject({
       'The path, from the root, of the number of records that the feed claims to hold, if it does. A feed with a different number is incomplete.',
     ),
   pages: pagesSchema.optional().describe('How sources of this format send their postings in pages, if they do.'),
+  details: detailsSchema
+    .optional()
+    .describe('How the detail of a posting is requested, if the list lacks a part of it.'),
+  script: scriptSchema
+    .optional()
+    .describe(
+      'The script of an HTML page that holds the postings as JSON: `{ id: __NEXT_DATA__ }`, or `{ variable: window.pageData }` if the JSON is assigned to a variable. Attributes and `variable` can be combined.',
+    ),
   csv: csvSchema.optional().describe('How a table is laid out, where its header row does not tell.'),
   fields: fieldsSchema.describe(
     'Site field: where its value comes from. A plain text is a path in the record; of a list of rules, the first one that applies and has a value is used.',
   ),
 });
 
-export const formatSchema = formatSettings.superRefine(({ type, records, total, csv }, context) => {
+export const formatSchema = formatSettings.superRefine(({ type, records, total, csv, script }, context) => {
   const complain = (message: string, setting = 'records'): void =>
     context.addIssue({ code: 'custom', path: [setting], message });
   if (csv !== undefined && type !== 'csv') complain('works only with type: csv', 'csv');
-  if (total.length > 0 && (type === 'csv' || type === 'jsonl')) {
-    complain(`works only with type: xml and type: json, because type: ${type} has nothing but records`, 'total');
+  if (script !== undefined && type !== 'html') complain('works only with type: html', 'script');
+  if (script === undefined && type === 'html') {
+    complain('is missing; it says which script holds the postings, such as { id: __NEXT_DATA__ }', 'script');
+  }
+  const hasOnlyRecords = type === 'csv' || type === 'jsonl' || type === 'json-ld';
+  if (total.length > 0 && hasOnlyRecords) {
+    complain(`works only with type: xml, json and html, because type: ${type} has nothing but records`, 'total');
   }
   if (type === 'xml' && records === undefined) {
     complain('is missing; it must be element names from the root, such as source/job');
   } else if (type === 'xml' && records !== undefined && !ELEMENT_PATH.test(records)) {
     complain('must be element names from the root, such as source/job; * stands for any one name');
-  } else if (type === 'json' && records !== undefined && !LIST_PATH.test(records)) {
+  } else if ((type === 'json' || type === 'html') && records !== undefined && !LIST_PATH.test(records)) {
     complain('must be the names that lead from the root to the list of records, such as data/jobs');
-  } else if ((type === 'jsonl' || type === 'csv') && records !== undefined) {
-    complain(
-      `works only with type: xml and type: json, because with type: ${type} every ${type === 'csv' ? 'row' : 'line'} is a record`,
-    );
+  } else if (hasOnlyRecords && records !== undefined) {
+    const record = { csv: 'row', jsonl: 'line', 'json-ld': 'JobPosting' }[type];
+    complain(`works only with type: xml, json and html, because with type: ${type} every ${record} is a record`);
   }
 });
 

@@ -1,11 +1,12 @@
 // The schema of a source that sends its postings in pages.
 import { z } from 'zod';
 import { isJsonPath, PAGING_METHODS } from '../../feed/source/sources.ts';
+import { patternSchema } from './conditions-schema.ts';
 import { countSchema, positiveSchema, sizeSchema } from './scalars.ts';
 
 const jsonPathSchema = z
   .string()
-  .refine(isJsonPath, 'must be names in the JSON of a page, from its root, such as meta/next or links[rel=next]/href');
+  .refine(isJsonPath, 'must be names in a page, from its root, such as meta/next or links[rel=next]/href');
 
 const parameterSchema = z
   .string()
@@ -16,22 +17,24 @@ export const pagesSchema = z
     by: z
       .enum(PAGING_METHODS)
       .describe(
-        'What leads to the next page: `link` (the response header `Link` with `rel="next"`), `next` (an address in the page), `page` (numbers), `offset` (the number of records so far), `cursor` (a text in the page that the next request repeats).',
+        'What leads to the next page: `link` (the response header `Link` with `rel="next"`), `next` (an address in the page), `page` (numbers), `offset` (the number of records so far), `cursor` (a text in the page that the next request repeats), `sitemap` (a sitemap, or a sitemap index with all its sitemaps).',
       ),
     path: jsonPathSchema
       .optional()
-      .describe("For `next` and `cursor`: where it is in the page's JSON: `meta/next`, `links[rel=next]/href`."),
+      .describe(
+        'For `next` and `cursor`: where it is in the page, from its root: `meta/next`, `links[rel=next]/href`; in XML `jobs/next`, `rss/channel/link[@rel=next]/@href`.',
+      ),
     parameter: parameterSchema
       .optional()
       .describe(
-        'The parameter of the query that carries the number, the offset or the cursor. By default `page`, `offset` or `cursor`.',
+        'The parameter of the query that carries the number, the offset or the cursor. By default `page`, `offset` or `cursor`. `finder:offset` is a parameter inside the text of another one: `finder=findReqs;siteNumber=CX_1,offset=25`.',
       ),
     first: countSchema.optional().describe("The first page's number (by default 1) or offset (by default 0)."),
     size: positiveSchema.optional().describe('How many records a page is asked to have.'),
     size_parameter: parameterSchema.optional().describe('The parameter of the query that carries `size`.'),
     more: jsonPathSchema
       .optional()
-      .describe("Where the page's JSON says whether more pages follow (`true` or `false`): `has_more`."),
+      .describe('Where the page says whether more pages follow (`true` or `false`): `has_more`; in XML `jobs/@more`.'),
     end: z
       .enum(['empty_page', 'short_page'])
       .default('empty_page')
@@ -44,6 +47,9 @@ export const pagesSchema = z
       .describe(
         "Which pages state the format's `total`, the number of records in all pages. `first_page`: later pages may state none, or 0.",
       ),
+    only: patternSchema
+      .optional()
+      .describe('For `sitemap`: of an index, only the sitemaps whose addresses match this regular expression (RE2).'),
     body: z
       .record(z.string(), z.unknown())
       .optional()
@@ -56,6 +62,10 @@ export const pagesSchema = z
   .superRefine((pages, context) => {
     const complain = (setting: string, message: string): void =>
       context.addIssue({ code: 'custom', message, path: [setting] });
+    if (pages.by !== 'sitemap' && pages.only !== undefined) complain('only', 'works only with by: sitemap');
+    for (const setting of ['body', 'more', 'size'] as const) {
+      if (pages.by === 'sitemap' && pages[setting] !== undefined) complain(setting, 'does not work with by: sitemap');
+    }
     const isNumbered = pages.by === 'page' || pages.by === 'offset';
     const hasPath = pages.by === 'next' || pages.by === 'cursor';
     if (hasPath && pages.path === undefined)
@@ -65,7 +75,7 @@ export const pagesSchema = z
     if (pages.size_parameter !== undefined && pages.size === undefined) complain('size_parameter', 'needs size');
     if (pages.end === 'short_page' && !isNumbered) complain('end', 'works only with by: page and by: offset');
     if (pages.end === 'short_page' && pages.size === undefined) complain('end', 'short_page needs size');
-    if (pages.parameter !== undefined && (pages.by === 'link' || pages.by === 'next')) {
+    if (pages.parameter !== undefined && (pages.by === 'link' || pages.by === 'next' || pages.by === 'sitemap')) {
       complain(
         'parameter',
         'works only with by: page, by: offset and by: cursor; the address of the next page is whole',

@@ -1,6 +1,7 @@
 // Finds fields that a site requires but a feed's mapping never fills: all of its postings would be rejected.
+
+import { nearest } from '../posting/nearest-name.ts';
 import { mergeFields } from './feed-config.ts';
-import { nearest } from './known-names.ts';
 import type { WrittenFeed } from './schema/feed-schema.ts';
 import type { WrittenFormat } from './schema/format-schema.ts';
 import type { WrittenSite } from './schema/site-schema.ts';
@@ -12,7 +13,7 @@ export interface MappingFindings {
 }
 
 /** Checks the combined fields of a feed and its format against what its site requires. */
-export function checkMapping(feed: WrittenFeed, format: WrittenFormat, site: WrittenSite): MappingFindings {
+export function checkRequiredFields(feed: WrittenFeed, format: WrittenFormat, site: WrittenSite): MappingFindings {
   const fields = Object.keys(mergeFields(format.fields, feed.fields));
   const needed = new Set([...site.required, site.state_field.name]);
   const unfilled = [...needed].filter((field) => !fields.includes(field));
@@ -28,6 +29,11 @@ export function checkMapping(feed: WrittenFeed, format: WrittenFormat, site: Wri
       path: ['fields', field],
       message: guess === undefined ? message : `${message}; did you mean ${guess}?`,
     });
+  }
+  for (const field of feed.places?.use === 'each' ? feed.places.fields : []) {
+    if (fields.includes(field)) continue;
+    const message = `nothing fills ${field}, which should tell places apart; name the site's fields that hold the place`;
+    faults.push({ path: ['places', 'fields'], message });
   }
   const reference = site.reference_field;
   const warnings =

@@ -1,0 +1,82 @@
+// The schema of requests for the details of postings.
+import { z } from 'zod';
+import { pathSchema, pathsSchema } from './scalars.ts';
+import { scriptSchema } from './script-schema.ts';
+
+export const detailsSchema = z
+  .strictObject({
+    url: z
+      .string()
+      .min(1)
+      .describe(
+        'The address of a detail, relative to that of the list: `postings/{id}`. `{path}` is a text of the record, escaped; `{+path}` leaves `/`, `?` and the like as they are; `{source:name}` is a parameter of the address of the list.',
+      ),
+    body: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('JSON to send with POST instead of GET, with the same placeholders: `{ id: "{id}" }`.'),
+    format: z
+      .enum(['xml', 'json', 'html', 'json-ld'])
+      .default('json')
+      .describe('The format of the detail: `json`, `xml`, `html` or `json-ld`, as `type` of a format.'),
+    script: scriptSchema.optional().describe('With `html`: the script of the page that holds the detail as JSON.'),
+    records: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'The path from the root to the detail, of which there must be only one. Without it, the JSON document is the detail.',
+      ),
+    name: z
+      .string()
+      .regex(/^[A-Za-z][\w-]*$/, 'must be a name of letters, digits, _ and -')
+      .default('detail')
+      .describe('The name under which fields and conditions find the detail in the record: `detail/description`.'),
+    match: z
+      .record(pathSchema, pathSchema)
+      .default({})
+      .describe(
+        'A path in the detail, and the path in the record that must have the same text: `{ id: id }`. A detail of another posting is refused.',
+      ),
+    ignore: pathsSchema
+      .default([])
+      .describe(
+        'Paths in the record of the list that say nothing about the detail, such as `postedOn` ("Posted 3 Days Ago"): a change there alone requests no detail.',
+      ),
+    empty_pages: z
+      .boolean()
+      .default(false)
+      .describe(
+        'With `format: json-ld`: pages without a posting are normal, such as those of filled jobs, and complete. Needs `skip: { detail/page/empty: true }`, which presets for sitemaps have. Without it, such a page is a failure.',
+      ),
+    concurrency: z.int().min(1).max(16).default(4).describe('How many details are requested at a time.'),
+    refresh_days: z
+      .number()
+      .positive()
+      .max(3650)
+      .optional()
+      .describe(
+        'Request each detail again within this time, although its record in the list did not change. Without it, a change that only the detail shows is not noticed.',
+      ),
+  })
+  .superRefine((details, context) => {
+    const complain = (setting: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [setting], message });
+    if (details.format === 'html' && details.script === undefined) {
+      complain('script', 'is missing; it says which script holds the detail, such as { id: __NEXT_DATA__ }');
+    }
+    if (details.format !== 'html' && details.script !== undefined) complain('script', 'works only with format: html');
+    if (details.format === 'json-ld' && details.records !== undefined) {
+      complain('records', 'works only with format: xml, json and html, because a JobPosting is found by its type');
+    }
+    if (details.format !== 'json-ld' && details.empty_pages) complain('empty_pages', 'works only with format: json-ld');
+    if (details.format === 'xml' && details.records === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['records'],
+        message: 'is missing; it must be element names from the root, such as job',
+      });
+    }
+  });
+
+export type WrittenDetails = z.output<typeof detailsSchema>;
