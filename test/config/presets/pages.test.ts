@@ -123,6 +123,21 @@ const SYSTEMS: readonly System[] = [
     },
   },
   {
+    preset: 'oracle',
+    total: 450,
+    requests: 3,
+    answer({ query }) {
+      const finder = new URLSearchParams((query.get('finder') ?? '').split(/[;,]/).slice(1).join('&'));
+      expect([query.get('finder')?.startsWith('findReqs;siteNumber=CX_1,'), query.get('onlyData')]).toEqual([
+        true,
+        'true',
+      ]);
+      const [offset, limit] = [Number(finder.get('offset')), Number(finder.get('limit'))];
+      const requisitionList = range(offset, Math.min(limit, 200), 450, (Id) => ({ Id: `${Id}`, Title: 'Cook' }));
+      return { items: [{ TotalJobsCount: 450, requisitionList }], count: 1 };
+    },
+  },
+  {
     preset: 'icims',
     total: 120,
     requests: 2,
@@ -174,7 +189,11 @@ const SYSTEMS: readonly System[] = [
 describe('reads all pages, and knows that they are all', () => {
   test.each(SYSTEMS)('$preset', async ({ preset, total, requests, answer }) => {
     server = await serveWeb((request, response) => sendJson(response, answer(request, server?.origin ?? '')));
-    const settings = { source: `${server.origin}/`, format: preset, limits: { requests_per_second: 1000 } };
+    const settings = {
+      source: `${server.origin}/?domain=acme.com&cid=1&ccId=2&onlyData=true&finder=findReqs;siteNumber=CX_1`,
+      format: preset,
+      limits: { requests_per_second: 1000 },
+    };
     const summary = await summarize(await feedWith(folder, settings));
     expect(summary).toMatchObject({ postings: total, keys: total });
     expect(summary.shortfalls).toBeUndefined();
