@@ -7,9 +7,10 @@ import { insist, recordOutcome } from '../src/apply/record-outcome.ts';
 import { SEND_WITHIN_MS, type SiteContext } from '../src/apply/site-context.ts';
 import { updateSiteHealth } from '../src/apply/update-site-health.ts';
 import { tell } from '../src/plan/message.ts';
+import type { PostingRef } from '../src/posting/identifiers.ts';
 import { type Exchange, type Outcome, toCompare } from '../src/site/exchange.ts';
 import { type Deadline, deadlineIn } from '../src/site/http/deadline.ts';
-import type { Attempt, PostingRef } from '../src/store/change/attempt.ts';
+import type { Attempt } from '../src/store/change/attempt.ts';
 import type { ExchangeRecord, Recorded, Result } from '../src/store/change/attempt-outcome.ts';
 import { learntRewrites } from '../src/store/site/value-rewrites.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
@@ -126,7 +127,7 @@ async function send(
   signal: AbortSignal,
 ): Promise<Exchange> {
   try {
-    const expected = { fields: attempt.result?.fields, before: attempt.before };
+    const expected = { fields: attempt.accepted?.fields, before: attempt.before };
     const learnt = () => learntRewrites(siteContext.db, siteContext.site).catch(() => undefined);
     return await siteContext.client.send(attempt.request, { notAfter, signal, expected, learnt });
   } catch (error) {
@@ -174,6 +175,7 @@ const LEVELS = {
   unreachable: 'warn',
   unknown: 'warn',
   foreign: 'error',
+  unconfirmed: 'warn',
   misconfigured: 'warn',
 } as const satisfies Record<Outcome['kind'], 'info' | 'warn' | 'error'>;
 
@@ -188,6 +190,7 @@ const MESSAGES = {
   unreachable: 'site unreachable',
   unknown: 'outcome unknown',
   foreign: 'site job belongs to another posting',
+  unconfirmed: 'delete postponed',
   misconfigured: 'unexpected answer from the site',
 } as const satisfies Record<Outcome['kind'], string>;
 

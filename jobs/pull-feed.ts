@@ -4,21 +4,25 @@ import { type OpenedFeed, openFeed } from '../src/feed/read-feed.ts';
 import type { Wait } from '../src/feed/source/gathered-body.ts';
 import { requestDigest } from '../src/feed/source/request-digest.ts';
 import { kindOf } from '../src/feed/source/sources.ts';
+import { type RateLimiter, rateLimiterFor } from '../src/flow/rate-limiter.ts';
 import type { Message } from '../src/plan/message.ts';
+import { anyDetailDue } from '../src/pull/details/any-detail-due.ts';
+import { withDetailedList } from '../src/pull/details/with-detailed-list.ts';
 import type { FeedSetup, PullContext } from '../src/pull/feed-setup.ts';
-import { mergePull } from '../src/pull/merge-pull.ts';
-import { asSmallFeed, asStreamingFeed, briefly } from '../src/pull/pull-slots.ts';
+import { type CommittedPull, inPullTransaction, planAndCommit } from '../src/pull/plan-and-commit.ts';
+import { atTime, pullClock } from '../src/pull/pull-clock.ts';
+import { asDetailedFeed, asSmallFeed, asStreamingFeed, briefly } from '../src/pull/pull-slots.ts';
 import { RecordPlanner } from '../src/pull/record-planner.ts';
 import { refuseFeed } from '../src/pull/refuse-feed.ts';
 import { pullUnchanged } from '../src/pull/unchanged-feed.ts';
 import { type FeedState, readFeedState } from '../src/store/feed/feed-state.ts';
-import { lockFeed } from '../src/store/locks/feed-locks.ts';
+import { type FeedLock, lockFeed } from '../src/store/locks/feed-locks.ts';
 import type { Database } from '../src/store/postgres/database.ts';
 import { isPassing } from '../src/store/postgres/transient-error.ts';
 import { withRetry } from '../src/store/postgres/with-retry.ts';
 import { commitUnmodified } from '../src/store/pull/pull-commit.ts';
 import { closeAbandonedPulls, failPull, startPull } from '../src/store/pull/pull-row.ts';
-import { type PullSubject, PullTransaction } from '../src/store/pull/pull-transaction.ts';
+import type { PullSubject } from '../src/store/pull/pull-transaction.ts';
 import { crossStep } from '../src/telemetry/steps.ts';
 
 /** A feed of a few hundred postings; up to this size it is buffered in memory before planning starts. */
@@ -27,7 +31,7 @@ const SMALL_FEED_BYTES = 256 * 1024;
 /** How a pull ended, before anything was sent. */
 export type PullEnd =
   /** The backlog is committed. */
-  | { readonly kind: 'committed'; readonly pull: number; readonly complete: boolean }
+  | CommittedPull
   /** The source says that nothing has changed since the last complete pull. */
   | { readonly kind: 'not_modified'; readonly pull: number }
   /** Nothing could be read; nothing was changed. */
@@ -59,7 +63,7 @@ async function pullOnce(setup: FeedSetup, context: PullContext): Promise<PullEnd
     try {
       // Stop reading when the lock is lost: another process may pull the feed by now.
       const guarded = { ...context, signal: AbortSignal.any([signal, lock.lost]) };
-      const end = await readAndMerge(setup, guarded, started);
+      const end = await readAndMerge(setup, guarded, started, lock);
       log.info({ feed, pull, end: end.kind }, 'feed read');
       return end;
     } catch (error) {
@@ -94,62 +98,97 @@ async function readAndMerge(
   setup: FeedSetup,
   context: PullContext,
   { pull, state, refusal }: StartedPull,
+  lock: FeedLock,
 ): Promise<PullEnd> {
   const { db, signal } = context;
   const { feed, site, source } = setup;
   if (refusal !== undefined) return fail(db, pull, refusal, 0);
-  const opened = await openFeed(source, { version: state?.version, request: requestDigest(source, setup), signal });
+  const limiter = source.details && rateLimiterFor(source.details.requestsPerSecond);
+  const clock = await pullClock(db, source);
+  // Details that are due are requested even if the list is unchanged.
+  const version = (await anyDetailDue(db, setup)) ? undefined : state?.version;
+  const opened = await openFeed(source, { version, request: requestDigest(source, setup), signal, limiter, clock });
   if (opened.kind === 'failed') return briefly(signal, () => fail(db, pull, opened.message, opened.bytes));
   const subject = { pull, feed, site };
   if (opened.kind === 'not_modified') {
     await briefly(signal, () => commitUnmodified(db, subject));
     return { kind: 'not_modified', pull };
   }
+  // The stored warnings of a feed without records may be about the feed, which has records again.
+  const samplesKnown = state?.sawNothing === true;
   try {
     signal.throwIfAborted();
     const whole = await opened.gather(SMALL_FEED_BYTES);
-    if (!whole) return await asStreamingFeed(signal, (wait) => plan(setup, context, subject, opened, wait));
-    return await asSmallFeed(signal, async () => {
-      if (!(await pullUnchanged(setup, db, subject, opened))) return plan(setup, context, subject, opened);
+    const planSlowly = () =>
+      source.details === undefined
+        ? asStreamingFeed(signal, (wait) => plan(setup, context, subject, opened, { wait, samplesKnown }))
+        : planWithDetails(atTime(setup, clock), context, subject, opened, lock, { limiter, samplesKnown });
+    if (!whole) return await planSlowly();
+    const end = await asSmallFeed(signal, async (): Promise<PullEnd | undefined> => {
+      if (samplesKnown || !(await pullUnchanged(setup, db, subject, opened))) {
+        // Waiting for details must not hold up the small feeds.
+        return source.details === undefined ? plan(setup, context, subject, opened, { samplesKnown }) : undefined;
+      }
       crossStep('pull-committed');
       return { kind: 'committed', pull, complete: true };
     });
+    return end ?? (await planSlowly());
   } finally {
     opened.close();
   }
 }
 
-/** Plans the changes between feed and site, and commits them. */
-async function plan(
+/** Plans the changes between feed and site while the feed streams, and commits them. */
+function plan(
   setup: FeedSetup,
-  context: PullContext,
+  { db, signal, onProgress }: PullContext,
   subject: PullSubject,
   opened: OpenedFeed,
-  wait?: Wait,
+  { wait, samplesKnown }: { readonly wait?: Wait; readonly samplesKnown: boolean },
 ): Promise<PullEnd> {
-  const { db, signal, onProgress } = context;
-  const pullTx = await PullTransaction.open(db, subject);
-  try {
-    const recordPlanner = await RecordPlanner.open(setup, pullTx, db);
-    const reading = await opened.read(recordPlanner, {
-      onProgress,
-      prefetchMapping: recordPlanner.prefetchMapping,
-      wait,
-    });
+  return inPullTransaction(db, subject, async (pullTx): Promise<PullEnd> => {
+    const recordPlanner = await RecordPlanner.open(setup, pullTx, db, samplesKnown);
+    const { prefetchMapping } = recordPlanner;
+    const reading = await opened.read(recordPlanner, { onProgress, prefetchMapping, wait });
     signal.throwIfAborted();
     crossStep('records-read');
     if (reading.kind === 'failed') {
       await pullTx.abandon();
-      return await fail(db, subject.pull, reading.message, reading.bytes);
+      return fail(db, subject.pull, reading.message, reading.bytes);
     }
-    await recordPlanner.finish();
-    const { complete } = await mergePull(setup, pullTx, recordPlanner, reading);
-    crossStep('pull-committed');
-    return { kind: 'committed', pull: subject.pull, complete };
-  } catch (error) {
-    await pullTx.abandon();
-    throw error;
-  }
+    return planAndCommit(setup, pullTx, recordPlanner, reading);
+  });
+}
+
+/** The same for a list whose details are requested before the transaction: people edit and plan while the source answers. */
+async function planWithDetails(
+  setup: FeedSetup,
+  context: PullContext,
+  subject: PullSubject,
+  opened: OpenedFeed,
+  lock: FeedLock,
+  how: { readonly limiter?: RateLimiter; readonly samplesKnown: boolean },
+): Promise<PullEnd> {
+  const { db, signal } = context;
+  await lock.openToEdits();
+  return asDetailedFeed(signal, () =>
+    withDetailedList(
+      setup,
+      { ...context, ...how, pull: subject.pull, mayStore: true },
+      opened,
+      async (list, reading) => {
+        if (reading.kind === 'failed') return fail(db, subject.pull, reading.message, reading.bytes);
+        return asStreamingFeed(signal, async (wait) => {
+          await wait(lock.closeToEdits(signal));
+          return inPullTransaction(db, subject, async (pullTx) => {
+            const recordPlanner = await RecordPlanner.ofList(setup, pullTx, db, list);
+            signal.throwIfAborted();
+            return planAndCommit(setup, pullTx, recordPlanner, reading);
+          });
+        });
+      },
+    ),
+  );
 }
 
 async function fail(db: Database, pull: number, message: Message, bytes: number): Promise<PullEnd> {

@@ -5,25 +5,31 @@ import type { TableLayout } from '../feed/format/format.ts';
 import type { FormatName } from '../feed/format/formats.ts';
 import type { FeedProgress } from '../feed/read-documents.ts';
 import type { DeleteGuard } from '../plan/delete-guard.ts';
+import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
-import type { MappingSpec } from '../posting/mapping.ts';
 import type { PostingReader } from '../posting/posting.ts';
 import type { Database } from '../store/postgres/database.ts';
 
 /** How the records of a feed are read. */
 export interface RecordRules {
   readonly format: FormatName;
-  readonly mapping: MappingSpec;
+  readonly mapping: FieldMapping;
+  /** Fields that the user maps; the others are those of a preset that comes with jobmirror. */
+  readonly ownFields: ReadonlySet<string>;
   /** Compiled from the mapping. */
   readonly reader: PostingReader;
   /** Identifies the way in which records are read; see `interpretationOf`. */
   readonly interpretation: Buffer;
   /** Repair common faults in records that are not well-formed. */
   readonly lenient?: boolean;
+  /** The name of the detail in the record, if the list lacks a part of each posting. */
+  readonly detail?: string;
   /** The feed consists of pages, of which no two may have the same posting. */
   readonly isPaged?: boolean;
   /** For tables: how they are laid out. */
   readonly table?: TableLayout;
+  /** Removes the credentials of the source, which some servers repeat, from a text. */
+  readonly mask?: (text: string) => string;
 }
 
 /** One feed, ready to be pulled. */
@@ -49,6 +55,8 @@ export interface PullContext {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: FeedProgress) => void;
+  /** Called with the number of records whose details were stored or requested, and how many there are. */
+  readonly onDetails?: (done: number, all: number) => void;
   /** Called with the pull's number as soon as it has one. */
   readonly onPull?: (pull: number) => void;
 }

@@ -1,6 +1,7 @@
 // Ends a pull after reading: checks completeness, merges the planned changes with the open ones and commits the backlog.
 import type { FeedReading } from '../feed/feed-reading.ts';
-import { type Message, textOf } from '../plan/message.ts';
+import type { Message } from '../plan/message.ts';
+import { hasPlaces } from '../posting/places.ts';
 import { countStillOpen, mergeChanges, mergePendingSame } from '../store/change/merge-planned.ts';
 import { readFeedState, refuseOvertaken } from '../store/feed/feed-state.ts';
 import { lockOutcomes } from '../store/locks/advisory-locks.ts';
@@ -8,9 +9,10 @@ import { commitPull, type PullFindings } from '../store/pull/pull-commit.ts';
 import { takeOver } from '../store/pull/pull-takeover.ts';
 import type { PullTransaction } from '../store/pull/pull-transaction.ts';
 import { clearRecordProblems, noteRecordProblems, noteUnreadable } from '../store/pull/record-problems.ts';
-import { holdFound } from '../store/site/recognise-jobs.ts';
+import { doubtCreatesWithJobs } from '../store/site/recognise-jobs.ts';
 import { crossStep } from '../telemetry/steps.ts';
 import type { FeedSetup } from './feed-setup.ts';
+import { shortfallsOf } from './reading-shortfalls.ts';
 import { recogniseUnreadable, type UnreadableInPull, unreadableShortfall } from './recognise-unreadable.ts';
 import type { RecordPlanner } from './record-planner.ts';
 import { keepUnseen, removeGone } from './remove-gone.ts';
@@ -19,19 +21,14 @@ import { MAX_PROBLEMS } from './unusable-records.ts';
 type Read = Extract<FeedReading, { kind: 'read' }>;
 
 /** Merges and commits. Returns whether the feed was proven complete; only then may anything be deleted (law 3). */
-export async function mergePull(
+export async function mergeAndCommit(
   setup: FeedSetup,
   pullTx: PullTransaction,
   recordPlanner: RecordPlanner,
   reading: Read,
-): Promise<{ readonly complete: boolean }> {
+): Promise<{ readonly complete: boolean; readonly warnings: readonly string[] }> {
   const { session, subject } = pullTx;
-  const { findings, holdReason, unreadable, whole, keyRule } = await prepareMerge(
-    setup,
-    pullTx,
-    recordPlanner,
-    reading,
-  );
+  const { findings, unreadable, whole, keyRule } = await mergeWithoutCommit(setup, pullTx, recordPlanner, reading);
   await refuseOvertaken(session, subject.feed, subject.pull);
   crossStep('changes-merged');
   const problems = recordPlanner.unusable.problems();
@@ -45,15 +42,17 @@ export async function mergePull(
     await clearRecordProblems(session, subject.feed, { unreadable: records, others: problems.recorded });
   }
   await pullTx.notes.merge(setup.lenient === true);
-  // A later "not modified" must mean "as in the last complete pull, with no grace period to count down".
-  const version = findings.complete && findings.grace === 0 ? reading.version : undefined;
-  const hold = holdReason === undefined ? undefined : textOf(holdReason);
-  await commitPull(pullTx, findings, { version, holdReason: hold, keyRule });
-  return { complete: findings.complete };
+  if (findings.complete) await recordPlanner.details?.noteRead(session);
+  // A later "not modified" must mean "as in the last complete pull, with no grace period to count down and all details known".
+  const failedDetails = recordPlanner.details?.counts.failed ?? 0;
+  const version = findings.complete && findings.grace === 0 && failedDetails === 0 ? reading.version : undefined;
+  const warnings = reading.advice === undefined ? recordPlanner.mistakes() : [reading.advice];
+  await commitPull(pullTx, findings, { version, keyRule, warnings });
+  return { complete: findings.complete, warnings: warnings ?? [] };
 }
 
 /** Merges the planned changes in the pull's transaction, which is not committed yet. */
-export async function prepareMerge(
+export async function mergeWithoutCommit(
   setup: FeedSetup,
   pullTx: PullTransaction,
   recordPlanner: RecordPlanner,
@@ -64,12 +63,7 @@ export async function prepareMerge(
   const keyRule = keyRuleOf(setup);
   const ruleOfJobs = (await readFeedState(pullTx.session, pullTx.subject.feed))?.keyRule ?? keyRule;
   const unreadable = await recogniseUnreadable(pullTx, recordPlanner.unusable, ruleOfJobs !== keyRule);
-  const repeated = ledger.repeats?.shortfall(reading.pages ?? []);
-  const otherShortfalls = [
-    ...reading.shortfalls,
-    ...(repeated === undefined ? [] : [repeated]),
-    ...tooFewShortfall(ledger.seen, setup.minRecords),
-  ];
+  const otherShortfalls = [...shortfallsOf(reading, ledger, setup), ...(recordPlanner.details?.shortfalls() ?? [])];
   const shortfalls = [...unreadableShortfall(unreadable), ...otherShortfalls];
   const complete = shortfalls.length === 0;
   await takeOver(pullTx);
@@ -81,7 +75,7 @@ export async function prepareMerge(
     : await keepUnseen(pullTx, ledger, unreadable);
   const stillOpen = ledger.openRecords === 0 ? 0 : await countStillOpen(pullTx, (hash) => ledger.hasSeenChange(hash));
   if (setup.referenceField !== undefined) {
-    await holdFound(pullTx.session, setup.feed, setup.site, setup.referenceField);
+    await doubtCreatesWithJobs(pullTx.session, setup.feed, setup.site, setup.referenceField);
   }
   const findings: PullFindings = {
     complete,
@@ -107,8 +101,13 @@ export async function prepareMerge(
 }
 
 /** Equal for two pulls that read the same key from the same record. */
-const keyRuleOf = ({ mapping, source }: FeedSetup): string =>
-  JSON.stringify([mapping.key.paths, source.encoding ?? null]);
+const keyRuleOf = ({ mapping, source }: FeedSetup): string => {
+  const { key, places, fields } = mapping;
+  const ofPlaces =
+    places !== undefined && hasPlaces(mapping) ? [places, places.fields?.map((name) => fields[name])] : [];
+  const shape = key.as === undefined ? [] : [{ as: key.as }];
+  return JSON.stringify([key.paths, ...shape, source.encoding ?? null, ...ofPlaces]);
+};
 
 /** The result of a pull that is merged but not yet committed. */
 interface Merge {
@@ -119,10 +118,4 @@ interface Merge {
   readonly whole: boolean;
   /** The key rule that all live jobs are known to have been read with. */
   readonly keyRule: string;
-}
-
-function tooFewShortfall(seen: number, minRecords: number | undefined): string[] {
-  if (minRecords === undefined || seen >= minRecords) return [];
-  const records = seen === 1 ? '1 record' : `${seen} records`;
-  return [`the feed has ${records}, fewer than the configured minimum of ${minRecords}`];
 }

@@ -1,9 +1,10 @@
 // Counts the records of one pull as they stream in and decides which of them have to be parsed.
 
-import { KeyIndex } from '../bytes/key-index.ts';
-import { type HashMask, RecordIndex, RecordMark, type Slot } from '../bytes/record-index.ts';
+import { KeyIndex } from '../compact/key-index.ts';
+import { type HashMask, RecordIndex, RecordMark, type Slot } from '../compact/record-index.ts';
 import type { Known } from '../plan/plan-posting.ts';
 import { interpretedHash } from '../posting/hash.ts';
+import { PlaceSlots } from './place-slots.ts';
 import { RepeatedKeys } from './repeated-keys.ts';
 
 /** A record that has to be parsed: its hash as stored, and its position in the feed, from 0. */
@@ -24,6 +25,8 @@ export type Sighting =
 
 interface LedgerOptions {
   readonly isPaged?: boolean;
+  /** A record may stand for a posting in each of several places. */
+  readonly hasPlaces?: boolean;
   /** The records that earlier pulls skipped. */
   readonly skipped?: RecordIndex;
 }
@@ -41,7 +44,9 @@ export class PullLedger {
   readonly #interpretation: Buffer;
   readonly #mask: HashMask;
   readonly #keys = new KeyIndex();
+  /** Records, where a record with several places counts once for each. */
   seen = 0;
+  records = 0;
   /** Known records whose postings the site already has unchanged. */
   unchanged = 0;
   /** Records of open changes, seen on the fast path. */
@@ -53,11 +58,17 @@ export class PullLedger {
   skipped = 0;
   /** Where keys occur again; only for a feed that consists of pages. */
   readonly repeats: RepeatedKeys | undefined;
+  readonly #places: PlaceSlots | undefined;
 
   /** @param interpretation how this pull reads records; see `interpretationOf`. */
-  constructor(index: RecordIndex, interpretation: Buffer, { isPaged = false, skipped }: LedgerOptions = {}) {
+  constructor(
+    index: RecordIndex,
+    interpretation: Buffer,
+    { isPaged = false, hasPlaces = false, skipped }: LedgerOptions = {},
+  ) {
     this.#index = index;
     this.#skippedIndex = skipped;
+    this.#places = hasPlaces ? new PlaceSlots(index, interpretation) : undefined;
     this.repeats = isPaged ? new RepeatedKeys() : undefined;
     this.#interpretation = interpretation;
     const word = (at: number) => interpretation.readUInt32LE(at);
@@ -74,7 +85,8 @@ export class PullLedger {
    * for; otherwise it must be parsed.
    */
   seeRecord(hashes: Buffer, at = 0): SeenRecord | undefined {
-    const ordinal = this.seen++;
+    const ordinal = this.countRecord();
+    if (this.#places !== undefined) return this.#seePlaces(this.#places, hashes, at, ordinal);
     const slot = this.#index.findMasked(hashes, at, this.#mask);
     if (slot < 0 && this.#skippedIndex !== undefined && this.#seeSkipped(this.#skippedIndex, hashes, at, ordinal)) {
       return undefined;
@@ -95,6 +107,22 @@ export class PullLedger {
     return undefined;
   }
 
+  /** Counts a record that is to be parsed although it may be known. */
+  seeDue(hashes: Buffer, at: number): SeenRecord {
+    return { hash: interpretedHash(hashes, at, this.#interpretation), ordinal: this.countRecord() };
+  }
+
+  /** Counts a record, which is not parsed. Returns its position in the feed, from 0. */
+  countRecord(): number {
+    this.seen++;
+    return this.records++;
+  }
+
+  /** Counts the further postings of a parsed record. @param places at least 1 */
+  countPlaces(places: number): void {
+    this.seen += places - 1;
+  }
+
   /** Counts a parsed record that is no posting. Returns whether its hash is new. */
   skipRecord({ hash, ordinal }: SeenRecord): boolean {
     this.#skippedIndex ??= new RecordIndex();
@@ -106,6 +134,11 @@ export class PullLedger {
   /** Hashes of records that earlier pulls skipped and this one did not see. */
   unseenSkipped(): Iterable<Buffer> {
     return this.#skippedIndex?.missing([RecordMark.mapped]) ?? [];
+  }
+
+  /** Whether any record was read by an earlier pull, in the same way. */
+  get hasSeenKnown(): boolean {
+    return this.unchanged + this.openRecords > 0;
   }
 
   /** Whether the feed has no posting: it has no record, or its rule skips all that can be read. */
@@ -162,6 +195,34 @@ export class PullLedger {
   hasSeen(recordHash: Buffer): boolean {
     const slot = this.#index.find(recordHash);
     return slot >= 0 && (this.#index.isAccounted(slot) || this.#index.seenAt(slot) !== undefined);
+  }
+
+  /**
+   * Like {@link seeRecord}: the record is accounted for if all of its postings are. If one is missing, or must be planned again,
+   * the record is parsed.
+   */
+  #seePlaces(places: PlaceSlots, hashes: Buffer, at: number, ordinal: number): SeenRecord | undefined {
+    const slots = places.find(hashes, at);
+    if (slots === undefined && this.#skippedIndex !== undefined) {
+      if (this.#seeSkipped(this.#skippedIndex, hashes, at, ordinal)) return undefined;
+    }
+    const isKnown = (slot: Slot) => !this.#index.isAccounted(slot) && this.#index.mark(slot) !== RecordMark.superseding;
+    if (slots === undefined || !slots.every(isKnown)) {
+      return { hash: interpretedHash(hashes, at, this.#interpretation), ordinal };
+    }
+    this.countPlaces(slots.length);
+    for (const slot of slots) {
+      const first = this.#index.seenAt(slot);
+      if (first !== undefined) {
+        this.duplicates++;
+        this.repeats?.note(first, ordinal);
+        continue;
+      }
+      this.#index.see(slot, ordinal);
+      if (this.#index.mark(slot) === RecordMark.mapped) this.unchanged++;
+      else this.openRecords++;
+    }
+    return undefined;
   }
 
   #slotsOf(known: Known): { slot: Slot; contentHash: Buffer | undefined }[] {

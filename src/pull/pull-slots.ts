@@ -14,6 +14,8 @@ const reports = semaphoreFor(2);
 const small = semaphoreFor(4);
 /** Streaming feeds. Each holds a connection, a transaction and a few megabytes. */
 const streaming = semaphoreFor(8);
+/** Feeds whose details are requested, which may take an hour. Each holds some megabytes; it streams like the others before and after. */
+const detailed = semaphoreFor(6);
 /** Streaming feeds that have bytes to process. */
 const working = semaphoreFor(2);
 
@@ -54,6 +56,10 @@ export function asStreamingFeed<T>(signal: AbortSignal, work: (wait: Wait) => Pr
     }
   });
 }
+
+/** Processes a feed whose postings have details: its list and its plan are to be processed as those of a streaming feed. */
+export const asDetailedFeed = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+  withSlot(detailed, signal, work);
 
 async function withSlot<T>(slots: Semaphore, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const release = await takeSlot(slots, signal);

@@ -3,7 +3,8 @@ import { readingIn } from '../feed/batch/written-reading.ts';
 import type { ParsedRecord } from '../feed/format/format.ts';
 import { formatOf } from '../feed/format/formats.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
-import type { Problem, ReadPosting } from '../posting/posting.ts';
+import { compileListReader } from '../posting/list-record.ts';
+import type { PostingsOfPlaces, Problem, ReadPosting, RecordTree } from '../posting/posting.ts';
 import type { FieldsToStore } from '../store/pull/pull-transaction.ts';
 import type { Edits } from '../store/review/override.ts';
 import type { RecordRules } from './feed-setup.ts';
@@ -22,11 +23,29 @@ export interface Skipped {
   readonly kind: 'skipped';
 }
 
-export type ReadRecord = ReadPosting<FieldsToStore> | Unreadable | Skipped;
+/** A record whose detail was not requested: nothing is known about it but its key. */
+export interface Postponed {
+  readonly kind: 'postponed';
+  readonly key: PostingKey;
+}
+
+/** A record of a list whose detail is still to be read, to be passed to `complete`. */
+export interface ListedRecord {
+  readonly kind: 'listed';
+  readonly key: PostingKey;
+  readonly tree: RecordTree;
+  readonly repairs: readonly string[] | undefined;
+}
+
+export type ReadRecord = ReadPosting<FieldsToStore> | PostingsOfPlaces<FieldsToStore> | Unreadable | Skipped;
 
 export interface RecordReader {
   /** A promise only if the mapping has expressions: awaiting each record would slow down all feeds. */
   read(record: Pick<WaitingRecord, 'bytes' | 'reading'>): ReadRecord | Promise<ReadRecord>;
+  /** Reads what needs no detail. @param detail the name of the detail in the record. */
+  compileList(detail: string): (bytes: Buffer) => ListedRecord | Unreadable | Skipped;
+  /** Reads a record with its detail. */
+  complete(listed: ListedRecord, tree: RecordTree, bytes: Buffer): ReadRecord | Promise<ReadRecord>;
   /** The key of a record of which there are only the first bytes, if that is certain. */
   recoverKey(head: Buffer): PostingKey | undefined;
 }
@@ -43,9 +62,10 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
     if (parsed.kind === 'unreadable') return { ...parsed, key: recoverKey(bytes) };
     const read = reader.read(parsed.tree);
     if (read.kind === 'skipped') return read;
-    // The record could be parsed, so it really has no usable key, and there is nothing to recover.
-    if (read.kind === 'unreadable') return { ...read, key: undefined };
-    return edit(parsed.repairs === undefined ? read : withRepairs(read, parsed.repairs));
+    // The record could be parsed, so if it has no usable key, there is nothing to recover.
+    if (read.kind === 'unreadable') return { ...read, key: read.key };
+    const editOne = (one: ReadPosting) => edit(parsed.repairs === undefined ? one : withRepairs(one, parsed.repairs));
+    return read.kind === 'places' ? { ...read, postings: read.postings.map(editOne) } : editOne(read);
   };
 
   const edit = (read: ReadPosting): ReadPosting => {
@@ -54,13 +74,33 @@ export function compileRecordReader(rules: RecordRules, edits: Edits): RecordRea
     return reader.withFields(read.posting, fields, read.kind === 'invalid' ? read.problems : []);
   };
 
+  const prepared = (
+    bytes: Buffer,
+    parsed: Extract<ParsedRecord, { kind: 'tree' }>,
+  ): ReadRecord | Promise<ReadRecord> =>
+    reader.prepare === undefined
+      ? finish(bytes, parsed)
+      : reader.prepare(parsed.tree).then(() => finish(bytes, parsed));
+
   return {
+    compileList(detail) {
+      const readList = compileListReader(mapping, detail);
+      return (bytes) => {
+        const parsed = parse(bytes);
+        if (parsed.kind === 'unreadable') return { ...parsed, key: recoverKey(bytes) };
+        const listed = readList(parsed.tree);
+        if (listed.kind === 'unreadable') return { ...listed, key: undefined };
+        return listed.kind === 'skipped'
+          ? listed
+          : { kind: 'listed', key: listed.key, tree: parsed.tree, repairs: parsed.repairs };
+      };
+    },
+    complete: ({ repairs }, tree, bytes) => prepared(bytes, { kind: 'tree', tree, repairs }),
     read({ bytes, reading }) {
       // Records are parsed ahead only if no posting has been edited.
       if (reading !== undefined) return readingIn(reading);
       const parsed = parse(bytes);
-      if (reader.prepare === undefined || parsed.kind === 'unreadable') return finish(bytes, parsed);
-      return reader.prepare(parsed.tree).then(() => finish(bytes, parsed));
+      return parsed.kind === 'unreadable' ? finish(bytes, parsed) : prepared(bytes, parsed);
     },
     recoverKey,
   };

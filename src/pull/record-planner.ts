@@ -1,18 +1,24 @@
-// Receives the records of a feed as they stream in, skips the known ones, and has the others read and planned in batches.
+// Has the records of a feed read and planned in batches: those that stream in, or those of a list with its details.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { RecordSink } from '../feed/feed-reading.ts';
-import { HASH_BYTES, interpretedHash } from '../posting/hash.ts';
-import type { MappingSpec } from '../posting/mapping.ts';
+import type { FieldMapping } from '../posting/field-mapping.ts';
+import { hasPlaces } from '../posting/places.ts';
+import type { PostingsOfPlaces } from '../posting/posting.ts';
 import type { Database } from '../store/postgres/database.ts';
-import type { PullTransaction } from '../store/pull/pull-transaction.ts';
+import type { FieldsToStore, PullTransaction } from '../store/pull/pull-transaction.ts';
 import { type Edits, editsOf } from '../store/review/override.ts';
+import type { DetailReader } from './details/detail-reader.ts';
+import type { DetailedList } from './details/detailed-list.ts';
+import { type DetailedRecord, detailedRecords } from './details/detailed-records.ts';
 import type { RecordRules } from './feed-setup.ts';
-import { planPostings, type RecordPosting } from './plan-postings.ts';
+import { placeHashes } from './place-slots.ts';
+import { type PlannedRecord, planPostings, type RecordPosting } from './plan-group.ts';
 import { PullLedger } from './pull-ledger.ts';
 import { compileRecordReader, type RecordReader } from './read-record.ts';
-import { type UnreadableRecord, UnusableRecords } from './unusable-records.ts';
-import { type WaitingRecord, WaitingRecords } from './waiting-records.ts';
+import { RecordIntake } from './record-intake.ts';
+import type { UnusableRecords } from './unusable-records.ts';
+import type { WaitingRecord } from './waiting-records.ts';
 
 /**
  * Records that are parsed, looked up and written together; slightly more, so no group is left with only a few. Looking
@@ -20,65 +26,106 @@ import { type WaitingRecord, WaitingRecords } from './waiting-records.ts';
  */
 const LOOKED_UP_RECORDS = 128;
 const WRITTEN_RECORDS = 32;
+/** Each place of a record may take as much memory as the record, so its postings are written in groups of about this many bytes. */
+const PLACES_BYTES = 4 << 20;
 /** Records parsed without yielding to the event loop. */
 const PORTION_RECORDS = 8;
+
+interface Opened {
+  readonly intake: RecordIntake;
+  readonly edits: Edits;
+  readonly reader: RecordReader;
+  /** For a feed with details. */
+  readonly list: DetailedList | undefined;
+}
 
 /** Plans the records of one pull. The next batch fills while the previous one is parsed and written. */
 export class RecordPlanner implements RecordSink {
   readonly ledger: PullLedger;
-  readonly unusable = new UnusableRecords();
+  readonly unusable: UnusableRecords;
   readonly #rules: RecordRules;
   readonly #pullTx: PullTransaction;
   readonly #edits: Edits;
   readonly #reader: RecordReader;
-  readonly #waiting = new WaitingRecords();
+  readonly #intake: RecordIntake;
+  readonly #list: DetailedList | undefined;
   #planning: Promise<void> = Promise.resolve();
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(rules: RecordRules, pullTx: PullTransaction, ledger: PullLedger, edits: Edits) {
+  private constructor(rules: RecordRules, pullTx: PullTransaction, { intake, edits, reader, list }: Opened) {
     this.#rules = rules;
     this.#pullTx = pullTx;
-    this.ledger = ledger;
+    this.#intake = intake;
+    this.ledger = intake.ledger;
+    this.unusable = intake.unusable;
     this.#edits = edits;
-    this.#reader = compileRecordReader(rules, edits);
+    this.#reader = reader;
+    this.#list = list;
+    pullTx.hasPlaces = hasPlaces(rules.mapping);
   }
 
-  static async open(rules: RecordRules, pullTx: PullTransaction, db: Database): Promise<RecordPlanner> {
+  /** Opens a planner that receives the records of a feed. @param samplesKnown see `RecordIntake`. */
+  static async open(
+    rules: RecordRules,
+    pullTx: PullTransaction,
+    db: Database,
+    samplesKnown = false,
+  ): Promise<RecordPlanner> {
     const { feed } = pullTx.subject;
     const index = await pullTx.loadIndex();
-    const options = { isPaged: rules.isPaged, skipped: await pullTx.loadSkipped() };
-    const ledger = new PullLedger(index, rules.interpretation, options);
-    return new RecordPlanner(rules, pullTx, ledger, await editsOf(db, feed));
+    const { isPaged, interpretation, mapping } = rules;
+    const options = { isPaged, hasPlaces: hasPlaces(mapping), skipped: await pullTx.loadSkipped() };
+    const ledger = new PullLedger(index, interpretation, options);
+    const edits = await editsOf(db, feed);
+    const reader = compileRecordReader(rules, edits);
+    const intake = new RecordIntake(rules, ledger, reader.recoverKey, samplesKnown);
+    return new RecordPlanner(rules, pullTx, { intake, edits, reader, list: undefined });
+  }
+
+  /** Opens a planner for the records of a list, once its details were requested. */
+  static async ofList(
+    rules: RecordRules,
+    pullTx: PullTransaction,
+    db: Database,
+    list: DetailedList,
+  ): Promise<RecordPlanner> {
+    await pullTx.lookAtFeed();
+    const edits = await editsOf(db, pullTx.subject.feed);
+    const reader = compileRecordReader(rules, edits);
+    return new RecordPlanner(rules, pullTx, { intake: list.intake, edits, reader, list });
+  }
+
+  /** Absent unless the list lacks a part of each posting. */
+  get details(): DetailReader | undefined {
+    return this.#list?.reader;
   }
 
   /** The mapping for parsing records ahead, if every record has to be parsed anyway and no posting has been edited. */
-  get prefetchMapping(): MappingSpec | undefined {
+  get prefetchMapping(): FieldMapping | undefined {
     const { nothingKnown, hasSkipped } = this.#pullTx;
     const { mapping, reader } = this.#rules;
     const isSynchronous = reader.prepare === undefined;
-    return nothingKnown && !hasSkipped && this.#edits.none && isSynchronous ? mapping : undefined;
+    const isSimple = this.#edits.none && isSynchronous && !hasPlaces(mapping);
+    return nothingKnown && !hasSkipped && isSimple ? mapping : undefined;
   }
 
   take(batch: RecordBatch): void {
-    const { hashes, count } = batch;
-    for (let record = 0; record < count; record++) this.ledger.expectRecord(hashes, batch.hashAt(record));
-    for (let record = 0; record < count; record++) {
-      if (batch.oversizedLengthOf(record) > 0) {
-        this.#skipOversized(batch, record);
-      } else {
-        const seenRecord = this.ledger.seeRecord(hashes, batch.hashAt(record));
-        if (seenRecord !== undefined) this.#waiting.add(seenRecord, batch, record);
-      }
-    }
+    this.#intake.take(batch);
+  }
+
+  /** Likely mistakes of the mapping; `undefined` if earlier pulls have read some of the records with it. */
+  mistakes(): readonly string[] | undefined {
+    return this.#intake.mistakes();
   }
 
   drain(): Promise<void> | undefined {
-    return this.#waiting.isFull ? this.#startBatch() : undefined;
+    return this.#intake.waiting.isFull ? this.#startBatch() : undefined;
   }
 
   /** Plans the remaining records; resolves when everything is written to the database. */
   async finish(): Promise<void> {
-    await this.#startBatch();
+    if (this.#list === undefined) await this.#startBatch();
+    else for await (const group of detailedRecords(this.#list, this.#reader)) await this.#planRead(group);
     await this.#planning;
     await this.#writing;
     await this.#sendUnreadableKeys();
@@ -89,7 +136,7 @@ export class RecordPlanner implements RecordSink {
   /** Starts planning the waiting records once the previous batch is planned. More may arrive meanwhile. */
   async #startBatch(): Promise<void> {
     await this.#planning;
-    this.#planning = this.#planBatch(this.#waiting.takeBatch());
+    this.#planning = this.#planBatch(this.#intake.waiting.takeBatch());
     // Reported by the next await; never an unhandled rejection meanwhile.
     this.#planning.catch(() => undefined);
   }
@@ -104,49 +151,62 @@ export class RecordPlanner implements RecordSink {
     }
   }
 
-  /** Parses records, waits until the previous ones are written, and starts writing these. */
+  /** Parses records, and plans them. */
   async #startPlan(records: readonly WaitingRecord[]): Promise<void> {
-    const postings: RecordPosting[] = [];
-    const skipped: Buffer[] = [];
+    const all: DetailedRecord[] = [];
     for (const [at, record] of records.entries()) {
       // Yield so that the previous group can receive its database results and send its next statement.
       if (at % PORTION_RECORDS === PORTION_RECORDS - 1) await nextTurn();
       const reading = this.#reader.read(record);
-      const read = reading instanceof Promise ? await reading : reading;
+      all.push({ record, read: reading instanceof Promise ? await reading : reading });
+    }
+    await this.#planRead(all);
+  }
+
+  /** Counts records that were read, waits until the previous ones are written, and starts writing these. */
+  async #planRead(records: readonly DetailedRecord[]): Promise<void> {
+    const postings: RecordPosting[] = [];
+    const skipped: Buffer[] = [];
+    let bytes = 0;
+    for (const { record, read } of records) {
       if (read.kind === 'skipped') {
         if (this.ledger.skipRecord(record)) skipped.push(record.hash);
+      } else if (read.kind === 'postponed') {
+        this.ledger.unreadable++;
+        this.unusable.noteKey(read.key);
+      } else if (read.kind === 'places') {
+        for (const posting of this.#placesOf(record, read)) {
+          postings.push(posting);
+          bytes += record.bytes.length;
+          if (postings.length < LOOKED_UP_RECORDS && bytes < PLACES_BYTES) continue;
+          await this.#startWriting(postings.splice(0), skipped.splice(0));
+          bytes = 0;
+        }
       } else if (read.kind !== 'unreadable') postings.push({ record, read });
-      else this.#noteUnreadable({ ...read, hash: this.#bytesHashOf(record), bytes: record.bytes });
+      else this.#intake.noteUnreadable({ ...read, ...record, hash: this.#intake.bytesHashOf(record) });
     }
+    await this.#startWriting(postings, skipped);
+  }
+
+  async #startWriting(postings: readonly RecordPosting[], skipped: readonly Buffer[]): Promise<void> {
     await this.#writing;
     this.#writing = this.#plan(postings, skipped);
     // Reported by the next await; never an unhandled rejection meanwhile.
     this.#writing.catch(() => undefined);
   }
 
+  /** Notes a record with several places. Returns its postings, each with a hash of its own. */
+  #placesOf(record: PlannedRecord, { key, postings, isUnclear }: PostingsOfPlaces<FieldsToStore>): RecordPosting[] {
+    this.ledger.countPlaces(postings.length);
+    if (isUnclear) this.unusable.noteKey(key);
+    const hashes = placeHashes(record.hash, postings.length, isUnclear);
+    return postings.map((read, place) => ({ record: { ...record, hash: hashes[place] as Buffer }, read }));
+  }
+
   async #plan(postings: readonly RecordPosting[], skipped: readonly Buffer[]): Promise<void> {
     await this.#sendUnreadableKeys();
     await this.#pullTx.addSkipped(skipped);
     await planPostings(postings, this.#pullTx, this.ledger, this.unusable);
-  }
-
-  #skipOversized(batch: RecordBatch, record: number): void {
-    this.ledger.seen++;
-    const oversized = batch.oversizedLengthOf(record);
-    const message = `the record is ${oversized} bytes long, more than limits.max_record_bytes allows; it was skipped`;
-    const hash = Buffer.from(batch.hashes.subarray(batch.hashAt(record), batch.hashAt(record) + HASH_BYTES));
-    const head = batch.bytes.subarray(batch.startOf(record), batch.endOf(record));
-    this.#noteUnreadable({ hash, bytes: head, problems: [{ message }], key: this.#reader.recoverKey(head) });
-  }
-
-  #noteUnreadable(record: UnreadableRecord): void {
-    this.ledger.unreadable++;
-    this.unusable.noteUnreadable(record);
-  }
-
-  /** Applying the interpretation to the stored hash again returns the hash of the bytes. */
-  #bytesHashOf({ hash }: WaitingRecord): Buffer {
-    return interpretedHash(hash, 0, this.#rules.interpretation);
   }
 
   async #sendUnreadableKeys(): Promise<void> {

@@ -3,6 +3,7 @@ import { heldBecause, holdReason, judgeDeletes, unreadableHold } from '../plan/d
 import { messageOfReason, type Reason } from '../plan/desired-change.ts';
 import { pullsBeforeDue } from '../plan/grace.ts';
 import type { Message } from '../plan/message.ts';
+import { deleteLoad } from '../store/change/delete-load.ts';
 import {
   clearUnseen,
   collectMissing,
@@ -15,7 +16,6 @@ import {
 import {
   countMaybeMade,
   countUnmappedAbsent,
-  deleteLoad,
   dropUnsent,
   extendMaybeMadeGrace,
   type MaybeMadeCounts,

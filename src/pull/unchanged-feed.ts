@@ -5,9 +5,11 @@ import type { RecordBatch } from '../feed/batch/record-batch.ts';
 import type { FeedReading, RecordSink } from '../feed/feed-reading.ts';
 import type { OpenedFeed } from '../feed/read-feed.ts';
 import { interpretedHash } from '../posting/hash.ts';
+import { hasPlaces } from '../posting/places.ts';
 import type { Database } from '../store/postgres/database.ts';
 import type { PullSubject } from '../store/pull/pull-transaction.ts';
 import { commitUnchanged } from '../store/pull/pull-unchanged.ts';
+import { anyDetailDue } from './details/any-detail-due.ts';
 import type { FeedSetup } from './feed-setup.ts';
 
 /** For larger feeds, the fixed cost of planning no longer matters. */
@@ -23,6 +25,9 @@ export async function pullUnchanged(
   subject: PullSubject,
   opened: OpenedFeed,
 ): Promise<boolean> {
+  // Records and mappings are not one to one.
+  if (hasPlaces(setup.mapping)) return false;
+  if (await anyDetailDue(db, setup)) return false;
   const hashes = new Set<string>();
   let usable = true;
   const sink: RecordSink = {

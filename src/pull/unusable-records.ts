@@ -12,6 +12,8 @@ export const EXCERPT_BYTES = 2_048;
 /** Hash of the single entry for all records without their own; no record has this hash. */
 const REST = Buffer.alloc(HASH_BYTES);
 
+export type Mask = (text: string) => string;
+
 /** A record that could not be read into a posting. */
 export interface UnreadableRecord {
   /** Hash of its bytes: a reviewer's decision on a record applies to its bytes, however they are interpreted. */
@@ -19,6 +21,8 @@ export interface UnreadableRecord {
   readonly bytes: Buffer;
   readonly problems: readonly Problem[];
   readonly key: PostingKey | undefined;
+  /** Its position in the feed, from 0. */
+  readonly ordinal: number;
 }
 
 /** Records without their own entry. */
@@ -36,10 +40,16 @@ export class UnusableRecords {
   /** By key, or by the hash of the bytes if there is no key. */
   readonly #unreadable = new Map<string, UnreadableRecords>();
   #newKeys: PostingKey[] = [];
+  readonly #mask: Mask | undefined;
   #isAnyLeftOut = false;
   #unreadableLeftOut: LeftOut = { records: 0, withoutKey: 0 };
 
-  noteUnreadable({ hash, bytes, problems, key }: UnreadableRecord): void {
+  /** @param mask removes what excerpts must not show. */
+  constructor(mask?: Mask) {
+    this.#mask = mask;
+  }
+
+  noteUnreadable({ hash, bytes, problems, key, ordinal }: UnreadableRecord): void {
     if (key !== undefined) this.#newKeys.push(key);
     const identity = key === undefined ? `bytes ${hash.toString('hex')}` : `key ${key}`;
     const known = this.#unreadable.get(identity);
@@ -47,7 +57,8 @@ export class UnusableRecords {
       this.#unreadable.set(identity, { ...known, count: known.count + 1 });
     } else if (this.#hasRoom()) {
       const marks = { recordHash: hash, shape: shapeOf(bytes), fault: faultOf(problems) };
-      this.#unreadable.set(identity, { key, ...marks, problems, excerpt: excerptOf(bytes), count: 1 });
+      const place = { excerpt: this.#excerptOf(bytes), recordNumber: ordinal + 1 };
+      this.#unreadable.set(identity, { key, ...marks, problems, ...place, count: 1 });
     } else {
       this.#isAnyLeftOut = true;
       const { records, withoutKey } = this.#unreadableLeftOut;
@@ -55,8 +66,13 @@ export class UnusableRecords {
     }
   }
 
+  /** Notes the key of a posting without an entry of its own, whose job stays as it is. */
+  noteKey(key: PostingKey): void {
+    this.#newKeys.push(key);
+  }
+
   /** The entry belongs to the key's first, second … duplicate, so it stays the same when the bytes change. */
-  noteDuplicate(bytes: Buffer, key: PostingKey): void {
+  noteDuplicate({ bytes, ordinal }: Pick<UnreadableRecord, 'bytes' | 'ordinal'>, key: PostingKey): void {
     if (!this.#hasRoom()) {
       this.#isAnyLeftOut = true;
       return;
@@ -71,7 +87,8 @@ export class UnusableRecords {
       recordHash: identity,
       key,
       problems,
-      excerpt: excerptOf(bytes),
+      excerpt: this.#excerptOf(bytes),
+      recordNumber: ordinal + 1,
       records: 1,
     });
   }
@@ -96,8 +113,20 @@ export class UnusableRecords {
     const message = `more than ${MAX_PROBLEMS} records can't be used; the others have no review entries: fix these first`;
     const kind = this.#unreadable.size > 0 ? 'unreadable' : 'duplicate';
     const problems = [{ message }];
-    const rest: RecordProblem = { kind, recordHash: REST, key: undefined, problems, excerpt: '', records: 0 };
+    const rest: RecordProblem = {
+      kind,
+      recordHash: REST,
+      key: undefined,
+      problems,
+      excerpt: '',
+      recordNumber: undefined,
+      records: 0,
+    };
     return { recorded: [...this.#duplicates, rest], all: false };
+  }
+
+  #excerptOf(bytes: Buffer): string {
+    return beginningOf(bytes, EXCERPT_BYTES, this.#mask).toString('utf8');
   }
 
   #hasRoom(): boolean {
@@ -105,4 +134,12 @@ export class UnusableRecords {
   }
 }
 
-const excerptOf = (bytes: Buffer): string => bytes.subarray(0, EXCERPT_BYTES).toString('utf8');
+/** Bytes beyond an excerpt in which a text that begins in it ends. */
+const MASK_BYTES = 2_048;
+
+/** The first bytes, masked before they are cut: a text that is cut in half would not be found. */
+export function beginningOf(bytes: Buffer, most: number, mask: Mask | undefined): Buffer {
+  const text = mask === undefined ? '' : bytes.toString('utf8', 0, most + MASK_BYTES);
+  const masked = mask?.(text) ?? text;
+  return (masked === text ? bytes : Buffer.from(masked)).subarray(0, most);
+}

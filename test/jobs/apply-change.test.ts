@@ -50,7 +50,7 @@ function apply(
       // Proves the address if no other job of ours can be checked.
       probe: async () => ({ kind: 'accepted', message: 'a list', mayResume: true, found: true }),
     } as unknown as SiteContext['client'],
-    async recordOutcome(outcome) {
+    async writeOutcome(outcome) {
       const trouble = troubles.shift();
       if (trouble !== undefined) throw trouble;
       outcomes.push(outcome);
@@ -139,7 +139,7 @@ describe('applyChange', () => {
     const siteContext = siteContextWith({
       claim: async () => ({ kind: 'attempt', attempt }),
       client: { send: async () => exchangeOf(CREATED, 201) } as unknown as SiteContext['client'],
-      recordOutcome() {
+      writeOutcome() {
         stop.abort();
         return new Promise(() => undefined);
       },
@@ -189,7 +189,7 @@ describe('applyChange', () => {
         {
           claim: async () => ({ kind: 'attempt', attempt }),
           client: { send: async () => exchangeOf(outcome) } as unknown as SiteContext['client'],
-          async recordOutcome() {
+          async writeOutcome() {
             order.push('given back');
             return 'recorded';
           },
@@ -228,7 +228,7 @@ describe('applyChange', () => {
           return exchangeOf(outcome);
         },
       } as unknown as SiteContext['client'],
-      recordOutcome: () => recording,
+      writeOutcome: () => recording,
     });
     const { signal } = new AbortController();
     const both = [applyChange(attempt, siteContext, signal), applyChange(attempt, siteContext, signal)];
@@ -286,7 +286,7 @@ describe('applyChange', () => {
           return exchangeOf({ kind: 'accepted' });
         },
       } as unknown as SiteContext['client'],
-      recordOutcome: () => recording,
+      writeOutcome: () => recording,
     });
     const { signal } = new AbortController();
     const all = [1, 2, 3].map(() => applyChange(attempt, siteContext, signal));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecordIndex, RecordMark } from '../../src/bytes/record-index.ts';
+import { RecordIndex, RecordMark } from '../../src/compact/record-index.ts';
 import type { Known } from '../../src/plan/plan-posting.ts';
 import { interpretedHash, recordHash } from '../../src/posting/hash.ts';
 import { postingKey, siteJobId } from '../../src/posting/identifiers.ts';

@@ -1,6 +1,6 @@
 // Keys that occur again in a feed of several pages.
 import { describe, expect, it } from 'vitest';
-import { RecordIndex, RecordMark } from '../../src/bytes/record-index.ts';
+import { RecordIndex, RecordMark } from '../../src/compact/record-index.ts';
 import { interpretedHash, keyHash, recordHash } from '../../src/posting/hash.ts';
 import { postingKey } from '../../src/posting/identifiers.ts';
 import { PullLedger } from '../../src/pull/pull-ledger.ts';

@@ -35,7 +35,7 @@ export interface PullFindings {
 export async function commitPull(
   pullTx: PullTransaction,
   findings: PullFindings,
-  state: Omit<FeedStateUpdate, 'feed' | 'site' | 'pull' | 'holds'>,
+  state: Omit<FeedStateUpdate, 'feed' | 'site' | 'pull'>,
 ): Promise<void> {
   const { pull, feed, site } = pullTx.subject;
   const open = await countOpen(pullTx.session, feed);
@@ -62,7 +62,7 @@ export async function commitPull(
       findings.skipped,
     ],
   );
-  await writeFeedState(pullTx.session, { ...state, feed, site, pull, holds: open.held > 0 });
+  await writeFeedState(pullTx.session, { ...state, feed, site, pull });
   // Workers cached their plans for a smaller backlog; new statistics invalidate these plans.
   const changes = pullTx.added + pullTx.superseding + gone;
   if (changes > MANY_CHANGES) await pullTx.session.query('analyze (skip_locked) change');

@@ -5,8 +5,8 @@ import { type CommonReason, mirroredNothing } from '../../plan/nothing-mirrored.
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { countOpen, countOutcomes } from '../backlog/open-counts.ts';
 import { commonReason } from '../backlog/planned-changes.ts';
+import { newestHoldReason } from '../feed/feed-overview.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
-import { newestHoldReason } from '../review/overview.ts';
 import { countNoted, countRepaired } from './posting-notes.ts';
 import { findPull } from './pull-row.ts';
 
@@ -70,66 +70,72 @@ export interface PullState {
 export async function summarisePull(db: Database, pull: number): Promise<PullState> {
   return db.transaction(async (tx) => {
     await tx.query('set transaction isolation level repeatable read read only');
-    const row = await findPull(tx, pull);
-    if (row === undefined) throw new Error(`there is no pull ${pull}`);
-    const now = await countOpen(tx, row.feed);
-    const open = row.takenOver?.leftOpen ?? now;
-    const outcomeCounts = await countOutcomes(tx, pull);
-    const [waiting] = await tx.query<{ n: number; discarded: number }>(
-      `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
-         + (select count(*) from record_problem where feed = $1 and not discarded) as n,
-         (select coalesce(sum(records), 0) from record_problem
-           where feed = $1 and discarded and kind = 'unreadable') as discarded`,
-      [row.feed],
-    );
-    const cleaned = await countNoted(tx, row.feed);
-    const repaired = await countRepaired(tx, row.feed);
-    const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = outcomeCounts;
-    const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
-    const { seen, duplicates, unreadable, skipped, grace } = row;
-    const unchanged = row.unchanged + nothing;
-    const gone = row.gone - dropped;
-    checkAccounts(
-      { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable, skipped },
-      row.complete ? { gone, deleted, held, kept, grace, pendingDeletes, failedDeletes } : undefined,
-    );
-    const summary = {
-      feed: row.feed,
-      pull,
-      complete: row.complete,
-      seen,
-      unchanged,
-      created,
-      updated,
-      deleted,
-      rejected,
-      held,
-      in_doubt,
-      pending,
-      failed,
-      duplicates,
-      unreadable,
-      skipped,
-      gone,
-      grace,
-      kept,
-      pending_deletes: pendingDeletes,
-      failed_deletes: failedDeletes,
-      discarded: (open.discarded ?? 0) + Math.min(unreadable, waiting?.discarded ?? 0),
-      requests,
-      bytes: row.bytes,
-      shortfalls: row.shortfalls,
-      review: waiting?.n ?? 0,
-      cleaned: cleaned.count,
-      ...(cleaned.example === undefined ? {} : { cleaned_example: cleaned.example }),
-      repaired: repaired.count,
-      ...(repaired.example === undefined ? {} : { repaired_example: repaired.example }),
-    };
-    const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes;
-    const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;
-    const holdReason = held === 0 ? undefined : await newestHoldReason(tx, row.feed);
-    return { summary, unsent, nothingMirrored, holdReason, takenOverBy: row.takenOver?.by };
+    return summariseWithin(tx, pull);
   });
+}
+
+/** The same within a transaction whose statements all see the same state of the database. */
+export async function summariseWithin(tx: Queryable, pull: number): Promise<PullState> {
+  const row = await findPull(tx, pull);
+  if (row === undefined) throw new Error(`there is no pull ${pull}`);
+  const now = await countOpen(tx, row.feed);
+  const open = row.takenOver?.leftOpen ?? now;
+  const outcomeCounts = await countOutcomes(tx, pull);
+  const [waiting] = await tx.query<{ n: number; discarded: number }>(
+    `select (select count(*) from change where feed = $1 and state in ('rejected', 'failed', 'held', 'in_doubt'))
+       + (select count(*) from record_problem where feed = $1 and not discarded) as n,
+       (select coalesce(sum(records), 0) from record_problem
+         where feed = $1 and discarded and kind = 'unreadable') as discarded`,
+    [row.feed],
+  );
+  const cleaned = await countNoted(tx, row.feed);
+  const repaired = await countRepaired(tx, row.feed);
+  const { created = 0, updated = 0, deleted = 0, dropped = 0, nothing = 0, requests = 0 } = outcomeCounts;
+  const { pending, in_doubt, rejected, failed, held, kept, pendingDeletes, failedDeletes } = open;
+  const { seen, duplicates, unreadable, skipped, grace } = row;
+  const unchanged = row.unchanged + nothing;
+  // An incomplete pull finds nothing gone; the deletes that it carries out or drops are those of earlier pulls.
+  const gone = row.complete ? row.gone - dropped : row.gone;
+  checkAccounts(
+    { seen, unchanged, created, updated, rejected, in_doubt, pending, failed, duplicates, unreadable, skipped },
+    row.complete ? { gone, deleted, held, kept, grace, pendingDeletes, failedDeletes } : undefined,
+  );
+  const summary = {
+    feed: row.feed,
+    pull,
+    complete: row.complete,
+    seen,
+    unchanged,
+    created,
+    updated,
+    deleted,
+    rejected,
+    held,
+    in_doubt,
+    pending,
+    failed,
+    duplicates,
+    unreadable,
+    skipped,
+    gone,
+    grace,
+    kept,
+    pending_deletes: pendingDeletes,
+    failed_deletes: failedDeletes,
+    discarded: (open.discarded ?? 0) + Math.min(unreadable, waiting?.discarded ?? 0),
+    requests,
+    bytes: row.bytes,
+    shortfalls: row.shortfalls,
+    review: waiting?.n ?? 0,
+    cleaned: cleaned.count,
+    ...(cleaned.example === undefined ? {} : { cleaned_example: cleaned.example }),
+    repaired: repaired.count,
+    ...(repaired.example === undefined ? {} : { repaired_example: repaired.example }),
+  };
+  const unsent = now.pending + now.pendingDeletes - now.doubtfulDeletes;
+  const nothingMirrored = mirroredNothing(summary) ? await whyNothing(tx, row.feed) : undefined;
+  const holdReason = held === 0 ? undefined : await newestHoldReason(tx, row.feed);
+  return { summary, unsent, nothingMirrored, holdReason, takenOverBy: row.takenOver?.by };
 }
 
 async function whyNothing(tx: Queryable, feed: FeedName): Promise<PullState['nothingMirrored']> {

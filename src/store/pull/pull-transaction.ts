@@ -1,6 +1,7 @@
-// Writes the changes of one pull into the backlog: copies rows while the feed streams, then merges and commits at the end.
+// The transaction of one pull: copies planned changes into the database while the feed streams, and is committed or rolled
+// back by its owner once they are merged.
 
-import type { RecordIndex } from '../../bytes/record-index.ts';
+import type { RecordIndex } from '../../compact/record-index.ts';
 import type { DesiredChange } from '../../plan/desired-change.ts';
 import type { Known } from '../../plan/plan-posting.ts';
 import { type FeedName, type PostingKey, postingKey, type SiteName, siteJobId } from '../../posting/identifiers.ts';
@@ -77,6 +78,8 @@ export class PullTransaction {
   pendingSame = 0;
   /** Whether there are unreadable records with known keys; only then the table `unreadable_key` exists. */
   hasUnreadableKeys = false;
+  /** Keys end with a place, and an unreadable record has the key without it. */
+  hasPlaces = false;
 
   private constructor(subject: PullSubject, session: LentSession, notes: PostingNotes) {
     this.subject = subject;
@@ -92,7 +95,7 @@ export class PullTransaction {
     const session = await db.lend();
     try {
       await session.query('begin');
-      await markWorkConnection(session, lockKey('hand', subject.feed));
+      await markWorkConnection(session, lockKey('write', subject.feed));
       await session.query(
         `create temporary table superseding_change on commit drop as select ${Object.keys(CHANGE_COLUMNS).join(', ')} from change with no data`,
       );
@@ -118,6 +121,12 @@ export class PullTransaction {
   }
 
   async loadIndex(): Promise<RecordIndex> {
+    await this.lookAtFeed();
+    return loadRecordIndex(this.session, this.subject.feed);
+  }
+
+  /** Finds out whether anything is known of the feed; {@link loadIndex} does so, too. */
+  async lookAtFeed(): Promise<void> {
     const { feed } = this.subject;
     const [known] = await this.session.query<{ any: boolean; skipped: boolean }>(
       `select exists (select from mapping where feed = $1) or exists (select from change where feed = $1) as any,
@@ -126,7 +135,6 @@ export class PullTransaction {
     );
     this.#nothingKnown = known?.any === false;
     this.#hasSkipped = known?.skipped === true;
-    return loadRecordIndex(this.session, this.subject.feed);
   }
 
   /**

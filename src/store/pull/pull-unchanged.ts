@@ -34,7 +34,7 @@ export function commitUnchanged(db: Database, subject: PullSubject, found: Uncha
          where id = $1`,
         [pull, hashes.size, bytes, skipped, hashes.size - skipped],
       ),
-      writeFeedState(tx, { feed, site, pull, version, holdReason: undefined, holds: false, keyRule: undefined }),
+      writeFeedState(tx, { feed, site, pull, version, keyRule: undefined }),
     ]);
     return true;
   });

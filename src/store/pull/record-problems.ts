@@ -15,6 +15,8 @@ export interface RecordProblem {
   readonly problems: readonly Problem[];
   /** The first bytes of the record as text, at most 2,048 characters. */
   readonly excerpt: string;
+  /** Its number in the feed, from 1; absent for the entry that represents others. */
+  readonly recordNumber: number | undefined;
   /** 0: represents records without an entry of their own, which discarding this entry does not cover. */
   readonly records: 0 | 1;
 }
@@ -28,6 +30,8 @@ export interface UnreadableRecords {
   readonly fault: string;
   readonly problems: readonly Problem[];
   readonly excerpt: string;
+  /** Number of the first of them in the feed, from 1. */
+  readonly recordNumber: number;
   readonly count: number;
 }
 
@@ -48,6 +52,15 @@ export async function unreadableEntries(db: Queryable, feed: FeedName): Promise<
   }));
 }
 
+/** Keys of postings that have such an entry. */
+export async function unreadableKeys(db: Queryable, feed: FeedName): Promise<ReadonlySet<PostingKey>> {
+  const rows = await db.query<{ key: PostingKey }>(
+    `select distinct key from record_problem where feed = $1 and kind = 'unreadable' and key is not null`,
+    [feed],
+  );
+  return new Set(rows.map(({ key }) => key));
+}
+
 /** Identifies the entry: hash of the key or, without a key, of the record's bytes. */
 const identityOf = ({ key, recordHash }: UnreadableRecords): Buffer => (key === undefined ? recordHash : keyHash(key));
 
@@ -59,8 +72,8 @@ export async function noteUnreadable(
   found: readonly { readonly records: UnreadableRecords; readonly entry: UnreadableEntry | undefined }[],
 ): Promise<void> {
   if (found.length === 0) return;
-  const rows = `unnest($3::bigint[], $4::bytea[], $5::text[], $6::jsonb[], $7::text[], $8::bytea[], $9::text[], $10::int[])
-    r(id, record_hash, key, problems, excerpt, shape, fault, records)`;
+  const rows = `unnest($3::bigint[], $4::bytea[], $5::text[], $6::jsonb[], $7::text[], $8::bytea[], $9::text[], $10::int[], $11::int[])
+    r(id, record_hash, key, problems, excerpt, shape, fault, records, record_number)`;
   const values = [
     feed,
     pull,
@@ -72,18 +85,23 @@ export async function noteUnreadable(
     found.map(({ records }) => records.shape),
     found.map(({ records }) => records.fault),
     found.map(({ records }) => records.count),
+    found.map(({ records }) => records.recordNumber),
   ];
   await db.query(
     `update record_problem p set record_hash = r.record_hash, key = r.key, problems = r.problems, excerpt = r.excerpt,
-       shape = r.shape, fault = r.fault, records = r.records
+       shape = r.shape, fault = r.fault, records = r.records, record_number = r.record_number,
+       revision = case when (p.record_hash, p.key, p.problems, p.excerpt, p.shape, p.fault)
+           is distinct from (r.record_hash, r.key, r.problems, r.excerpt, r.shape, r.fault)
+         then nextval('revision_number') else p.revision end
      from ${rows} where p.id = r.id and p.feed = $1 and $2::bigint is not null
-       and (p.record_hash, p.key, p.problems, p.excerpt, p.shape, p.fault, p.records)
-         is distinct from (r.record_hash, r.key, r.problems, r.excerpt, r.shape, r.fault, r.records)`,
+       and (p.record_hash, p.key, p.problems, p.excerpt, p.shape, p.fault, p.records, p.record_number)
+         is distinct from (r.record_hash, r.key, r.problems, r.excerpt, r.shape, r.fault, r.records, r.record_number)`,
     values,
   );
   await db.query(
-    `insert into record_problem (feed, kind, record_hash, key, problems, excerpt, first_pull, shape, fault, records)
-     select $1, 'unreadable', record_hash, key, problems, excerpt, $2, shape, fault, records from ${rows} where id is null
+    `insert into record_problem
+       (feed, kind, record_hash, key, problems, excerpt, first_pull, shape, fault, records, record_number)
+     select $1, 'unreadable', record_hash, key, problems, excerpt, $2, shape, fault, records, record_number from ${rows} where id is null
      on conflict (feed, kind, record_hash) do nothing`,
     values,
   );
@@ -98,12 +116,15 @@ export async function noteRecordProblems(
 ): Promise<void> {
   if (problems.length === 0) return;
   await db.query(
-    `insert into record_problem as r (feed, kind, record_hash, key, problems, excerpt, records, first_pull)
-     select $1, kind, record_hash, key, problems, excerpt, records, $2
-     from unnest($3::text[], $4::bytea[], $5::text[], $6::jsonb[], $7::text[], $8::int[])
-       p(kind, record_hash, key, problems, excerpt, records)
-     on conflict (feed, kind, record_hash) do update set excerpt = excluded.excerpt, records = excluded.records
-       where (r.excerpt, r.records) is distinct from (excluded.excerpt, excluded.records)`,
+    `insert into record_problem as r (feed, kind, record_hash, key, problems, excerpt, records, record_number, first_pull)
+     select $1, kind, record_hash, key, problems, excerpt, records, record_number, $2
+     from unnest($3::text[], $4::bytea[], $5::text[], $6::jsonb[], $7::text[], $8::int[], $9::int[])
+       p(kind, record_hash, key, problems, excerpt, records, record_number)
+     on conflict (feed, kind, record_hash) do update
+       set excerpt = excluded.excerpt, records = excluded.records, record_number = excluded.record_number,
+         revision = case when r.excerpt <> excluded.excerpt then excluded.revision else r.revision end
+       where (r.excerpt, r.records, r.record_number)
+         is distinct from (excluded.excerpt, excluded.records, excluded.record_number)`,
     [
       feed,
       pull,
@@ -113,6 +134,7 @@ export async function noteRecordProblems(
       problems.map((problem) => toJsonb(problem.problems)),
       problems.map((problem) => storable(problem.excerpt)),
       problems.map((problem) => problem.records),
+      problems.map((problem) => problem.recordNumber ?? null),
     ],
   );
 }

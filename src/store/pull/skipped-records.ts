@@ -1,6 +1,6 @@
 // Stores the hashes of skipped records, so that the next pull recognises them without parsing them.
 import pg from 'pg';
-import { RecordIndex, RecordMark } from '../../bytes/record-index.ts';
+import { RecordIndex, RecordMark } from '../../compact/record-index.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import { streamHashes } from '../mapping/hash-rows.ts';
 import type { Session } from '../postgres/database.ts';

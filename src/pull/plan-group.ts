@@ -5,13 +5,17 @@ import { keyHash } from '../posting/hash.ts';
 import type { PostingKey } from '../posting/identifiers.ts';
 import type { ReadPosting } from '../posting/posting.ts';
 import type { FieldsToStore, PullTransaction, Refresh } from '../store/pull/pull-transaction.ts';
-import type { PullLedger } from './pull-ledger.ts';
+import type { PullLedger, SeenRecord } from './pull-ledger.ts';
 import type { UnusableRecords } from './unusable-records.ts';
-import type { WaitingRecord } from './waiting-records.ts';
+
+/** A record, with its bytes or the first of them. */
+export interface PlannedRecord extends SeenRecord {
+  readonly bytes: Buffer;
+}
 
 /** A record that was read into a posting. */
 export interface RecordPosting {
-  readonly record: WaitingRecord;
+  readonly record: PlannedRecord;
   readonly read: ReadPosting<FieldsToStore>;
 }
 
@@ -40,7 +44,7 @@ export async function planPostings(
     const entry = known[at] ?? { mapping: undefined, open: undefined };
     const sighting = ledger.seePosting(record, keyHash(posting.key), posting.contentHash, entry);
     if (sighting.kind === 'conflicting' || sighting.kind === 'first_of_conflicting')
-      unusable.noteDuplicate(record.bytes, posting.key);
+      unusable.noteDuplicate(record, posting.key);
     if (sighting.kind === 'identical' || sighting.kind === 'conflicting') continue;
     const planned = planPosting(read, record.hash, entry);
     const refresh = { key: posting.key, recordHash: record.hash };

@@ -1,0 +1,97 @@
+// Reads the list of a feed with details, and looks up or requests the details, with no transaction open: that may take hours.
+import type { RecordBatch } from '../../feed/batch/record-batch.ts';
+import type { RecordSink } from '../../feed/feed-reading.ts';
+import { rateLimiterFor } from '../../flow/rate-limiter.ts';
+import { hasPlaces } from '../../posting/places.ts';
+import { loadRecordIndex } from '../../store/mapping/index-loader.ts';
+import { loadSkippedIndex } from '../../store/pull/skipped-records.ts';
+import { NO_EDITS } from '../../store/review/override.ts';
+import type { FeedSetup } from '../feed-setup.ts';
+import { PullLedger } from '../pull-ledger.ts';
+import { compileRecordReader, type RecordReader } from '../read-record.ts';
+import { RecordIntake } from '../record-intake.ts';
+import { AnsweredRecords } from './answered-records.ts';
+import { DetailReader, type DetailsContext, GROUP_LIMITS } from './detail-reader.ts';
+import type { ListRecord } from './record-spool.ts';
+
+export class DetailedList implements RecordSink {
+  readonly intake: RecordIntake;
+  readonly reader: DetailReader;
+  /** The records to be planned, once {@link requestDetails} has resolved. */
+  readonly answered = new AnsweredRecords();
+  readonly #records: RecordReader;
+
+  private constructor(intake: RecordIntake, reader: DetailReader, records: RecordReader) {
+    this.intake = intake;
+    this.reader = reader;
+    this.#records = records;
+  }
+
+  /**
+   * Notes which records are known. What people and workers change afterwards is looked up when the pull plans: until then no
+   * other pull runs, so a known record stays that of its posting's mapping or change, unless the posting loses its job.
+   */
+  static async open(
+    setup: FeedSetup,
+    context: Omit<DetailsContext, 'limiter'> & Partial<Pick<DetailsContext, 'limiter'>>,
+    samplesKnown?: boolean,
+  ): Promise<DetailedList> {
+    const { feed, interpretation, isPaged, mapping } = setup;
+    const records = compileRecordReader(setup, NO_EDITS);
+    const { limiter = rateLimiterFor(Number.POSITIVE_INFINITY) } = context;
+    const reader = await DetailReader.open(feed, setup, setup.source, { ...context, limiter });
+    const session = await context.db.lend();
+    try {
+      const index = await loadRecordIndex(session, feed);
+      const skipped = await loadSkippedIndex(session, feed);
+      session.giveBack();
+      const ledger = new PullLedger(index, interpretation, { isPaged, hasPlaces: hasPlaces(mapping), skipped });
+      return new DetailedList(new RecordIntake(setup, ledger, records.recoverKey, samplesKnown), reader, records);
+    } catch (error) {
+      await session.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  take(batch: RecordBatch): void {
+    this.intake.take(batch, (hashes, at) => this.reader.seeRecord(hashes, at));
+  }
+
+  drain(): Promise<void> | undefined {
+    const { waiting } = this.intake;
+    // Details are requested once the list was read, which a slow detail could make move or end.
+    return waiting.isFull ? this.reader.spool.add(waiting.takeBatch()) : undefined;
+  }
+
+  /** Looks up or requests the details of the list, once it was read. */
+  async requestDetails(): Promise<void> {
+    const { spool } = this.reader;
+    await spool.add(this.intake.waiting.takeBatch());
+    const readList = this.#records.compileList(this.reader.name);
+    let done = 0;
+    for await (const group of spool.groups(GROUP_LIMITS)) {
+      this.reader.report(done);
+      done += group.length;
+      await this.#answer(group, readList);
+    }
+    await spool.close();
+  }
+
+  async close(): Promise<void> {
+    await this.reader.close();
+    await this.answered.close();
+  }
+
+  async #answer(group: readonly ListRecord[], readList: ReturnType<RecordReader['compileList']>): Promise<void> {
+    const listed = group.map((record) => ({ record, listed: readList(record.bytes) }));
+    const keyed = listed.flatMap(({ record, listed: read }) => (read.kind === 'listed' ? [{ ...read, record }] : []));
+    const outcomes = (await this.reader.outcomesOf(keyed)).values();
+    await this.answered.add(
+      listed.map(({ record, listed: { kind } }) => {
+        if (kind === 'listed') return { record, outcome: outcomes.next().value };
+        this.reader.needsNone(record);
+        return { record, outcome: undefined };
+      }),
+    );
+  }
+}

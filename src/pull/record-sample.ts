@@ -1,0 +1,54 @@
+// Takes a bounded sample of the records that stream in, to find likely mistakes of the mapping.
+import type { RecordBatch } from '../feed/batch/record-batch.ts';
+import { formatOf } from '../feed/format/formats.ts';
+import { compileConditions } from '../posting/conditions.ts';
+import { mappingMistakes } from '../posting/mapping-mistakes.ts';
+import { PathCensus } from '../posting/path-census.ts';
+import type { RecordRules } from './feed-setup.ts';
+
+/** The first so many records are taken; after that, one of a batch, and ever fewer batches. */
+export const FIRST_RECORDS = 100;
+const RECORDS_PER_STEP = 50;
+
+export class RecordSample {
+  readonly #rules: RecordRules;
+  readonly #census: PathCensus;
+  readonly #isSkipped: ReturnType<typeof compileConditions> | undefined;
+  #batches = 0;
+  #every = 1;
+  #taken = 0;
+
+  constructor(rules: RecordRules) {
+    this.#rules = rules;
+    this.#census = new PathCensus(rules.mapping);
+    const { skip } = rules.mapping;
+    this.#isSkipped = skip === undefined ? undefined : compileConditions(skip, 'nothing holds');
+  }
+
+  /** Takes some of the records. */
+  take(batch: RecordBatch): void {
+    const { count } = batch;
+    if (count === 0) return;
+    if (this.#taken < FIRST_RECORDS) {
+      const most = Math.min(count, FIRST_RECORDS - this.#taken);
+      for (let nth = 0; nth < most; nth++) this.#add(batch, Math.floor((nth * count) / most));
+    } else if (this.#batches++ % this.#every === 0) {
+      this.#add(batch, this.#taken % count);
+      if (this.#taken % RECORDS_PER_STEP === 0) this.#every *= 2;
+    }
+  }
+
+  /** One sentence for each likely mistake. */
+  mistakes(): readonly string[] {
+    const { mapping, ownFields, detail } = this.#rules;
+    return mappingMistakes(mapping, this.#census, ownFields, detail);
+  }
+
+  #add(batch: RecordBatch, record: number): void {
+    this.#taken++;
+    if (batch.oversizedLengthOf(record) > 0) return;
+    const { format, lenient, table } = this.#rules;
+    const parsed = formatOf(format).parseRecord(batch.recordOf(record), { lenient, table });
+    if (parsed.kind === 'tree' && this.#isSkipped?.(parsed.tree) !== true) this.#census.add(parsed.tree);
+  }
+}

@@ -1,0 +1,158 @@
+// Sums up what the records of a tried feed become, with a few examples of each kind, in bounded memory.
+import type { RecordPlace } from '../feed/read-documents.ts';
+import type { PostingKey } from '../posting/identifiers.ts';
+import type { Fields, Problem, ReadPosting } from '../posting/posting.ts';
+
+const MAX_EXAMPLES = 5;
+/** More kinds of problems are only counted. */
+const MAX_KINDS = 100;
+/** Keys of which the first record is remembered, to name it beside a repeat. */
+const MAX_KEYS = 50_000;
+
+export interface TriedRecord {
+  /** Its position in the feed, from 0. */
+  readonly ordinal: number;
+  readonly place: RecordPlace;
+}
+
+/** A posting as it would be sent. */
+export interface TriedPosting extends TriedRecord {
+  readonly key: PostingKey;
+  readonly fields: Fields;
+  readonly problems: readonly Problem[];
+  /** What was changed while reading. */
+  readonly notes: readonly Problem[];
+}
+
+/** Records with the same problem. */
+export interface ProblemKind {
+  readonly field: string | undefined;
+  readonly message: string;
+  readonly count: number;
+  readonly examples: readonly (TriedRecord & { readonly key: PostingKey | undefined; readonly value?: string })[];
+}
+
+export interface RepeatedKey extends TriedRecord {
+  readonly key: PostingKey;
+  /** Whether the content is the same, too. */
+  readonly isSame: boolean;
+  readonly first: TriedRecord | undefined;
+}
+
+export interface TrialSums {
+  /** Postings with different keys, whether valid or not. */
+  readonly postings: number;
+  /** Those of them whose fields are not known, as their details were not requested. */
+  readonly withoutDetail: number;
+  readonly rejected: number;
+  readonly unreadable: number;
+  readonly skipped: number;
+  /** Further records with the key of an earlier one. */
+  readonly repeated: number;
+  /** Those of them with other content than the first. */
+  readonly conflicting: number;
+  /** Each mapped field, and in how many of the postings with known fields it has a value. */
+  readonly fields: readonly { readonly field: string; readonly filled: number }[];
+  readonly samples: readonly TriedPosting[];
+  /** What the site's rules and the mapping would reject, the most frequent first. */
+  readonly rejections: readonly ProblemKind[];
+  readonly unreadableKinds: readonly ProblemKind[];
+  readonly repeatedKeys: readonly RepeatedKey[];
+  readonly skippedRecords: readonly TriedRecord[];
+}
+
+export class TrialCounts {
+  readonly #fields: Map<string, number>;
+  readonly #mostSamples: number;
+  readonly #samples: TriedPosting[] = [];
+  readonly #rejections = new ProblemKinds();
+  readonly #unreadable = new ProblemKinds();
+  readonly #repeatedKeys: RepeatedKey[] = [];
+  readonly #skippedRecords: TriedRecord[] = [];
+  readonly #firstOf = new Map<PostingKey, TriedRecord>();
+  readonly #counts = {
+    postings: 0,
+    withoutDetail: 0,
+    rejected: 0,
+    unreadable: 0,
+    skipped: 0,
+    repeated: 0,
+    conflicting: 0,
+  };
+
+  constructor(fields: readonly string[], samples: number) {
+    this.#fields = new Map(fields.map((field) => [field, 0]));
+    this.#mostSamples = samples;
+  }
+
+  /** Counts the first posting of its key. */
+  add(record: TriedRecord, read: ReadPosting): void {
+    const { key, fields, notes } = read.posting;
+    const problems = read.kind === 'invalid' ? read.problems : [];
+    this.#counts.postings++;
+    if (problems.length > 0) this.#counts.rejected++;
+    for (const field of Object.keys(fields)) this.#fields.set(field, (this.#fields.get(field) ?? 0) + 1);
+    for (const problem of problems) this.#rejections.add(problem, record, key);
+    if (this.#samples.length < this.#mostSamples) this.#samples.push({ ...record, key, fields, problems, notes });
+    if (this.#firstOf.size < MAX_KEYS) this.#firstOf.set(key, record);
+  }
+
+  /** Counts the first posting of its key, of which only the record in the list is known. */
+  addListed(record: TriedRecord, key: PostingKey): void {
+    this.#counts.postings++;
+    this.#counts.withoutDetail++;
+    if (this.#firstOf.size < MAX_KEYS) this.#firstOf.set(key, record);
+  }
+
+  noteRepeat(record: TriedRecord, key: PostingKey, kind: 'identical' | 'conflicting'): void {
+    this.#counts.repeated++;
+    const isSame = kind === 'identical';
+    if (!isSame) this.#counts.conflicting++;
+    if (this.#repeatedKeys.length < MAX_EXAMPLES)
+      this.#repeatedKeys.push({ ...record, key, isSame, first: this.#firstOf.get(key) });
+  }
+
+  noteUnreadable(record: TriedRecord, problems: readonly Problem[], key: PostingKey | undefined): void {
+    this.#counts.unreadable++;
+    for (const problem of problems) this.#unreadable.add(problem, record, key);
+  }
+
+  skip(record: TriedRecord): void {
+    this.#counts.skipped++;
+    if (this.#skippedRecords.length < MAX_EXAMPLES) this.#skippedRecords.push(record);
+  }
+
+  sums(): TrialSums {
+    return {
+      ...this.#counts,
+      fields: [...this.#fields].map(([field, filled]) => ({ field, filled })),
+      samples: this.#samples,
+      rejections: this.#rejections.all(),
+      unreadableKinds: this.#unreadable.all(),
+      repeatedKeys: this.#repeatedKeys,
+      skippedRecords: this.#skippedRecords,
+    };
+  }
+}
+
+/** Groups problems that differ only in the values that they quote. */
+class ProblemKinds {
+  readonly #kinds = new Map<string, { problem: Problem; count: number; examples: ProblemKind['examples'][number][] }>();
+
+  add(problem: Problem, record: TriedRecord, key: PostingKey | undefined): void {
+    const name = `${problem.field ?? ''} ${problem.message.replaceAll(/"[^"]*"/g, '…')}`;
+    const kind = this.#kinds.get(name) ?? { problem, count: 0, examples: [] };
+    if (kind.count === 0 && this.#kinds.size >= MAX_KINDS) return;
+    this.#kinds.set(name, kind);
+    kind.count++;
+    const { value } = problem;
+    if (kind.examples.length < MAX_EXAMPLES)
+      kind.examples.push({ ...record, key, ...(value === undefined ? {} : { value }) });
+  }
+
+  all(): readonly ProblemKind[] {
+    return [...this.#kinds.values()]
+      .map(({ problem: { field, message }, count, examples }) => ({ field, message, count, examples }))
+      .sort((a, b) => b.count - a.count);
+  }
+}

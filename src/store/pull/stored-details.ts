@@ -1,0 +1,219 @@
+// Stores the details of postings outside of the pull's transaction: after a crash, none is requested again.
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import pg from 'pg';
+import { RecordIndex, RecordMark } from '../../compact/record-index.ts';
+import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
+import { streamHashes } from '../mapping/hash-rows.ts';
+import type { Database, Queryable } from '../postgres/database.ts';
+import { IS_RESTING } from './failed-details.ts';
+
+export interface StoredDetail {
+  /** Of what counts in the record of the list, and of how its detail is requested. */
+  readonly listHash: Buffer;
+  /** The same of all of the record. */
+  readonly recordHash: Buffer;
+  readonly key: PostingKey;
+  /** Its document, in UTF-8. */
+  readonly document: Buffer;
+}
+
+const compressed = promisify<Buffer, Buffer>(gzip);
+const decompressed = promisify<Buffer, Buffer>(gunzip);
+
+/** A detail that was found. */
+export interface FoundDetail extends StoredDetail {
+  /** It is to be requested again. */
+  readonly isDue: boolean;
+  /** The last complete pull did not find its record in the list. */
+  readonly isUnlisted: boolean;
+}
+
+/**
+ * Details become due at different times, between half of the interval and all of it, so that those of a first pull are not
+ * all requested again at once. Those whose records have left the list never do: no pull would request them. Nor do those that
+ * are not to be requested yet because the last try failed.
+ */
+const isDue = (seconds: string): string =>
+  `(unlisted_at is null and
+    fetched_at < now() - make_interval(secs => ${seconds} * (0.5 + get_byte(list_hash, 0) / 512.0)) and
+    not exists (select from failed_detail f where f.feed = detail.feed and f.list_hash = detail.list_hash and ${IS_RESTING}))`;
+
+/** By their hashes in hex. @param refreshMs `undefined`: none is ever due. */
+export async function findDetails(
+  db: Queryable,
+  feed: FeedName,
+  listHashes: readonly Buffer[],
+  refreshMs: number | undefined,
+): Promise<ReadonlyMap<string, FoundDetail>> {
+  if (listHashes.length === 0) return new Map();
+  const rows = await db.query(
+    `select list_hash, record_hash, key, body, coalesce(${isDue('$3::float8')}, false) as due,
+       unlisted_at is not null as unlisted
+     from detail where feed = $1 and list_hash = any($2::bytea[])`,
+    [feed, listHashes, refreshMs === undefined ? null : refreshMs / 1000],
+  );
+  const found = new Map<string, FoundDetail>();
+  for (const { list_hash: listHash, record_hash: recordHash, key, body, due, unlisted } of rows) {
+    found.set(listHash.toString('hex'), {
+      listHash,
+      recordHash,
+      key,
+      document: await decompressed(body),
+      isDue: due,
+      isUnlisted: unlisted,
+    });
+  }
+  return found;
+}
+
+/** Whether any detail is to be requested again, or was so by a pull that ended before it planned it. */
+export async function anyDue(db: Queryable, feed: FeedName, refreshMs: number | undefined): Promise<boolean> {
+  const [row] = await db.query<{ due: boolean }>(
+    `select exists (select from detail where feed = $1 and unplanned)
+       or ($2::float8 is not null and exists (select from detail where feed = $1 and ${isDue('$2::float8')})) as due`,
+    [feed, refreshMs === undefined ? null : refreshMs / 1000],
+  );
+  return row?.due === true;
+}
+
+/**
+ * The record hashes of all stored details: marked `superseding` if the detail is to be requested again or was not planned yet,
+ * `open` if its record had left the list, otherwise `mapped`.
+ */
+export async function loadDetailIndex(
+  db: Pick<Database, 'lend'>,
+  feed: FeedName,
+  refreshMs: number | undefined,
+): Promise<RecordIndex> {
+  const session = await db.lend();
+  try {
+    const [size] = await session.query<{ n: number }>('select count(*) as n from detail where feed = $1', [feed]);
+    const index = new RecordIndex(size?.n ?? 0);
+    const due = refreshMs === undefined ? 'false' : isDue(`${refreshMs / 1000}::float8`);
+    await streamHashes(
+      session,
+      `select record_hash, (case when unlisted_at is not null then ${RecordMark.open}
+          when unplanned or ${due} then ${RecordMark.superseding} else ${RecordMark.mapped} end)::int2
+        from detail where feed = ${pg.escapeLiteral(feed)}`,
+      (bytes, at, mark) => index.add(bytes, mark as RecordMark, at),
+    );
+    session.giveBack();
+    return index;
+  } catch (error) {
+    await session.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Notes that a complete pull has planned all details of the list. */
+export async function notePlanned(db: Queryable, feed: FeedName): Promise<void> {
+  await db.query('update detail set unplanned = false where feed = $1 and unplanned', [feed]);
+}
+
+const BATCH = 10_000;
+
+/** Notes that a complete pull did not find these records in the list. */
+export async function noteUnlisted(db: Queryable, feed: FeedName, recordHashes: Iterable<Buffer>): Promise<void> {
+  let batch: Buffer[] = [];
+  const flush = () =>
+    db.query(
+      `update detail set unlisted_at = now()
+       where feed = $1 and record_hash = any($2::bytea[]) and unlisted_at is null`,
+      [feed, batch],
+    );
+  for (const hash of recordHashes) {
+    batch.push(hash);
+    if (batch.length < BATCH) continue;
+    await flush();
+    batch = [];
+  }
+  if (batch.length > 0) await flush();
+}
+
+/** A detail that was received some time ago. */
+export interface ReceivedDetail extends StoredDetail {
+  readonly ageMs: number;
+}
+
+/**
+ * Stores details, each in place of earlier ones of its posting. A process that was stopped replaces nothing newer. One that
+ * differs from that of the same record is to be planned although the record is known, even if this pull ends before.
+ * @param isListed whether the list has a record with this hash: two records with one key each keep their detail.
+ */
+export async function storeDetails(
+  db: Queryable,
+  feed: FeedName,
+  details: readonly ReceivedDetail[],
+  isListed: (recordHash: Buffer) => boolean,
+): Promise<void> {
+  if (details.length === 0) return;
+  const own = new Set(details.map(({ listHash }) => listHash.toString('hex')));
+  const ofKeys = await db.query<{ list_hash: Buffer; record_hash: Buffer }>(
+    `select list_hash, record_hash from detail
+     where feed = $1 and (key = any($2::text[]) or record_hash = any($3::bytea[]))`,
+    [feed, details.map(({ key }) => key), details.map(({ recordHash }) => recordHash)],
+  );
+  // Of the same record under another key, or of a record that the list no longer has.
+  const records = new Set(details.map(({ recordHash }) => recordHash.toString('hex')));
+  const isFormer = (row: { readonly list_hash: Buffer; readonly record_hash: Buffer }) =>
+    !own.has(row.list_hash.toString('hex')) &&
+    (records.has(row.record_hash.toString('hex')) || !isListed(row.record_hash));
+  const former = ofKeys.filter(isFormer);
+  await db.query(
+    `with received as (
+       select list_hash, record_hash, key, body, clock_timestamp() - make_interval(secs => age) as fetched_at
+       from unnest($2::bytea[], $3::text[], $4::bytea[], $5::float8[], $6::bytea[]) r(list_hash, key, body, age, record_hash)),
+     former as (
+       delete from detail d using received r
+       where d.feed = $1 and (d.key = r.key or d.record_hash = r.record_hash) and d.fetched_at < r.fetched_at and d.list_hash = any($7::bytea[]))
+     insert into detail as d (feed, list_hash, record_hash, key, body, fetched_at)
+     select distinct on (list_hash) $1, list_hash, record_hash, key, body, fetched_at from received
+     on conflict (feed, list_hash) do update
+       set key = excluded.key, record_hash = excluded.record_hash, body = excluded.body, fetched_at = excluded.fetched_at,
+         unlisted_at = null, unplanned = d.unplanned or d.body <> excluded.body
+       where d.fetched_at < excluded.fetched_at`,
+    [
+      feed,
+      details.map(({ listHash }) => listHash),
+      details.map(({ key }) => key),
+      await Promise.all(details.map(({ document }) => compressed(document))),
+      details.map(({ ageMs }) => ageMs / 1000),
+      details.map(({ recordHash }) => recordHash),
+      former.map((row) => row.list_hash),
+    ],
+  );
+}
+
+/** Gives details the keys and records that their postings have by now: they are kept as long as the list has these. */
+export async function assignDetails(
+  db: Queryable,
+  feed: FeedName,
+  details: readonly Omit<StoredDetail, 'document'>[],
+): Promise<void> {
+  if (details.length === 0) return;
+  await db.query(
+    `update detail d set key = r.key, record_hash = r.record_hash, unlisted_at = null
+     from unnest($2::bytea[], $3::text[], $4::bytea[]) r(list_hash, key, record_hash)
+     where d.feed = $1 and d.list_hash = r.list_hash`,
+    [
+      feed,
+      details.map(({ listHash }) => listHash),
+      details.map(({ key }) => key),
+      details.map(({ recordHash }) => recordHash),
+    ],
+  );
+}
+
+/** When the detail of a posting was requested, and its document; `undefined` if it has none. */
+export async function detailOf(
+  db: Queryable,
+  feed: FeedName,
+  key: PostingKey,
+): Promise<{ readonly requestedAt: Date; readonly document: Buffer } | undefined> {
+  const [row] = await db.query<{ fetched_at: Date; body: Buffer }>(
+    'select fetched_at, body from detail where feed = $1 and key = $2 order by fetched_at desc limit 1',
+    [feed, key],
+  );
+  return row === undefined ? undefined : { requestedAt: row.fetched_at, document: await decompressed(row.body) };
+}
