@@ -23,6 +23,8 @@ export interface SiteJob {
   readonly revealFields?: () => Fields;
   /** The site's own `created_at`, if it could be read as a time. */
   readonly createdAt?: Date;
+  /** The ID in the job's XML, if the site showed the job for another ID: many also find job 12 as `0012` or `12-nurse`. */
+  readonly ownId?: SiteJobId;
 }
 
 /** The job with its fields as the site sent them. They may hold the token: compare them, never store or show them. */
@@ -59,6 +61,8 @@ export type Outcome =
     }
   /** The job of an update or delete shows the reference of another posting: it is not ours to change. */
   | { readonly kind: 'foreign'; readonly message: string }
+  /** Not sent: whether the job to be deleted is still the posting's could not be checked. */
+  | { readonly kind: 'unconfirmed'; readonly message: string }
   /** The request cannot succeed as configured: redirect, 404 on create, HTML with 200, wrong content type. */
   | { readonly kind: 'misconfigured'; readonly message: Message };
 
@@ -103,12 +107,17 @@ export type Listing =
       /** Age of its oldest cached page when the reading started; absent: none came from a cache. */
       readonly ageMs?: number;
     }
-  | { readonly kind: 'unreadable'; readonly message: string };
+  | {
+      readonly kind: 'unreadable';
+      readonly message: string;
+      /** Its pages do not fit together, as if it had changed while it was read: another reading may succeed at once. */
+      readonly changed: boolean;
+    };
 
 /** The result of one harmless GET. */
 export interface Probe {
   /** `accepted`: the interface is there, as far as a GET can prove it. */
-  readonly kind: Exclude<Outcome['kind'], 'created' | 'gone' | 'rejected' | 'foreign'>;
+  readonly kind: Exclude<Outcome['kind'], 'created' | 'gone' | 'rejected' | 'foreign' | 'unconfirmed'>;
   /** What came back, and what to do about it. */
   readonly message: string;
   /** Whether a paused site may be resumed. */
@@ -151,12 +160,14 @@ export interface SiteClient {
    * Reads the list action page by page, handing over each job once.
    * @param beforePage awaited before each page; for the rate limiter.
    * @param maxAgeMs maximum age of cached pages when the reading begins; 0 unless given.
+   * @param once reads each page once: even if the end was reached, a job that was not handed over may exist.
    */
   list(
     take: (siteJob: SiteJob) => void,
     signal?: AbortSignal,
     beforePage?: (signal?: AbortSignal) => Promise<void>,
     maxAgeMs?: number,
+    once?: boolean,
   ): Promise<Listing>;
   /** Sends one harmless GET to check that the interface is there and accepts the token. */
   probe(signal?: AbortSignal): Promise<Probe>;

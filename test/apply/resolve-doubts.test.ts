@@ -91,7 +91,7 @@ describe('doubts', { concurrent: true }, () => {
       return [job('1', { number: 'a' })];
     };
     expect(await recordOutcome({ list: stopping, stop })).toBe(0);
-    expect(await recordOutcome({ listing: { kind: 'unreadable', message: 'it is a page' } })).toBe(0);
+    expect(await recordOutcome({ listing: { kind: 'unreadable', message: 'it is a page', changed: false } })).toBe(0);
     expect(await doubts()).toMatchObject([{ key: 'a', state: 'in_doubt', listChecks: 0, note: 'it is a page' }]);
   });
 

@@ -60,6 +60,24 @@ describe('list (site-interface.md, section 4: 200 with the XML of a collection)'
   );
 });
 
+it('reads each page once if that is enough, and takes no old copy of one', async () => {
+  const pages = (headers = {}) =>
+    openSite((got) => {
+      const number = Number(new URL(got.url, 'http://site.test').searchParams.get('page') ?? 1);
+      return page(`<jobs page="${number}" total-pages="3">${jobs(number * 2 - 1, number * 2)}</jobs>`, headers);
+    });
+  await using site = await pages();
+  await using client = openClient(site.url, { listPath: '/mine.xml' });
+  const ids: string[] = [];
+  const listing = await client.list((siteJob) => ids.push(siteJob.siteJobId), undefined, undefined, 0, true);
+  expect(listing).toEqual({ kind: 'listed', pages: 3 });
+  expect(ids).toHaveLength(6);
+  expect(site.got.map(({ url }) => url)).toEqual(['/mine.xml', '/mine.xml?page=2', '/mine.xml?page=3']);
+  await using cached = await pages({ age: '60' });
+  await using other = openClient(cached.url, { listPath: '/mine.xml' });
+  expect(await other.list(() => {}, undefined, undefined, 0, true)).toMatchObject({ kind: 'unreadable' });
+});
+
 describe('paging (section 4, rule 6: not shown)', () => {
   const three = (n: number) => jobs(n * 2 - 1, n * 2);
   it.each([
@@ -172,14 +190,22 @@ describe('a part is never taken for the whole', () => {
     ],
   ])('%s', async (_name, pageOf, message) => {
     const { listing } = await read(pageOf);
-    expect(listing).toEqual({ kind: 'unreadable', message: expect.stringContaining(message) });
+    expect(listing).toEqual({
+      kind: 'unreadable',
+      message: expect.stringContaining(message),
+      changed: expect.any(Boolean),
+    });
   });
 
   it('a page above the limit', async () => {
     const { listing } = await read(() => page(`<jobs>${jobs(1, 500)}</jobs>`), '/mine.xml', {
       maxListPageBytes: 10_000,
     });
-    expect(listing).toEqual({ kind: 'unreadable', message: expect.stringContaining('larger than 10000 bytes') });
+    expect(listing).toEqual({
+      kind: 'unreadable',
+      message: expect.stringContaining('larger than 10000 bytes'),
+      changed: false,
+    });
   });
 
   it('an endless list', async () => {
@@ -189,7 +215,11 @@ describe('a part is never taken for the whole', () => {
       return { sent: true, status: 200, header: () => '', body: '', hints: {}, answeredAt: 0 };
     };
     const listing = await readList(new URL('http://site.test/jobs.xml'), getPage, () => {}, 0);
-    expect(listing).toEqual({ kind: 'unreadable', message: expect.stringContaining('more than 10000 pages') });
+    expect(listing).toEqual({
+      kind: 'unreadable',
+      message: expect.stringContaining('more than 10000 pages'),
+      changed: false,
+    });
     expect(id).toBe(10_000);
   });
 
@@ -198,6 +228,7 @@ describe('a part is never taken for the whole', () => {
     expect(await client.list(() => {})).toEqual({
       kind: 'unreadable',
       message: 'No list action is configured for this site (list_path)',
+      changed: false,
     });
   });
 });

@@ -90,8 +90,13 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const shown = await readShown(id, answer, options.baseUrl, { clean, pause });
       return shown && clean.largeJob(shown, pause);
     },
-    async list(take, signal, beforePage, maxAgeMs = 0) {
-      if (!listUrl) return { kind: 'unreadable', message: 'No list action is configured for this site (list_path)' };
+    async list(take, signal, beforePage, maxAgeMs = 0, once = false) {
+      if (!listUrl)
+        return {
+          kind: 'unreadable',
+          message: 'No list action is configured for this site (list_path)',
+          changed: false,
+        };
       const getRateLimited = async (url: URL, takeJob: TakeJob): Promise<PageAnswer> => {
         await beforePage?.(signal);
         const takeReal = (job: ReadJob): void | Promise<void> =>
@@ -101,7 +106,7 @@ export function createSiteClient(options: SiteOptions): SiteClient {
       const pause = timeSlices();
       const takeClean = (siteJob: SiteJob): void | Promise<void> =>
         isLarge(siteJob) ? clean.largeJob(siteJob, pause).then(take) : take(clean.siteJob(siteJob));
-      const listing = await readList(listUrl, getRateLimited, takeClean, maxAgeMs);
+      const listing = await readList(listUrl, getRateLimited, takeClean, maxAgeMs, once);
       return listing.kind === 'listed' ? listing : { ...listing, message: clean.text(listing.message) };
     },
     async probe(signal) {
@@ -196,5 +201,6 @@ async function readShown(
   const root = answer.trouble === undefined ? await readXmlInSlices(answer.body, pause) : undefined;
   const siteJob = root && readSiteJob(root, baseUrl);
   if (!siteJob) throw new Error(clean.text(`The site's answer for job ${id} is not the XML of a job`));
-  return { ...siteJob, siteJobId: id };
+  const { siteJobId: own } = siteJob;
+  return { ...siteJob, siteJobId: id, ...(own === id || clean.isToken(own) ? {} : { ownId: own }) };
 }

@@ -43,20 +43,28 @@ export type GetPage = (url: URL, take: TakeJob) => Promise<PageAnswer>;
 /**
  * Reads the list to its proven end, twice if it may have changed. `listed`: it is complete and did not change.
  * @param maxAgeMs maximum age of cached pages when the reading begins.
+ * @param once it is read once: it may have changed meanwhile, so a job that was not handed over may exist.
  */
-export async function readList(start: URL, get: GetPage, take: TakeSiteJob, maxAgeMs: number): Promise<Listing> {
+export async function readList(
+  start: URL,
+  get: GetPage,
+  take: TakeSiteJob,
+  maxAgeMs: number,
+  once = false,
+): Promise<Listing> {
   const copies = new PageCopies(performance.now(), maxAgeMs);
   const reading: Reading = { start, get, take, copies, seen: new SeenJobs(), deadline: deadlineIn(MAX_MS) };
   try {
     const first = await readPass(reading, MAX_PAGES);
     // A single document is consistent in itself.
-    if (first.requests > 1) await confirm(reading, first);
+    if (first.requests > 1 && !once) await confirm(reading, first);
     const age = copies.ageMs > 0 ? { ageMs: copies.ageMs } : {};
     return { kind: 'listed', pages: first.endedBy === 'no paging' ? 1 : first.pages, ...age };
   } catch (error) {
     if (!(error instanceof NotWhole)) throw error;
     const { origin, pathname } = error.url;
-    return { kind: 'unreadable', message: `The list at ${origin}${pathname} could not be read: ${error.message}` };
+    const message = `The list at ${origin}${pathname} could not be read: ${error.message}`;
+    return { kind: 'unreadable', message, changed: error instanceof Changed };
   }
 }
 
@@ -85,19 +93,22 @@ class NotWhole extends Error {
   }
 }
 
+/** Its pages do not fit together. */
+class Changed extends NotWhole {}
+
 async function confirm(reading: Reading, first: Pass): Promise<void> {
   const isUnpaged = first.endedBy === 'no paging';
   const again = isUnpaged ? await readPass(onlyPage(reading), 1) : await readPass(reading, MAX_PAGES);
   const { vanished } = reading.seen;
   if (vanished > 0) {
     const gone = vanished === 1 ? 'one of its jobs was' : `${vanished} of its jobs were`;
-    throw new NotWhole(
+    throw new Changed(
       reading.start,
       `${gone} missing when it was read again: it changes, so others may be missing too`,
     );
   }
   if (!isUnpaged && again.endedBy !== first.endedBy) {
-    throw new NotWhole(reading.start, 'it ended differently when it was read again');
+    throw new Changed(reading.start, 'it ended differently when it was read again');
   }
 }
 
@@ -135,7 +146,7 @@ async function readPass(reading: Reading, mostPages: number): Promise<Pass> {
       case 'ended':
         return { endedBy: step.by, pages: trail.lastPage, requests: number };
       case 'doubtful':
-        throw new NotWhole(url, step.why);
+        throw new Changed(url, step.why);
       case 'page':
         asked = step;
         break;

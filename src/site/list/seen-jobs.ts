@@ -1,5 +1,5 @@
 // Remembers which jobs a reading of the list has shown, and where last, in a few bytes each.
-import { RecordIndex, RecordMark } from '../../bytes/record-index.ts';
+import { RecordIndex, RecordMark } from '../../compact/record-index.ts';
 import { recordHash } from '../../posting/hash.ts';
 import type { SiteJobId } from '../../posting/identifiers.ts';
 

@@ -1,0 +1,238 @@
+// Finds out which jobs of a site belong to the postings of a feed that have none. Changes nothing.
+import type { RateLimiter } from '../flow/rate-limiter.ts';
+import { compareJob } from '../plan/adopt/compare-job.ts';
+import {
+  type AdoptRules,
+  blocksOfJob,
+  blocksOfMapped,
+  blocksOfPosting,
+  featuresOfJob,
+  featuresOfPosting,
+} from '../plan/adopt/job-features.ts';
+import { judgeCandidates, LEAST_SCORE, type ReadingFacts } from '../plan/adopt/judge-candidates.ts';
+import { type Message, textOf } from '../plan/message.ts';
+import type { FeedName, SiteJobId, SiteName } from '../posting/identifiers.ts';
+import { compileStates, type StateTable } from '../posting/us-states.ts';
+import type { Listing, SiteClient, SiteJob } from '../site/exchange.ts';
+import { rivalPostings, type UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
+import type { JobMatching } from '../store/mapping/job-matching.ts';
+import { recentlyAccepted } from '../store/mapping/mapping-sample.ts';
+import type { Database, Queryable } from '../store/postgres/database.ts';
+import { databaseTime } from '../store/site/site-search.ts';
+import { learntRewrites } from '../store/site/value-rewrites.ts';
+
+/** The site and the feed whose jobs and postings are compared. */
+export interface AdoptSubject {
+  readonly db: Database;
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly referenceField: string | undefined;
+  readonly stateField: string;
+  readonly states: StateTable;
+  readonly client: Pick<SiteClient, 'list' | 'show'>;
+  readonly rateLimiter: RateLimiter;
+  readonly signal: AbortSignal;
+  /** Hands over the feed's postings without a job, and ends with what may be missing. */
+  readonly readPostings: (take: (postings: readonly UnmappedPosting[]) => Promise<void>) => Promise<PostingsRead>;
+  readonly onProgress?: (progress: AdoptProgress) => void;
+}
+
+export type PostingsRead =
+  | { readonly kind: 'read'; readonly shortfalls: readonly Message[] }
+  | { readonly kind: 'failed'; readonly message: Message };
+
+export interface AdoptProgress {
+  readonly what: 'jobs' | 'postings' | 'pairs' | 'adopted';
+  readonly done: number;
+}
+
+export type MatchEnd =
+  | {
+      readonly kind: 'matched';
+      /** When the reading of the list began, by the database's clock. */
+      readonly since: Date;
+      /** Why the feed may have further postings. */
+      readonly shortfalls: readonly Message[];
+    }
+  /** The list was not proven to be whole, or the feed could not be read: nothing was compared. */
+  | { readonly kind: 'failed'; readonly message: Message };
+
+/** Jobs whose texts are held in memory before they are stored. */
+const STORED_AT_ONCE = 200;
+/** A list to which jobs are added while it is read may not be whole; then it is read again. */
+const MOST_READINGS = 5;
+
+/** How postings and jobs of this site are compared. */
+export async function adoptRules(
+  db: Queryable,
+  subject: Pick<AdoptSubject, 'site' | 'referenceField' | 'stateField' | 'states'>,
+): Promise<AdoptRules> {
+  const find = compileStates(subject.states);
+  return {
+    referenceField: subject.referenceField,
+    stateField: subject.stateField,
+    stateOf: (text) => find(text)?.name,
+    learnt: await learntRewrites(db, subject.site),
+  };
+}
+
+/** Fills `matching` with a verdict for each posting that has no job. */
+export async function matchJobs(matching: JobMatching, subject: AdoptSubject): Promise<MatchEnd> {
+  const rules = await adoptRules(subject.db, subject);
+  const since = await databaseTime(subject.db);
+  const expected = await recentlyAccepted(subject.db, subject.site);
+  const unread = (await readWholeList(matching, subject, rules)) ?? (await tellLeftOut(matching, subject, expected));
+  subject.signal.throwIfAborted();
+  if (unread !== undefined) return { kind: 'failed', message: unread };
+  // The order matters: a create that is sent meanwhile has its posting among those read now, or its mapping.
+  const read = await readAllPostings(matching, subject, rules);
+  if (read.kind === 'failed') return read;
+  await matching.noteOwned(subject.site, since);
+  await matching.findPairs(subject.site);
+  await comparePairs(matching, subject);
+  const isWhole = read.shortfalls.length === 0;
+  await judge(matching, {
+    noContent: isWhole ? undefined : 'the feed was not read completely, so another posting may be like it',
+  });
+  return { kind: 'matched', since, shortfalls: read.shortfalls };
+}
+
+/** Stores the jobs of the list. Returns why it is not proven to be whole; `undefined`: it is. */
+async function readWholeList(
+  matching: JobMatching,
+  subject: AdoptSubject,
+  rules: AdoptRules,
+): Promise<string | undefined> {
+  for (let reading = 1; ; reading++) {
+    const listing = await readJobs(matching, subject, rules);
+    if (listing.kind === 'listed') return undefined;
+    if (!listing.changed || reading === MOST_READINGS) return listing.message;
+    await matching.forgetJobs();
+  }
+}
+
+async function readJobs(matching: JobMatching, subject: AdoptSubject, rules: AdoptRules): Promise<Listing> {
+  const { client, rateLimiter, signal, onProgress } = subject;
+  let waiting: SiteJob[] = [];
+  let done = 0;
+  const store = async () => {
+    const jobs = waiting;
+    waiting = [];
+    done += jobs.length;
+    onProgress?.({ what: 'jobs', done });
+    await matching.addJobs(
+      jobs.map((siteJob) => {
+        const features = featuresOfJob(siteJob.fields, rules);
+        const { siteJobId, url, fields } = siteJob;
+        return {
+          siteJobId,
+          url,
+          fields,
+          isSecret: siteJob.revealFields !== undefined,
+          features,
+          blocks: blocksOfJob(features),
+        };
+      }),
+    );
+  };
+  const take = (siteJob: SiteJob): void | Promise<void> => {
+    waiting.push(siteJob);
+    return waiting.length < STORED_AT_ONCE ? undefined : store();
+  };
+  const listing = await client.list(take, signal, async (stop) => {
+    await store();
+    await rateLimiter.take(stop);
+  });
+  await store();
+  return listing;
+}
+
+/** Explains that the list is incomplete or outdated: it lacks one of these jobs, which the site shows. */
+async function tellLeftOut(
+  matching: JobMatching,
+  { client, rateLimiter, signal }: AdoptSubject,
+  expected: readonly SiteJobId[],
+): Promise<string | undefined> {
+  for (const id of expected) {
+    if (await matching.hasJob(id)) continue;
+    await rateLimiter.take(signal);
+    const shown = await client.show(id, signal).catch(() => undefined);
+    if (shown !== undefined && (shown.ownId === undefined || !(await matching.hasJob(shown.ownId))))
+      return `The list is incomplete or outdated: job ${id} is on the site but not in the list`;
+  }
+  return undefined;
+}
+
+async function readAllPostings(matching: JobMatching, subject: AdoptSubject, rules: AdoptRules): Promise<PostingsRead> {
+  const { db, feed, site, onProgress } = subject;
+  let done = 0;
+  const read = await subject.readPostings(async (postings) => {
+    subject.signal.throwIfAborted();
+    await matching.addPostings(
+      postings.map(({ key, fields, inDoubt }) => {
+        const features = featuresOfPosting(key, fields, rules);
+        const blocker =
+          inDoubt === undefined ? undefined : `a create of the posting is in flight or in doubt: entry ${inDoubt}`;
+        return {
+          feed,
+          key,
+          names: Object.keys(fields),
+          isRival: false,
+          blocker,
+          features,
+          blocks: blocksOfPosting(features),
+        };
+      }),
+    );
+    done += postings.length;
+    onProgress?.({ what: 'postings', done });
+  });
+  if (read.kind === 'failed') return read;
+  const session = await db.session();
+  try {
+    for await (const rivals of rivalPostings(session, site, rules.referenceField)) {
+      subject.signal.throwIfAborted();
+      const others = await matching.withoutKnown(rivals);
+      await matching.addPostings(
+        others.map(({ feed: its, key, fields, isMapped }) => {
+          const features = featuresOfPosting(key, fields, rules);
+          const blocks = isMapped ? blocksOfMapped(features) : blocksOfPosting(features);
+          return { feed: its, key, names: [], isRival: true, blocker: undefined, features, blocks };
+        }),
+      );
+    }
+  } finally {
+    await session.end();
+  }
+  return read;
+}
+
+async function comparePairs(matching: JobMatching, { signal, onProgress }: AdoptSubject): Promise<void> {
+  let done = 0;
+  for await (const pairs of matching.pairs()) {
+    signal.throwIfAborted();
+    const scored = pairs.map(({ posting, job, postingFeatures, jobFeatures }) => ({
+      posting,
+      job,
+      ...compareJob(postingFeatures, jobFeatures),
+    }));
+    await matching.addScores(scored.filter(({ score, sharesReference }) => sharesReference || score >= LEAST_SCORE));
+    done += pairs.length;
+    onProgress?.({ what: 'pairs', done });
+  }
+}
+
+async function judge(matching: JobMatching, facts: ReadingFacts): Promise<void> {
+  for await (const group of matching.candidates()) {
+    await matching.addVerdicts(
+      group.map(({ posting, judged, candidates }) => ({
+        posting,
+        verdict: judgeCandidates(judged, candidates, facts),
+      })),
+    );
+  }
+  await matching.refuseShared();
+}
+
+/** Why the feed may have further postings, as one text. */
+export const shortfallText = (shortfalls: readonly Message[]): string => shortfalls.map(textOf).join('; ');
