@@ -1,6 +1,7 @@
 // Pauses a site before anything is sent to an address other than the one where its jobs were made.
 import { type Message, messageOf, tell } from '../plan/message.ts';
 import type { SiteName } from '../posting/identifiers.ts';
+import type { Database } from '../store/postgres/database.ts';
 import { searchAnew } from '../store/site/ahead-signs.ts';
 import { claimAddress, findMove, type Move, pauseMovedSite, setAddress } from '../store/site/known-address.ts';
 import { endPause, readSiteState } from '../store/site/site-state.ts';
@@ -12,24 +13,46 @@ import type { SiteContext } from './site-context.ts';
  * new address those job IDs may be anybody's (law 4). Resumes the site if base_url was set back.
  */
 export async function confirmAddress({ db, site, address, log, writeAction }: SiteContext): Promise<void> {
+  const taken = await takeAddress(db, site, address);
+  switch (taken.kind) {
+    case 'known': {
+      const state = await readSiteState(db, site);
+      if (state.movedTo === undefined) return;
+      await endPause(db, site);
+      log.info({ site, address }, 'site resumed: base_url was set back');
+      return;
+    }
+    case 'new':
+      return;
+    case 'moved': {
+      const cause = describeMove(site, taken.move);
+      await pauseMovedSite(db, site, address, cause);
+      log.error({ site, cause: tell(cause, writeAction) }, 'site paused');
+      return;
+    }
+    default:
+      return taken satisfies never;
+  }
+}
+
+export type TakenAddress =
+  | { readonly kind: 'known' | 'new' }
+  /** The site has jobs at another address; nothing was recorded. */
+  | { readonly kind: 'moved'; readonly move: Move };
+
+/**
+ * Records the address before the database knows jobs there. What was learnt of the site at an address without jobs, such as that
+ * it has no jobs of a feed, does not apply at a new one.
+ */
+export async function takeAddress(db: Database, site: SiteName, address: string): Promise<TakenAddress> {
   const known = await claimAddress(db, site, address);
-  if (known === address) {
-    const state = await readSiteState(db, site);
-    if (state.movedTo === undefined) return;
-    await endPause(db, site);
-    log.info({ site, address }, 'site resumed: base_url was set back');
-    return;
-  }
+  if (known === address) return { kind: 'known' };
   const move = await findMove(db, site, address);
-  if (move === undefined) {
-    await forgetRewrites(db, site);
-    await searchAnew(db, site);
-    await setAddress(db, site, address);
-    return;
-  }
-  const cause = describeMove(site, move);
-  await pauseMovedSite(db, site, address, cause);
-  log.error({ site, cause: tell(cause, writeAction) }, 'site paused');
+  if (move !== undefined) return { kind: 'moved', move };
+  await forgetRewrites(db, site);
+  await searchAnew(db, site);
+  await setAddress(db, site, address);
+  return { kind: 'new' };
 }
 
 /** Describes the move and the ways to continue. */

@@ -1,15 +1,19 @@
 // Before a change or delete, checks that the job is still its posting's, if the site may have reused the job ID.
+import { fieldOf } from '../plan/same-value.ts';
 import type { SiteJobId } from '../posting/identifiers.ts';
-import { tellOtherReference } from '../site/contradiction.ts';
-import { type Exchange, type SiteJob, toCompare } from '../site/exchange.ts';
+import { tellOtherContent, tellOtherReference } from '../site/contradiction.ts';
+import { type Exchange, NotShownError, type Outcome, type SiteJob, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
+import { shareCheck, showsJobs } from './prove-address.ts';
+import { showJob } from './show-job.ts';
 import type { SiteContext } from './site-context.ts';
 
 /**
- * Returns a `foreign` exchange if the site shows another posting's job under this ID; `undefined`: the request may be
- * sent. After a job expires, the site may give its ID to the next create, whose answer may be lost: then only the site
- * knows. A site that cannot show the job does not block the request.
+ * Returns a `foreign` exchange if the site shows another posting's job under this ID, and an `unconfirmed` one if what it
+ * shows does not tell whose job it is that would be deleted; `undefined`: the request may be sent. After a job expires, the
+ * site may give its ID to the next create, whose answer may be lost: then only the site knows. An update of a job that
+ * cannot be shown is sent: unlike a delete, it can be repaired.
  */
 export async function confirmOwn(
   attempt: Attempt,
@@ -19,18 +23,70 @@ export async function confirmOwn(
   const { request } = attempt;
   if (request.kind === 'create' || attempt.idMayBeReused !== true) return undefined;
   const startedAt = performance.now();
-  const shown = await showJob(siteContext, request.siteJobId, signal).catch((error) => {
+  const notSent = (outcome: Outcome): Exchange => ({
+    outcome,
+    request: { method: 'GET', url: '' },
+    durationMs: performance.now() - startedAt,
+  });
+  let shown: SiteJob | undefined;
+  try {
+    shown = await showJob(siteContext, request.siteJobId, signal);
+  } catch (error) {
     siteContext.log.warn(
       { err: error, site: siteContext.site, siteJobId: request.siteJobId },
       'site job could not be shown',
     );
-    return undefined;
-  });
-  const message = shown === undefined ? undefined : await tellForeign(shown, attempt, siteContext);
-  if (message === undefined) return undefined;
-  const durationMs = performance.now() - startedAt;
-  return { outcome: { kind: 'foreign', message }, request: { method: 'GET', url: '' }, durationMs };
+    return request.kind === 'delete' ? notSent(notShown(request.siteJobId, error)) : undefined;
+  }
+  const foreign = shown === undefined ? undefined : await tellForeign(shown, attempt, siteContext);
+  if (foreign !== undefined) return notSent({ kind: 'foreign', message: foreign });
+  if (request.kind === 'update') return undefined;
+  const why =
+    shown === undefined
+      ? await tellBlindSite(siteContext, request.siteJobId, signal)
+      : await tellOtherTitle(shown, attempt, siteContext);
+  return why === undefined ? undefined : notSent(unconfirmed(request.siteJobId, why));
 }
+
+/** A site that shows none of our jobs may have this one as well. */
+async function tellBlindSite(
+  siteContext: SiteContext,
+  id: SiteJobId,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (showsJobs(siteContext)) return undefined;
+  const verdict = await shareCheck(siteContext, id, signal);
+  if (verdict.kind === 'proven') return undefined;
+  return verdict.kind === 'unknown' ? verdict.message : 'the site shows neither this job nor others of ours';
+}
+
+/** Where no reference is shown, another title than the posting had suggests that the job is another posting's. */
+async function tellOtherTitle(shown: SiteJob, attempt: Attempt, siteContext: SiteContext): Promise<string | undefined> {
+  const { referenceField } = siteContext.policy;
+  const compared = toCompare(shown);
+  if (referenceField !== undefined && fieldOf(compared.fields, referenceField)?.trim()) return undefined;
+  const expected = { fields: attempt.before };
+  if (tellOtherContent(compared, expected) === undefined) return undefined;
+  const learnt = await learntRewrites(siteContext.db, siteContext.site);
+  if (tellOtherContent(compared, { ...expected, learnt }) === undefined) return undefined;
+  return 'the site shows it with another title than this posting had, and without a reference';
+}
+
+function notShown(id: SiteJobId, error: unknown): Outcome {
+  if (error instanceof NotShownError && (error.status === 429 || error.retryAfterMs !== undefined)) {
+    return error.retryAfterMs === undefined
+      ? { kind: 'throttled' }
+      : { kind: 'throttled', retryAfterMs: error.retryAfterMs };
+  }
+  return unconfirmed(id, `checking it failed: ${(error as Error).message}`);
+}
+
+const unconfirmed = (id: SiteJobId, why: string): Outcome => ({
+  kind: 'unconfirmed',
+  message:
+    `not sent: job ${id} may be another posting's by now, because the site reuses job IDs or a create is in doubt, ` +
+    `and ${why}`,
+});
 
 /** Explains that the shown reference makes the job another posting's; `undefined`: nothing suggests that. */
 export async function tellForeign(
@@ -39,16 +95,10 @@ export async function tellForeign(
   siteContext: SiteContext,
 ): Promise<string | undefined> {
   const { referenceField } = siteContext.policy;
-  const expected = { fields: attempt.result?.fields, before: attempt.before, referenceField };
+  const expected = { fields: attempt.accepted?.fields, before: attempt.before, referenceField };
   const compared = toCompare(shown);
   if (tellOtherReference(compared, expected) === undefined) return undefined;
   const learnt = await learntRewrites(siteContext.db, siteContext.site);
   if (tellOtherReference(compared, { ...expected, learnt }) === undefined) return undefined;
   return tellOtherReference(shown, expected) ?? "the job does not show the posting's reference";
-}
-
-/** Does not wait for the rate limiter, because the attempt is under way: later requests wait longer instead. */
-export function showJob(siteContext: SiteContext, id: SiteJobId, signal: AbortSignal): Promise<SiteJob | undefined> {
-  siteContext.rateLimiter.spend();
-  return siteContext.client.show(id, signal);
 }

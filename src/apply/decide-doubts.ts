@@ -132,7 +132,7 @@ async function choose(
 ): Promise<SiteJob | 'ask' | undefined> {
   if (matches.length <= 1) return matches[0];
   const alike = await countDoubtsByContent(siteContext.db, siteContext.site);
-  const doubts = alike.get(open.doubt.attempt.result.contentHash.toString('hex')) ?? 0;
+  const doubts = alike.get(open.doubt.attempt.accepted.contentHash.toString('hex')) ?? 0;
   return matches.length <= doubts ? matches[0] : 'ask';
 }
 

@@ -1,4 +1,4 @@
-// Maintains what no queue job returns to: abandoned attempts, doubts, orphan site jobs, paused sites and old rows.
+// Maintains what no queue job returns to: abandoned attempts, doubts, orphan site jobs and paused sites.
 
 import type { SiteName } from '../posting/identifiers.ts';
 import { deadlineIn } from '../site/http/deadline.ts';
@@ -23,7 +23,8 @@ const ORPHAN_RETRY_MS = 60_000;
 
 /** What one round did that may have made changes ready to send. */
 export interface Maintained {
-  readonly orphans: number;
+  /** Changes whose attempts were left by stopped processes. */
+  readonly recovered: number;
   readonly doubts: number;
   readonly resumed: boolean;
   /** The site was searched for jobs of new feeds, so their changes may be sent. */
@@ -32,27 +33,27 @@ export interface Maintained {
 
 /** Runs one round for one site. Any number of processes may do so at once. */
 export async function maintainBacklog(siteContext: SiteContext, signal: AbortSignal): Promise<Maintained> {
-  const orphans = await releaseOrphans(siteContext.db, siteContext.site, siteContext.policy);
-  if (orphans > 0)
-    siteContext.log.warn({ site: siteContext.site, orphans }, 'attempts of stopped workers returned to the backlog');
+  const recovered = await recoverAttempts(siteContext.db, siteContext.site, siteContext.policy);
+  if (recovered > 0)
+    siteContext.log.warn({ site: siteContext.site, recovered }, 'attempts of stopped workers returned to the backlog');
   const state = await readSiteState(siteContext.db, siteContext.site, siteContext.tokenDigest);
   // The recorded address is another process's configuration, so the recorded state is about another place.
   if (state.address !== undefined && state.address !== siteContext.address)
-    return { orphans, doubts: 0, resumed: false };
-  if (state.tokenRefused) return { orphans, doubts: 0, resumed: await tryToken(siteContext, signal) };
+    return { recovered, doubts: 0, resumed: false };
+  if (state.tokenRefused) return { recovered, doubts: 0, resumed: await tryToken(siteContext, signal) };
   if (state.pausedSince !== undefined) {
     const due = state.probeInMs !== undefined && state.probeInMs <= 0;
-    return { orphans, doubts: 0, resumed: due && (await probe(siteContext, signal)) };
+    return { recovered, doubts: 0, resumed: due && (await probe(siteContext, signal)) };
   }
-  if (state.waitsMs > 0) return { orphans, doubts: 0, resumed: false };
+  if (state.waitsMs > 0) return { recovered, doubts: 0, resumed: false };
   const searched = await checkSite(siteContext, signal);
   const doubts = await resolveDoubts(siteContext, signal);
   await deleteOrphans(siteContext, signal);
-  return { orphans, doubts, resumed: false, searched };
+  return { recovered, doubts, resumed: false, searched };
 }
 
 /** Returns the attempts of stopped processes to the backlog. Returns how many changes that were. */
-export const releaseOrphans = (
+export const recoverAttempts = (
   db: Database,
   site: SiteName,
   { timeoutMs, retry, doubts }: Pick<SitePolicy, 'timeoutMs' | 'retry' | 'doubts'>,
@@ -109,9 +110,12 @@ async function deleteOrphans(siteContext: SiteContext, signal: AbortSignal): Pro
     // A create may have returned this ID meanwhile: from here on, such a create knows about the delete.
     if (!(await takeOrphan(siteContext.db, siteContext.site, siteJobId, ORPHAN_RETRY_MS))) continue;
     const notAfter = deadlineIn(SEND_WITHIN_MS);
-    const { outcome } = await siteContext.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
-    const done = outcome.kind === 'accepted' || outcome.kind === 'gone';
-    if (done) await forgetOrphan(siteContext.db, siteContext.site, siteJobId);
+    const exchange = await siteContext.client.send({ kind: 'delete', siteJobId }, { notAfter, signal });
+    const { outcome, durationMs } = exchange;
+    if (outcome.kind === 'accepted' || outcome.kind === 'gone') {
+      const answer = { outcome: outcome.kind, status: exchange.response?.status, durationMs };
+      await forgetOrphan(siteContext.db, siteContext.site, siteJobId, answer);
+    }
     siteContext.log.warn({ site: siteContext.site, siteJobId, outcome: outcome.kind }, 'orphan site job deleted');
   }
 }

@@ -23,7 +23,7 @@ export function openDoubt(doubt: Doubt, resolveAfterMs: number): OpenDoubt {
   const latest = started + resolveAfterMs * (1 + doubt.listChecks * 0.5);
   return {
     doubt,
-    fields: doubt.attempt.result.fields,
+    fields: doubt.attempt.accepted.fields,
     notBefore: new Date(started - CLOCK_SKEW_MS),
     notAfter: new Date(latest + CLOCK_SKEW_MS),
     candidates: [],

@@ -1,4 +1,5 @@
-// Decides what happens to a change after a request: the only place that decides on a retry.
+// Decides the result of an attempt, such as another try later: from outcome to result. The state that follows from a result is
+// decided in `src/plan/after-attempt.ts`.
 
 import { backoffMs } from '../flow/retry-policy.ts';
 import type { Reason } from '../plan/desired-change.ts';
@@ -6,7 +7,7 @@ import { adviceOf, type Message, reword, textOf } from '../plan/message.ts';
 import type { Problem } from '../posting/posting.ts';
 import { type Outcome, toCompare } from '../site/exchange.ts';
 import type { Attempt } from '../store/change/attempt.ts';
-import type { Result, Return } from '../store/change/attempt-outcome.ts';
+import type { NotAccepted, Result } from '../store/change/attempt-outcome.ts';
 import type { SitePolicy } from './site-context.ts';
 
 type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceField'>;
@@ -24,6 +25,7 @@ type Policy = Pick<SitePolicy, 'retry' | 'onMissing' | 'doubts' | 'referenceFiel
  * | unreachable   | ready later; not counted as an attempt                      |||
  * | unknown       | in doubt     | retry, then failed        | retry, then failed |
  * | foreign       | -            | in doubt, for a person    | mapping removed |
+ * | unconfirmed   | -            | -                         | retry, then failed |
  * | misconfigured | retry, then failed (the site is paused if this continues)   |||
  *
  * An update or delete that is unknown or misconfigured, or rejected only because of a word in the answer, may have
@@ -72,6 +74,8 @@ export function resultOf(outcome: Outcome, attempt: Attempt, policy: Policy, ran
       // The job to delete is gone; whichever job has its ID now is left alone.
       if (operation === 'delete') return { kind: 'deleted' };
       return { kind: 'disowned', reason: plain('foreign', leftAlone(attempt, outcome.message)) };
+    case 'unconfirmed':
+      return again('unconfirmed', outcome.message, attempt, policy, random, undefined);
     case 'misconfigured':
       return again('misconfigured', outcome.message, attempt, policy, random, 0);
     /* v8 ignore next -- @preserve: the types leave nothing else */
@@ -104,18 +108,19 @@ function again(
   attempt: Attempt,
   policy: Policy,
   random: number,
-  mayLandMs: number,
+  mayLandMs: number | undefined,
 ): Result {
   const reason = plain(kind, message);
+  const landing = mayLandMs === undefined ? {} : { mayLandMs };
   if (attempt.number >= policy.retry.attempts) {
     const last = plain(
       kind,
       reword(message, (text) => `${text} (gave up after ${attempt.number} attempts)`),
     );
-    return returned({ to: 'failed', reason: last, mayLandMs });
+    return returned({ to: 'failed', reason: last, ...landing });
   }
   const delayMs = backoffMs(policy.retry, attempt.number, random);
-  return returned({ to: 'ready', delayMs, counted: true, reason, mayLandMs });
+  return returned({ to: 'ready', delayMs, counted: true, reason, ...landing });
 }
 
 const notCounted = (kind: string, message: string, delayMs: number): Result =>
@@ -123,7 +128,7 @@ const notCounted = (kind: string, message: string, delayMs: number): Result =>
 
 const inDoubt = (message: string): Result => returned({ to: 'in_doubt', reason: plain('unknown', message) });
 
-const returned = (back: Return): Result => ({ kind: 'returned', back });
+const returned = (back: NotAccepted): Result => ({ kind: 'returned', back });
 
 function plain(kind: string, message: Message): Reason {
   const text = textOf(message);

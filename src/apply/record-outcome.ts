@@ -1,8 +1,9 @@
 // Records an attempt's outcome, retrying as long as the process lives: only this process knows the site's answer.
 import { retry } from '../flow/retry.ts';
 import type { RetryPolicy } from '../flow/retry-policy.ts';
-import type { AttemptOutcome, Recorded } from '../store/change/attempt-outcome.ts';
+import type { AttemptOutcome, Recorded, Result } from '../store/change/attempt-outcome.ts';
 import { isOfStatement, isPassing } from '../store/postgres/transient-error.ts';
+import { announceAttempt } from '../telemetry/events.ts';
 import type { SiteContext } from './site-context.ts';
 
 /** As long as the process lives. */
@@ -29,8 +30,8 @@ export async function recordOutcome(
   };
   let trying = outcome;
   try {
-    return await keepTrying(
-      () => siteContext.recordOutcome(trying),
+    const recorded = await keepTrying(
+      () => siteContext.writeOutcome(trying),
       signal,
       (error) => {
         siteContext.log.warn({ err: error, ...fields }, 'outcome not recorded yet');
@@ -41,10 +42,29 @@ export async function recordOutcome(
         return !last;
       },
     );
+    announceOutcome(outcome, recorded);
+    return recorded;
   } catch (error) {
     siteContext.log.error({ err: error, ...fields }, 'outcome not recorded');
     throw error;
   }
+}
+
+function announceOutcome({ attempt, result, record }: AttemptOutcome, recorded: Recorded): void {
+  announceAttempt({
+    site: attempt.site,
+    feed: attempt.feed,
+    operation: attempt.request.kind,
+    outcome: outcomeName(result, recorded),
+    request: record === undefined ? undefined : { status: record.status ?? 0, durationMs: record.durationMs },
+  });
+}
+
+/** A disputed outcome is recorded, and announced, once more. */
+function outcomeName(result: Result, recorded: Recorded): string | undefined {
+  if (recorded !== 'recorded') return recorded === 'disputed' ? undefined : recorded;
+  if (result.kind !== 'returned') return result.kind;
+  return result.back.to === 'ready' ? 'retried' : result.back.to;
 }
 
 /** Retries work that must follow an answer, such as pausing the site, as long as the process lives. */

@@ -3,9 +3,8 @@ import type { Logger } from 'pino';
 import type { RateLimiter } from '../flow/rate-limiter.ts';
 import type { Semaphore } from '../flow/semaphore.ts';
 import type { WriteAction } from '../plan/message.ts';
-import type { SiteName } from '../posting/identifiers.ts';
+import type { PostingRef, SiteName } from '../posting/identifiers.ts';
 import type { SiteClient } from '../site/exchange.ts';
-import type { PostingRef } from '../store/change/attempt.ts';
 import type { AttemptOutcome, Recorded } from '../store/change/attempt-outcome.ts';
 import type { Claim } from '../store/change/claim.ts';
 import type { Database } from '../store/postgres/database.ts';
@@ -61,7 +60,8 @@ export interface SiteContext {
   readonly rewrites: RewriteLearner;
   readonly db: Database;
   readonly claim: (posting: PostingRef) => Promise<Claim>;
-  readonly recordOutcome: (outcome: AttemptOutcome) => Promise<Recorded>;
+  /** Writes an outcome to the database once; `recordOutcome` tries again when that fails. */
+  readonly writeOutcome: (outcome: AttemptOutcome) => Promise<Recorded>;
   readonly log: Logger;
   /** How the log shows what a person can do. */
   readonly writeAction: WriteAction;

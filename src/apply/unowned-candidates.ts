@@ -1,9 +1,9 @@
-// Leaves each doubt the candidates that no other posting has a claim to.
+// Leaves each doubt the candidates that no other posting owns.
 import { isRewriting, rewritings } from '../plan/observe-values.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
 import { type Reuse, reuseOf } from '../plan/whose-job.ts';
 import { type SiteJob, toCompare } from '../site/exchange.ts';
-import { claimsTo, type JobClaim, openReferences, ownedJobIds, sharedKeys } from '../store/change/doubt.ts';
+import { type OwnedJob, openReferences, ownedJobIds, ownedJobs, sharedKeys } from '../store/change/doubt.ts';
 import type { Matching, OpenDoubt } from './open-doubt.ts';
 import type { SiteContext } from './site-context.ts';
 
@@ -15,7 +15,7 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
     referenceField === undefined ? [] : await openReferences(siteContext.db, siteContext.site, referenceField);
   const ids = new Set(doubts.flatMap((open) => open.candidates.map((candidate) => candidate.siteJobId)));
   const owned = await ownedJobIds(siteContext.db, siteContext.site, [...ids]);
-  const claims = await claimsTo(siteContext.db, siteContext.site, [...owned]);
+  const jobs = await ownedJobs(siteContext.db, siteContext.site, [...owned]);
   const alike = await sharedKeys(
     siteContext.db,
     siteContext.site,
@@ -37,7 +37,7 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
       const shown =
         referenceField === undefined ? undefined : fieldOf(toCompare(candidate).fields, referenceField)?.trim();
       if (owned.has(candidate.siteJobId)) {
-        const reuse = reuseOfClaimed(open, candidate, claims.get(candidate.siteJobId), matching);
+        const reuse = reuseOfOwned(open, candidate, jobs.get(candidate.siteJobId), matching);
         if (reuse === 'theirs') return false;
         if (reuse === 'unclear') {
           open.contended.add(candidate.siteJobId);
@@ -65,10 +65,10 @@ export async function keepUnowned(siteContext: SiteContext, doubts: OpenDoubt[],
   }
 }
 
-/** Whether a create in doubt made a job that another posting, or no posting, has a claim to. */
-function reuseOfClaimed(open: OpenDoubt, candidate: SiteJob, claim: JobClaim | undefined, matching: Matching): Reuse {
+/** Whether a create in doubt made a job that another posting owns, or no posting. */
+function reuseOfOwned(open: OpenDoubt, candidate: SiteJob, owned: OwnedJob | undefined, matching: Matching): Reuse {
   // An orphan site job belongs to nobody and is about to be deleted.
-  if (claim === undefined) return 'theirs';
-  const older = claim.inFlight ? undefined : claim.fields;
+  if (owned === undefined) return 'theirs';
+  const older = owned.inFlight ? undefined : owned.fields;
   return reuseOf({ sent: open.fields, shown: toCompare(candidate).fields, older }, matching);
 }

@@ -73,6 +73,7 @@ export async function updateSiteHealth(
     case 'forbidden':
     case 'unknown':
     case 'foreign':
+    case 'unconfirmed':
       return attempt === undefined ? undefined : watchCanary(attempt, siteContext);
     default:
       return outcome satisfies never;

@@ -26,7 +26,7 @@ const refusal = (facts: Facts): boolean => Math.floor(facts.status / 100) === 4;
 const failure = (facts: Facts): boolean => Math.floor(facts.status / 100) === 5;
 
 /**
- * The classification, in order (design, section 7; site-interface.md, sections 4, 5 and 7). The interface leaves the
+ * The classification, in order (docs/outcomes.md; site-interface.md, sections 4, 5 and 7). The interface leaves the
  * status of failures open. So statuses come first only if they concern the connection, the credentials or the server
  * itself; then the body; then the remaining statuses. Whenever a job may or may not have been made, the outcome is
  * `unknown`.

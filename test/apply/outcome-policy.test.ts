@@ -27,7 +27,7 @@ const attempt = (operation: keyof typeof REQUESTS, number = 1): Attempt => ({
   pull: 1,
   revision: 1,
   request: REQUESTS[operation],
-  result: undefined,
+  accepted: undefined,
   approved: false,
 });
 
@@ -42,6 +42,7 @@ const OUTCOMES: Readonly<Record<Outcome['kind'], Outcome>> = {
   unreachable: { kind: 'unreachable', message: 'refused' },
   unknown: { kind: 'unknown', message: 'timed out' },
   foreign: { kind: 'foreign', message: 'number is another' },
+  unconfirmed: { kind: 'unconfirmed', message: 'not shown' },
   misconfigured: { kind: 'misconfigured', message: 'redirects' },
 };
 
@@ -70,6 +71,7 @@ describe('resultOf', () => {
     ['unknown', 'create', back('in_doubt', { reason: { kind: 'unknown', message: 'timed out' } })],
     ['unknown', 'update', LATER],
     ['unknown', 'delete', LATER],
+    ['unconfirmed', 'delete', LATER],
     ['misconfigured', 'create', LATER],
     ['misconfigured', 'update', LATER],
   ] as const)('%s on %s', (kind, operation, expected) => {
@@ -82,6 +84,12 @@ describe('resultOf', () => {
     expect(resultOf(OUTCOMES.rejected, attempt('update'), policy)).not.toMatchObject(
       back('rejected', { mayLandMs: 0 }),
     );
+  });
+
+  it('does not take a delete that was not sent for one that may have been done', () => {
+    const [first, last] = [1, 3].map((number) => resultOf(OUTCOMES.unconfirmed, attempt('delete', number), policy));
+    expect([first, last]).toMatchObject([back('ready'), back('failed', { reason: { kind: 'unconfirmed' } })]);
+    for (const result of [first, last]) expect(result).not.toHaveProperty('back.mayLandMs');
   });
 
   it.each(['unknown', 'misconfigured'] as const)('gives up on %s after the last attempt', (kind) => {

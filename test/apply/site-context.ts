@@ -33,7 +33,7 @@ export const attemptOf = (operation: keyof typeof REQUESTS): Attempt => ({
   pull: 1,
   revision: 1,
   request: REQUESTS[operation],
-  result: undefined,
+  accepted: undefined,
   approved: false,
 });
 
@@ -70,7 +70,7 @@ export function siteContextWith(
     rewrites: { learn: async () => undefined },
     db: { query },
     claim: async () => ({ kind: 'nothing' }),
-    recordOutcome: async () => 'recorded',
+    writeOutcome: async () => 'recorded',
     log: logInto([]),
     writeAction: ({ kind }) => kind,
     ...parts,

@@ -203,7 +203,7 @@ const rows: readonly Row[] = [
   same('199', answer(199), 'unknown'),
 ];
 
-describe('judge (design, section 7: Outcomes)', () => {
+describe('judge (docs/outcomes.md)', () => {
   it.each(rows)('%s', (_name, reply, create, update, remove) => {
     expect([judge('create', reply).kind, judge('update', reply).kind, judge('delete', reply).kind]).toEqual([
       create,

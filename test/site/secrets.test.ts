@@ -1,4 +1,4 @@
-// Nothing that the client returns contains the token, however the site echoes it (design, law 7).
+// Nothing that the client returns contains the token, however the site echoes it (docs/reliability.md, law 7).
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';

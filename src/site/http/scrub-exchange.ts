@@ -1,4 +1,4 @@
-// Removes the site's token from everything that is stored or shown (design, law 7), but not from what is parsed.
+// Removes the site's token from everything that is stored or shown (docs/reliability.md, law 7), but not from what is parsed.
 import { credentialPattern, SHORT_SECRET, secretReplacer, secretSearch } from '../../posting/secret-pattern.ts';
 import type { Outcome, SiteJob } from '../exchange.ts';
 import { cutText } from '../xml/body-text.ts';
