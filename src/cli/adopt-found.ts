@@ -6,14 +6,14 @@ import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts'
 import { resolveEntry } from '../review/resolve-entry.ts';
 import type { App } from '../runtime/app.ts';
 import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
-import { createSiteClient } from '../site/http/client.ts';
 import { type FoundEntry, foundEntries } from '../store/review/found-entries.ts';
 import { ask, printJson, printLine } from '../telemetry/print.ts';
 import { startProgressLine } from '../telemetry/progress-line.ts';
 import { actorName } from './actor.ts';
 import { commandWriter } from './command-line.ts';
+import { openSiteClient } from './open-site-client.ts';
 import { refuseMove } from './refuse-move.ts';
-import { reportAct } from './report-actions.ts';
+import { sendAndTell } from './send-and-tell.ts';
 
 export interface AdoptFoundOptions {
   readonly config?: string;
@@ -54,7 +54,7 @@ export async function adoptFound(
   const acted = adopted.map(({ entry }) => ({ id: entry, feed }));
   const message = describe(adopted.length, left.length);
   const act = { action: 'settle', entries: [], feeds: [{ feed, done: adopted.length, message }], acted };
-  const status = await reportAct(app, act, {
+  const status = await sendAndTell(app, act, {
     json: options.json === true,
     send: options.send,
     write: commandWriter(options.config),
@@ -96,7 +96,7 @@ async function adopt(
   options: AdoptFoundOptions,
   signal: AbortSignal,
 ): Promise<{ readonly adopted: readonly FoundEntry[]; readonly refused: readonly LeftEntry[] }> {
-  const client = createSiteClient(site);
+  const client = await openSiteClient(site);
   const rateLimiter = rateLimiterFor(requestsPerSecond);
   const progress = startProgressLine();
   const actor = actorName(options.as);

@@ -1,4 +1,5 @@
-// Changes of postings whose mappings were imported: creates become updates; in_doubt → the target state where a search had found the job.
+// Adapts the open changes of postings whose mappings were imported: creates become updates, and a create in doubt whose job
+// was imported enters its target state.
 import type { Queryable } from '../postgres/database.ts';
 
 /**

@@ -1,0 +1,166 @@
+// Matches the jobs of a site to the postings of a feed for a command, prints what it finds, and maps what is confirmed.
+import { plural } from '../plan/plural.ts';
+import { postingKey, siteJobId } from '../posting/identifiers.ts';
+import { type AdoptOneEnd, adoptOne, adoptSure } from '../review/adopt-sure.ts';
+import { matchJobs, shortfallText } from '../review/match-jobs.ts';
+import type { App } from '../runtime/app.ts';
+import { ExitStatus, UserError } from '../runtime/exit-status.ts';
+import { addressOf } from '../site/base-address.ts';
+import { unreadFeeds } from '../store/backlog/unmapped-postings.ts';
+import type { RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
+import { JobMatching, type MatchCounts } from '../store/mapping/job-matching.ts';
+import { searchFeedAgain } from '../store/site/site-search.ts';
+import { printJson, printLine, printNotice } from '../telemetry/print.ts';
+import { actorName } from './actor.ts';
+import { type Adopting, withAdopting } from './adopting.ts';
+import { commandWriter } from './command-line.ts';
+import { describeMatch, matchJson } from './output/describe-match.ts';
+
+export interface AdoptOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly sure?: boolean;
+  readonly job?: string;
+  readonly posting?: string;
+  readonly anyway?: boolean;
+}
+
+/** Postings of one verdict that are printed, unless as JSON. */
+const MOST_SHOWN = 50;
+
+export function adopt(app: App, name: string, options: AdoptOptions, signal: AbortSignal): Promise<void> {
+  return withAdopting(app, name, { config: options.config, signal }, (adopting) =>
+    options.job === undefined ? adoptMany(app, adopting, options) : adoptNamed(adopting, options),
+  );
+}
+
+async function adoptMany(app: App, adopting: Adopting, options: AdoptOptions): Promise<void> {
+  const { subject, site, progress } = adopting;
+  if (site.options.listPath === undefined)
+    throw new UserError(
+      `site ${site.name} has no list_path, so its jobs cannot be read; set it, or name each job with --job and --posting, ` +
+        'or import which posting is which job with: mappings import FILE',
+    );
+  const matching = await JobMatching.open(app.db);
+  try {
+    const end = await matchJobs(matching, subject);
+    if (end.kind === 'failed') throw new UserError(`${adopting.say(end.message)}. Nothing was adopted.`);
+    const counts = await matching.count();
+    progress.clear();
+    if (options.json !== true) await noteUnread(app, adopting);
+    if (options.json !== true && end.shortfalls.length > 0)
+      printNotice(
+        `The feed was not read completely (${shortfallText(end.shortfalls)}): jobs count as certain only by their reference.`,
+      );
+    if (options.sure === true) await printAdopted(adopting, { matching, since: end.since, counts }, options);
+    else await printFound(matching, adopting, counts, options);
+  } finally {
+    await matching.close();
+  }
+}
+
+/** A job may belong to a posting that this database has never seen. */
+async function noteUnread({ db, config }: App, { feed, site }: Adopting): Promise<void> {
+  const address = addressOf(site.options.baseUrl);
+  const names = new Set(
+    [...config.sites.values()].flatMap(({ name, options }) => (addressOf(options.baseUrl) === address ? name : [])),
+  );
+  const others = [...config.feeds.values()].filter(({ name, siteName }) => names.has(siteName) && name !== feed);
+  const unread = await unreadFeeds(
+    db,
+    others.map(({ name }) => name),
+  );
+  if (unread.length > 0)
+    printNotice(
+      `Postings of ${unread.join(', ')}, also of site ${site.name}, were not compared: no complete pull has read them yet.`,
+    );
+}
+
+async function printFound(
+  matching: JobMatching,
+  { feed }: Adopting,
+  counts: MatchCounts,
+  options: AdoptOptions,
+): Promise<void> {
+  await printMatches(matching, options, new Map());
+  process.exitCode = counts.unsure > 0 ? ExitStatus.review : ExitStatus.done;
+  if (options.json === true) return;
+  await printLine(describeCounts(counts));
+  const write = commandWriter(options.config);
+  if (counts.sure > 0) await printLine(`Adopt the certain ones: ${write(['mappings', 'adopt', feed, '--sure'])}`);
+  if (counts.unsure > 0)
+    await printLine(`Adopt one: ${write(['mappings', 'adopt', feed, '--job', 'JOBID', '--posting', 'KEY'])}`);
+}
+
+async function printAdopted(
+  adopting: Adopting,
+  { matching, since, counts }: { readonly matching: JobMatching; readonly since: Date; readonly counts: MatchCounts },
+  options: AdoptOptions,
+): Promise<void> {
+  const { subject, feed, progress, checkLock } = adopting;
+  const { adopted, refused } = await adoptSure(matching, subject, { actor: actorName(options.as), since, checkLock });
+  progress.clear();
+  const left = counts.unsure + refused.length;
+  // A job that could not be told must not be made a second time by the next sync.
+  if (left > 0 && subject.referenceField !== undefined) await searchFeedAgain(subject.db, feed);
+  process.exitCode = left > 0 ? ExitStatus.review : ExitStatus.done;
+  await printMatches(matching, options, new Map(refused.map(({ key, message }) => [key, message])));
+  if (options.json === true) return;
+  await printLine(
+    `${plural(adopted, 'job')} adopted; ${left} left to decide, ${plural(counts.unmatched, 'posting')} without a job.` +
+      (adopted > 0 ? ' The next sync sends what differs.' : ''),
+  );
+  if (left > 0) {
+    const words = ['mappings', 'adopt', feed, '--job', 'JOBID', '--posting', 'KEY'];
+    await printLine(`Adopt one: ${commandWriter(options.config)(words)}`);
+  }
+}
+
+/** @param refused why matches that were certain were not adopted, by key; only if they were to be. */
+async function printMatches(
+  matching: JobMatching,
+  { json, sure }: AdoptOptions,
+  refused: ReadonlyMap<string, RefusedAdoption['message']>,
+): Promise<void> {
+  const shown = { sure: 0, unsure: 0, unmatched: 0 };
+  for await (const line of matching.lines()) {
+    const message = refused.get(line.key);
+    const adopted = sure === true && line.verdict === 'sure' && message === undefined;
+    if (json === true) await printJson(matchJson(line, { adopted, message }));
+    else if (shown[line.verdict]++ < MOST_SHOWN) await printLine(describeMatch(line, { adopted, message }));
+  }
+  if (json === true) return;
+  for (const [verdict, count] of Object.entries(shown)) {
+    if (count > MOST_SHOWN) await printLine(`… and ${count - MOST_SHOWN} more ${verdict} (--json prints all)`);
+  }
+}
+
+const describeCounts = ({ sure, unsure, unmatched, jobs }: MatchCounts): string =>
+  `${sure} sure, ${unsure} unsure, ${unmatched} unmatched; ${plural(jobs, 'other job')} on the site without a posting. Nothing was changed.`;
+
+async function adoptNamed(adopting: Adopting, options: AdoptOptions): Promise<void> {
+  const { subject, feed, progress } = adopting;
+  const key = postingKey(options.posting ?? '');
+  const id = siteJobId(options.job ?? '');
+  let end: AdoptOneEnd;
+  try {
+    end = await adoptOne(subject, {
+      key,
+      siteJobId: id,
+      anyway: options.anyway === true,
+      actor: actorName(options.as),
+    });
+  } finally {
+    progress.clear();
+  }
+  if (end.kind === 'refused') {
+    const insist = end.mayInsist ? '; if it is this posting’s job, add --anyway' : '';
+    throw new UserError(`${end.message}${insist}. Nothing was adopted.`);
+  }
+  if (options.json === true)
+    return printJson({ feed, key, job_id: id, score: end.score, adopted: true, reasons: end.reasons });
+  return printLine(
+    `Job ${id} adopted for posting ${key} of feed ${feed} (${end.reasons.join(', ')}). The next sync sends what differs.`,
+  );
+}

@@ -1,0 +1,135 @@
+// Adopts site jobs for the postings that they belong to: all certain ones, or one that a person names. Sends nothing.
+import { compareJob } from '../plan/adopt/compare-job.ts';
+import { featuresOfJob, featuresOfPosting } from '../plan/adopt/job-features.ts';
+import { LEAST_SCORE } from '../plan/adopt/judge-candidates.ts';
+import { contentOf } from '../plan/match-doubt.ts';
+import { fieldOf } from '../plan/same-value.ts';
+import type { PostingKey, SiteJobId } from '../posting/identifiers.ts';
+import type { Fields } from '../posting/posting.ts';
+import { type SiteJob, toCompare } from '../site/exchange.ts';
+import { describeIdInstead, idInstead } from '../site/id-instead.ts';
+import type { UnmappedPosting } from '../store/backlog/unmapped-postings.ts';
+import { ownerOfReference } from '../store/change/doubt.ts';
+import { adoptJobs, type RefusedAdoption } from '../store/mapping/adopt-jobs.ts';
+import type { JobMatching } from '../store/mapping/job-matching.ts';
+import { ownerByTitledId } from '../store/mapping/titled-id.ts';
+import { databaseTime } from '../store/site/site-search.ts';
+import { crossStep } from '../telemetry/steps.ts';
+import { type AdoptSubject, adoptRules } from './match-jobs.ts';
+
+/** Checks that the feed's pull lock is still held; throws otherwise. */
+type CheckLock = () => void;
+
+/**
+ * Adopts the certain matches in portions, each in a transaction of its own: a command that is stopped leaves each posting adopted
+ * or as it was. Returns those that another process, or a deletion, was faster with.
+ */
+export async function adoptSure(
+  matching: JobMatching,
+  { feed, site, signal, onProgress }: AdoptSubject,
+  { actor, since, checkLock }: { readonly actor: string; readonly since: Date; readonly checkLock: CheckLock },
+): Promise<{ readonly adopted: number; readonly refused: readonly RefusedAdoption[] }> {
+  const refused: RefusedAdoption[] = [];
+  let adopted = 0;
+  for (let after = -1; ; ) {
+    signal.throwIfAborted();
+    checkLock();
+    const { matches, last } = await matching.sureAfter(after);
+    if (matches.length === 0) return { adopted, refused };
+    const adoptions = matches.map(({ names, fields, ...match }) => ({ ...match, shown: shownOf(names, fields) }));
+    const left = await adoptJobs(matching.session, { feed, site, actor, since }, adoptions);
+    crossStep('jobs-adopted');
+    refused.push(...left);
+    adopted += matches.length - left.length;
+    onProgress?.({ what: 'adopted', done: adopted });
+    after = last;
+  }
+}
+
+/** The fields of these names, as the job shows them. */
+const shownOf = (names: readonly string[], fields: Fields): Fields =>
+  Object.fromEntries(
+    names.flatMap((name): [string, string][] => {
+      const value = fieldOf(fields, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+export type AdoptOneEnd =
+  | { readonly kind: 'adopted'; readonly score: number; readonly reasons: readonly string[] }
+  /** Nothing was written. `mayInsist`: a person may adopt it anyway. */
+  | { readonly kind: 'refused'; readonly message: string; readonly mayInsist: boolean };
+
+/** Adopts one job for a posting, as a person says, after reading the job from the site. The caller holds the feed's pull lock. */
+export async function adoptOne(
+  subject: AdoptSubject,
+  {
+    key,
+    siteJobId,
+    anyway,
+    actor,
+  }: { readonly key: PostingKey; readonly siteJobId: SiteJobId; readonly anyway: boolean; readonly actor: string },
+): Promise<AdoptOneEnd> {
+  const { db, feed, site, client, rateLimiter, signal } = subject;
+  const refuse = (message: string, mayInsist = false) => ({ kind: 'refused', message, mayInsist }) as const;
+  let posting: UnmappedPosting | undefined;
+  const read = await subject.readPostings(async (postings) => {
+    posting ??= postings.find((one) => one.key === key);
+  });
+  if (read.kind === 'failed') return refuse(typeof read.message === 'string' ? read.message : read.message.text);
+  // The closure above may have set it.
+  const found = posting as UnmappedPosting | undefined;
+  if (found === undefined) return refuse(`feed ${feed} has no posting ${key} without a job`);
+  const since = await databaseTime(db);
+  await rateLimiter.take(signal);
+  signal.throwIfAborted();
+  const shown = await client.show(siteJobId, signal);
+  if (shown === undefined) return refuse(`site ${site} has no job ${siteJobId}`);
+  const instead = await idInstead(siteJobId, shown, async (id) => {
+    await rateLimiter.take(signal);
+    return client.show(id, signal);
+  });
+  if (instead !== undefined) return refuse(describeIdInstead(siteJobId, instead));
+  const titled = await ownerByTitledId(db, site, siteJobId);
+  if (titled !== undefined) return refuse(titled);
+  const compared = await compareShown(subject, found, shown);
+  const owner = await ownerOfShown(subject, found, shown);
+  if (!anyway && owner !== undefined) return refuse(`job ${siteJobId} shows the reference of ${owner}`, true);
+  if (!anyway && (compared.showsOther || compared.score < LEAST_SCORE))
+    return refuse(`job ${siteJobId} seems to be another job: ${compared.reasons.join(', ')}`, true);
+  const session = await db.session();
+  try {
+    const adoption = { key, siteJobId, url: shown.url, shown: keptOf(found.fields, shown) };
+    const [refused] = await adoptJobs(session, { feed, site, actor, since, detail: { anyway } }, [adoption]);
+    if (refused !== undefined) return refuse(refused.message);
+  } finally {
+    await session.end();
+  }
+  crossStep('jobs-adopted');
+  return { kind: 'adopted', score: compared.score, reasons: compared.reasons };
+}
+
+/** The reasons are printed, so that the job is compared in the form without the token. */
+async function compareShown(subject: AdoptSubject, { key, fields }: UnmappedPosting, shown: SiteJob) {
+  const rules = await adoptRules(subject.db, subject);
+  return compareJob(featuresOfPosting(key, fields, rules), featuresOfJob(shown.fields, rules));
+}
+
+/** Another posting with the reference that the job shows. A reference that this posting has too proves nothing. */
+async function ownerOfShown(
+  { db, feed, site, referenceField }: AdoptSubject,
+  { key, fields }: UnmappedPosting,
+  shown: SiteJob,
+): Promise<string | undefined> {
+  const reference = referenceField === undefined ? undefined : fieldOf(toCompare(shown).fields, referenceField)?.trim();
+  if (referenceField === undefined || !reference) return undefined;
+  if (fieldOf(fields, referenceField)?.trim() === reference) return undefined;
+  return ownerOfReference(db, { feed, key, site }, referenceField, reference);
+}
+
+/** What the job shows of the posting's fields, in the form that may be stored. */
+function keptOf(fields: Fields, shown: SiteJob): Fields {
+  const { fields: kept, uncertain } = contentOf(fields, toCompare(shown).fields, shown.fields);
+  const hidden = new Set(uncertain.filter((name) => fieldOf(shown.fields, name) === undefined));
+  return Object.fromEntries(Object.entries(kept).filter(([name]) => !hidden.has(name)));
+}

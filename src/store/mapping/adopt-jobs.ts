@@ -1,0 +1,167 @@
+// Maps postings to jobs that exist on the site, with what the site shows of them. A posting is adopted wholly or not at all.
+import { contentHash } from '../../posting/hash.ts';
+import {
+  type FeedName,
+  type PostingKey,
+  postingKey,
+  type SiteJobId,
+  type SiteName,
+} from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { adoptImported } from '../change/adopt-imported.ts';
+import { lockOutcomesShared } from '../locks/advisory-locks.ts';
+import { RowCopier } from '../postgres/copy-rows.ts';
+import type { Queryable, Session } from '../postgres/database.ts';
+import { auditAction } from '../review/audit.ts';
+import { namesOfSite } from '../site/known-address.ts';
+
+/** A posting and its job. */
+export interface Adoption {
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+  readonly url: string | undefined;
+  /** Those fields of the posting that the job shows, as it shows them: the next update sends whatever differs. */
+  readonly shown: Fields;
+}
+
+export interface RefusedAdoption {
+  readonly key: PostingKey;
+  readonly message: string;
+}
+
+export interface AdoptionSubject {
+  readonly feed: FeedName;
+  readonly site: SiteName;
+  readonly actor: string;
+  /** When the jobs were read: one that was deleted since then is refused. */
+  readonly since: Date;
+  /** What the audit should say of the postings. */
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+const ADOPTED_COLUMNS = {
+  feed: 'text',
+  site: 'text',
+  key: 'text',
+  site_job_id: 'text',
+  site_job_url: 'text',
+  shown: 'json',
+  content_hash: 'bytea',
+} as const;
+
+/**
+ * Adopts in one transaction. The caller holds the feed's pull lock, so that no pull adds changes for these postings meanwhile.
+ * Returns those that cannot be adopted any more, with the reason; nothing is written for them.
+ */
+export async function adoptJobs(
+  session: Session,
+  { feed, site, actor, since, detail }: AdoptionSubject,
+  adoptions: readonly Adoption[],
+): Promise<RefusedAdoption[]> {
+  await session.query('begin');
+  try {
+    await lockOutcomesShared(session, [feed]);
+    await session.query(
+      `create temporary table imported (feed text, site text, key text, site_job_id text, site_job_url text, shown json,
+         content_hash bytea) on commit drop`,
+    );
+    const copier = new RowCopier(session, 'imported', ADOPTED_COLUMNS);
+    await copier.copy(
+      adoptions.map(({ key, siteJobId, url, shown }) => [
+        feed,
+        site,
+        key,
+        siteJobId,
+        url ?? null,
+        shown,
+        contentHash(shown),
+      ]),
+    );
+    // Locked, so that none of them is sent until their mappings are committed.
+    await session.query(
+      'select from change c join imported i on i.feed = c.feed and i.key = c.key order by c.feed, c.key for update of c',
+    );
+    const refused = [...(await removeRefused(session, site, since)), ...(await insertMappings(session))];
+    await writeAdopted(session, feed, site);
+    const added = adoptions.length - refused.length;
+    if (added > 0) {
+      const [only] = adoptions;
+      const one = adoptions.length === 1 && only !== undefined ? { key: only.key } : {};
+      const job = only !== undefined && adoptions.length === 1 ? { siteJobId: only.siteJobId } : { added };
+      await auditAction(session, { actor, action: 'adopt jobs', feed, ...one, detail: { ...job, ...detail } });
+    }
+    await session.query('commit');
+    return refused;
+  } catch (error) {
+    await session.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function removeRefused(session: Queryable, site: SiteName, since: Date): Promise<RefusedAdoption[]> {
+  const names = await namesOfSite(session, site);
+  const rows = await session.query<{ key: string; message: string }>(
+    `with refused as (
+       select i.key, 'it is already mapped to job ' || m.site_job_id as message
+       from imported i join mapping m on m.feed = i.feed and m.key = i.key
+     union all
+       select i.key, 'job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
+       from imported i join mapping m on m.site = any($2::text[]) and m.site_job_id = i.site_job_id
+       where (m.feed, m.key) <> (i.feed, i.key)
+     union all
+       select i.key, 'job ' || i.site_job_id || ' is an orphan of posting ' || s.key || ', about to be deleted'
+       from imported i join orphan_site_job s on s.site = any($2::text[]) and s.site_job_id = i.site_job_id
+     union all
+       select i.key, 'job ' || i.site_job_id || ' has been deleted meanwhile'
+       from imported i where i.site_job_id in (select q.site_job_id from request q
+         where q.at >= $1 and q.operation = 'delete' and q.site_job_id is not null)
+     union all
+       select i.key, 'a create of the posting is in flight or in doubt: entry ' || c.id
+       from imported i join change c on c.feed = i.feed and c.key = i.key
+       where c.attempt_token is not null and c.found_job_id is null
+     union all
+       select i.key, 'the feed no longer has the posting'
+       from imported i join change c on c.feed = i.feed and c.key = i.key where c.desired = 'absent'
+     union all
+       select i.key, 'feed ' || i.feed || ' is mirrored into site ' || f.site || ', not into ' || i.site
+       from imported i join feed_state f on f.feed = i.feed where f.site <> i.site),
+     removed as (delete from imported where key in (select key from refused))
+     select key, min(message) as message from refused group by key order by key`,
+    [since, names],
+  );
+  return rows.map(({ key, message }) => ({ key: postingKey(key), message }));
+}
+
+/**
+ * The record hash matches nothing, so that the next pull compares the posting with what the site shows; it is unique, as pulls
+ * take mappings with equal record hashes for one posting. Returns those that another process was faster with.
+ */
+async function insertMappings(session: Queryable): Promise<RefusedAdoption[]> {
+  const rows = await session.query<{ key: string }>(
+    `with added as (
+       insert into mapping (feed, key, site, site_job_id, site_job_url, record_hash, content_hash, adopted)
+       select feed, key, site, site_job_id, site_job_url, decode(md5('imported ' || feed || ' ' || key), 'hex'),
+         content_hash, true
+       from imported order by site_job_id on conflict do nothing returning feed, key)
+     delete from imported i where not exists (select from added a where a.feed = i.feed and a.key = i.key) returning i.key`,
+  );
+  const message = 'the posting or its job has just been mapped by another process';
+  return rows.map(({ key }) => ({ key: postingKey(key), message }));
+}
+
+async function writeAdopted(session: Queryable, feed: FeedName, site: SiteName): Promise<void> {
+  await session.query(
+    `insert into document (feed, key, fields) select feed, key, shown from imported
+     on conflict (feed, key) do update set fields = excluded.fields`,
+  );
+  await adoptImported(session);
+  await session.query(
+    `delete from site_reference r using imported i where r.site = i.site and r.site_job_id = i.site_job_id`,
+  );
+  // From now on the feed is known, even if it is renamed before its first pull; and the next pull must read it, changed or not.
+  await session.query(
+    `insert into feed_state (feed, site) select $1, $2 where exists (select from imported)
+     on conflict (feed) do update set source_version = null`,
+    [feed, site],
+  );
+}

@@ -1,0 +1,544 @@
+// Holds the jobs of a site and the postings of a feed in temporary tables while it is found out which belong together: there may
+// be hundreds of thousands of each, and comparing all with all would take days.
+import type { Block, JobFeatures, PostingFeatures } from '../../plan/adopt/job-features.ts';
+import type { JobCandidate, JudgedPosting, Verdict } from '../../plan/adopt/judge-candidates.ts';
+import {
+  type FeedName,
+  type PostingKey,
+  postingKey,
+  type SiteJobId,
+  type SiteName,
+  siteJobId,
+} from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { RowCopier } from '../postgres/copy-rows.ts';
+import { inBatches } from '../postgres/cursor.ts';
+import type { Database, Session } from '../postgres/database.ts';
+import { namesOfSite } from '../site/known-address.ts';
+import { numberOfTitled } from './titled-id.ts';
+
+/** A posting to match, or one that only competes for jobs: it has its job, or belongs to another feed. */
+export interface MatchedPosting {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  /** The names of its fields, which the adopted content is limited to. */
+  readonly names: readonly string[];
+  readonly isRival: boolean;
+  /** Why its job cannot be told now. */
+  readonly blocker: string | undefined;
+  readonly features: PostingFeatures;
+  readonly blocks: readonly Block[];
+}
+
+/** A job of the site's list. */
+export interface MatchedJob {
+  readonly siteJobId: SiteJobId;
+  readonly url: string | undefined;
+  /** In the form that may be stored. */
+  readonly fields: Fields;
+  readonly isSecret: boolean;
+  readonly features: JobFeatures;
+  readonly blocks: readonly Block[];
+}
+
+/** A posting and a job that have something in common. */
+export interface MatchedPair {
+  readonly posting: number;
+  readonly job: number;
+  readonly postingFeatures: PostingFeatures;
+  readonly jobFeatures: JobFeatures;
+}
+
+/** A pair that was compared. */
+export interface ScoredPair
+  extends Pick<JobCandidate, 'score' | 'reasons' | 'sharesReference' | 'sharesContent' | 'byReference'> {
+  readonly posting: number;
+  readonly job: number;
+}
+
+/** A posting with all that resemble it. */
+export interface PostingCandidates {
+  readonly posting: number;
+  readonly judged: JudgedPosting;
+  /** Best first. */
+  readonly candidates: readonly JobCandidate[];
+}
+
+export interface Judgement {
+  readonly posting: number;
+  readonly verdict: Verdict;
+}
+
+/** A verdict as it is shown. */
+export interface MatchLine {
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId | undefined;
+  readonly score: number;
+  readonly verdict: Verdict['kind'];
+  readonly reasons: readonly string[];
+  /** Further jobs that resemble the posting, best first, not all. */
+  readonly others: readonly string[];
+  readonly title: string | undefined;
+}
+
+export interface MatchCounts {
+  readonly sure: number;
+  readonly unsure: number;
+  readonly unmatched: number;
+  /** Jobs that nobody owns and no posting resembles. */
+  readonly jobs: number;
+}
+
+/** A certain match, with what its mapping needs. */
+export interface SureMatch {
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+  readonly url: string | undefined;
+  readonly names: readonly string[];
+  readonly fields: Fields;
+}
+
+/** A block with more pairs is left out; its postings count as crowded. The beginning of a title is only a hint. */
+const MOST_PAIRS = { reference: 2_500, title: 2_500, text: 900, beginning: 400 } as const;
+const FETCHED_AT_ONCE = 1_000;
+const COMPARED_AT_ONCE = 2_000;
+/** Features of this many are kept; each takes a few kilobytes. */
+const MOST_CACHED = 5_000;
+/** Texts of a fetched row may be long. */
+const FETCHED_JOBS = 250;
+
+const TABLES = `
+  create temporary table adopt_posting (n int, feed text, key text, names text, rival boolean, blocker text, features text,
+    reference_crowded boolean, content_crowded boolean);
+  create temporary table adopt_job (n int, id text, url text, fields json, secret boolean, owner text, features text,
+    owned boolean, deleted boolean, foreign_owner boolean);
+  create temporary table adopt_block (of_posting boolean, kind text, hash bigint, n int);
+  create temporary table adopt_score (posting int, job int, score int, reasons text, reference boolean, content boolean,
+    by_reference boolean);
+  create temporary table adopt_verdict (posting int, job_id text, score int, verdict text, reasons text, others text)`;
+
+const POSTING_COLUMNS = {
+  n: 'integer',
+  feed: 'text',
+  key: 'text',
+  names: 'text',
+  rival: 'boolean',
+  blocker: 'text',
+  features: 'text',
+  reference_crowded: 'boolean',
+  content_crowded: 'boolean',
+} as const;
+const JOB_COLUMNS = {
+  n: 'integer',
+  id: 'text',
+  url: 'text',
+  fields: 'json',
+  secret: 'boolean',
+  owner: 'text',
+  features: 'text',
+  owned: 'boolean',
+  deleted: 'boolean',
+  foreign_owner: 'boolean',
+} as const;
+const BLOCK_COLUMNS = { of_posting: 'boolean', kind: 'text', hash: 'bigint', n: 'integer' } as const;
+const SCORE_COLUMNS = {
+  posting: 'integer',
+  job: 'integer',
+  score: 'integer',
+  reasons: 'text',
+  reference: 'boolean',
+  content: 'boolean',
+  by_reference: 'boolean',
+} as const;
+const VERDICT_COLUMNS = {
+  posting: 'integer',
+  job_id: 'text',
+  score: 'integer',
+  verdict: 'text',
+  reasons: 'text',
+  others: 'text',
+} as const;
+
+const THOUSANDTHS = 1_000;
+
+/** The matching of one site and one feed, on a connection of its own; `close` leaves nothing behind. */
+export class JobMatching {
+  readonly session: Session;
+  readonly #postings: RowCopier;
+  readonly #jobs: RowCopier;
+  readonly #blocks: RowCopier;
+  readonly #scores: RowCopier;
+  readonly #verdicts: RowCopier;
+  #postingCount = 0;
+  #jobCount = 0;
+  #indexed = false;
+
+  private constructor(session: Session) {
+    this.session = session;
+    this.#postings = new RowCopier(session, 'adopt_posting', POSTING_COLUMNS);
+    this.#jobs = new RowCopier(session, 'adopt_job', JOB_COLUMNS);
+    this.#blocks = new RowCopier(session, 'adopt_block', BLOCK_COLUMNS);
+    this.#scores = new RowCopier(session, 'adopt_score', SCORE_COLUMNS);
+    this.#verdicts = new RowCopier(session, 'adopt_verdict', VERDICT_COLUMNS);
+  }
+
+  static async open(db: Database): Promise<JobMatching> {
+    const session = await db.session();
+    try {
+      await session.query(TABLES);
+    } catch (error) {
+      await session.end();
+      throw error;
+    }
+    return new JobMatching(session);
+  }
+
+  close(): Promise<void> {
+    return this.session.end();
+  }
+
+  async addPostings(postings: readonly MatchedPosting[]): Promise<void> {
+    const first = this.#postingCount;
+    this.#postingCount += postings.length;
+    await this.#postings.copy(
+      postings.map(({ feed, key, names, isRival, blocker, features }, at) => [
+        first + at,
+        feed,
+        key,
+        JSON.stringify(names),
+        isRival,
+        blocker ?? null,
+        JSON.stringify(features),
+        false,
+        false,
+      ]),
+    );
+    await this.#blocks.copy(
+      postings.flatMap(({ blocks }, at) => blocks.map(({ kind, hash }) => [true, kind, hash, first + at])),
+    );
+  }
+
+  async addJobs(jobs: readonly MatchedJob[]): Promise<void> {
+    const first = this.#jobCount;
+    this.#jobCount += jobs.length;
+    await this.#jobs.copy(
+      jobs.map(({ siteJobId: id, url, fields, isSecret, features }, at) => [
+        first + at,
+        id,
+        url ?? null,
+        fields,
+        isSecret,
+        features.owner ?? null,
+        JSON.stringify(features),
+        false,
+        false,
+        false,
+      ]),
+    );
+    await this.#blocks.copy(
+      jobs.flatMap(({ blocks }, at) => blocks.map(({ kind, hash }) => [false, kind, hash, first + at])),
+    );
+  }
+
+  /** Forgets the jobs, before any posting is added. */
+  async forgetJobs(): Promise<void> {
+    this.#jobCount = 0;
+    await this.session.query('truncate adopt_job, adopt_block');
+  }
+
+  /** Those of these postings that were not added. */
+  async withoutKnown<Posting extends { readonly feed: FeedName; readonly key: PostingKey }>(
+    postings: readonly Posting[],
+  ): Promise<Posting[]> {
+    if (!this.#indexed) {
+      await this.session.query('create index on adopt_posting (key); analyze adopt_posting');
+      this.#indexed = true;
+    }
+    const rows = await this.session.query<{ at: number }>(
+      `select (a.at - 1)::int as at from unnest($1::text[], $2::text[]) with ordinality a(feed, key, at)
+       where not exists (select from adopt_posting p where p.key = a.key and p.feed = a.feed) order by a.at`,
+      [postings.map(({ feed }) => feed), postings.map(({ key }) => key)],
+    );
+    return rows.map(({ at }) => postings[at] as Posting);
+  }
+
+  /**
+   * Notes which jobs are owned. Call it once the list and all postings were read: a create sent meanwhile then has its
+   * mapping, or its posting competes.
+   * @param since when the reading of the list began: a job that was deleted after that may still be in it.
+   */
+  async noteOwned(site: SiteName, since: Date): Promise<void> {
+    const { session } = this;
+    const names = await namesOfSite(session, site);
+    await session.query('analyze adopt_job');
+    await session.query(
+      `update adopt_job j set owned = true
+       where exists (select from mapping m where m.site = any($1::text[]) and m.site_job_id = j.id)
+         or exists (select from orphan_site_job s where s.site = any($1::text[]) and s.site_job_id = j.id)
+         or j.id in (select q.site_job_id from request q where q.at >= $2 and q.operation = 'delete' and q.site_job_id is not null)`,
+      [names, since],
+    );
+    await session.query(
+      `update adopt_job j set owned = true where not owned
+         and j.id in (select ${numberOfTitled('m.site_job_id')} from mapping m where m.site = any($1::text[]))`,
+      [names],
+    );
+    // A copy of the list may be older than it says. The site may also have given the ID to another job since.
+    await session.query(
+      `update adopt_job j set deleted = true
+       where j.id in (select q.site_job_id from request q where q.at >= $1::timestamptz - interval '1 day' and q.operation = 'delete'
+         and q.outcome in ('accepted', 'gone'))`,
+      [since],
+    );
+    // If the list shows jobs of several users, or of another user than our own jobs, only those of the user of our own jobs are
+    // certainly ours to change.
+    await session.query(
+      `update adopt_job j set foreign_owner = true
+       where ((select count(distinct coalesce(owner, '')) from adopt_job) > 1
+           or owner is not null and exists (select from mapping where site = any($1::text[])))
+         and coalesce(owner, '') not in
+           (select distinct coalesce(o.owner, '') from adopt_job o join mapping m on m.site = any($1::text[]) and m.site_job_id = o.id)`,
+      [names],
+    );
+  }
+
+  async hasJob(id: SiteJobId): Promise<boolean> {
+    return (await this.session.query('select from adopt_job where id = $1 limit 1', [id])).length > 0;
+  }
+
+  /** Finds the pairs to compare. */
+  async findPairs(site: SiteName): Promise<void> {
+    const { session } = this;
+    await session.query('create index on adopt_block (kind, hash, of_posting)');
+    await session.query('create index on adopt_posting (n)');
+    await session.query('create index on adopt_job (n)');
+    for (const table of ['adopt_block', 'adopt_posting', 'adopt_job']) await session.query(`analyze ${table}`);
+    const limits = Object.entries(MOST_PAIRS)
+      .map(([kind, most]) => `when '${kind}' then ${most}`)
+      .join(' ');
+    await session.query(
+      `create temporary table adopt_size as
+       select kind, hash, postings::bigint * jobs > case kind ${limits} end as crowded from (
+         select kind, hash, count(*) filter (where of_posting) as postings, count(*) filter (where not of_posting) as jobs
+         from adopt_block group by kind, hash) s where postings > 0 and jobs > 0`,
+    );
+    await session.query('analyze adopt_size');
+    await session.query(
+      `update adopt_posting p set reference_crowded = c.reference, content_crowded = c.content
+       from (select b.n, bool_or(s.kind = 'reference') as reference, bool_or(s.kind in ('title', 'text')) as content
+             from adopt_size s join adopt_block b on b.kind = s.kind and b.hash = s.hash and b.of_posting
+             where s.crowded and s.kind <> 'beginning' group by b.n) c
+       where p.n = c.n`,
+    );
+    await session.query(
+      `create temporary table adopt_pair as
+       select p.n as posting, j.n as job, min(s.hash) as hash
+       from adopt_size s join adopt_block b on b.kind = s.kind and b.hash = s.hash and b.of_posting
+         join adopt_block c on c.kind = s.kind and c.hash = s.hash and not c.of_posting
+         join adopt_posting p on p.n = b.n join adopt_job j on j.n = c.n
+       where not s.crowded and not (p.rival and j.owned) and (not j.owned or s.kind = 'reference')
+         and not exists (select from refuted_job x
+           where x.feed = p.feed and x.key = p.key and x.site = $1 and x.site_job_id = j.id)
+       group by p.n, j.n`,
+      [site],
+    );
+    await session.query('analyze adopt_pair');
+  }
+
+  /** The pairs to compare, those of one block together. {@link addScores} may be called in between. */
+  async *pairs(): AsyncGenerator<MatchedPair[]> {
+    const postings = new FeatureCache<PostingFeatures>(this.session, 'adopt_posting');
+    const jobs = new FeatureCache<JobFeatures>(this.session, 'adopt_job');
+    await this.session.query('begin');
+    const select = 'select posting, job from adopt_pair order by hash, posting, job';
+    for await (const rows of inBatches<{ posting: number; job: number }>(
+      this.session,
+      'adopt_pairs',
+      select,
+      COMPARED_AT_ONCE,
+    )) {
+      const ofPosting = await postings.of(rows.map(({ posting }) => posting));
+      const ofJob = await jobs.of(rows.map(({ job }) => job));
+      yield rows.map(({ posting, job }) => ({
+        posting,
+        job,
+        postingFeatures: ofPosting(posting),
+        jobFeatures: ofJob(job),
+      }));
+    }
+    await this.session.query('commit');
+  }
+
+  async addScores(pairs: readonly ScoredPair[]): Promise<void> {
+    await this.#scores.copy(
+      pairs.map(({ posting, job, score, reasons, sharesReference, sharesContent, byReference }) => [
+        posting,
+        job,
+        Math.round(score * THOUSANDTHS),
+        JSON.stringify(reasons),
+        sharesReference,
+        sharesContent,
+        byReference,
+      ]),
+    );
+  }
+
+  /** Every posting to match with the jobs that resemble it. {@link addVerdicts} may be called in between. */
+  async *candidates(): AsyncGenerator<PostingCandidates[]> {
+    await this.session.query('analyze adopt_score');
+    await this.session.query('begin');
+    const select = `select p.n, p.blocker, p.reference_crowded, p.content_crowded, s.score, s.reasons, s.reference, s.content,
+        s.by_reference, s.jobs_of_reference, s.postings_of_reference, s.jobs_of_content, s.postings_of_content,
+        j.id, j.owned, j.deleted, j.foreign_owner, j.secret
+      from adopt_posting p left join (
+        select *, count(*) filter (where reference) over of_posting as jobs_of_reference,
+          count(*) filter (where reference) over of_job as postings_of_reference,
+          count(*) filter (where content) over of_posting as jobs_of_content,
+          count(*) filter (where content) over of_job as postings_of_content
+        from adopt_score window of_posting as (partition by posting), of_job as (partition by job)) s on s.posting = p.n
+      left join adopt_job j on j.n = s.job
+      where not p.rival order by p.n, s.score desc, j.n`;
+    let open: { posting: number; judged: JudgedPosting; candidates: JobCandidate[] } | undefined;
+    for await (const rows of inBatches(this.session, 'adopt_candidates', select, FETCHED_AT_ONCE)) {
+      const ended: PostingCandidates[] = [];
+      for (const row of rows) {
+        if (open === undefined || open.posting !== row.n) {
+          if (open !== undefined) ended.push(open);
+          const judged = {
+            blocker: row.blocker ?? undefined,
+            isReferenceCrowded: row.reference_crowded,
+            isContentCrowded: row.content_crowded,
+          };
+          open = { posting: row.n, judged, candidates: [] };
+        }
+        if (row.id !== null) open.candidates.push(candidateOf(row));
+      }
+      yield ended;
+    }
+    if (open !== undefined) yield [open];
+    await this.session.query('commit');
+  }
+
+  async addVerdicts(judgements: readonly Judgement[]): Promise<void> {
+    await this.#verdicts.copy(
+      judgements.map(({ posting, verdict }) => {
+        if (verdict.kind === 'unmatched') {
+          return [posting, null, 0, verdict.kind, JSON.stringify(verdict.reasons), '[]'];
+        }
+        const { best, reasons, others, kind } = verdict;
+        const score = Math.round(best.score * THOUSANDTHS);
+        return [posting, best.siteJobId, score, kind, JSON.stringify(reasons), JSON.stringify(others)];
+      }),
+    );
+  }
+
+  /** A job that is certain for two postings is certain for neither. */
+  async refuseShared(): Promise<void> {
+    await this.session.query(
+      'create index on adopt_verdict (posting); create index on adopt_job (id); analyze adopt_verdict',
+    );
+    await this.session.query(
+      `update adopt_verdict v set verdict = 'unsure', reasons = (v.reasons::jsonb || '["several postings fit the job"]')::text
+       where verdict = 'sure' and job_id in
+         (select job_id from adopt_verdict where verdict = 'sure' group by job_id having count(*) > 1)`,
+    );
+  }
+
+  async count(): Promise<MatchCounts> {
+    const [row] = await this.session.query<MatchCounts & Record<string, unknown>>(
+      `select count(*) filter (where verdict = 'sure') as sure, count(*) filter (where verdict = 'unsure') as unsure,
+         count(*) filter (where verdict = 'unmatched') as unmatched,
+         (select count(*) from adopt_job j where not owned
+           and not exists (select from adopt_verdict w where w.job_id = j.id)) as jobs
+       from adopt_verdict`,
+    );
+    return row as MatchCounts;
+  }
+
+  /** All verdicts: certain ones first, each kind in the order of the feed. @param kind only these. */
+  async *lines(kind?: Verdict['kind']): AsyncGenerator<MatchLine> {
+    await this.session.query('begin');
+    const select = `select p.key, v.job_id, v.score, v.verdict, v.reasons, v.others, j.fields->>'title' as title
+      from adopt_verdict v join adopt_posting p on p.n = v.posting left join adopt_job j on j.id = v.job_id
+      ${kind === undefined ? '' : `where v.verdict = '${kind}'`}
+      order by case v.verdict when 'sure' then 0 when 'unsure' then 1 else 2 end, v.posting`;
+    for await (const rows of inBatches(this.session, 'adopt_lines', select, FETCHED_AT_ONCE)) {
+      for (const row of rows) {
+        yield {
+          key: postingKey(row.key),
+          siteJobId: row.job_id === null ? undefined : siteJobId(row.job_id),
+          score: row.score / THOUSANDTHS,
+          verdict: row.verdict,
+          reasons: JSON.parse(row.reasons),
+          others: JSON.parse(row.others),
+          title: row.title ?? undefined,
+        };
+      }
+    }
+    await this.session.query('commit');
+  }
+
+  /** The certain matches with numbers above `after`, in the order of the postings' numbers; empty: there are no more. */
+  async sureAfter(after: number): Promise<{ readonly matches: SureMatch[]; readonly last: number }> {
+    const rows = await this.session.query(
+      `select v.posting, p.key, p.names, j.id, j.url, j.fields
+       from adopt_verdict v join adopt_posting p on p.n = v.posting join adopt_job j on j.id = v.job_id
+       where v.verdict = 'sure' and v.posting > $1 order by v.posting limit ${FETCHED_JOBS}`,
+      [after],
+    );
+    const matches = rows.map((row) => ({
+      key: postingKey(row.key),
+      siteJobId: siteJobId(row.id),
+      url: row.url ?? undefined,
+      names: JSON.parse(row.names),
+      fields: row.fields,
+    }));
+    return { matches, last: rows.at(-1)?.posting ?? after };
+  }
+}
+
+/** Features that were read last: pairs of one block need the same ones. */
+class FeatureCache<Of> {
+  readonly #session: Session;
+  readonly #table: string;
+  readonly #known = new Map<number, Of>();
+
+  constructor(session: Session, table: 'adopt_posting' | 'adopt_job') {
+    this.#session = session;
+    this.#table = table;
+  }
+
+  /** Reads what is missing of these. */
+  async of(numbers: readonly number[]): Promise<(number: number) => Of> {
+    if (this.#known.size > MOST_CACHED) this.#known.clear();
+    const missing = [...new Set(numbers)].filter((number) => !this.#known.has(number));
+    if (missing.length > 0) {
+      const rows = await this.#session.query<{ n: number; features: string }>(
+        `select n, features from ${this.#table} where n = any($1::int[])`,
+        [missing],
+      );
+      for (const { n, features } of rows) this.#known.set(n, JSON.parse(features));
+    }
+    return (number) => this.#known.get(number) as Of;
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in the cursor's query.
+function candidateOf(row: any): JobCandidate {
+  return {
+    siteJobId: row.id,
+    score: row.score / THOUSANDTHS,
+    reasons: JSON.parse(row.reasons),
+    sharesReference: row.reference,
+    sharesContent: row.content,
+    byReference: row.by_reference,
+    isOwned: row.owned,
+    wasDeleted: row.deleted,
+    mayBeOthers: row.foreign_owner,
+    isSecret: row.secret,
+    jobsOfReference: row.jobs_of_reference,
+    postingsOfReference: row.postings_of_reference,
+    jobsOfContent: row.jobs_of_content,
+    postingsOfContent: row.postings_of_content,
+  };
+}
