@@ -1,0 +1,231 @@
+// Compares the jobs of feeds with what their sites show, prints what differs, and marks it to be set again.
+import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
+import type { SiteConfig } from '../config/config.ts';
+import { rateLimiterFor } from '../flow/rate-limiter.ts';
+import { type FeedName, postingKey, type SiteName } from '../posting/identifiers.ts';
+import type { FeedSetup } from '../pull/feed-setup.ts';
+import { type FeedCounts, type Finding, noCounts } from '../review/verify/finding.ts';
+import { type SetAgain, setAgain } from '../review/verify/set-again.ts';
+import { verifySite } from '../review/verify/verify-site.ts';
+import type { VerifyEnd, VerifyProgress, VerifySubject } from '../review/verify/verifying.ts';
+import type { App } from '../runtime/app.ts';
+import { ExitStatus, UserError, worst } from '../runtime/exit-status.ts';
+import { chooseFeeds } from '../runtime/feed-setups.ts';
+import { type MappedJob, Verification } from '../store/mapping/verification.ts';
+import { OutputFailedError } from '../telemetry/output-failure.ts';
+import { printJson, printLine, printNotice } from '../telemetry/print.ts';
+import { type ProgressLine, startProgressLine } from '../telemetry/progress-line.ts';
+import { actorName } from './actor.ts';
+import { askForJob } from './ask-for-job.ts';
+import { commandWriter, type WriteCommand } from './command-line.ts';
+import { openSiteClient } from './open-site-client.ts';
+import {
+  describeFinding,
+  describeResult,
+  type FeedResult,
+  findingJson,
+  resultJson,
+} from './output/describe-finding.ts';
+import { whyClosed } from './why-closed.ts';
+import { say } from './write-action.ts';
+
+export interface VerifyOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly as?: string;
+  readonly sample?: number;
+  readonly each?: boolean;
+  readonly after?: string;
+  readonly field?: readonly string[];
+  readonly repair?: boolean;
+}
+
+/** Findings of one kind that are printed of a site, unless as JSON. */
+const MOST_SHOWN = 50;
+
+/** Everything about one site that the command works with. */
+interface Verified {
+  readonly app: App;
+  readonly site: SiteConfig;
+  readonly setups: readonly FeedSetup[];
+  readonly options: VerifyOptions;
+  readonly signal: AbortSignal;
+  readonly progress: ProgressLine;
+  readonly write: WriteCommand;
+}
+
+export async function verifyFeeds(
+  app: App,
+  names: readonly string[],
+  options: VerifyOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { setups, broken } = chooseFeeds(app.config, names);
+  checkFields(setups, options.field);
+  const statuses: ExitStatus[] = broken.map(({ feed, message }) => {
+    printNotice(`${feed}: ${message}`);
+    return ExitStatus.failed;
+  });
+  const progress = startProgressLine();
+  const write = commandWriter(options.config);
+  try {
+    for (const [name, ofSite] of bySite(setups)) {
+      const site = app.config.sites.get(name) as SiteConfig;
+      const results = await verifyOne({ app, site, setups: ofSite, options, signal, progress, write });
+      progress.clear();
+      for (const result of results)
+        await (options.json === true ? printJson(resultJson(result)) : printLine(describeResult(result)));
+      statuses.push(...results.map(statusOf));
+    }
+  } finally {
+    progress.clear();
+  }
+  process.exitCode = worst(statuses);
+  if (process.exitCode === ExitStatus.review && options.repair !== true && options.json !== true)
+    await printLine(`Set again what is gone or changed: ${write(['verify', ...names, '--repair'])}`);
+}
+
+function checkFields(setups: readonly FeedSetup[], fields: readonly string[] = []): void {
+  const known = new Set(setups.flatMap(({ mapping }) => Object.keys(mapping.fields)));
+  const unknown = fields.filter((name) => !known.has(name));
+  if (setups.length > 0 && unknown.length > 0)
+    throw new UserError(`no feed here has the field ${unknown.join(', ')}; fields: ${[...known].join(', ')}`);
+}
+
+function bySite(setups: readonly FeedSetup[]): ReadonlyMap<SiteName, readonly FeedSetup[]> {
+  const sites = new Map<SiteName, FeedSetup[]>();
+  for (const setup of setups) sites.set(setup.site, [...(sites.get(setup.site) ?? []), setup]);
+  return sites;
+}
+
+function statusOf({ counts, failure, setAgain: done }: FeedResult): ExitStatus {
+  if (failure !== undefined || counts.unasked > 0) return ExitStatus.failed;
+  const left = counts.changed + counts.gone - (done?.marked ?? 0) + counts.foreign;
+  return left > 0 ? ExitStatus.review : ExitStatus.done;
+}
+
+/** A site that can't be asked does not stop the others. */
+async function verifyOne(verified: Verified): Promise<FeedResult[]> {
+  const { app, site, setups, signal, write } = verified;
+  const feeds = setups.map(({ feed }) => feed);
+  const failed = (failure: string): FeedResult[] =>
+    feeds.map((feed) => ({ feed, counts: noCounts(), failure, setAgain: undefined }));
+  const closed = await whyClosed(app, site);
+  if (closed !== undefined) return failed(say(closed, write));
+  try {
+    return await withSite(verified, feeds);
+  } catch (error) {
+    if (signal.aborted || error instanceof OutputFailedError) throw error;
+    return failed(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function withSite(verified: Verified, feeds: readonly FeedName[]): Promise<FeedResult[]> {
+  const { app, site, signal, options, progress, write } = verified;
+  const client = await openSiteClient(site.options);
+  const verification = await Verification.open(app.db, site.name, feeds);
+  let last: MappedJob | undefined;
+  try {
+    const onProgress = (done: VerifyProgress) => {
+      if (done.what === 'asked') last = done.job;
+      progress.show(describeProgress(site.name, done));
+    };
+    const subject = subjectOf(verified, feeds, client, onProgress);
+    const end = await verifySite(verification, subject);
+    const results: FeedResult[] = [];
+    for (const feed of feeds) {
+      const again = options.repair === true ? await markAll(verified, verification, feed) : undefined;
+      results.push(resultOf(feed, end, again, write));
+    }
+    return results;
+  } finally {
+    progress.clear();
+    if (signal.aborted) tellStopped(verified, last);
+    await client.close();
+    await verification.close();
+  }
+}
+
+function subjectOf(
+  { app, site, setups, options, signal, progress }: Verified,
+  feeds: readonly FeedName[],
+  client: Awaited<ReturnType<typeof openSiteClient>>,
+  onProgress: (done: VerifyProgress) => void,
+): VerifySubject {
+  const { mapping } = setups[0] as FeedSetup;
+  const local = rateLimiterFor(site.requestsPerSecond);
+  const rateLimiter = learntRateLimiter(local, app.db, site.name, site.requestsPerSecond, () => signal.aborted);
+  const shown = { gone: 0, changed: 0, foreign: 0 };
+  return {
+    db: app.db,
+    site: site.name,
+    feeds,
+    referenceField: site.options.referenceField,
+    stateField: mapping.stateField.name,
+    states: mapping.states,
+    only: options.field === undefined ? undefined : new Set(options.field),
+    selection: selectionOf(site, options),
+    client,
+    ask: (id) => askForJob({ site, client, rateLimiter, signal }, id),
+    rateLimiter,
+    signal,
+    keepsDrift: options.repair === true,
+    onProgress,
+    async onFinding(finding: Finding) {
+      progress.clear();
+      if (options.json === true) return printJson(findingJson(finding));
+      const count = ++shown[finding.finding];
+      if (count <= MOST_SHOWN) await printLine(describeFinding(finding));
+      else if (count === MOST_SHOWN + 1) await printLine(`… further ${finding.finding} jobs (--json prints all)`);
+    },
+  };
+}
+
+function selectionOf(
+  { options: { listPath } }: SiteConfig,
+  { sample, each, after }: VerifyOptions,
+): VerifySubject['selection'] {
+  if (sample !== undefined) return { kind: 'sample', most: sample };
+  if (each !== true && listPath !== undefined) return { kind: 'list' };
+  return { kind: 'all', after: after === undefined ? undefined : postingKey(after) };
+}
+
+function describeProgress(site: SiteName, progress: VerifyProgress): string {
+  switch (progress.what) {
+    case 'listed':
+      return `reading the list of site ${site}: ${progress.done} jobs`;
+    case 'asked':
+      return `asking site ${site}: ${progress.done} of ${progress.all} jobs`;
+    default:
+      return progress satisfies never;
+  }
+}
+
+async function markAll(
+  { app, options, signal, progress }: Verified,
+  verification: Verification,
+  feed: FeedName,
+): Promise<SetAgain> {
+  let isTold = false;
+  const onWait = () => {
+    if (isTold) return;
+    isTold = true;
+    progress.clear();
+    printNotice(`${feed} is being pulled: waiting until that has ended`);
+  };
+  return setAgain(verification, feed, { db: app.db, actor: actorName(options.as), signal, onWait });
+}
+
+function resultOf(feed: FeedName, end: VerifyEnd, again: SetAgain | undefined, write: WriteCommand): FeedResult {
+  const counts = end.counts.get(feed) as FeedCounts;
+  const failure = end.failure === undefined ? undefined : say(end.failure, write);
+  return { feed, counts, failure, setAgain: again };
+}
+
+/** A run that asks for each job may take hours. */
+function tellStopped({ options, setups, write }: Verified, last: MappedJob | undefined): void {
+  if (last === undefined || options.each !== true || options.repair === true || setups.length !== 1) return;
+  printNotice(
+    `Stopped. To go on after the last job that was compared: ${write(['verify', last.feed, '--each', '--after', last.key])}`,
+  );
+}

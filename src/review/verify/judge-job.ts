@@ -1,0 +1,64 @@
+// Decides what the answer of a site says about the job of a posting.
+import { fieldOf } from '../../plan/same-value.ts';
+import { compareShown, type ShownRules } from '../../plan/verify/compare-shown.ts';
+import type { Fields } from '../../posting/posting.ts';
+import { tellOtherContent, tellOtherReference } from '../../site/contradiction.ts';
+import { type SiteJob, toCompare } from '../../site/exchange.ts';
+import type { ShownChange } from './finding.ts';
+
+export interface JobRules extends ShownRules {
+  readonly referenceField: string | undefined;
+}
+
+export type JobJudgement =
+  | { readonly kind: 'gone' }
+  /** It is not the posting's job, so it must not be changed. */
+  | { readonly kind: 'foreign'; readonly fields: Readonly<Record<string, ShownChange>>; readonly message: string }
+  | {
+      readonly kind: 'compared';
+      readonly changed: Readonly<Record<string, ShownChange>>;
+      readonly hidden: readonly string[];
+    }
+  /** It exists, and nothing is known of what it should show. */
+  | { readonly kind: 'unknown' };
+
+/**
+ * | the site                                         | judgement |
+ * | ------------------------------------------------ | --------- |
+ * | says that the job does not exist                 | gone      |
+ * | shows a job, but what it accepted is not known   | unknown   |
+ * | shows another reference                          | foreign   |
+ * | shows no reference to compare, and another title | foreign   |
+ * | anything else                                    | compared  |
+ * @param accepted what the site last accepted; `undefined`: not known.
+ * @param shown `undefined`: the job does not exist.
+ */
+export function judgeJob(accepted: Fields | undefined, shown: SiteJob | undefined, rules: JobRules): JobJudgement {
+  if (shown === undefined) return { kind: 'gone' };
+  if (accepted === undefined) return { kind: 'unknown' };
+  const { referenceField, learnt } = rules;
+  const compared = toCompare(shown);
+  const expected = { fields: accepted, referenceField, learnt };
+  if (tellOtherReference(compared, expected) !== undefined) {
+    const fields = changesOf(accepted, shown, [referenceField ?? '']);
+    return { kind: 'foreign', fields, message: 'its job shows the reference of another posting' };
+  }
+  if (!hasReference(accepted, compared.fields, referenceField) && tellOtherContent(compared, expected) !== undefined) {
+    const fields = changesOf(accepted, shown, ['title']);
+    return { kind: 'foreign', fields, message: 'its job shows another title, and no reference that tells whose it is' };
+  }
+  const { changed, hidden } = compareShown(accepted, compared.fields, rules);
+  return { kind: 'compared', changed: changesOf(accepted, shown, changed), hidden };
+}
+
+/** Whether the reference tells that the job is the posting's. */
+function hasReference(accepted: Fields, shown: Fields, referenceField: string | undefined): boolean {
+  if (referenceField === undefined) return false;
+  return [accepted, shown].every((fields) => (fieldOf(fields, referenceField) ?? '').trim() !== '');
+}
+
+/** The values of these fields, in the form that may be stored and shown. */
+const changesOf = (accepted: Fields, { fields }: SiteJob, names: readonly string[]): Record<string, ShownChange> =>
+  Object.fromEntries(
+    names.map((name) => [name, { from: fieldOf(accepted, name) ?? null, to: fieldOf(fields, name) ?? null }]),
+  );

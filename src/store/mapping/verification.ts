@@ -1,0 +1,314 @@
+// Holds what is verified of a site in temporary tables: the jobs of its list, the jobs to ask for one by one, and the differences
+// to set again. There may be hundreds of thousands of each.
+import {
+  type FeedName,
+  type PostingKey,
+  postingKey,
+  type SiteJobId,
+  type SiteName,
+  siteJobId,
+} from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import type { DriftedJob } from '../change/mark-drifted.ts';
+import { RowCopier } from '../postgres/copy-rows.ts';
+import type { Database, Session } from '../postgres/database.ts';
+import { namesOfSite } from '../site/known-address.ts';
+
+/** A job of the site's list. */
+export interface ListedReference {
+  readonly siteJobId: SiteJobId;
+  /** In the form that may be stored. */
+  readonly reference: string | undefined;
+}
+
+/** A posting and its job. */
+export interface MappedJob {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+  readonly siteJobId: SiteJobId;
+}
+
+/** A mapped job with what the site last accepted; `undefined`: unknown, as for an imported mapping. */
+export interface AcceptedJob extends MappedJob {
+  readonly fields: Fields | undefined;
+}
+
+/** A job to ask the site for. */
+export interface JobToAsk extends MappedJob {
+  /** Fields that the list shows with other values; `undefined`: the list does not show the job, or was not read. */
+  readonly differing: readonly string[] | undefined;
+}
+
+/** A mapped job at one moment. */
+export interface VerifiedJob extends AcceptedJob {
+  readonly contentHash: Buffer;
+  /** The number of the last request for the posting; 0: none is recorded. */
+  readonly lastRequest: number;
+  /** A request is in flight, or what the site made of an earlier one is not known. */
+  readonly isOpen: boolean;
+  /** The state of the posting's change; `undefined`: it has none. */
+  readonly state: string | undefined;
+}
+
+/** Another job that shows the reference of a posting. */
+export interface ForeignJob extends MappedJob {
+  /** The posting's own job; `undefined`: it has none. */
+  readonly ownJobId: SiteJobId | undefined;
+}
+
+/** Which jobs are verified. `sample`: so many of each feed, at random; otherwise those after this posting. */
+export type JobSelection =
+  | { readonly kind: 'all'; readonly after: PostingKey | undefined }
+  | { readonly kind: 'sample'; readonly most: number };
+
+const READ_AT_ONCE = 500;
+
+const TABLES = `
+  create temporary table verify_listed (id text, reference text);
+  create temporary table verify_job (feed text, key text, id text, differing text);
+  create temporary table verify_drift (n int generated always as identity, feed text, key text, id text, content_hash bytea,
+    fields text, last_request bigint, finding text)`;
+
+const LISTED_COLUMNS = { id: 'text', reference: 'text' } as const;
+const JOB_COLUMNS = { feed: 'text', key: 'text', id: 'text', differing: 'text' } as const;
+
+/** The verification of some feeds of one site, on a connection of its own; `close` leaves nothing behind. */
+export class Verification {
+  readonly session: Session;
+  readonly #site: SiteName;
+  readonly #feeds: readonly FeedName[];
+  readonly #listed: RowCopier;
+  readonly #jobs: RowCopier;
+
+  private constructor(session: Session, site: SiteName, feeds: readonly FeedName[]) {
+    this.session = session;
+    this.#site = site;
+    this.#feeds = feeds;
+    this.#listed = new RowCopier(session, 'verify_listed', LISTED_COLUMNS);
+    this.#jobs = new RowCopier(session, 'verify_job', JOB_COLUMNS);
+  }
+
+  static async open(db: Database, site: SiteName, feeds: readonly FeedName[]): Promise<Verification> {
+    const session = await db.session();
+    try {
+      await session.query(TABLES);
+    } catch (error) {
+      await session.end();
+      throw error;
+    }
+    return new Verification(session, site, feeds);
+  }
+
+  close(): Promise<void> {
+    return this.session.end();
+  }
+
+  /** How many jobs each feed has. */
+  async countJobs(): Promise<ReadonlyMap<FeedName, number>> {
+    const rows = await this.session.query<{ feed: FeedName; n: number }>(
+      'select feed, count(*) as n from mapping where site = $1 and feed = any($2::text[]) group by feed',
+      [this.#site, this.#feeds],
+    );
+    return new Map(rows.map(({ feed, n }) => [feed, n]));
+  }
+
+  async addListed(jobs: readonly ListedReference[]): Promise<void> {
+    await this.#listed.copy(jobs.map(({ siteJobId: id, reference }) => [id, reference ?? null]));
+  }
+
+  /** Those of these jobs that belong to postings of the feeds, by job ID. */
+  async acceptedOf(ids: readonly SiteJobId[]): Promise<ReadonlyMap<SiteJobId, AcceptedJob>> {
+    const rows = await this.session.query(
+      `select m.feed, m.key, m.site_job_id, d.fields
+       from mapping m left join document d on d.feed = m.feed and d.key = m.key
+       where m.site = $1 and m.feed = any($2::text[]) and m.site_job_id = any($3::text[])`,
+      [this.#site, this.#feeds, ids],
+    );
+    return new Map(rows.map((row) => [siteJobId(row.site_job_id), acceptedFrom(row)]));
+  }
+
+  /** Adds jobs that the list shows differently. */
+  async addDiffering(jobs: readonly (MappedJob & { readonly differing: readonly string[] })[]): Promise<void> {
+    await this.#jobs.copy(
+      jobs.map(({ feed, key, siteJobId: id, differing }) => [feed, key, id, JSON.stringify(differing)]),
+    );
+  }
+
+  /** Adds the jobs that the list does not show, except those that were made after the reading began. */
+  async addUnlisted(since: Date): Promise<void> {
+    await this.session.query('create index on verify_listed (id); analyze verify_listed');
+    await this.session.query(
+      `insert into verify_job (feed, key, id) select m.feed, m.key, m.site_job_id from mapping m
+       where m.site = $1 and m.feed = any($2::text[]) and m.mapped_at < $3
+         and not exists (select from verify_listed l where l.id = m.site_job_id)`,
+      [this.#site, this.#feeds, since],
+    );
+  }
+
+  /** Adds jobs to ask for without a list. */
+  async addSelected(selection: JobSelection): Promise<void> {
+    if (selection.kind === 'all') {
+      await this.session.query(
+        `insert into verify_job (feed, key, id) select feed, key, site_job_id from mapping
+         where site = $1 and feed = any($2::text[]) and ($3::text is null or key > $3)`,
+        [this.#site, this.#feeds, selection.after ?? null],
+      );
+      return;
+    }
+    for (const feed of this.#feeds) {
+      await this.session.query(
+        `insert into verify_job (feed, key, id) select feed, key, site_job_id from mapping
+         where site = $1 and feed = $2 order by random() limit $3`,
+        [this.#site, feed, selection.most],
+      );
+    }
+  }
+
+  /** Ends adding. Returns how many jobs are to be asked for. */
+  async orderJobs(): Promise<number> {
+    await this.session.query(
+      'create temporary table verify_ask as select row_number() over (order by feed, key) as n, * from verify_job',
+    );
+    await this.session.query('create unique index on verify_ask (n); analyze verify_ask');
+    const [row] = await this.session.query<{ n: number }>('select count(*) as n from verify_ask');
+    return row?.n ?? 0;
+  }
+
+  /** In the order of feeds and keys. Keeps no transaction open: the site takes its time to answer. */
+  async *jobsToAsk(): AsyncGenerator<JobToAsk> {
+    for (let last = 0; ; last += READ_AT_ONCE) {
+      const rows = await this.session.query(
+        `select feed, key, id, differing from verify_ask where n > $1 order by n limit ${READ_AT_ONCE}`,
+        [last],
+      );
+      for (const { feed, key, id, differing } of rows) {
+        const names = differing === null ? undefined : (JSON.parse(differing) as string[]);
+        yield { feed, key: postingKey(key), siteJobId: siteJobId(id), differing: names };
+      }
+      if (rows.length < READ_AT_ONCE) return;
+    }
+  }
+
+  /** The job now; `undefined`: the posting has no job any more, or another one. */
+  async jobNow({ feed, key, siteJobId: id }: MappedJob): Promise<VerifiedJob | undefined> {
+    const [row] = await this.session.query(
+      `select m.feed, m.key, m.site_job_id, m.content_hash, d.fields, c.state,
+         coalesce((select max(q.id) from request q where q.feed = m.feed and q.key = m.key), 0) as last_request,
+         c.attempt_token is not null or u.feed is not null as is_open
+       from mapping m left join document d on d.feed = m.feed and d.key = m.key
+       left join change c on c.feed = m.feed and c.key = m.key
+       left join uncertain_write u on u.feed = m.feed and u.key = m.key and (u.fields is not null or u.until > now())
+       where m.feed = $1 and m.key = $2 and m.site = $3 and m.site_job_id = $4`,
+      [feed, key, this.#site, id],
+    );
+    if (row === undefined) return undefined;
+    return {
+      ...acceptedFrom(row),
+      contentHash: row.content_hash,
+      lastRequest: row.last_request,
+      isOpen: row.is_open,
+      state: row.state ?? undefined,
+    };
+  }
+
+  /**
+   * Listed jobs that nobody owns and that show the reference of one posting, as it was sent or as the posting's own job shows it.
+   * Leaves out jobs that may be those of creates in flight or in doubt, jobs about to be deleted, and those of which a person said
+   * that they are not the posting's.
+   */
+  async foreignJobs(referenceField: string): Promise<AsyncGenerator<ForeignJob>> {
+    await this.session.query(
+      `create temporary table verify_foreign as
+       with ours as (
+         select m.feed, m.key, trim(d.fields->>$3) as reference
+         from mapping m join document d on d.feed = m.feed and d.key = m.key where m.site = $1 and m.feed = any($2::text[])
+         union
+         select m.feed, m.key, trim(l.reference) from mapping m join verify_listed l on l.id = m.site_job_id
+         where m.site = $1 and m.feed = any($2::text[])
+         union
+         select c.feed, c.key, trim(c.fields->>$3) from change c
+         where c.site = $1 and c.feed = any($2::text[]) and c.desired = 'present'),
+       telling as (
+         select reference, min(feed) as feed, min(key) as key from ours where reference <> ''
+         group by reference having count(*) = 1)
+       select row_number() over (order by t.feed, t.key, l.id) as n, t.feed, t.key, l.id, own.site_job_id as own
+       from verify_listed l join telling t on t.reference = trim(l.reference)
+       left join mapping own on own.feed = t.feed and own.key = t.key
+       where not exists (select from mapping m where m.site = any($4::text[]) and m.site_job_id = l.id)
+         and not exists (select from orphan_site_job s where s.site = any($4::text[]) and s.site_job_id = l.id)
+         and not exists (select from change c where c.feed = t.feed and c.key = t.key and c.attempt_token is not null)
+         and not exists (select from refuted_job x
+           where x.feed = t.feed and x.key = t.key and x.site = any($4::text[]) and x.site_job_id = l.id)`,
+      [this.#site, this.#feeds, referenceField, await namesOfSite(this.session, this.#site)],
+    );
+    return this.#readForeign();
+  }
+
+  async *#readForeign(): AsyncGenerator<ForeignJob> {
+    for (let last = 0; ; last += READ_AT_ONCE) {
+      const rows = await this.session.query(
+        `select feed, key, id, own from verify_foreign where n > $1 order by n limit ${READ_AT_ONCE}`,
+        [last],
+      );
+      for (const { feed, key, id, own } of rows) {
+        const ownJobId = own === null ? undefined : siteJobId(own);
+        yield { feed, key: postingKey(key), siteJobId: siteJobId(id), ownJobId };
+      }
+      if (rows.length < READ_AT_ONCE) return;
+    }
+  }
+
+  async isOwned(id: SiteJobId): Promise<boolean> {
+    const names = await namesOfSite(this.session, this.#site);
+    const rows = await this.session.query(
+      'select from mapping where site = any($1::text[]) and site_job_id = $2 limit 1',
+      [names, id],
+    );
+    return rows.length > 0;
+  }
+
+  /** Keeps a difference to be set again later. */
+  async keepDrift({ feed, key, siteJobId: id, contentHash, lastRequest, names, finding }: DriftedJob): Promise<void> {
+    await this.session.query(
+      `insert into verify_drift (feed, key, id, content_hash, fields, last_request, finding)
+       values ($1, $2, $3, $4, $5, $6, $7)`,
+      [feed, key, id, contentHash, JSON.stringify(names), lastRequest, finding],
+    );
+  }
+
+  /** The posting may have another job: one that is gone must not be made again. */
+  async dropGone({ feed, key }: MappedJob): Promise<void> {
+    await this.session.query(`delete from verify_drift where feed = $1 and key = $2 and finding = 'gone'`, [feed, key]);
+  }
+
+  /** The differences of one feed with numbers above `after`, a portion of them; empty: there are no more. */
+  async driftAfter(
+    feed: FeedName,
+    after: number,
+    most: number,
+  ): Promise<{ readonly jobs: DriftedJob[]; readonly last: number }> {
+    const rows = await this.session.query(
+      `select n, feed, key, id, content_hash, fields, last_request, finding from verify_drift
+       where feed = $1 and n > $2 order by n limit $3`,
+      [feed, after, most],
+    );
+    const jobs = rows.map((row) => ({
+      feed,
+      key: postingKey(row.key),
+      siteJobId: siteJobId(row.id),
+      contentHash: row.content_hash,
+      lastRequest: row.last_request,
+      names: JSON.parse(row.fields),
+      finding: row.finding,
+    }));
+    return { jobs, last: rows.at(-1)?.n ?? after };
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: columns are named in the query.
+const acceptedFrom = (row: any): AcceptedJob => ({
+  feed: row.feed,
+  key: postingKey(row.key),
+  siteJobId: siteJobId(row.site_job_id),
+  fields: row.fields ?? undefined,
+});

@@ -1,0 +1,63 @@
+// What a job shows now, compared with what the site accepted for it: rewritten values are the same, others are changed.
+import { describe, expect, it } from 'vitest';
+import type { LearntRewrite, LearntRewrites } from '../../../src/plan/observe-values.ts';
+import { compareShown } from '../../../src/plan/verify/compare-shown.ts';
+
+const STATES = new Map([
+  ['Texas', 'Texas'],
+  ['TX', 'Texas'],
+  ['Ohio', 'Ohio'],
+]);
+const rules = (learnt: LearntRewrites = new Map(), only?: ReadonlySet<string>) => ({
+  learnt,
+  stateField: 'location-state',
+  stateOf: (text: string) => STATES.get(text),
+  only,
+});
+const knows = (...rewrites: readonly LearntRewrite[]): LearntRewrites => new Map([['title', rewrites]]);
+const EXACT: LearntRewrite = { kind: 'exact', detail: '', seen: 16 };
+const OTHER: LearntRewrite = { kind: 'other', detail: '', seen: 16 };
+
+describe('a title', () => {
+  it.each<[string, string, string | undefined, LearntRewrites, 'same' | 'changed' | 'hidden']>([
+    ['as sent', 'Nurse', 'Nurse', new Map(), 'same'],
+    ['another one', 'Nurse', 'Painter', new Map(), 'changed'],
+    ['trimmed', ' Nurse ', 'Nurse', new Map(), 'same'],
+    ['in capitals', 'Nurse', 'NURSE', new Map(), 'same'],
+    ['in capitals, on a site that shows titles exactly', 'Nurse', 'NURSE', knows(EXACT), 'changed'],
+    ['cut', 'Nurse in Boston', 'Nurse in B', new Map(), 'same'],
+    ['cut, on a site that shows titles exactly', 'Nurse in Boston', 'Nurse in B', knows(EXACT), 'changed'],
+    ['without tags, on a site that shows titles exactly', '<b>Nurse</b>', 'Nurse', knows(EXACT), 'same'],
+    ['with a known prefix', 'Nurse', 'Job: Nurse', knows({ kind: 'prefixed', detail: 'Job: ', seen: 1 }), 'same'],
+    ['with an unknown prefix', 'Nurse', 'Job: Nurse', new Map(), 'changed'],
+    ['emptied', 'Nurse', '', new Map(), 'changed'],
+    ['not shown', 'Nurse', undefined, new Map(), 'hidden'],
+    ['empty and not shown', '', undefined, new Map(), 'same'],
+    ['filled by hand', '', 'Nurse', new Map(), 'changed'],
+    ['on a site that shows any title', 'Nurse', 'Painter', knows(OTHER), 'hidden'],
+    ['on a site that has once shown another title', 'Nurse', 'Painter', knows({ ...OTHER, seen: 1 }), 'changed'],
+    ['on a site that shows some exactly', 'Nurse', 'Painter', knows(EXACT, OTHER), 'changed'],
+  ])('%s', (_, accepted, shown, learnt, expected) => {
+    const fields: Record<string, string> = shown === undefined ? {} : { title: shown };
+    const { changed, hidden } = compareShown({ title: accepted }, fields, rules(learnt));
+    expect(changed).toEqual(expected === 'changed' ? ['title'] : []);
+    expect(hidden).toEqual(expected === 'hidden' ? ['title'] : []);
+  });
+});
+
+it('a state is the same in every spelling', () => {
+  const accepted = { 'location-state': 'Texas' };
+  expect(compareShown(accepted, { 'location-state': 'TX' }, rules()).changed).toEqual([]);
+  expect(compareShown(accepted, { 'location-state': 'Ohio' }, rules()).changed).toEqual(['location-state']);
+});
+
+it('names with - and _ are the same, and further fields of the job do not count', () => {
+  const shown = { location_city: 'Salem', views: '7' };
+  expect(compareShown({ 'location-city': 'Salem' }, shown, rules())).toEqual({ changed: [], hidden: [] });
+});
+
+it('compares only the given fields', () => {
+  const only = rules(undefined, new Set(['title']));
+  const found = compareShown({ title: 'a', description: 'b', number: '1' }, { title: 'x', description: 'y' }, only);
+  expect(found).toEqual({ changed: ['title'], hidden: [] });
+});
