@@ -1,0 +1,141 @@
+// Decides which alerts are open: from what is failing, as /healthz sees it, and from the changes that wait for a person.
+import type { Config } from '../config/config.ts';
+import { type Message, messageOf } from '../plan/message.ts';
+import { plural } from '../plan/plural.ts';
+import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import type { ChangeGauge, Gauges } from '../store/report/gauges.ts';
+import type { AlertKind } from '../telemetry/alerts/alert-message.ts';
+import type { HealthCondition } from './assess-health.ts';
+import { escalates } from './escalation.ts';
+
+/** One alert that is open now. */
+export interface AlertCondition {
+  readonly kind: AlertKind;
+  /** Such as `site board` or `feed acme`. */
+  readonly subject: string;
+  readonly message: Message;
+  /** Text from sources or sites. */
+  readonly detail?: Message;
+  /** How many changes it is about, for those that count some: it is told again if they are far more. */
+  readonly count?: number;
+  readonly oldestSeconds?: number;
+}
+
+export interface AlertFacts {
+  /** What `/healthz` calls a failure. */
+  readonly failing: readonly HealthCondition[];
+  readonly changes: readonly ChangeGauge[];
+  readonly pulls: Gauges['pulls'];
+}
+
+/** Which alert each failure is; `null`: none, mostly because it passes or another alert follows. */
+const OF_FAILURE: Record<HealthCondition['kind'], AlertKind | null> = {
+  paused: 'paused',
+  moved: 'paused',
+  out_of_reach: 'unreachable',
+  configuration: 'feed_failed',
+  pulls_failing: 'feed_failed',
+  stale: 'overdue',
+  late: null,
+  left: null,
+  not_sent: null,
+  review: null,
+};
+
+/** With this many rejected postings or fewer, their share says little. */
+const FEW_REJECTED = 5;
+
+/** All open alerts, at most one of each kind for a subject. */
+export function alertConditions(
+  { failing, changes, pulls }: AlertFacts,
+  config: Pick<Config, 'sites'>,
+  rejectedPercent: number,
+): AlertCondition[] {
+  // An incomplete pull saw only some of its feed.
+  const sizes = new Map(pulls.map(({ feed, size }) => [feed, size ?? 0]));
+  const all = [
+    ...failing.flatMap(ofFailure),
+    ...changes.flatMap((change) => [
+      ...waiting(change, config),
+      ...rejected(change, sizes.get(change.feed) ?? 0, rejectedPercent),
+    ]),
+  ];
+  return [...new Map(all.map((one) => [`${one.kind} ${one.subject}`, one])).values()];
+}
+
+function ofFailure({ kind, site, feed, message, detail }: HealthCondition): AlertCondition[] {
+  const alert = OF_FAILURE[kind];
+  const subject = feed !== undefined ? `feed ${feed}` : site !== undefined ? `site ${site}` : undefined;
+  if (alert === null || subject === undefined) return [];
+  const next =
+    kind === 'paused' && site !== undefined
+      ? messageOf(String(typeof message === 'string' ? message : message.text), [
+          { words: 'once its cause is gone, run', action: { kind: 'resume_site', site } },
+        ])
+      : message;
+  return [{ kind: alert, subject, message: next, ...(detail === undefined ? {} : { detail }) }];
+}
+
+function waiting({ feed, site, state, n, age }: ChangeGauge, config: Pick<Config, 'sites'>): AlertCondition[] {
+  if (state !== 'held' && state !== 'in_doubt') return [];
+  const subject = `feed ${feed}`;
+  const isLong = escalates({ kind: state, site, ageMs: age * 1000 }, config);
+  const list = { kind: 'list_entries', feed, ...(state === 'held' ? { entryKind: 'held' as const } : {}) } as const;
+  if (state === 'in_doubt') {
+    if (!isLong) return [];
+    const rest = n === 1 ? 'is in doubt and did not resolve in time' : 'are in doubt, and not all resolved in time';
+    const text = `feed ${feed}: ${plural(n, 'create')} ${rest}`;
+    return [{ kind: 'in_doubt', subject, message: messageOf(text, [{ words: 'see', action: list }]), count: n }];
+  }
+  const held = `feed ${feed}: ${plural(n, 'change')} ${n === 1 ? 'is' : 'are'} held`;
+  const see = [{ words: 'to see and approve them', action: list }];
+  const escalated = `${held}, and nobody has decided in time`;
+  return [
+    {
+      kind: 'held',
+      subject,
+      message: messageOf(`${held} and wait${n === 1 ? 's' : ''} for approval`, see),
+      count: n,
+      oldestSeconds: age,
+    },
+    ...(isLong ? [{ kind: 'escalation' as const, subject, message: messageOf(escalated, see) }] : []),
+  ];
+}
+
+function rejected({ feed, state, n }: ChangeGauge, size: number, percent: number): AlertCondition[] {
+  if (state !== 'rejected' || n <= FEW_REJECTED || size === 0 || (n / size) * 100 <= percent) return [];
+  const text = `feed ${feed}: ${plural(n, 'posting')} of ${size} are rejected, more than ${percent} %`;
+  const action = { kind: 'list_entries', feed } as const;
+  const message = messageOf(text, [{ words: 'see', action }]);
+  return [{ kind: 'rejected_share', subject: `feed ${feed}`, message, count: n }];
+}
+
+/** How the end of an alert is told. */
+export function recoveryOf(kind: AlertKind, subject: string): string {
+  switch (kind) {
+    case 'paused':
+      return `${subject} is no longer paused`;
+    case 'unreachable':
+      return `${subject} answers again`;
+    case 'held':
+      return `${subject}: no change is held any more`;
+    case 'escalation':
+      return `${subject}: no held change has waited too long any more`;
+    case 'in_doubt':
+      return `${subject}: no create has been in doubt for too long any more`;
+    case 'feed_failed':
+      return `${subject}: its pulls succeed again`;
+    case 'overdue':
+      return `${subject}: there was a complete pull again`;
+    case 'rejected_share':
+      return `${subject}: fewer postings are rejected`;
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** The parts of a subject. */
+export function subjectParts(subject: string): { readonly site: SiteName | null; readonly feed: FeedName | null } {
+  const [kind, name = ''] = subject.split(' ');
+  return { site: kind === 'site' ? (name as SiteName) : null, feed: kind === 'feed' ? (name as FeedName) : null };
+}

@@ -1,0 +1,112 @@
+// Watches for alerts and sends their messages, while the process runs. For each destination, one process of those with the same
+// configuration evaluates; each process sends.
+import { type AlertDestination, namedFeeds } from '../../config/config.ts';
+import { type Rounds, startRounds } from '../../flow/rounds.ts';
+import { TOPICS } from '../../store/alert/outbox.ts';
+import { setSubscriptions } from '../../store/alert/subscriptions.ts';
+import { standForLead } from '../../store/locks/leadership.ts';
+import { describePassing } from '../../store/postgres/transient-error.ts';
+import type { App } from '../app.ts';
+import { evaluateAlerts } from './evaluate.ts';
+import { evaluatorKeys } from './evaluator.ts';
+import { sendMessages } from './send-messages.ts';
+
+export interface AlertTiming {
+  readonly evaluateEveryMs: number;
+  readonly sendEveryMs: number;
+  /** How often a process says that it wants events of postings. */
+  readonly subscribeEveryMs: number;
+}
+
+const TIMING: AlertTiming = { evaluateEveryMs: 10_000, sendEveryMs: 2_000, subscribeEveryMs: 60_000 };
+
+/** Starts for all destinations of the configuration. */
+export async function startAlerts(app: App, timing: AlertTiming = TIMING): Promise<Rounds> {
+  const runningSince = new Date();
+  const { config, db, log } = app;
+  const evaluatorOf = await evaluatorKeys(app);
+  async function renewSubscriptions(): Promise<void> {
+    const changes = await setSubscriptions(
+      db,
+      [...namedFeeds(config)],
+      [...config.alerts.values()].map(({ name, events, feeds }) => {
+        return { destination: name, evaluator: evaluatorOf(name), events, feeds: feeds && [...feeds] };
+      }),
+    );
+    for (const { destination, isFull } of changes) {
+      if (isFull) log.error({ destination }, 'too many events of postings are undelivered, no more are written');
+      else log.warn({ destination }, 'events of postings are written again; some were not');
+    }
+  }
+  // Events count from the start on.
+  await renewSubscriptions();
+  const all = [
+    repeat(app, renewSubscriptions, {
+      everyMs: timing.subscribeEveryMs,
+      trouble: 'events of postings not asked for, will retry',
+    }),
+    // Apart, so that a slow destination delays no other one.
+    ...[...config.alerts.values()].map((destination) =>
+      watch(app, destination, evaluatorOf(destination.name), runningSince, timing),
+    ),
+  ];
+  return {
+    async stop() {
+      await Promise.all(all.map((rounds) => rounds.stop()));
+    },
+  };
+}
+
+/** Evaluates and sends each topic on its own: neither a slow destination nor a million messages delay the other parts. */
+function watch(
+  app: App,
+  destination: AlertDestination,
+  evaluator: string,
+  runningSince: Date,
+  timing: AlertTiming,
+): Rounds {
+  const lead = standForLead(app.db, evaluator);
+  const fields = { destination: destination.name };
+  async function evaluateIfLeading(): Promise<void> {
+    if (await lead.holds()) await evaluateAlerts(app, destination, evaluator, runningSince);
+  }
+  const all = [
+    repeat(app, evaluateIfLeading, {
+      everyMs: timing.evaluateEveryMs,
+      trouble: 'alerts not checked, will retry',
+      fields,
+    }),
+    ...TOPICS.map((topic) =>
+      repeat(app, (signal) => sendMessages(app, destination, topic, signal), {
+        everyMs: timing.sendEveryMs,
+        trouble: 'alerts not sent, will retry',
+        fields,
+      }),
+    ),
+  ];
+  return {
+    async stop() {
+      await Promise.all(all.map((rounds) => rounds.stop()));
+      await lead.resign();
+    },
+  };
+}
+
+/** Does the work in rounds, whatever fails. */
+function repeat(
+  { log }: App,
+  work: (signal: AbortSignal) => Promise<unknown>,
+  { everyMs, trouble, fields = {} }: { readonly everyMs: number; readonly trouble: string; readonly fields?: object },
+): Rounds {
+  return startRounds(
+    async (signal) => {
+      try {
+        await work(signal);
+      } catch (error) {
+        const reason = describePassing(error);
+        log.warn({ ...fields, ...(reason === undefined ? { err: error } : { reason }) }, trouble);
+      }
+    },
+    { everyMs },
+  );
+}

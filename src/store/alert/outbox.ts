@@ -1,0 +1,141 @@
+// Stores the messages for alert destinations until they are delivered: each is sent by one process at a time, again after a
+// failure or a crash, until it counts as undeliverable.
+import type { Database, Queryable } from '../postgres/database.ts';
+
+/** What messages are about. Those about postings may be very many, so each topic is sent apart from the other. */
+export const TOPICS = ['alert', 'posting'] as const;
+export type Topic = (typeof TOPICS)[number];
+
+/** A message that this process may send now. */
+export interface ClaimedMessage {
+  readonly id: string;
+  readonly payload: unknown;
+  /** Which attempt this is, from 1. */
+  readonly attempt: number;
+  /** Identifies the attempt. */
+  readonly claim: string;
+}
+
+/** Longer than any attempt takes (`src/telemetry/alerts`): after it, the process that claimed a message counts as dead. */
+const LEASE_SECONDS = 60;
+
+/** Claims the message of a destination on a topic that has been due longest; `undefined` if none is due. */
+export const claimMessage = (db: Queryable, destination: string, topic: Topic): Promise<ClaimedMessage | undefined> =>
+  claimWhere(db, destination, topic, 'not_before <= now()');
+
+/** The same, of messages that a person asked to send again. */
+export const claimRequeued = (db: Queryable, destination: string, topic: Topic): Promise<ClaimedMessage | undefined> =>
+  claimWhere(db, destination, topic, `not_before = '-infinity'`);
+
+async function claimWhere(
+  db: Queryable,
+  destination: string,
+  topic: Topic,
+  due: string,
+): Promise<ClaimedMessage | undefined> {
+  const until = `clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})`;
+  const [row] = await db.query<ClaimedMessage & Record<string, unknown>>(
+    `with lease as materialized (select ${until} as until)
+     update alert_message set attempts = attempts + 1, not_before = lease.until, claimed_until = lease.until from lease
+     where seq = (select seq from alert_message where destination = $1 and topic = $2 and state = 'pending' and ${due}
+       order by not_before, seq limit 1 for update skip locked)
+     returning id, payload, attempts as attempt, claimed_until::text as claim`,
+    [destination, topic],
+  );
+  return row;
+}
+
+/** Ends an attempt that succeeded. */
+export async function noteDelivered(db: Queryable, id: string): Promise<void> {
+  await db.query(
+    `update alert_message set state = 'delivered', delivered_at = now(), last_error = null, claimed_until = null
+     where id = $1`,
+    [id],
+  );
+}
+
+/**
+ * Ends an attempt that failed, unless another process has taken the message over or delivered it meanwhile.
+ * @param retryAfterMs `undefined`: it is not sent again.
+ */
+export async function noteFailed(
+  db: Queryable,
+  { id, claim }: Pick<ClaimedMessage, 'id' | 'claim'>,
+  reason: string,
+  retryAfterMs: number | undefined,
+): Promise<void> {
+  await db.query(
+    `update alert_message set last_error = $2, state = case when $3::float8 is null then 'dead' else 'pending' end,
+       not_before = now() + make_interval(secs => coalesce($3::float8, 0)), claimed_until = null
+     where id = $1 and state = 'pending' and claimed_until = $4::timestamptz`,
+    [id, reason, retryAfterMs === undefined ? null : retryAfterMs / 1000, claim],
+  );
+}
+
+/** A message that was not delivered. */
+export interface UndeliveredMessage {
+  readonly id: string;
+  readonly destination: string;
+  readonly state: 'pending' | 'dead';
+  readonly payload: unknown;
+  readonly createdAt: Date;
+  readonly attempts: number;
+  readonly nextAt: Date | null;
+  readonly lastError: string | null;
+}
+
+/** Alerts before events of postings, pending before dead ones, each destination's in the order of sending. */
+export async function listUndelivered(db: Queryable, limit: number): Promise<UndeliveredMessage[]> {
+  return db.query<UndeliveredMessage & Record<string, unknown>>(
+    `select id, destination, state, payload, created_at as "createdAt", attempts,
+       case when state = 'pending' then greatest(not_before, created_at) end as "nextAt", last_error as "lastError"
+     from (
+       (select * from alert_message where state = 'pending' order by topic, destination, not_before, seq limit $1)
+       union all
+       (select * from alert_message where state = 'dead' order by topic, destination, seq limit $1)) undelivered
+     order by topic, state desc, destination, case when state = 'pending' then not_before end, seq limit $1`,
+    [limit],
+  );
+}
+
+/** What became of asking to send messages again. */
+export type Requeued =
+  /** The destination of each message, by its ID. */
+  | { readonly kind: 'requeued'; readonly destinations: ReadonlyMap<string, string> }
+  /** Nothing was done. `unknown`: no undelivered message has these IDs; `sending`: a process sends these now. */
+  | { readonly kind: 'refused'; readonly unknown: readonly string[]; readonly sending: readonly string[] };
+
+const IS_SENDING = 'coalesce(claimed_until > now(), false)';
+
+/** Makes undelivered messages due now: those with these IDs, all or none, or all dead ones. */
+export function requeueMessages(db: Database, ids: readonly string[] | undefined): Promise<Requeued> {
+  return db.transaction(async (tx) => {
+    if (ids !== undefined) {
+      const rows = await tx.query<{ id: string; sending: boolean }>(
+        `select id, ${IS_SENDING} as sending from alert_message where id = any($1) and state <> 'delivered'
+         order by seq for update`,
+        [ids],
+      );
+      const known = new Set(rows.map(({ id }) => id));
+      const unknown = ids.filter((id) => !known.has(id));
+      const sending = rows.filter((row) => row.sending).map(({ id }) => id);
+      if (unknown.length + sending.length > 0) return { kind: 'refused', unknown, sending };
+    }
+    const rows = await tx.query<{ id: string; destination: string }>(
+      `update alert_message set state = 'pending', attempts = 0, not_before = '-infinity', claimed_until = null
+       where case when $1::text[] is null then state = 'dead' else state <> 'delivered' and id = any($1) end
+       returning id, destination`,
+      [ids ?? null],
+    );
+    return { kind: 'requeued', destinations: new Map(rows.map(({ id, destination }) => [id, destination])) };
+  });
+}
+
+/** How the messages with these IDs stand. */
+export async function countDelivered(db: Queryable, ids: readonly string[]): Promise<number> {
+  const [row] = await db.query<{ n: number }>(
+    `select count(*) as n from alert_message where id = any($1) and state = 'delivered'`,
+    [ids],
+  );
+  return row?.n ?? 0;
+}

@@ -1,0 +1,68 @@
+// Which alerts are open, case by case.
+import { expect, it } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { textOf } from '../../src/plan/message.ts';
+import { feedName, siteName } from '../../src/posting/identifiers.ts';
+import { type AlertFacts, alertConditions, recoveryOf } from '../../src/review/alert-conditions.ts';
+import type { HealthCondition } from '../../src/review/assess-health.ts';
+import type { ChangeGauge } from '../../src/store/report/gauges.ts';
+import { ALERT_KINDS } from '../../src/telemetry/alerts/alert-message.ts';
+
+const [acme, board] = [feedName('acme'), siteName('board')];
+const config = { sites: new Map([[board, { doubts: { escalateAfterMs: 3_600_000 } }]]) } as unknown as Config;
+const change = (state: ChangeGauge['state'], n: number, age = 10): ChangeGauge => ({
+  feed: acme,
+  site: board,
+  state,
+  n,
+  age,
+});
+const pull = (size: number | null, seen = size): AlertFacts['pulls'][number] => ({
+  feed: acme,
+  site: board,
+  startedAt: 0,
+  status: 'mirrored',
+  completeAt: 0,
+  size,
+  seen,
+  durationMs: 1,
+  outcomes: null,
+});
+const ofFeed = (kind: HealthCondition['kind']): HealthCondition => ({ kind, feed: acme, message: 'it fails' });
+const ofSite = (kind: HealthCondition['kind']): HealthCondition => ({ kind, site: board, message: 'it fails' });
+
+const CASES: readonly (readonly [string, Partial<AlertFacts>, readonly string[]])[] = [
+  ['nothing fails or waits', { changes: [change('ready', 100, 1e6), change('sending', 1)] }, []],
+  ['a paused site', { failing: [ofSite('paused')] }, ['paused site board']],
+  ['a moved site counts as paused', { failing: [ofSite('moved'), ofSite('paused')] }, ['paused site board']],
+  ['an unreachable site', { failing: [ofSite('out_of_reach')] }, ['unreachable site board']],
+  ['failing pulls', { failing: [ofFeed('pulls_failing')] }, ['feed_failed feed acme']],
+  ['a wrong configuration', { failing: [ofFeed('configuration')] }, ['feed_failed feed acme']],
+  ['no complete pull in time', { failing: [ofFeed('stale')] }, ['overdue feed acme']],
+  ['what passes or repeats', { failing: [ofFeed('late'), ofFeed('not_sent'), ofFeed('left')] }, []],
+  ['held changes', { changes: [change('held', 3)] }, ['held feed acme']],
+  ['changes held for too long', { changes: [change('held', 3, 3_601)] }, ['held feed acme', 'escalation feed acme']],
+  ['a new doubt may resolve', { changes: [change('in_doubt', 1, 3_599)] }, []],
+  ['an old doubt', { changes: [change('in_doubt', 1, 3_601)] }, ['in_doubt feed acme']],
+  ['a tenth rejected', { changes: [change('rejected', 10)], pulls: [pull(100)] }, []],
+  ['more than a tenth', { changes: [change('rejected', 11)], pulls: [pull(100)] }, ['rejected_share feed acme']],
+  [
+    'few of a feed of which the newest pull saw little',
+    { changes: [change('rejected', 10)], pulls: [pull(100, 12)] },
+    [],
+  ],
+  ['few postings, all rejected', { changes: [change('rejected', 5)], pulls: [pull(5)] }, []],
+  ['rejected ones of a feed that was emptied', { changes: [change('rejected', 11)], pulls: [pull(0)] }, []],
+  ['rejected ones of a feed without a pull', { changes: [change('rejected', 11)] }, []],
+];
+
+it.each(CASES)('%s', (_name, facts, expected) => {
+  const open = alertConditions({ failing: [], changes: [], pulls: [], ...facts }, config, 10);
+  expect(open.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual(expected);
+  for (const { message } of open) expect(textOf(message)).not.toBe('');
+});
+
+it('every alert can end', () => {
+  const ends = ALERT_KINDS.map((kind) => recoveryOf(kind, 'feed acme'));
+  expect(new Set(ends).size).toBe(ALERT_KINDS.length);
+});
