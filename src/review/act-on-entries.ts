@@ -1,12 +1,13 @@
 // Retries, approves, discards or reopens many entries at once, and reports the result for each.
+import type { BulkAction } from '../plan/action.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import type { FeedName, PostingKey } from '../posting/identifiers.ts';
+import { lockChange } from '../store/backlog/open-change.ts';
 import {
   type ActedEntry,
   approveChanges,
   type ChosenCount,
   countDiscardable,
-  countHeld,
   countPassedOver,
   discardEntries,
   type EntryState,
@@ -20,7 +21,9 @@ import {
 import { keepPullsOut } from '../store/change/edit.ts';
 import { lockOutcomesShared } from '../store/locks/advisory-locks.ts';
 import type { Database, Queryable } from '../store/postgres/database.ts';
-import { type BulkAction, whyNot } from './why-not.ts';
+import { lockRecord } from '../store/review/review-entry.ts';
+import { isStale, STALE } from './entry-version.ts';
+import { whyNot } from './why-not.ts';
 
 /** The result for one entry given by its number. */
 export interface EntryReport {
@@ -42,40 +45,58 @@ export interface FeedReport {
   readonly kinds?: Readonly<Record<string, number>>;
 }
 
+/** The result of an action, before anything is sent. */
+export interface ActResult {
+  readonly entries: readonly EntryReport[];
+  readonly feeds: readonly FeedReport[];
+  /** Every entry that was changed. */
+  readonly acted: readonly ActedEntry[];
+}
+
 export type ActionReport =
-  | {
-      readonly kind: 'acted';
-      readonly entries: readonly EntryReport[];
-      readonly feeds: readonly FeedReport[];
-      /** Every entry that was changed. */
-      readonly acted: readonly ActedEntry[];
-    }
+  | ({ readonly kind: 'acted' } & ActResult)
   /** Nothing was changed. */
-  | { readonly kind: 'refused'; readonly message: Message };
+  | { readonly kind: 'refused'; readonly message: Message; readonly stale?: true };
 
 export interface ActionOptions {
   /** Who acts, for the audit log. */
   readonly actor: string;
+  /** Why, for the audit log. */
+  readonly reason?: string | undefined;
   /**
    * Approve only if exactly this many deletes are held in the named feeds, so a person approves exactly what they saw.
    */
   readonly expectHeld?: number;
   /** Discard only if exactly these entries would be discarded: the ones that the person confirmed. */
   readonly expectChosen?: readonly ChosenCount[];
+  /** Act only on this version of the only entry. */
+  readonly version?: string | undefined;
 }
 
-const ACTIONS = {
+export const ACTIONS = {
   retry: retryChanges,
   approve: approveChanges,
   discard: discardEntries,
   reopen: reopenEntries,
 } as const;
-const DONE = {
+/** What an action did, after the number of entries. */
+export const DONE = {
   retry: 'ready to be sent again',
   approve: 'approved, ready to be deleted',
   discard: 'discarded',
   reopen: 'reopened, waiting for review again',
 } as const satisfies Record<BulkAction, string>;
+
+const noteOf = ({ reason }: ActionOptions) => (reason === undefined ? {} : { reason });
+
+/** Rolls the transaction back. */
+class RefusedError extends Error {
+  readonly refusal: Message;
+  constructor(refusal: Message) {
+    super('refused');
+    this.refusal = refusal;
+  }
+}
 
 /** Acts on all entries in one transaction. */
 export async function actOnEntries(
@@ -84,44 +105,72 @@ export async function actOnEntries(
   selection: Selection,
   options: ActionOptions,
 ): Promise<ActionReport> {
-  return db.transaction(async (tx): Promise<ActionReport> => {
-    const refusal =
-      (await heldOtherwise(tx, selection.feeds, options)) ??
-      (await chosenOtherwise(tx, selection, options)) ??
-      (action === 'reopen' ? await beingPulled(tx, selection) : undefined);
-    if (refusal !== undefined) return { kind: 'refused', message: refusal };
-    const before = await entriesById(tx, selection.ids);
-    const acted = await ACTIONS[action](tx, selection, options.actor);
-    const done = new Set(acted.map((entry) => entry.id));
-    const after = await entriesById(tx, selection.ids);
-    const entries = selection.ids.map((id): EntryReport => {
-      const { feed, key } = (after.get(id) ?? before.get(id)) as EntryState;
-      if (done.has(id)) return { entry: id, feed, key, result: 'done', message: DONE[action] };
-      const message = whyNot(action, after.get(id));
-      return { entry: id, feed, key, result: 'not_applicable', message };
-    });
-    return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, selection.feeds, acted), acted };
-  });
+  try {
+    return await db.transaction((tx) => actWithin(tx, action, selection, options));
+  } catch (error) {
+    if (error instanceof RefusedError) return { kind: 'refused', message: error.refusal };
+    throw error;
+  }
 }
 
-/**
- * Explains that the held deletes differ from those the person saw. No pull can hold more until the transaction ends.
- */
-async function heldOtherwise(
+async function actWithin(
   tx: Queryable,
+  action: BulkAction,
+  selection: Selection,
+  options: ActionOptions,
+): Promise<ActionReport> {
+  // Before any other lock: a pull takes those after its own.
+  const pulled = action === 'reopen' ? await beingPulled(tx, selection) : undefined;
+  if (pulled !== undefined) return { kind: 'refused', message: pulled };
+  if (options.version !== undefined && (await isOtherVersion(tx, selection, options.version))) {
+    return { kind: 'refused', message: STALE, stale: true };
+  }
+  const otherwise = await chosenOtherwise(tx, selection, options);
+  if (otherwise !== undefined) return { kind: 'refused', message: otherwise };
+  const before = await entriesById(tx, selection.ids);
+  const acted = await ACTIONS[action](tx, selection, options.actor, noteOf(options));
+  refuseOtherCount(selection.feeds, acted, options);
+  refuseOtherChosen(acted, options);
+  const done = new Set(acted.map((entry) => entry.id));
+  const after = await entriesById(tx, selection.ids);
+  const entries = selection.ids.flatMap((id): readonly EntryReport[] => {
+    const state = after.get(id) ?? before.get(id);
+    // Resolved since it was selected.
+    if (state === undefined) return [];
+    const { feed, key } = state;
+    if (done.has(id)) return [{ entry: id, feed, key, result: 'done', message: DONE[action] }];
+    return [{ entry: id, feed, key, result: 'not_applicable', message: whyNot(action, after.get(id)) }];
+  });
+  return { kind: 'acted', entries, feeds: await reportFeeds(tx, action, selection.feeds, acted), acted };
+}
+
+/** Counts what was approved in the named feeds, as an outcome may hold another delete after any earlier count. */
+function refuseOtherCount(
   feeds: readonly FeedName[],
+  acted: readonly ActedEntry[],
   { expectHeld }: ActionOptions,
-): Promise<Message | undefined> {
-  if (expectHeld === undefined) return undefined;
-  await lockOutcomesShared(tx, feeds);
-  const held = await countHeld(tx, feeds);
-  if (held === expectHeld) return undefined;
+): void {
+  const held = acted.filter((entry) => feeds.includes(entry.feed)).length;
+  if (expectHeld === undefined || held === expectHeld) return;
   const [feed] = feeds;
   const deletes = held === 1 ? '1 delete is' : `${held} deletes are`;
-  return messageOf(`${deletes} held now, not ${expectHeld}`, [
-    { words: 'check again', action: { kind: 'list_entries', ...(feed === undefined ? {} : { feed }) } },
-    { words: 'Nothing was approved.' },
-  ]);
+  throw new RefusedError(
+    messageOf(`${deletes} held now, not ${expectHeld}`, [
+      { words: 'check again', action: { kind: 'list_entries', ...(feed === undefined ? {} : { feed }) } },
+      { words: 'Nothing was approved.' },
+    ]),
+  );
+}
+
+/** Nobody changes the entry between this and the action. */
+async function isOtherVersion(tx: Queryable, selection: Selection, version: string): Promise<boolean> {
+  await lockOutcomesShared(tx, await feedsOf(tx, selection));
+  for (const id of selection.ids) {
+    await lockChange(tx, id);
+    await lockRecord(tx, id);
+    if (await isStale(tx, id, version)) return true;
+  }
+  return false;
 }
 
 /** Explains that the waiting entries differ from those the person confirmed. */
@@ -134,8 +183,16 @@ async function chosenOtherwise(
   await lockOutcomesShared(tx, await feedsOf(tx, selection));
   const now = await countDiscardable(tx, selection);
   if (JSON.stringify(now) === JSON.stringify(expectChosen)) return undefined;
-  return 'the entries have changed since you were asked; list them again. Nothing was discarded.';
+  return CHOSEN_OTHERWISE;
 }
+
+/** An outcome may add an entry after the comparison. */
+function refuseOtherChosen(acted: readonly ActedEntry[], { expectChosen }: ActionOptions): void {
+  const expected = expectChosen?.reduce((sum, { n }) => sum + n, 0);
+  if (expected !== undefined && expected !== acted.length) throw new RefusedError(CHOSEN_OTHERWISE);
+}
+
+const CHOSEN_OTHERWISE = 'the entries have changed since they were counted; list them again. Nothing was discarded.';
 
 /** A running pull treats the records as discarded: it must not commit after they are reopened. */
 async function beingPulled(tx: Queryable, selection: Selection): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 // Lists the actions available for an entry, depending on its state.
-import type { EntryAction } from '../plan/action.ts';
+import type { BulkAction, EntryAction } from '../plan/action.ts';
 import type { EntryState } from '../store/change/act-in-review.ts';
 
 /** The parts of an entry that determine the possible actions. */
@@ -11,7 +11,7 @@ export interface ActionableEntry {
 }
 
 export function possibleActions({ id: entry, state, desired, invalid }: ActionableEntry): EntryAction[] {
-  const action = (kind: 'approve' | 'discard' | 'retry' | 'reopen', effect: string): EntryAction => ({
+  const action = (kind: BulkAction, effect: string): EntryAction => ({
     kind,
     entry,
     parameters: {},

@@ -1,17 +1,20 @@
 // Resolves a create in doubt as a person decides, after checking on the site that the decision is possible.
 import { contentOf, likeness, type MatchOptions } from '../plan/match-doubt.ts';
+import { textOf } from '../plan/message.ts';
 import { observe } from '../plan/observe-values.ts';
 import { fieldOf } from '../plan/same-value.ts';
 import { reuseOf } from '../plan/whose-job.ts';
 import type { FeedName, PostingKey, SiteJobId } from '../posting/identifiers.ts';
 import type { Fields } from '../posting/posting.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
+import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import { findEntries } from '../store/change/act-in-review.ts';
 import { type Doubt, ownerOfReference } from '../store/change/doubt.ts';
 import { type DoubtVerdict, doubtOf, resolveDoubt } from '../store/change/resolve-doubt.ts';
 import type { Database } from '../store/postgres/database.ts';
 import { learntRewrites, noteRewrites } from '../store/site/value-rewrites.ts';
 import { STATE_WORDS } from './entry-outcome.ts';
+import { isStale, STALE } from './entry-version.ts';
 
 export type ResolveReport =
   | {
@@ -25,6 +28,8 @@ export type ResolveReport =
   | {
       readonly kind: 'refused';
       readonly message: string;
+      /** The entry is no longer the version that the person saw. */
+      readonly stale?: true;
       /** A person may insist: `anyway`. */
       readonly mayInsist?: true;
     };
@@ -45,6 +50,8 @@ export interface ResolveOptions {
   readonly actor: string;
   /** The entry's site, for checking the job; `undefined`: it is no longer configured. */
   readonly site: { readonly client: Pick<SiteClient, 'show'>; readonly referenceField: string | undefined } | undefined;
+  /** Resolve only this version of the entry. */
+  readonly version?: string;
 }
 
 /** How far the clocks of site and database may differ. */
@@ -58,6 +65,8 @@ export async function resolveEntry(
   options: ResolveOptions,
 ): Promise<ResolveReport> {
   const doubt = await doubtOf(db, entry);
+  // Compared after reading: a version that is still the present one is that of this doubt.
+  if (await isStale(db, entry, options.version)) return { ...refused(textOf(STALE)), stale: true };
   if (doubt === undefined) return refuseOther(db, entry);
   const { feed, key } = doubt.attempt;
   const matching = {
@@ -74,7 +83,8 @@ export async function resolveEntry(
     const doubtful = whyNotExactly(doubt, siteAnswer, options.site?.referenceField);
     if (doubtful !== undefined) return refused(doubtful);
   }
-  const resolved = await resolveDoubt(db, entry, within(doubt, verdict, siteAnswer, matching), options.actor);
+  const decided = within(doubt, verdict, siteAnswer, matching);
+  const resolved = await resolveDoubt(db, entry, doubt.attempt.token, decided, options.actor);
   switch (resolved.kind) {
     case 'recorded':
       await learnFrom(db, doubt, siteAnswer);
@@ -118,8 +128,10 @@ async function readSiteJob(
     };
   }
   let shown: SiteJob | undefined;
+  let instead: SiteJobId | undefined;
   try {
     shown = await site.client.show(id);
+    instead = shown && (await idInstead(id, shown, (other) => site.client.show(other)));
   } catch (error) {
     return {
       kind: 'unchecked',
@@ -127,7 +139,8 @@ async function readSiteJob(
     };
   }
   if (shown === undefined) return { kind: 'absent', message: `site ${doubt.attempt.site} has no job ${id}` };
-  const fields = doubt.attempt.result.fields;
+  if (instead !== undefined) return { kind: 'absent', message: describeIdInstead(id, instead) };
+  const fields = doubt.attempt.accepted.fields;
   const owner = await ownerOfShown(db, doubt, shown, site.referenceField);
   if (owner !== undefined) return { kind: 'owned', message: `job ${id} shows the reference of ${owner}` };
   const notBefore = new Date(doubt.startedAt.getTime() - CLOCK_SKEW_MS);
@@ -147,14 +160,14 @@ async function ownerOfShown(
 ): Promise<string | undefined> {
   const reference = referenceField === undefined ? undefined : fieldOf(toCompare(shown).fields, referenceField)?.trim();
   if (referenceField === undefined || !reference) return undefined;
-  if (fieldOf(doubt.attempt.result.fields, referenceField)?.trim() === reference) return undefined;
+  if (fieldOf(doubt.attempt.accepted.fields, referenceField)?.trim() === reference) return undefined;
   return ownerOfReference(db, doubt.attempt, referenceField, reference);
 }
 
 function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, matching: Matching): DoubtVerdict {
   if (verdict.kind === 'missing') return verdict;
   const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
-  const sent = doubt.attempt.result.fields;
+  const sent = doubt.attempt.accepted.fields;
   const content = contentOf(sent, shown && toCompare(shown).fields, shown?.fields);
   const isOthers = (older: Fields | undefined): boolean => {
     if (shown === undefined) return false;
@@ -175,7 +188,7 @@ function within(doubt: Doubt, verdict: PersonsVerdict, siteAnswer: SiteAnswer, m
 function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: string | undefined): string | undefined {
   if (siteAnswer.kind !== 'fits') return 'message' in siteAnswer ? siteAnswer.message : undefined;
   const [own, says] = [
-    doubt.attempt.result.fields,
+    doubt.attempt.accepted.fields,
     siteAnswer.shown === undefined ? {} : toCompare(siteAnswer.shown).fields,
   ].map((fields) => (referenceField === undefined ? undefined : fieldOf(fields, referenceField)?.trim()));
   return own && own === says ? undefined : "the site no longer shows exactly the posting's reference";
@@ -185,7 +198,7 @@ function whyNotExactly(doubt: Doubt, siteAnswer: SiteAnswer, referenceField: str
 async function learnFrom(db: Database, doubt: Doubt, siteAnswer: SiteAnswer): Promise<void> {
   const shown = 'shown' in siteAnswer ? siteAnswer.shown : undefined;
   if (shown === undefined) return;
-  const observed = observe(doubt.attempt.result.fields, toCompare(shown).fields, shown.fields);
+  const observed = observe(doubt.attempt.accepted.fields, toCompare(shown).fields, shown.fields);
   await noteRewrites(
     db,
     doubt.attempt.site,

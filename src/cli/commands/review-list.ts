@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { plural } from '../../plan/plural.ts';
 import { escalates } from '../../review/escalation.ts';
+import { groupAll } from '../../review/list-groups.ts';
 import { listedEntryJson } from '../../review/read-model/entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { countFound } from '../../store/review/found-entries.ts';
@@ -19,6 +20,7 @@ import { oneLine, printJson, printLine, printLines } from '../../telemetry/print
 import { formatSpan, formatTime } from '../../telemetry/times.ts';
 import { commandWriter, type WriteCommand } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
+import { type Narrowing, narrowed, narrowing } from '../narrow-entries.ts';
 import { positiveNumber } from '../option-values.ts';
 import { formatTable } from '../output/table.ts';
 import { withApp } from '../with-app.ts';
@@ -32,10 +34,12 @@ interface ListOptions {
   readonly discarded?: boolean;
 }
 
+type Options = ListOptions & Narrowing;
+
 const SHOWN_ENTRIES = 100;
 
 export function reviewListCommand(): Command {
-  return new Command('list')
+  return narrowing(new Command('list'))
     .description('list what was rejected, failed, is held or in doubt, or could not be read')
     .argument('[feed]', 'only of this feed')
     .addOption(new Option('--kind <kind>', 'only of this kind').choices(ENTRY_KINDS))
@@ -43,11 +47,18 @@ export function reviewListCommand(): Command {
     .option('--limit <n>', `entries at most (default: ${SHOWN_ENTRIES}; with --json all)`, positiveNumber)
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object per entry')
-    .action((name: string | undefined, options: ListOptions) =>
+    .action((name: string | undefined, options: Options) =>
       withApp(options, async (app) => {
         const feed = name === undefined ? undefined : await knownFeed(app.db, app.config, name);
         const kinds = options.kind === undefined ? ENTRY_KINDS : [options.kind];
-        const filter = { feed, kinds, discarded: options.discarded === true };
+        const within = narrowed(app.config, options);
+        if (within !== undefined) await groupAll(app.db);
+        const filter = {
+          feed,
+          kinds,
+          discarded: options.discarded === true,
+          ...(within === undefined ? {} : { within }),
+        };
         if (options.json === true) return printEntries(app, filter, options);
         return printTables(app, filter, options);
       }),
@@ -67,14 +78,23 @@ async function printEntries({ db, config }: App, filter: EntryFilter, options: L
 async function printTables({ db, config }: App, filter: EntryFilter, options: ListOptions): Promise<void> {
   const write = commandWriter(options.config);
   const discarded = filter.discarded === true;
-  const together = options.kind === undefined && !discarded;
-  const groups = !discarded && filter.kinds.includes('held') ? await heldGroups(db, filter.feed) : [];
+  const together = options.kind === undefined && !discarded && filter.within === undefined;
+  const groups =
+    together || (options.kind === 'held' && filter.within === undefined && !discarded)
+      ? await heldGroups(db, filter.feed)
+      : [];
   const listed = { ...filter, kinds: together ? filter.kinds.filter((kind) => kind !== 'held') : filter.kinds };
   const entries: ReviewEntry[] = [];
   for await (const entry of reviewEntries(db, listed, options.limit ?? SHOWN_ENTRIES)) entries.push(entry);
   const total = [...(await countEntries(db, listed)).values()].reduce((sum, count) => sum + count, 0);
   if (entries.length === 0 && groups.length === 0) {
-    return printLine(discarded ? 'Nothing is discarded.' : 'Nothing needs a person.');
+    return printLine(
+      filter.within !== undefined
+        ? 'No entry matches.'
+        : discarded
+          ? 'Nothing is discarded.'
+          : 'Nothing needs a person.',
+    );
   }
   if (entries.length > 0) {
     await printLines(
@@ -90,7 +110,10 @@ async function printTables({ db, config }: App, filter: EntryFilter, options: Li
         `To put an entry, or all entries of a feed, back into review: ${write(['review', 'reopen', 'ID'])}`,
       );
   }
-  const found = !discarded && listed.kinds.includes('in_doubt') ? await countFound(db, filter.feed) : [];
+  const found =
+    !discarded && filter.within === undefined && listed.kinds.includes('in_doubt')
+      ? await countFound(db, filter.feed)
+      : [];
   for (const { feed, n } of found) {
     await printLine(
       `${plural(n, 'job')} found on the site for feed ${feed}; to adopt those that are certain: ` +

@@ -5,7 +5,6 @@ import type { SiteJobId } from '../../posting/identifiers.ts';
 import { type PersonsVerdict, resolveEntry } from '../../review/resolve-entry.ts';
 import type { App } from '../../runtime/app.ts';
 import { UserError } from '../../runtime/exit-status.ts';
-import { createSiteClient } from '../../site/http/client.ts';
 import { readJobId, readJobUrl } from '../../site/http/job-address.ts';
 import { findChange } from '../../store/backlog/open-change.ts';
 import { printNotice } from '../../telemetry/print.ts';
@@ -13,8 +12,9 @@ import { actorName } from '../actor.ts';
 import { adoptFound } from '../adopt-found.ts';
 import { commandWriter } from '../command-line.ts';
 import { knownFeed } from '../feed-name.ts';
+import { openSiteClient } from '../open-site-client.ts';
 import { refuseMove } from '../refuse-move.ts';
-import { reportAct } from '../report-actions.ts';
+import { sendAndTell } from '../send-and-tell.ts';
 import { withApp } from '../with-app.ts';
 
 interface ResolveOptions {
@@ -84,7 +84,7 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
   const configured = change === undefined ? undefined : app.config.sites.get(change.site);
   // A check at a different address proves nothing.
   if (configured !== undefined) await refuseMove(app, configured, options.config);
-  const site = configured && openSite(configured);
+  const site = configured && (await openSite(configured));
   try {
     const report = await resolveEntry(app.db, id, verdict, { actor: actorName(options.as), site });
     if (report.kind === 'refused') {
@@ -96,7 +96,7 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
     const message = verdict.kind === 'missing' ? 'to be sent again' : `job ${verdict.siteJobId} adopted`;
     const entries = [{ entry: id, feed, key, result: 'done', message }] as const;
     const act = { action: 'settle', entries, feeds: [], acted: [{ id, feed }] };
-    process.exitCode = await reportAct(app, act, {
+    process.exitCode = await sendAndTell(app, act, {
       json: options.json === true,
       send: options.send,
       write: commandWriter(options.config),
@@ -106,8 +106,8 @@ async function resolve(app: App, id: number, verdict: PersonsVerdict, options: R
   }
 }
 
-const openSite = ({ options }: SiteConfig) => ({
-  client: createSiteClient(options),
+const openSite = async ({ options }: SiteConfig) => ({
+  client: await openSiteClient(options),
   referenceField: options.referenceField,
 });
 

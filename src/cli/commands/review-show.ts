@@ -1,24 +1,34 @@
-// `jobmirror review show`: all about one entry, and the exact commands that can be run for it.
+// `jobmirror review show`: all about one entry or one group, and the exact commands that can be run for it.
 import { Command } from 'commander';
+import { markOf, previewBulk } from '../../review/bulk/start-bulk.ts';
 import { escalates } from '../../review/escalation.ts';
+import { listGroups } from '../../review/list-groups.ts';
 import { actionsOfEntry, entryJson } from '../../review/read-model/entry.ts';
+import { groupJson } from '../../review/read-model/group.ts';
 import { UserError } from '../../runtime/exit-status.ts';
+import type { Database } from '../../store/postgres/database.ts';
 import { readEntry } from '../../store/review/review-entry.ts';
 import { printJson, printLines } from '../../telemetry/print.ts';
 import { commandWriter } from '../command-line.ts';
-import { entryNumber } from '../option-values.ts';
+import { entryNumber, groupId } from '../option-values.ts';
 import { describeEntry } from '../output/describe-entry.ts';
+import { describeGroup } from '../output/describe-group.ts';
 import { withApp } from '../with-app.ts';
 import { actionLine, actionWriter, writeAction } from '../write-action.ts';
 
 export function reviewShowCommand(): Command {
   return new Command('show')
-    .description('show all about one entry, and what can be done about it')
-    .argument('<id>', 'number of the entry', entryNumber)
+    .description('show all about one entry or one group, and what can be done about it')
+    .argument('[id]', 'number of the entry', entryNumber)
+    .option('--group <group>', 'the group, see: review groups', groupId)
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
-    .action((id: number, options: { config?: string; json?: boolean }) =>
+    .action((id: number | undefined, options: { config?: string; json?: boolean; group?: string }) =>
       withApp(options, async ({ db, config }) => {
+        if ((id === undefined) === (options.group === undefined)) {
+          throw new UserError('name one entry by its number, or one group: --group GROUP');
+        }
+        if (id === undefined) return showGroup(db, options.group ?? '', options);
         const entry = await readEntry(db, id);
         if (entry === undefined) throw new UserError(`there is no open review entry ${id}`);
         const escalated = entry.kind === 'change' && escalates({ ...entry.change, kind: entry.change.state }, config);
@@ -33,4 +43,23 @@ export function reviewShowCommand(): Command {
         return printLines([...describeEntry(entry, escalated, write), ...possible]);
       }),
     );
+}
+
+/** How many values of a group are shown. */
+const VALUES = { people: 20, scripts: 10_000 };
+
+async function showGroup(db: Database, id: string, options: { config?: string; json?: boolean }): Promise<void> {
+  const limits = { groups: 1, values: options.json === true ? VALUES.scripts : VALUES.people };
+  const [waiting] = await listGroups(db, { groups: [id] }, limits);
+  const [discarded] = await listGroups(db, { groups: [id], discarded: true }, limits);
+  const group = waiting ?? discarded;
+  if (group === undefined) throw new UserError(`there is no entry in group ${id}; see: review groups`);
+  const write = commandWriter(options.config);
+  const mark = waiting?.kind === 'held' ? markOf(await previewBulk(db, 'approve', { groups: [id] })) : undefined;
+  const place = { isDiscarded: waiting === undefined, discarded: discarded?.count ?? 0, mark };
+  if (options.json === true) {
+    const marked = mark === undefined ? {} : { mark };
+    return printJson({ ...groupJson(group, actionWriter(write)), discarded: place.discarded, ...marked });
+  }
+  return printLines(describeGroup(group, place, write));
 }

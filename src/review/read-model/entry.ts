@@ -1,9 +1,10 @@
-// Review entries as scripts and the API see them: one in a list, and one with all its details.
+// Review entries as scripts see them: one in a list, and one with all its details.
 import type { EntryAction } from '../../plan/action.ts';
 import { messageOfReason } from '../../plan/desired-change.ts';
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { ReviewEntry } from '../../store/review/review-entries.ts';
 import type { EntryDetails } from '../../store/review/review-entry.ts';
+import { entryVersion } from '../entry-version.ts';
 import { possibleActions } from '../possible-actions.ts';
 
 export interface EntryMarks {
@@ -36,11 +37,13 @@ export function actionsOfEntry(entry: EntryDetails): EntryAction[] {
 }
 
 export function entryJson(entry: EntryDetails, escalated: boolean, write: WriteAction) {
-  return entry.kind === 'record' ? recordJson(entry) : changeJson(entry, escalated, write);
+  const { id, ...rest } = entry.kind === 'record' ? recordJson(entry) : changeJson(entry, escalated, write);
+  return { id, version: entryVersion(entry), ...rest };
 }
 
 function recordJson(entry: Extract<EntryDetails, { kind: 'record' }>) {
-  const { id, feed, key, kind, problems, excerpt, since, ageMs, firstPull, discarded, records } = entry.record;
+  const { id, feed, key, kind, problems, excerpt, recordNumber, since, ageMs, firstPull, discarded, records } =
+    entry.record;
   return {
     id,
     feed,
@@ -51,6 +54,7 @@ function recordJson(entry: Extract<EntryDetails, { kind: 'record' }>) {
     age_seconds: Math.floor(ageMs / 1000),
     problems,
     excerpt,
+    record_number: recordNumber ?? null,
     first_pull: firstPull,
     records,
     actions: actionsOfEntry(entry),

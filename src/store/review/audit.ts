@@ -22,11 +22,33 @@ export async function auditAction(tx: Queryable, action: AuditedAction): Promise
   ]);
 }
 
+/** Records several actions of one person in one statement. */
+export async function auditActions(
+  tx: Queryable,
+  actor: string,
+  action: string,
+  entries: readonly Required<Pick<AuditedAction, 'feed' | 'key' | 'detail'>>[],
+): Promise<void> {
+  await tx.query(
+    `insert into audit (actor, action, feed, key, detail)
+     select $1, $2, * from unnest($3::text[], $4::text[], $5::jsonb[])`,
+    [
+      actor,
+      action,
+      entries.map(({ feed }) => feed),
+      entries.map(({ key }) => key),
+      entries.map(({ detail }) => toJsonb(detail)),
+    ],
+  );
+}
+
 /** An action as listed. */
 export interface AuditRow {
   readonly at: Date;
   readonly actor: string;
   readonly action: string;
+  /** Why, if the person said so. */
+  readonly reason?: string;
 }
 
 /** Newest actions on one posting first. */
@@ -36,8 +58,10 @@ export async function recentActions(
   key: PostingKey,
   limit: number,
 ): Promise<AuditRow[]> {
-  return db.query<AuditRow>(
-    'select at, actor, action from audit where feed = $1 and key = $2 order by id desc limit $3',
+  const rows = await db.query<{ at: Date; actor: string; action: string; reason: string | null }>(
+    `select at, actor, action, detail->>'reason' as reason from audit
+     where feed = $1 and key = $2 order by id desc limit $3`,
     [feed, key, limit],
   );
+  return rows.map(({ reason, ...row }) => ({ ...row, ...(reason === null ? {} : { reason }) }));
 }

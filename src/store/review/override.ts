@@ -11,6 +11,8 @@ export interface Edits {
   for(posting: Posting): Fields | undefined;
 }
 
+export const NO_EDITS: Edits = { none: true, for: () => undefined };
+
 interface Edit {
   readonly field: string;
   readonly sourceValue: string | undefined;
@@ -52,24 +54,53 @@ export async function editsOfPosting(db: Queryable, feed: FeedName, key: Posting
   );
 }
 
-/** Records edits of one posting. `source`: the fields as the feed has them. A second edit of a field replaces the first. */
-export async function noteEdits(
-  db: Queryable,
-  feed: FeedName,
-  key: PostingKey,
-  source: Fields,
-  edits: Fields,
-): Promise<void> {
-  const names = Object.keys(edits);
+/** A posting by its name. */
+export interface PostingName {
+  readonly feed: FeedName;
+  readonly key: PostingKey;
+}
+
+const COLUMNS_OF_NAMES = 'unnest($1::text[], $2::text[])';
+const namesOf = (postings: readonly PostingName[]) => [
+  postings.map(({ feed }) => feed),
+  postings.map(({ key }) => key),
+];
+
+/** The edits of several postings, in their order. */
+export async function editsOfPostings(db: Queryable, postings: readonly PostingName[]): Promise<EditRow[][]> {
+  const rows = await db.query<{ edits: EditRow[] | null }>(
+    `select (select jsonb_agg(jsonb_build_object('field', o.field, 'sourceValue', o.source_value, 'value', o.value)
+         order by o.field) from override o where o.feed = p.feed and o.key = p.key) as edits
+     from ${COLUMNS_OF_NAMES} with ordinality p(feed, key, place) order by p.place`,
+    namesOf(postings),
+  );
+  return rows.map(({ edits }) => edits ?? []);
+}
+
+/** Edits of a posting, with the fields as the feed has them. */
+export interface NotedEdits extends PostingName {
+  readonly source: Fields;
+  readonly edits: Fields;
+}
+
+/** Records edits. A second edit of a field replaces the first. */
+export async function noteEdits(db: Queryable, postings: readonly NotedEdits[]): Promise<void> {
+  const rows = postings.flatMap(({ feed, key, source, edits }) =>
+    Object.entries(edits).map(([field, value]) => [feed, key, field, source[field] ?? null, value] as const),
+  );
+  const column = (at: 0 | 1 | 2 | 3 | 4) => rows.map((row) => row[at]);
   await db.query(
     `insert into override as o (feed, key, field, source_value, value)
-     select $1, $2, * from unnest($3::text[], $4::text[], $5::text[])
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
      on conflict (feed, key, field) do update set value = excluded.value, edited_at = now()`,
-    [feed, key, names, names.map((name) => source[name] ?? null), names.map((name) => edits[name])],
+    [column(0), column(1), column(2), column(3), column(4)],
   );
 }
 
-/** Removes the edits of one posting. */
-export async function dropEdits(db: Queryable, feed: FeedName, key: PostingKey): Promise<void> {
-  await db.query('delete from override where feed = $1 and key = $2', [feed, key]);
+/** Removes the edits of these postings. */
+export async function dropEdits(db: Queryable, postings: readonly PostingName[]): Promise<void> {
+  await db.query(
+    `delete from override o using ${COLUMNS_OF_NAMES} p(feed, key) where o.feed = p.feed and o.key = p.key`,
+    namesOf(postings),
+  );
 }

@@ -5,6 +5,7 @@ import { findChangeOf, type OpenChangeRow } from '../backlog/open-change.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { notesOf } from '../pull/posting-notes.ts';
 import { listPulls, type PullRow } from '../pull/pull-row.ts';
+import { detailOf } from '../pull/stored-details.ts';
 import { type AuditRow, recentActions } from './audit.ts';
 import { type EditRow, editsOfPosting } from './override.ts';
 
@@ -62,6 +63,8 @@ export interface PostingStory {
   readonly edits: readonly EditRow[];
   /** What was altered in the fields while reading. */
   readonly notes: readonly Problem[];
+  /** Its detail, if the list of the feed lacks a part of it. */
+  readonly detail: { readonly requestedAt: Date; readonly document: Buffer } | undefined;
   readonly requests: readonly RequestRow[];
   readonly failures: readonly FailureRow[];
   readonly duplicates: readonly DuplicateRow[];
@@ -82,6 +85,7 @@ export async function readStory(db: Queryable, feed: FeedName, key: PostingKey):
     change: await findChangeOf(db, feed, key),
     edits: await editsOfPosting(db, feed, key),
     notes: await notesOf(db, feed, key),
+    detail: await detailOf(db, feed, key),
     requests: await recentRequests(db, feed, key, NEWEST),
     failures: await recentFailures(db, feed, key, NEWEST),
     duplicates: await db.query<DuplicateRow>(
@@ -89,9 +93,10 @@ export async function readStory(db: Queryable, feed: FeedName, key: PostingKey):
        order by id limit $3`,
       [feed, key, NEWEST],
     ),
+    // The record of a posting with a place has the key without the place.
     unreadable: await db.query<UnreadableRow>(
       `select id, since, discarded, problems->0->>'message' as reason from record_problem
-       where feed = $1 and key = $2 and kind = 'unreadable' order by id limit $3`,
+       where feed = $1 and key in ($2, regexp_replace($2, '[^|]*$', '')) and kind = 'unreadable' order by id limit $3`,
       [feed, key, NEWEST],
     ),
     acts: await recentActions(db, feed, key, NEWEST),

@@ -3,10 +3,10 @@ import { messageOfReason, type Reason } from '../../plan/desired-change.ts';
 import { type Message, reword } from '../../plan/message.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { ENTRY_KINDS, type EntryKind } from './entry-kind.ts';
+import { type EntryQuery, MATCHES, QUERY_VALUES, valuesOf } from './entry-query.ts';
 
-export const ENTRY_KINDS = ['in_doubt', 'failed', 'rejected', 'unreadable', 'duplicate', 'held'] as const;
-/** `unreadable` and `duplicate` are records of a feed; the others are changes. */
-export type EntryKind = (typeof ENTRY_KINDS)[number];
+export { ENTRY_KINDS, type EntryKind };
 
 /** One thing that needs a person, in brief. */
 export interface ReviewEntry {
@@ -32,6 +32,8 @@ export interface EntryFilter {
   readonly kinds: readonly EntryKind[];
   /** Lists discarded entries, by their former kinds, instead of waiting ones. */
   readonly discarded?: boolean;
+  /** Lists only entries that this selects; its kinds and `discarded` do not count. */
+  readonly within?: EntryQuery;
 }
 
 // The literal list of states lets the database use the partial index of changes that are not ready.
@@ -62,20 +64,38 @@ export async function* reviewEntries(
   limit: number | undefined,
 ): AsyncGenerator<ReviewEntry> {
   // Loading all IDs is cheap, and no cursor stays open while a slow reader continues.
-  const { kind, changes, records } = sourcesOf(filter);
-  const ids = await db.query<{ id: number }>(
-    `select id from (select c.id, ${kind} as kind, c.since from ${changes}
-       union all select p.id, p.kind, p.since from ${records}) entry
-     order by array_position($3::text[], kind), since, id limit $4`,
-    [filter.kinds, filter.feed ?? null, ENTRY_KINDS, limit ?? null],
-  );
+  const ids = await (filter.within === undefined ? idsOf(db, filter, limit) : idsWithin(db, filter, limit));
   for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
     const page = ids.slice(at, at + READ_AT_ONCE).map((row) => row.id);
     yield* await readEntries(db, page, filter);
   }
 }
 
-async function readEntries(db: Queryable, ids: readonly number[], filter: EntryFilter): Promise<ReviewEntry[]> {
+const idsOf = (db: Queryable, filter: EntryFilter, limit: number | undefined): Promise<{ id: number }[]> => {
+  const { kind, changes, records } = sourcesOf(filter);
+  return db.query(
+    `select id from (select c.id, ${kind} as kind, c.since from ${changes}
+       union all select p.id, p.kind, p.since from ${records}) entry
+     order by array_position($3::text[], kind), since, id limit $4`,
+    [filter.kinds, filter.feed ?? null, ENTRY_KINDS, limit ?? null],
+  );
+};
+
+const queryOf = ({ feed, kinds, discarded, within }: EntryFilter): EntryQuery => ({
+  feed,
+  ...within,
+  kinds,
+  discarded,
+});
+
+const idsWithin = (db: Queryable, filter: EntryFilter, limit: number | undefined): Promise<{ id: number }[]> =>
+  db.query(
+    `select e.id from review_entry e where ${MATCHES}
+     order by array_position($${QUERY_VALUES + 1}::text[], e.kind), e.since, e.id limit $${QUERY_VALUES + 2}`,
+    [...valuesOf(queryOf(filter)), ENTRY_KINDS, limit ?? null],
+  );
+
+export async function readEntries(db: Queryable, ids: readonly number[], filter: EntryFilter): Promise<ReviewEntry[]> {
   const { kind, changes, records } = sourcesOf(filter);
   const rows = await db.query(
     `select entry.*, (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
@@ -113,6 +133,13 @@ function reasonOf(reason: Partial<Reason> | null): Message {
 /** Counts the entries of each kind; kinds without entries are omitted. */
 export async function countEntries(db: Queryable, filter: EntryFilter): Promise<ReadonlyMap<EntryKind, number>> {
   const { kind, changes, records } = sourcesOf(filter);
+  if (filter.within !== undefined) {
+    const within = await db.query<{ kind: EntryKind; n: number }>(
+      `select e.kind, count(*) as n from review_entry e where ${MATCHES} group by 1`,
+      valuesOf(queryOf(filter)),
+    );
+    return new Map(within.map((row) => [row.kind, row.n]));
+  }
   const rows = await db.query<{ kind: EntryKind; n: number }>(
     `select ${kind} as kind, count(*) as n from ${changes} group by 1
      union all select p.kind, count(*) from ${records} group by 1`,

@@ -15,12 +15,16 @@ export interface RecordEntry {
   readonly problems: readonly Problem[];
   /** The beginning of the record. */
   readonly excerpt: string;
+  /** Its number in the feed, from 1, when a pull last saw it; `undefined`: not known. */
+  readonly recordNumber: number | undefined;
   readonly since: Date;
   readonly ageMs: number;
   readonly firstPull: number;
   readonly discarded: boolean;
   /** Records of the last pull that the entry covers. */
   readonly records: number;
+  /** Grows with each change of the record, and each decision about it. */
+  readonly revision: number;
 }
 
 export type EntryDetails =
@@ -54,7 +58,7 @@ export async function readEntry(db: Queryable, id: number): Promise<EntryDetails
 
 async function findRecord(db: Queryable, id: number): Promise<RecordEntry | undefined> {
   const [row] = await db.query(
-    `select id, feed, key, kind, problems, excerpt, since, first_pull, discarded, records,
+    `select id, feed, key, kind, problems, excerpt, since, first_pull, discarded, records, record_number, revision,
        (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age
      from record_problem where id = $1`,
     [id],
@@ -67,10 +71,17 @@ async function findRecord(db: Queryable, id: number): Promise<RecordEntry | unde
     kind: row.kind,
     problems: row.problems,
     excerpt: row.excerpt,
+    recordNumber: row.record_number ?? undefined,
     since: row.since,
     ageMs: row.age,
     firstPull: row.first_pull,
     discarded: row.discarded,
     records: row.records,
+    revision: row.revision,
   };
+}
+
+/** Keeps others from changing the record of an entry until the transaction ends. */
+export async function lockRecord(tx: Queryable, id: number): Promise<void> {
+  await tx.query('select from record_problem where id = $1 for update', [id]);
 }

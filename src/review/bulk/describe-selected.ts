@@ -1,0 +1,14 @@
+// Describes for people what they selected: how many entries of each feed and kind.
+import type { SelectedCount } from '../../store/review/selected-counts.ts';
+import { describeKinds } from '../act-on-entries.ts';
+
+const SHOWN_FEEDS = 50;
+
+/** One line per feed: `acme: 3 rejected, 2 unreadable`. */
+export function describeSelected(selected: readonly SelectedCount[]): string[] {
+  const feeds = new Map<string, Record<string, number>>();
+  for (const { feed, kind, n } of selected) feeds.set(feed, { ...feeds.get(feed), [kind]: n });
+  const lines = [...feeds].map(([feed, kinds]) => `${feed}: ${describeKinds(kinds)}`);
+  if (lines.length <= SHOWN_FEEDS) return lines;
+  return [...lines.slice(0, SHOWN_FEEDS), `… and ${lines.length - SHOWN_FEEDS} more feeds`];
+}

@@ -1,0 +1,137 @@
+// Carries out an action on many review entries in batches. Each batch and its progress are one transaction, so that each entry is
+// acted on exactly once, however often the action is stopped and continued, and by however many processes.
+import type { Config } from '../../config/config.ts';
+import { pause } from '../../flow/pause.ts';
+import { textOf } from '../../plan/message.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { type ActedEntry, feedsToReadAgain, findEntries } from '../../store/change/act-in-review.ts';
+import { tryToKeepPullsOut } from '../../store/change/edit.ts';
+import { lockOutcomesShared } from '../../store/locks/advisory-locks.ts';
+import type { Database, Queryable } from '../../store/postgres/database.ts';
+import { withRetry } from '../../store/postgres/with-retry.ts';
+import {
+  type BulkRow,
+  findBulk,
+  lockBulk,
+  lockUnaltered,
+  nextFeedOfBulk,
+  nextOfBulk,
+  recordBatch,
+} from '../../store/review/bulk-actions.ts';
+import { noteGroupCounts } from '../../store/review/group-history.ts';
+import { ACTIONS } from '../act-on-entries.ts';
+import { whyNot } from '../why-not.ts';
+import { type BatchActed, batchEditor } from './edit-batch.ts';
+import { ALTERED } from './words.ts';
+
+export interface BulkOptions {
+  /** Ends the work after the present batch; the action stays open. */
+  readonly signal: AbortSignal;
+  readonly onProgress?: (bulk: BulkRow, waitsFor: FeedName | undefined) => void;
+  readonly batch?: number;
+}
+
+export interface BulkRun {
+  /** The action as it is now. */
+  readonly bulk: BulkRow;
+  /** What this run acted on. */
+  readonly acted: readonly ActedEntry[];
+}
+
+const BATCH = 1_000;
+/** A pull of the feed, which an edit keeps out, starts between two batches: it asks more often, see `lockFeed`. */
+const PAUSE_MS = 60;
+/** While all of its feeds are being pulled. */
+const WAIT_MS = 250;
+
+type BatchEnd =
+  | { readonly kind: 'acted'; readonly feed: FeedName; readonly acted: readonly ActedEntry[] }
+  /** The feed is being pulled. */
+  | { readonly kind: 'waits'; readonly feed: FeedName }
+  /** Nothing is left to do, or a person stopped it. */
+  | { readonly kind: 'over' };
+
+/** Carries out the action until it is done, a person stops it, or `signal` is aborted. `undefined`: there is no such action. */
+export async function runBulk(
+  db: Database,
+  config: Config,
+  id: number,
+  { signal, onProgress, batch = BATCH }: BulkOptions,
+): Promise<BulkRun | undefined> {
+  const edit = batchEditor(config);
+  const acted: ActedEntry[] = [];
+  // The feeds that were found being pulled since the last batch.
+  const pulled = new Set<FeedName>();
+  for (let last: FeedName | '' = ''; ; ) {
+    const after: FeedName | '' = last;
+    const end: BatchEnd = signal.aborted
+      ? { kind: 'over' }
+      : await withRetry(() => db.transaction((tx) => runBatch(tx, id, after, edit, batch)), signal);
+    const bulk = await findBulk(db, id);
+    if (bulk === undefined) return undefined;
+    if (end.kind === 'over') {
+      if (acted.length > 0) await noteGroupCounts(db);
+      return { bulk, acted };
+    }
+    last = end.feed;
+    const known = end.kind === 'waits' && pulled.has(end.feed);
+    if (end.kind === 'acted') {
+      acted.push(...end.acted);
+      pulled.clear();
+    } else pulled.add(end.feed);
+    if (!known) onProgress?.(bulk, end.kind === 'waits' ? end.feed : undefined);
+    await pause(known ? WAIT_MS : PAUSE_MS, signal).catch(() => undefined);
+  }
+}
+
+/** Acts on some entries of one feed, so that pulls of other feeds are neither waited for nor kept out. */
+async function runBatch(
+  tx: Queryable,
+  id: number,
+  after: FeedName | '',
+  edit: ReturnType<typeof batchEditor>,
+  limit: number,
+): Promise<BatchEnd> {
+  const bulk = await lockBulk(tx, id);
+  const feed = bulk?.state === 'open' ? await nextFeedOfBulk(tx, id, after) : undefined;
+  if (bulk === undefined || feed === undefined) return { kind: 'over' };
+  if (!(await keepOthersOut(tx, bulk, feed, limit))) return { kind: 'waits', feed };
+  // None if the feed was renamed before its locks were taken.
+  const ids = await nextOfBulk(tx, id, feed, limit);
+  const unaltered = await lockUnaltered(tx, bulk, ids);
+  const chosen = ids.filter((entry) => unaltered.has(entry));
+  const result = bulk.action === 'edit' ? await edit(tx, bulk, chosen) : await act(tx, bulk, bulk.action, chosen);
+  const altered = ids.filter((entry) => !unaltered.has(entry)).map((entry) => ({ entry, why: ALTERED }));
+  await recordBatch(tx, id, {
+    done: result.acted.map((entry) => entry.id),
+    remaining: result.remaining,
+    skipped: [...result.skipped, ...altered],
+  });
+  return { kind: 'acted', feed, acted: result.acted };
+}
+
+/** Takes the locks of the feed before those of entries. Returns false if it is being pulled, and that must not go on. */
+async function keepOthersOut(tx: Queryable, bulk: BulkRow, feed: FeedName, limit: number): Promise<boolean> {
+  const next = { ids: bulk.action === 'reopen' ? await nextOfBulk(tx, bulk.id, feed, limit) : [], feeds: [] };
+  if (bulk.action === 'edit' || (await feedsToReadAgain(tx, next)).length > 0) return tryToKeepPullsOut(tx, feed);
+  await lockOutcomesShared(tx, [feed]);
+  return true;
+}
+
+async function act(
+  tx: Queryable,
+  bulk: BulkRow,
+  action: keyof typeof ACTIONS,
+  ids: readonly number[],
+): Promise<BatchActed> {
+  const { reason } = bulk.detail;
+  const note = { bulk: bulk.id, ...(reason === undefined ? {} : { reason }) };
+  const acted = await ACTIONS[action](tx, { ids, feeds: [] }, bulk.actor, note);
+  const done = new Set(acted.map((entry) => entry.id));
+  const others = await findEntries(
+    tx,
+    ids.filter((entry) => !done.has(entry)),
+  );
+  const skipped = others.map((entry) => ({ entry: entry.id, why: textOf(whyNot(action, entry)) }));
+  return { acted, remaining: 0, skipped };
+}

@@ -1,0 +1,21 @@
+// Names the version of a review entry, so that nobody decides on one that they have not seen.
+import { type Message, messageOf } from '../plan/message.ts';
+import type { OpenChangeRow } from '../store/backlog/open-change.ts';
+import type { Queryable } from '../store/postgres/database.ts';
+import { type EntryDetails, readEntry } from '../store/review/review-entry.ts';
+
+/** Differs after each new content, state or decision. */
+export const changeVersion = ({ revision, since }: Pick<OpenChangeRow, 'revision' | 'since'>): string =>
+  `${revision}-${since.getTime()}`;
+
+export const entryVersion = (entry: EntryDetails): string =>
+  entry.kind === 'change' ? changeVersion(entry.change) : `${entry.record.revision}-${entry.record.discarded}`;
+
+export const STALE: Message = messageOf('it has changed since you saw it; look at it again. Nothing was changed');
+
+/** Whether an entry is no longer the version that a person saw. One that is resolved is not stale but missing. */
+export async function isStale(db: Queryable, id: number, version: string | undefined): Promise<boolean> {
+  if (version === undefined) return false;
+  const entry = await readEntry(db, id);
+  return entry !== undefined && entryVersion(entry) !== version;
+}

@@ -1,0 +1,41 @@
+// Lists review entries by group for any medium, with the trend of each group.
+import type { Database } from '../store/postgres/database.ts';
+import type { EntryQuery } from '../store/review/entry-query.ts';
+import { groupOlderEntries, hasUngrouped } from '../store/review/group-history.ts';
+import { type GroupHistory, type GroupLimits, type ReviewGroup, reviewGroups } from '../store/review/review-groups.ts';
+
+/** `back`: it had no entries for a while. */
+export type GroupTrend = 'new' | 'back' | 'growing' | 'shrinking' | 'steady';
+
+export interface ListedGroup extends ReviewGroup {
+  readonly trend: GroupTrend;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** The selected entries by group, the largest first. */
+export async function listGroups(db: Database, query: EntryQuery, limits: GroupLimits): Promise<ListedGroup[]> {
+  await groupAll(db);
+  return (await reviewGroups(db, query, limits)).map((group) => ({ ...group, trend: trendOf(group.history) }));
+}
+
+/** Groups all entries from before groups existed; afterwards this costs one short query. */
+export async function groupAll(db: Database, signal?: AbortSignal): Promise<void> {
+  if (!(await hasUngrouped(db))) return;
+  while (signal?.aborted !== true && (await groupOlderEntries(db)));
+}
+
+/**
+ * | the group                                       | trend                    |
+ * |-------------------------------------------------|--------------------------|
+ * | had none, and got entries again within a day    | back                     |
+ * | appeared within a day                           | new                      |
+ * | has more, fewer, as many entries as a day ago   | growing, shrinking, steady |
+ * | is older, but was not counted a day ago         | steady                   |
+ */
+export function trendOf({ ageMs, now, dayAgo, backForMs }: GroupHistory): GroupTrend {
+  if (backForMs !== undefined && backForMs < DAY_MS) return 'back';
+  if (ageMs < DAY_MS) return 'new';
+  if (dayAgo === undefined || now === dayAgo) return 'steady';
+  return now > dayAgo ? 'growing' : 'shrinking';
+}

@@ -1,0 +1,27 @@
+// A bulk action as scripts see it.
+import type { BulkRow } from '../../store/review/bulk-actions.ts';
+
+export interface SkippedCount {
+  readonly message: string;
+  readonly count: number;
+}
+
+export function bulkJson(bulk: BulkRow, skipped: readonly SkippedCount[]) {
+  const { id, action, actor, state, startedAt, touchedAt, total, done, remaining, detail } = bulk;
+  return {
+    bulk: id,
+    action,
+    actor,
+    state,
+    started_at: startedAt,
+    touched_at: touchedAt,
+    total,
+    done,
+    still_rejected: remaining,
+    left_alone: bulk.skipped,
+    to_do: total - done - bulk.skipped,
+    reasons: skipped,
+    edit: detail.edit ?? null,
+    reason: detail.reason ?? null,
+  };
+}

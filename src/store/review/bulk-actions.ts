@@ -1,0 +1,176 @@
+// Stores actions on many review entries: what was selected, what is still to do, and what was left alone and why.
+import type { BulkAction } from '../../plan/action.ts';
+import type { FeedName } from '../../posting/identifiers.ts';
+import type { Fields } from '../../posting/posting.ts';
+import type { Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
+import { type EntryQuery, QUERY_VALUES, valuesOf } from './entry-query.ts';
+import { COUNTED, SELECTED, type SelectedCount } from './selected-counts.ts';
+
+export type BulkKind = BulkAction | 'edit';
+
+/** The values that an edit sets: the same for all entries, or by the value that an entry has. */
+export interface BulkEdit {
+  readonly set?: Fields;
+  readonly map?: { readonly field: string; readonly values: Fields };
+}
+
+/** What the action does, and to what. */
+export interface BulkDetail {
+  readonly query: EntryQuery;
+  readonly edit?: BulkEdit;
+  /** Why entries are discarded. */
+  readonly reason?: string;
+  /** No command waits for it: whichever process runs `start` carries it out. */
+  readonly unattended?: boolean;
+}
+
+/** `open`: a process carries it out, or did until it ended; `stopped`: a person stopped it. */
+export type BulkState = 'open' | 'stopped' | 'done';
+
+export interface BulkRow {
+  readonly id: number;
+  readonly action: BulkKind;
+  readonly actor: string;
+  readonly detail: BulkDetail;
+  readonly state: BulkState;
+  readonly startedAt: Date;
+  /** When it last made progress. */
+  readonly touchedAt: Date;
+  readonly total: number;
+  readonly done: number;
+  /** Of those done: edited, but still rejected. */
+  readonly remaining: number;
+  readonly skipped: number;
+}
+
+const SELECT = `select id, action, actor, detail, state, started_at as "startedAt", touched_at as "touchedAt", total, done,
+  remaining, skipped from bulk_action`;
+
+/** Stores the action with the entries that it selects now, and counts exactly these. */
+export async function createBulk(
+  tx: Queryable,
+  { action, actor, detail }: Pick<BulkRow, 'action' | 'actor' | 'detail'>,
+): Promise<{ readonly bulk: BulkRow; readonly selected: readonly SelectedCount[] }> {
+  const [made] = await tx.query<{ id: number }>(
+    'insert into bulk_action (action, actor, detail) values ($1, $2, $3) returning id',
+    [action, actor, toJsonb(detail)],
+  );
+  const selected = await tx.query<SelectedCount & Record<string, unknown>>(
+    `with selected as materialized (${SELECTED}),
+     chosen as (
+       insert into bulk_entry (bulk, feed, entry, group_id, revision)
+       select $${QUERY_VALUES + 1}, feed, id, group_id, revision from selected)
+     ${COUNTED}`,
+    [...valuesOf(detail.query), made?.id],
+  );
+  const total = selected.reduce((sum, { n }) => sum + n, 0);
+  await tx.query('update bulk_action set total = $2 where id = $1', [made?.id, total]);
+  return { bulk: (await findBulk(tx, made?.id ?? 0)) as BulkRow, selected };
+}
+
+export async function findBulk(db: Queryable, id: number): Promise<BulkRow | undefined> {
+  return (await db.query<BulkRow & Record<string, unknown>>(`${SELECT} where id = $1`, [id]))[0];
+}
+
+/** Newest first. */
+export const listBulk = (db: Queryable, limit: number): Promise<BulkRow[]> =>
+  db.query<BulkRow & Record<string, unknown>>(`${SELECT} order by id desc limit $1`, [limit]);
+
+export interface UnattendedBulk {
+  readonly id: number;
+  readonly action: BulkKind;
+  /** With entries that it has not reached yet. */
+  readonly feeds: readonly FeedName[];
+}
+
+/** Open actions that no command waits for, and that made no progress for so long; the one that waits longest first. */
+export const openUnattended = (db: Queryable, withoutProgressMs: number): Promise<UnattendedBulk[]> =>
+  db.query<UnattendedBulk & Record<string, unknown>>(
+    `select id, action, array(
+         select distinct feed from bulk_entry e where e.bulk = b.id and e.skipped is null) as feeds
+     from bulk_action b where state = 'open' and (detail->'unattended')::boolean
+       and touched_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000) order by touched_at limit 100`,
+    [withoutProgressMs],
+  );
+
+/** Reads the action and keeps other processes from its next batch until the transaction ends. */
+export async function lockBulk(tx: Queryable, id: number): Promise<BulkRow | undefined> {
+  return (await tx.query<BulkRow & Record<string, unknown>>(`${SELECT} where id = $1 for update`, [id]))[0];
+}
+
+/** Stops it after its present batch, or lets it go on. Returns `false` if it is done or unknown. */
+export async function setBulkState(db: Queryable, id: number, state: 'open' | 'stopped'): Promise<boolean> {
+  const rows = await db.query(`update bulk_action set state = $2 where id = $1 and state <> 'done' returning id`, [
+    id,
+    state,
+  ]);
+  return rows.length > 0;
+}
+
+/** The feed after this one, in turn, that has entries which it has not reached yet. */
+export async function nextFeedOfBulk(tx: Queryable, id: number, after: FeedName | ''): Promise<FeedName | undefined> {
+  const left = 'select feed from bulk_entry where bulk = $1 and skipped is null';
+  const [row] = await tx.query<{ feed: FeedName }>(
+    `(${left} and feed > $2 order by feed limit 1) union all (${left} order by feed limit 1) limit 1`,
+    [id, after],
+  );
+  return row?.feed;
+}
+
+/** The next entries of the feed that it has not reached yet. */
+export async function nextOfBulk(tx: Queryable, id: number, feed: FeedName, limit: number): Promise<number[]> {
+  const rows = await tx.query<{ entry: number }>(
+    'select entry from bulk_entry where bulk = $1 and feed = $2 and skipped is null order by entry limit $3',
+    [id, feed, limit],
+  );
+  return rows.map(({ entry }) => entry);
+}
+
+/** Locks the changes and records, in the order that all code uses, and returns those that are as they were selected. */
+export async function lockUnaltered(tx: Queryable, bulk: BulkRow, ids: readonly number[]): Promise<Set<number>> {
+  await tx.query('select from change where id = any($1::bigint[]) order by feed, key for update', [ids]);
+  await tx.query('select from record_problem where id = any($1::bigint[]) order by id for update', [ids]);
+  const rows = await tx.query<{ entry: number }>(
+    `select b.entry from bulk_entry b join review_entry e on e.id = b.entry
+       left join change c on c.id = b.entry left join record_problem p on p.id = b.entry
+     where b.bulk = $1 and b.entry = any($2::bigint[]) and e.group_id = b.group_id and e.discarded = $3
+       and coalesce(c.revision, p.revision) is not distinct from b.revision`,
+    [bulk.id, ids, bulk.detail.query.discarded === true],
+  );
+  return new Set(rows.map(({ entry }) => entry));
+}
+
+/** The result of one batch. */
+export interface BatchResult {
+  readonly done: readonly number[];
+  readonly remaining: number;
+  readonly skipped: readonly { readonly entry: number; readonly why: string }[];
+}
+
+/** Records a batch in the transaction that acted on its entries. */
+export async function recordBatch(tx: Queryable, id: number, { done, remaining, skipped }: BatchResult): Promise<void> {
+  await tx.query('delete from bulk_entry where bulk = $1 and entry = any($2::bigint[])', [id, done]);
+  await tx.query(
+    `update bulk_entry b set skipped = s.why from unnest($2::bigint[], $3::text[]) s(entry, why)
+     where b.bulk = $1 and b.entry = s.entry`,
+    [id, skipped.map(({ entry }) => entry), skipped.map(({ why }) => why)],
+  );
+  await tx.query(
+    `update bulk_action set done = done + $2, remaining = remaining + $3, skipped = skipped + $4, touched_at = clock_timestamp(),
+       state = case when exists (select from bulk_entry where bulk = $1 and skipped is null) then state else 'done' end
+     where id = $1`,
+    [id, done.length, remaining, skipped.length],
+  );
+}
+
+/** Why entries were left alone, the most frequent reason first. */
+export const skippedOfBulk = (
+  db: Queryable,
+  id: number,
+): Promise<{ readonly message: string; readonly count: number }[]> =>
+  db.query(
+    `select skipped as message, count(*) as count from bulk_entry where bulk = $1 and skipped is not null
+     group by 1 order by 2 desc, 1 limit 20`,
+    [id],
+  );

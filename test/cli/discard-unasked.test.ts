@@ -1,0 +1,67 @@
+// A discard of few entries needs no confirmation, but covers no entries that a pull adds after they were counted.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { askAboutSelected } from '../../src/cli/ask-about-selected.ts';
+import { askToDiscard } from '../../src/cli/ask-to-discard.ts';
+import { actOnEntries } from '../../src/review/act-on-entries.ts';
+import { startBulk } from '../../src/review/bulk/start-bulk.ts';
+import { acme, acting, openStage, type Stage } from '../review/stage.ts';
+import { posting } from '../support/indeed-feed.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage.close());
+
+const odd = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, at) => posting(`odd${from + at}`, { state: 'Jalisco' }));
+const write = (words: readonly string[]) => words.join(' ');
+const discarded = async () =>
+  (await stage.app.db.query(`select key from change where state = 'discarded' order by key`)).map(({ key }) => key);
+
+// What the feed has when entries are counted, and what it has when they are discarded.
+const CASES = [
+  { name: 'none, then some', before: odd(0, 0), later: odd(0, 5) },
+  { name: 'one, then some', before: odd(0, 1), later: odd(0, 5) },
+  { name: 'one, then another one', before: odd(0, 1), later: odd(1, 2) },
+];
+
+it.each(CASES)('of a selection: $name', async ({ before, later }) => {
+  const { db } = stage.app;
+  await stage.pull([posting('fine'), ...before]);
+  const query = { text: 'jalisco' };
+  const expected = await askAboutSelected(db, 'discard', query);
+  await stage.pull([posting('fine'), ...later]);
+  const start = () => startBulk(db, { action: 'discard', ...acting, detail: { query }, expected });
+  expect(await start()).toMatchObject({ kind: 'refused', message: expect.stringMatching(/nothing was done\./i) });
+});
+
+it.each(CASES)('of a feed: $name', async ({ before, later }) => {
+  const { db } = stage.app;
+  await stage.pull([posting('fine'), ...before]);
+  const selection = { ids: [], feeds: [acme] };
+  const agreed = await askToDiscard(db, selection, false, write);
+  await stage.pull([posting('fine'), ...later]);
+  const report = await actOnEntries(db, 'discard', selection, { ...acting, ...agreed });
+  expect(report).toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing was discarded.') });
+  expect(await discarded()).toEqual([]);
+  const again = await askToDiscard(db, { ...selection, kinds: ['held'] }, false, write);
+  expect(await actOnEntries(db, 'discard', { ...selection, kinds: ['held'] }, { ...acting, ...again })).toMatchObject({
+    kind: 'acted',
+    acted: [],
+  });
+});
+
+it('of entries by number covers those that are left', async () => {
+  const { db } = stage.app;
+  await stage.pull([posting('fine'), ...odd(0, 2)]);
+  const selection = { ids: [await stage.entry('odd0'), await stage.entry('odd1')], feeds: [] };
+  const agreed = await askToDiscard(db, selection, false, write);
+  await stage.pull([posting('fine'), ...odd(1, 3)]);
+  expect(
+    await actOnEntries(db, 'discard', { ...selection, ids: selection.ids.slice(1) }, { ...acting, ...agreed }),
+  ).toMatchObject({
+    kind: 'acted',
+  });
+  expect(await discarded()).toEqual(['odd1']);
+});

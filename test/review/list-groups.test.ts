@@ -1,0 +1,263 @@
+// Review entries by group: what was said about them without values, kept for every change and record, with trends.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SiteName } from '../../src/posting/identifiers.ts';
+import { actOnEntries } from '../../src/review/act-on-entries.ts';
+import { type GroupTrend, type ListedGroup, listGroups, trendOf } from '../../src/review/list-groups.ts';
+import { groupTitle } from '../../src/review/read-model/group.ts';
+import type { EntryQuery } from '../../src/store/review/entry-query.ts';
+import { forgetGroupCounts, noteGroupCounts } from '../../src/store/review/group-history.ts';
+import type { GroupHistory } from '../../src/store/review/review-groups.ts';
+import { feedXml, posting, recordXml } from '../support/indeed-feed.ts';
+import { acme, acting, openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage.close());
+
+const list = (query: EntryQuery = {}, groups?: number): Promise<ListedGroup[]> =>
+  listGroups(stage.app.db, query, { groups, values: 3 });
+const brief = async (query: EntryQuery = {}) =>
+  (await list(query)).map(({ kind, field, count }) => [kind, field, count]);
+
+/** All entries and their groups as the tables of changes and records say, and as the groups have them. */
+async function isInStep(): Promise<boolean> {
+  const [row] = await stage.app.db.query(
+    `with entry as (
+       select id, case when state = 'discarded' then coalesce(discarded_from, 'rejected') else state end as kind,
+         state = 'discarded' as discarded, feed, key, since from change where state not in ('ready', 'sending')
+       union all select id, kind, discarded, feed, key, since from record_problem),
+     grouped as (select id, kind, discarded, feed, key, since from review_entry)
+     select not exists (select * from entry except select * from grouped)
+       and not exists (select * from grouped except select * from entry) as same`,
+  );
+  return row?.same === true;
+}
+
+const STATES = ['Jalisco', 'Sonora', 'Jalisco', 'Ontario', 'Quebec', 'Jalisco', 'Sonora'] as const;
+const invalid = STATES.map((state, at) => posting(`p${at}`, { state }));
+
+const LONG = `${Array.from({ length: 20 }, (_, at) => `Springfield ${at}`).join('; ')}`.slice(0, 200);
+
+describe('the normal form of a message', () => {
+  const fields = { title: 'Nurse', 'location-city': 'Austin', 'location-state': 'Texas', code: 'ab' };
+  it.each([
+    ['"Jalisco" is not a valid U.S. state; accepted: MA', 'Jalisco', '… is not a valid U.S. state; accepted: MA'],
+    ['"a "quoted" value" is refused', 'a "quoted" value', '… is refused'],
+    ["Title 'Night nurse' can't be used", undefined, "Title … can't be used"],
+    ['title has 24 characters; the site allows at most 10', 'x', 'title has … characters; the site allows at most …'],
+    ['Nurse in Austin, Texas exists as job-991 (K-1)', undefined, '… in … exists as … (…)'],
+    ['Nurses are not Nurse', undefined, 'Nurses are not …'],
+    ['ab is refused', undefined, 'ab is refused'],
+    ['ab is refused', 'ab', '… is refused'],
+    ['request 6f1a-22,  \n 7 failed', undefined, 'request … failed'],
+    ['a.c matches abc', 'a.c', '… matches abc'],
+    [
+      `city differs between the 3 places of the posting (${LONG.slice(0, 60)}); set it`,
+      LONG,
+      'city differs between the … places of the posting (…); set it',
+    ],
+    [`"${LONG.slice(0, 60)}" is refused`, LONG, '… is refused'],
+    ["can't be blank", undefined, "can't be blank"],
+    ['', undefined, ''],
+  ])('of %j about %j is %j', async (message, value, form) => {
+    const [row] = await stage.app.db.query('select normal_message($1, $2, $3, $4) as form', [
+      message,
+      value ?? null,
+      'K-1',
+      JSON.stringify(fields),
+    ]);
+    expect(row?.form).toBe(form);
+  });
+});
+
+describe('groups', () => {
+  it('have the count, values, feeds, sites and an example of the entries with one message', async () => {
+    await stage.pull(invalid);
+    const [group, ...others] = await list();
+    expect(others).toEqual([]);
+    expect(group).toMatchObject({
+      id: expect.stringMatching(/^g[0-9a-f]{10}$/),
+      kind: 'rejected',
+      field: 'location-state',
+      message: expect.stringMatching(/^… is not a valid U\.S\. state; accepted: /),
+      count: 7,
+      values: [
+        { of: 'Jalisco', count: 3 },
+        { of: 'Sonora', count: 2 },
+        { of: 'Ontario', count: 1 },
+      ],
+      valueCount: 4,
+      feeds: [{ of: 'acme', count: 7 }],
+      sites: [{ of: 'board', count: 7 }],
+      example: { feed: 'acme', key: 'p0', value: 'Jalisco', reason: expect.stringMatching(/^"Jalisco" is not/) },
+      trend: 'new',
+    });
+    expect(groupTitle(group as ListedGroup)).toMatch(/^location-state: is not a .*: Jalisco, Sonora and 2 more$/);
+  });
+
+  it('keep their ID while entries come and go', async () => {
+    await stage.pull(invalid.slice(0, 1));
+    const [before] = await list();
+    await stage.pull(invalid.slice(1));
+    const [after] = await list();
+    expect(after?.id).toBe(before?.id);
+    expect(after?.count).toBe(6);
+  });
+
+  it('separate kinds, fields and messages, and follow each entry wherever it goes', async () => {
+    const bad = '<job><title>Nobody</title><state>MA</state></job>';
+    const twice = [recordXml(posting('twice')), recordXml(posting('twice', { title: 'Another' }))];
+    const good = ['refused', 'broken', 'doubtful'].map((key) => recordXml(posting(key)));
+    const odd = recordXml(posting('odd', { state: 'Jalisco' }));
+    await stage.pull(feedXml([]).replace('</source>', [odd, ...good, ...twice, bad].join('').concat('</source>')));
+    await stage.fail('refused', 'rejected', 'Title "X" is taken');
+    await stage.fail('broken', 'failed', 'Title "Y" is taken');
+    await stage.fail('doubtful', 'in_doubt');
+    expect(await isInStep()).toBe(true);
+    const groups = await list();
+    expect(groups.map(({ kind }) => kind).sort()).toEqual([
+      'duplicate',
+      'failed',
+      'in_doubt',
+      'rejected',
+      'rejected',
+      'unreadable',
+    ]);
+    expect(groups.every(({ sites }) => sites[0]?.of === 'board')).toBe(true);
+
+    const act = (action: 'discard' | 'reopen' | 'retry') =>
+      actOnEntries(stage.app.db, action, { ids: [], feeds: [acme] }, acting);
+    await act('discard');
+    expect(await isInStep()).toBe(true);
+    expect(await brief()).toEqual([['in_doubt', 'title', 1]]);
+    const discarded = await list({ discarded: true });
+    expect(new Set(discarded.map(({ id }) => id))).toEqual(
+      new Set(groups.filter(({ kind }) => kind !== 'in_doubt').map(({ id }) => id)),
+    );
+    await act('reopen');
+    expect(await isInStep()).toBe(true);
+    expect((await list()).map(({ id }) => id).sort()).toEqual(groups.map(({ id }) => id).sort());
+    await act('retry');
+    expect(await isInStep()).toBe(true);
+    expect((await list()).map(({ kind }) => kind)).not.toContain('failed');
+    await stage.acceptAll();
+    await stage.pull([posting('ok'), posting('odd')]);
+    expect(await isInStep()).toBe(true);
+    expect((await list()).map(({ kind }) => kind)).not.toContain('rejected');
+  });
+
+  it('of held deletes count them', async () => {
+    const live = Array.from({ length: 8 }, (_, at) => posting(`live${at}`));
+    await stage.pull(live);
+    await stage.acceptAll();
+    await stage.pull(live.slice(0, 1), { percent: 10, count: 1 });
+    expect(await brief()).toEqual([['held', undefined, 7]]);
+    expect(await isInStep()).toBe(true);
+  });
+
+  it('are selected by feed, site, kind, text and age', async () => {
+    await stage.pull([...invalid, posting('fine')]);
+    await stage.fail('fine', 'failed', 'Title is taken');
+    await stage.app.db.query(`update change set since = now() - interval '2 days' where key = 'p1'`);
+    const counts = async (query: EntryQuery) => (await list(query)).map(({ count }) => count);
+    expect(await counts({ feed: acme })).toEqual([7, 1]);
+    expect(await counts({ feed: 'other' as typeof acme })).toEqual([]);
+    expect(await counts({ site: 'board' as SiteName })).toEqual([7, 1]);
+    expect(await counts({ site: 'other' as SiteName })).toEqual([]);
+    expect(await counts({ kinds: ['failed'] })).toEqual([1]);
+    expect(await counts({ text: 'SONORA' })).toEqual([2]);
+    expect(await counts({ text: 'p3' })).toEqual([1]);
+    expect(await counts({ text: '%' })).toEqual([]);
+    expect(await counts({ olderThanMs: 86_400_000 })).toEqual([1]);
+    expect(await counts({ newerThanMs: 86_400_000 })).toEqual([6, 1]);
+    const [first] = await list();
+    expect(await counts({ groups: [first?.id ?? ''] })).toEqual([7]);
+    expect((await list({}, 1)).length).toBe(1);
+  });
+
+  it('of entries from before groups existed are made by the first listing', async () => {
+    const { db } = stage.app;
+    await db.query('alter table change disable trigger user');
+    await stage.pull(invalid);
+    await db.query('alter table change enable trigger user');
+    await db.query('delete from ungrouped_entry');
+    expect(await brief()).toEqual([]);
+    await db.query('insert into ungrouped_entry (after_id, last_id) select min(id) - 1, max(id) from change');
+    expect(await brief()).toEqual([['rejected', 'location-state', 7]]);
+    expect(await isInStep()).toBe(true);
+    expect(await db.query('select from ungrouped_entry')).toEqual([]);
+  });
+});
+
+describe('the trend of a group', () => {
+  const DAY = 86_400_000;
+  it.each<[GroupTrend, GroupHistory]>([
+    ['new', { ageMs: DAY - 1, now: 3, dayAgo: undefined, backForMs: undefined }],
+    ['growing', { ageMs: 2 * DAY, now: 4, dayAgo: 3, backForMs: undefined }],
+    ['shrinking', { ageMs: 2 * DAY, now: 2, dayAgo: 3, backForMs: undefined }],
+    ['steady', { ageMs: 2 * DAY, now: 3, dayAgo: 3, backForMs: undefined }],
+    ['steady', { ageMs: 2 * DAY, now: 3, dayAgo: undefined, backForMs: undefined }],
+    ['back', { ageMs: 9 * DAY, now: 3, dayAgo: 0, backForMs: 1 }],
+    ['back', { ageMs: DAY / 2, now: 3, dayAgo: undefined, backForMs: DAY - 1 }],
+    ['growing', { ageMs: 9 * DAY, now: 3, dayAgo: 2, backForMs: 2 * DAY }],
+  ])('is %s', (trend, history) => {
+    expect(trendOf(history)).toBe(trend);
+  });
+
+  /** Moves everything noted and waiting into the past. */
+  const daysLater = async (days: number) => {
+    await stage.app.db.query('update review_group_count set at = at - make_interval(days => $1)', [days]);
+    await stage.app.db.query('update change set since = since - make_interval(days => $1)', [days]);
+  };
+  const trend = async () => (await list())[0]?.trend;
+  const note = () => noteGroupCounts(stage.app.db);
+
+  it('follows from counts that were noted when they changed', async () => {
+    await stage.pull(invalid.slice(0, 2));
+    await note();
+    await note();
+    expect(await stage.app.db.query('select n from review_group_count')).toEqual([{ n: 2 }]);
+    expect(await trend()).toBe('new');
+    await daysLater(2);
+    expect(await trend()).toBe('steady');
+    await stage.pull(invalid.slice(0, 5));
+    expect(await trend()).toBe('growing');
+    await note();
+    await daysLater(2);
+    await stage.pull(invalid.slice(0, 1));
+    expect(await trend()).toBe('shrinking');
+    await note();
+    await daysLater(2);
+    await stage.pull([posting('fine')]);
+    await note();
+    expect(await list()).toEqual([]);
+    await daysLater(2);
+    await stage.pull(invalid.slice(0, 1));
+    expect(await trend()).toBe('back');
+    const [group] = await list();
+    expect(Date.now() - (group?.firstSeen.getTime() ?? 0)).toBeGreaterThan(7 * DAY);
+    await note();
+    await daysLater(2);
+    expect(await trend()).toBe('steady');
+  });
+
+  it('needs few counts: old ones are removed except the first and the newest of a group that has entries', async () => {
+    await stage.pull(invalid);
+    await note();
+    const [group] = await list();
+    await stage.app.db.query(
+      `insert into review_group_count select $1, now() - make_interval(days => d), d from unnest(array[100, 200, 300]) d`,
+      [group?.id],
+    );
+    await stage.app.db.query(
+      `insert into review_group_count select 'gone', now() - make_interval(days => d), d - 100 from unnest(array[100, 200]) d`,
+    );
+    await forgetGroupCounts(stage.app.db);
+    expect(await stage.app.db.query('select group_id, n from review_group_count order by at')).toEqual([
+      { group_id: group?.id, n: 300 },
+      { group_id: group?.id, n: 7 },
+    ]);
+  });
+});
