@@ -1,0 +1,264 @@
+// `jobmirror init`: recognises a feed, writes a configuration for it, and shows what its first postings become.
+import { existsSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { CONFIG_FILE } from '../../config/config-file.ts';
+import type { Environment } from '../../config/environment.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import { findPresets } from '../../config/presets.ts';
+import { tryFeed } from '../../pull/try-feed.ts';
+import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { stopSignal } from '../../runtime/stop-signal.ts';
+import { proposeFeedName } from '../../setup/feed-name.ts';
+import { type Opening, readOpening } from '../../setup/opening.ts';
+import { type Proposal, proposeFormat } from '../../setup/propose.ts';
+import { writeConfig } from '../../setup/write-config.ts';
+import { printJson, printLines, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
+import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
+import { commandWriter, pathFromHere } from '../command-line.ts';
+import { answer, complete, type InitOptions } from '../init/answers.ts';
+import { accessOf, type FeedAccess } from '../init/feed-access.ts';
+import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
+
+const SHOWN_POSTINGS = 3;
+const several = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
+
+export function initCommand(): Command {
+  return new Command('init')
+    .argument('[source]', 'address (http, https, sftp, s3) or file of the feed, or - for standard input')
+    .option('--site <url>', 'address of the job site')
+    .option('--site-name <name>', 'name of the site (default: board, or sandbox for an address on this machine)')
+    .option('--token-env <variable>', "environment variable that holds the site's API key (default: BOARD_TOKEN)")
+    .option('--token-file <file>', 'instead: file that holds it')
+    .option('--list-path <path>', "path of the site's list of your jobs, such as /jobs.xml")
+    .option('--name <name>', 'name of the feed (default: from its address)')
+    .option(
+      '--format <preset>',
+      'a preset of docs/formats.md, or own for a format of its own (default: the one that fits best)',
+    )
+    .option('--records <path>', 'where the records are, such as source/job or data/jobs')
+    .option('--key <path>', 'what identifies a posting')
+    .option('--field <name=path>', 'where a field of the site comes from; may be given several times', several)
+    .option('--state <state>', 'U.S. state of all jobs, if the records have none')
+    .option(
+      '--header <header>',
+      `request header for the source, such as 'Authorization: Bearer \${NAME}'; may be given several times`,
+      several,
+    )
+    .option(
+      '--user <name>',
+      'for sftp: the user name; the password comes from the variable FEED_PASSWORD, named after the feed',
+    )
+    .option(
+      '--key-file <file>',
+      'for sftp: instead of a password, a private key; its passphrase comes from FEED_PASSPHRASE',
+    )
+    .option('--host-key <fingerprint>', "for sftp: the fingerprint of the server's host key, SHA256:…")
+    .option(
+      '--region <region>',
+      'for s3: the region; the access key comes from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+    )
+    .option('--endpoint <url>', "for s3: the address of a service other than Amazon's")
+    .option('--schedule <cron>', 'when start pulls the feed (default: every 15 minutes, large feeds every hour)')
+    .option('--time-zone <zone>', "time zone of the schedule (default: this machine's)")
+    .option('--config <file>', 'configuration file to write (default: jobmirror.yaml)')
+    .option('--force', 'replace the file if it exists')
+    .option('--json', 'print what was written, the first postings, and what the feed becomes, as JSON objects')
+    .action(async (source: string | undefined, options: InitOptions) => {
+      const stopping = stopSignal();
+      stopPrintingOn(stopping.signal);
+      try {
+        process.exitCode = await init(source, options, stopping.signal);
+      } finally {
+        stopping.release();
+      }
+    });
+}
+
+async function init(source: string | undefined, options: InitOptions, signal: AbortSignal): Promise<ExitStatus> {
+  const path = resolve(options.config ?? CONFIG_FILE);
+  const folder = dirname(path);
+  if (existsSync(path) && options.force !== true) {
+    throw new UserError(
+      `${pathFromHere(path)} exists and stays as it is; write to another file with --config FILE, or replace it with --force`,
+    );
+  }
+  const address = await answer('source', source, options);
+  const name = options.name ?? proposeFeedName(address);
+  const access = await accessOf(address, { ...options, headers: options.header ?? [], name, folder, signal });
+  try {
+    return await writeAndShow(access, { address, name, path, folder }, options, signal);
+  } finally {
+    await access.input?.remove();
+  }
+}
+
+interface Target {
+  readonly address: string;
+  readonly name: string;
+  /** Of the configuration file. */
+  readonly path: string;
+  readonly folder: string;
+}
+
+async function writeAndShow(
+  access: FeedAccess,
+  { address, name, path, folder }: Target,
+  options: InitOptions,
+  signal: AbortSignal,
+): Promise<ExitStatus> {
+  const { opening, encoding } = await open(access, signal);
+  const recognised = await recognise(opening, address, options, folder);
+  const { proposal, site } = await complete(recognised, options);
+  const usual = opening.isWhole ? '*/15 * * * *' : '7 * * * *';
+  const schedule = options.schedule ?? (access.input === undefined ? usual : undefined);
+  const timeZone = options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const feed = { name, source: access.source, access: access.settings, encoding, schedule, timeZone };
+  const text = writeConfig({ heading: headingFor(name), site, feed, proposal });
+
+  const env = { ...process.env, ...access.secrets };
+  const unset =
+    site.tokenVariable !== undefined && env[site.tokenVariable] === undefined ? site.tokenVariable : undefined;
+  // Only to load the configuration: nothing is sent to the site.
+  if (unset !== undefined) env[unset] = 'not-set-yet-by-init';
+  const config = await writeChecked(path, text, env);
+  if (options.json === true) {
+    const { preset, key, fields, notes } = proposal;
+    await printJson({
+      config: path,
+      feed: name,
+      site: site.name,
+      format: preset?.name ?? null,
+      key: key ?? null,
+      fields,
+      schedule: schedule ?? null,
+      time_zone: timeZone,
+      notes,
+    });
+  } else {
+    await printLines([...describeProposal(proposal, encoding), '']);
+  }
+  const status = await show(chooseFeeds(config, [name]), access, options, signal);
+  if (options.json !== true) await printLines(nextSteps(path, name, { unset, access }, options));
+  return status;
+}
+
+/** Writes the file only if it can be loaded. */
+async function writeChecked(path: string, text: string, env: Environment): Promise<Config> {
+  // Beside the file, because relative paths start there.
+  const draft = `${path}.${process.pid}.init`;
+  await writeFile(draft, text, { flag: 'wx' });
+  try {
+    const config = await loadConfig({ path: draft, env, cwd: process.cwd() });
+    await rename(draft, path);
+    return { ...config, path };
+  } catch (error) {
+    await rm(draft, { force: true });
+    if (!(error instanceof ConfigError)) throw error;
+    const faults = error.complaints.map(({ setting, message }) => `${setting}: ${message}`);
+    throw new UserError(`nothing is written, because the configuration would be wrong: ${faults.join('; ')}`);
+  }
+}
+
+const headingFor = (name: string): readonly string[] => [
+  `Written by jobmirror init. Check it with: jobmirror check; see what it does with: jobmirror try ${name}`,
+  'Settings and their defaults: docs/configuration.md. Fields and transforms: docs/mapping.md.',
+];
+
+type Whole = Extract<Opening, { kind: 'opening' }>;
+
+/** Tries the usual encoding of old Windows programs if the bytes are no UTF-8. */
+async function open(
+  access: FeedAccess,
+  signal: AbortSignal,
+): Promise<{ readonly opening: Whole; readonly encoding: string | undefined }> {
+  for (const encoding of [undefined, 'windows-1252']) {
+    const opening = await readOpening(access.from, encoding, signal);
+    if (opening.kind === 'failed') throw new UserError(`the feed cannot be read: ${opening.message}`);
+    if (!opening.isBroken || encoding !== undefined) return { opening, encoding };
+  }
+  throw new UserError('the feed cannot be read');
+}
+
+async function recognise(opening: Whole, address: string, options: InitOptions, folder: string): Promise<Proposal> {
+  const { byName } = await findPresets(folder);
+  const { format } = options;
+  const chosen = format === undefined || format === 'own' ? [...byName.values()] : [byName.get(format)];
+  if (chosen.includes(undefined)) {
+    throw new UserError(`there is no preset ${format}; docs/formats.md lists them: ${[...byName.keys()].join(', ')}`);
+  }
+  const presets = chosen.flatMap((preset) => preset ?? []);
+  const request = { ...opening, address, presets, records: options.records, isOwn: format === 'own' };
+  const result = await proposeFormat(request);
+  if (result.kind === 'refused') throw new UserError(`the feed is not recognised: ${result.message}`);
+  if (format !== undefined && format !== 'own' && result.proposal.preset === undefined) {
+    throw new UserError(
+      `the feed has no records with a key and a title for the preset ${format}; try without --format`,
+    );
+  }
+  return result.proposal;
+}
+
+function describeProposal({ preset, settings, key, records, notes }: Proposal, encoding: string | undefined): string[] {
+  const what =
+    preset === undefined
+      ? `no preset fits, so the configuration has a format of its own (${[settings.type, settings.records].filter(Boolean).join(', ')}), with the key ${[key].flat().join(' and ')}`
+      : `the preset ${preset.name} fits: ${preset.description ?? ''}`;
+  return [
+    `${records} records in the beginning of the feed; ${what}.`,
+    ...(encoding === undefined ? [] : [`It is not encoded as UTF-8; ${encoding} is assumed.`]),
+    ...notes.map((note) => `Note: ${note}.`),
+  ];
+}
+
+async function show(
+  { setups, broken }: ReturnType<typeof chooseFeeds>,
+  { input }: FeedAccess,
+  options: InitOptions,
+  signal: AbortSignal,
+): Promise<ExitStatus> {
+  for (const { message } of broken) throw new UserError(message);
+  const [setup] = setups;
+  if (setup === undefined) return ExitStatus.failed;
+  const progress = startProgressLine();
+  const onProgress = ({ records, bytes }: { readonly records: number; readonly bytes: number }) =>
+    progress.show(`reading the whole feed, ${records} records, ${formatBytes(bytes)}`);
+  const trial = await tryFeed(setup, { signal, samples: SHOWN_POSTINGS, onProgress, stdin: input?.read() }).finally(
+    () => progress.clear(),
+  );
+  const samples = trial.kind === 'read' ? trial.samples : [];
+  if (options.json === true) {
+    for (const sample of samples) await printJson(sampleJson(sample, {}));
+    await printJson(trialJson(setup, trial));
+  } else if (trial.kind === 'failed') {
+    printNotice(`${setup.feed}: failed: ${trial.message}`);
+  } else {
+    const { documents } = trial;
+    for (const [at, sample] of samples.entries()) await printLines(describeSample(sample, at + 1, { documents }));
+    await printLines(describeTrial(setup, trial));
+  }
+  return trial.kind === 'failed' ? ExitStatus.failed : ExitStatus.done;
+}
+
+function nextSteps(
+  path: string,
+  name: string,
+  { unset, access }: { readonly unset: string | undefined; readonly access: FeedAccess },
+  options: InitOptions,
+): string[] {
+  const write = commandWriter(options.config);
+  const variables = [...(unset === undefined ? [] : [unset]), ...Object.keys(access.secrets)];
+  const piped = access.input === undefined ? '' : ' < FILE';
+  return [
+    '',
+    `${pathFromHere(path)} is written. Adapt it if needed, and go on with:`,
+    ...variables.map((variable) => `  export ${variable}=…`),
+    `  ${write(['check'])}`,
+    `  ${write(['plan', name])}${piped}`,
+    `  ${write(['sync', name])}${piped}`,
+  ];
+}

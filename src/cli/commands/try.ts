@@ -1,0 +1,78 @@
+// `jobmirror try`: shows what the first postings of a feed become, and sums up the feed; writes and sends nothing.
+import { Command } from 'commander';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
+import { type Trial, tryFeed } from '../../pull/try-feed.ts';
+import { readConfig } from '../../runtime/app.ts';
+import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
+import { chooseFeeds } from '../../runtime/feed-setups.ts';
+import { stopSignal } from '../../runtime/stop-signal.ts';
+import { printJson, printLines, printNotice, stopPrintingOn } from '../../telemetry/print.ts';
+import { formatBytes, startProgressLine } from '../../telemetry/progress-line.ts';
+import { positiveNumber } from '../option-values.ts';
+import { describeSample, describeTrial, sampleJson, trialJson } from '../output/describe-trial.ts';
+
+const SHOWN_POSTINGS = 3;
+
+interface TryOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly xml?: boolean;
+  readonly limit: number;
+}
+
+export function tryCommand(): Command {
+  return new Command('try')
+    .argument('<feed>', 'name of the feed')
+    .option('--limit <n>', 'how many postings to show', positiveNumber, SHOWN_POSTINGS)
+    .option('--xml', 'show the postings as the XML that would be sent')
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .option('--json', 'print one JSON object per shown posting, and one that sums up the feed')
+    .action(async (name: string, options: TryOptions) => {
+      const config = await readConfig(options);
+      const { setups, broken } = chooseFeeds(config, [name]);
+      for (const { feed, message } of broken) throw new UserError(`feed ${feed}: ${message}`);
+      for (const warning of config.warnings) printNotice(`warning: ${warning}`);
+      for (const setup of setups) process.exitCode = await showTrial(setup, options);
+    });
+}
+
+async function showTrial(setup: FeedSetup, options: TryOptions): Promise<ExitStatus> {
+  const stopping = stopSignal();
+  stopPrintingOn(stopping.signal);
+  try {
+    const trial = await readWithProgress(setup, options.limit, stopping.signal);
+    if (trial.kind === 'read') {
+      for (const [at, sample] of trial.samples.entries()) {
+        if (options.json === true) await printJson(sampleJson(sample, options));
+        else await printLines(describeSample(sample, at + 1, { ...options, documents: trial.documents }));
+      }
+    }
+    if (options.json === true) await printJson(trialJson(setup, trial));
+    else if (trial.kind === 'failed') printNotice(`${setup.feed}: failed: ${trial.message}`);
+    else await printLines(describeTrial(setup, trial));
+    return statusOf(trial);
+  } finally {
+    stopping.release();
+  }
+}
+
+/** Reads the whole feed. */
+async function readWithProgress(setup: FeedSetup, samples: number, signal: AbortSignal): Promise<Trial> {
+  const progress = startProgressLine();
+  try {
+    return await tryFeed(setup, {
+      signal,
+      samples,
+      onProgress: ({ records, bytes }) =>
+        progress.show(`${setup.feed}: reading, ${records} records, ${formatBytes(bytes)}`),
+    });
+  } finally {
+    progress.clear();
+  }
+}
+
+function statusOf(trial: Trial): ExitStatus {
+  if (trial.kind === 'failed' || trial.shortfalls.length > 0) return ExitStatus.failed;
+  const { rejected, conflicting, mistakes } = trial;
+  return rejected + conflicting + mistakes.length > 0 ? ExitStatus.review : ExitStatus.done;
+}

@@ -1,0 +1,142 @@
+// Separates an address from the secrets in it and in headers: the configuration names environment variables instead.
+import { relative, resolve } from 'node:path';
+import { fillText } from '../../config/environment.ts';
+import { Secret } from '../../config/secret.ts';
+import { isSecretParameter, publicAddress } from '../../feed/source/sources.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import { type KeptInput, keepInput } from './kept-input.ts';
+import { type RemoteOptions, remoteAccess, type SourceAccess } from './remote-access.ts';
+
+export interface FeedAccess extends SourceAccess {
+  /** Standard input, which can be read only once otherwise. */
+  readonly input?: KeptInput;
+}
+
+export interface AccessOptions extends RemoteOptions {
+  readonly headers: readonly string[];
+  /** Of the feed, for the names of variables. */
+  readonly name: string;
+  /** Of the configuration file. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+/** Throws a `UserError` if the address cannot be read. Whoever calls it removes the kept `input`. */
+export async function accessOf(
+  address: string,
+  { headers, name, folder, signal, ...options }: AccessOptions,
+): Promise<FeedAccess> {
+  if (address === '-') {
+    const input = await keepInput(process.stdin, signal);
+    return { source: '-', settings: {}, secrets: {}, from: { kind: 'file', path: input.path }, input };
+  }
+  const prefix = name.toUpperCase().replaceAll('-', '_');
+  const context = { prefix, folder, env: process.env, shown: withoutSecrets(address) };
+  const remote = await remoteAccess(address, options, context);
+  if (remote !== undefined) return remote;
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(address)) return webAccess(address, headers, prefix);
+  const path = resolve(address);
+  const short = relative(folder, path);
+  return { source: short.startsWith('..') ? path : short, settings: {}, secrets: {}, from: { kind: 'file', path } };
+}
+
+function webAccess(address: string, headers: readonly string[], prefix: string): FeedAccess {
+  if (!/^https?:/i.test(address) || !URL.canParse(address)) {
+    throw new UserError(
+      `${withoutSecrets(address)} is no address or file that init can read; it takes http, https, sftp and s3 addresses, files, and - for standard input`,
+    );
+  }
+  const url = new URL(address);
+  const secrets: Record<string, string> = {};
+  const credentials: Record<string, unknown> = {};
+  const login =
+    url.username === '' && url.password === ''
+      ? undefined
+      : { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
+  if (login !== undefined) {
+    secrets[`${prefix}_PASSWORD`] = login.password;
+    credentials.basic = { user: login.user, password: `\${${prefix}_PASSWORD}` };
+    url.username = '';
+    url.password = '';
+  }
+  const { search, query } = queryAccess(url.search, prefix, secrets);
+  if (query !== undefined) credentials.query = query;
+  url.search = '';
+  const written = Object.fromEntries(headers.map(readHeader));
+  return {
+    // Not by `url.search`, which would encode the braces of variables.
+    source: `${url.href.replace(url.hash, '')}${search}${url.hash}`,
+    settings: {
+      ...(headers.length === 0 ? {} : { headers: written }),
+      ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
+    },
+    secrets,
+    from: {
+      kind: 'http',
+      url: address.replace(/^(https?:\/\/)[^/@]*@/i, '$1'),
+      publicAddress: publicAddress(address),
+      headers: sentHeaders(written, login),
+      accept: 'application/json, application/xml;q=0.9, text/csv;q=0.9, */*;q=0.8',
+      maxRedirects: 5,
+      allowPrivateRedirects: false,
+    },
+  };
+}
+
+/**
+ * The first secret parameter becomes the feed's key. Any other stays in the address, as the variable that holds its text
+ * as the address has it. Adds the variables to `secrets`.
+ */
+function queryAccess(
+  search: string,
+  prefix: string,
+  secrets: Record<string, string>,
+): { readonly search: string; readonly query: object | undefined } {
+  let query: object | undefined;
+  const kept = search.slice(1).split('&').filter(Boolean);
+  const written = kept.flatMap((parameter) => {
+    const [[name = '', value = ''] = []] = new URLSearchParams(parameter);
+    if (value === '' || !isSecretParameter(name)) return [parameter];
+    if (query === undefined) {
+      secrets[`${prefix}_KEY`] = value;
+      query = { name, value: `\${${prefix}_KEY}` };
+      return [];
+    }
+    const [written = ''] = parameter.split('=', 1);
+    const variable = freeVariable(`${prefix}_${name.toUpperCase().replace(/\W+/g, '_')}`, secrets);
+    secrets[variable] = parameter.slice(written.length + 1);
+    return [`${written}=\${${variable}}`];
+  });
+  return { search: written.length === 0 ? '' : `?${written.join('&')}`, query };
+}
+
+function freeVariable(name: string, taken: Readonly<Record<string, string>>): string {
+  let free = name;
+  for (let nth = 2; free in taken; nth++) free = `${name}_${nth}`;
+  return free;
+}
+
+/** The headers as they are sent, with the values of the variables. */
+function sentHeaders(
+  written: Readonly<Record<string, string>>,
+  login: { readonly user: string; readonly password: string } | undefined,
+): Readonly<Record<string, Secret>> {
+  const texts = Object.entries(written).map(([header, text]) => [header, fillText(text, process.env)] as const);
+  const basic = login === undefined ? '' : Buffer.from(`${login.user}:${login.password}`).toString('base64');
+  const all = login === undefined ? texts : [...texts, ['Authorization', `Basic ${basic}`] as const];
+  return Object.fromEntries(all.map(([header, text]) => [header, new Secret(text)]));
+}
+
+/** Without user, password and query. */
+const withoutSecrets = (address: string): string => (address.split('?')[0] ?? '').replace(/\/\/[^/]*@/, '//');
+
+function readHeader(text: string): readonly [string, string] {
+  const [, header = '', value = ''] = /^([^:\s]+):\s*(.+)$/.exec(text) ?? [];
+  if (header === '') throw new UserError(`"${text}" is not a header; write 'Name: value'`);
+  if (/auth|cookie|token|key|secret|password/i.test(header) && !value.includes(`\${`)) {
+    throw new UserError(
+      `the header ${header} is a secret, which does not belong into a configuration: put it into an environment variable, and write --header '${header}: \${NAME}'`,
+    );
+  }
+  return [header, value];
+}

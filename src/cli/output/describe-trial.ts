@@ -1,0 +1,174 @@
+// Formats the trial of a feed for people, and as the JSON objects of `try --json`.
+import { plural } from '../../plan/plural.ts';
+import type { FeedSetup } from '../../pull/feed-setup.ts';
+import type { ProblemKind, RepeatedKey, TriedPosting, TriedRecord } from '../../pull/trial-counts.ts';
+import type { Trial } from '../../pull/try-feed.ts';
+import { encodeSiteJob } from '../../site/xml/encode.ts';
+import { oneLine } from '../../telemetry/print.ts';
+import { formatTable } from './table.ts';
+
+type ReadTrial = Extract<Trial, { kind: 'read' }>;
+
+/** Long texts are cut here. */
+const SHOWN_CHARACTERS = 160;
+
+/** One posting as it would be sent, and what would reject it. */
+export function describeSample(
+  sample: TriedPosting,
+  number: number,
+  { xml, documents }: { readonly xml?: boolean; readonly documents: number },
+): string[] {
+  const { key, fields, problems, notes } = sample;
+  const width = Math.max(0, ...Object.keys(fields).map((field) => field.length));
+  const lines =
+    xml === true
+      ? encodeSiteJob(fields).xml.split('\n')
+      : Object.entries(fields).map(([field, text]) => `${field.padEnd(width)}  ${shown(text)}`);
+  return [
+    `${number}. ${oneLine(key, 200)} (${placeWriter(documents)(sample)})`,
+    ...lines.map((line) => `   ${line}`),
+    ...notes.map(({ field, message }) => `   note: ${field === undefined ? '' : `${field}: `}${message}`),
+    ...problems.map(({ message }) => `   would be rejected: ${oneLine(message, 300)}`),
+    '',
+  ];
+}
+
+const shown = (text: string): string =>
+  text.length > SHOWN_CHARACTERS
+    ? `${oneLine(text, SHOWN_CHARACTERS)} (${text.length} characters)`
+    : oneLine(text, SHOWN_CHARACTERS);
+
+/** What the whole feed becomes. */
+export function describeTrial({ feed, site }: FeedSetup, trial: ReadTrial): string[] {
+  const { seen, postings, rejected, repeated, unreadable, skipped, shortfalls, mistakes } = trial;
+  const placeOf = placeWriter(trial.documents);
+  const counts = [
+    `${feed}: ${plural(seen, 'record')}: ${plural(postings - rejected, 'posting')} to send to site ${site}`,
+    `${rejected} rejected`,
+    plural(repeated, 'repeated key'),
+    `${unreadable} unreadable`,
+    ...(skipped === 0 ? [] : [`${skipped} skipped by the feed's rule`]),
+  ];
+  return [
+    counts.join(', '),
+    ...(shortfalls.length === 0
+      ? ['The feed is complete.']
+      : ['The feed is not proven complete, so nothing would be deleted:', ...shortfalls.map((text) => `  ${text}`)]),
+    ...section(
+      trial.withoutDetail === 0
+        ? 'Fields'
+        : `Fields of the first ${plural(trial.postings - trial.withoutDetail, 'posting')}; the details of the others were not requested`,
+      fieldTable(trial),
+    ),
+    ...section(
+      'Rejected by the rules of the mapping and the site',
+      trial.rejections.flatMap((kind) => describeKind(kind, placeOf)),
+    ),
+    ...section(
+      'Unreadable',
+      trial.unreadableKinds.flatMap((kind) => describeKind(kind, placeOf)),
+    ),
+    ...section(
+      `Repeated keys${more(repeated, trial.repeatedKeys)}`,
+      trial.repeatedKeys.map((repeat) => describeRepeat(repeat, placeOf)),
+    ),
+    ...section(`Skipped${more(skipped, trial.skippedRecords)}`, trial.skippedRecords.map(placeOf)),
+    ...section('Likely mistakes', mistakes),
+  ];
+}
+
+const section = (title: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
+
+const more = (all: number, listed: readonly unknown[]): string =>
+  all > listed.length ? ` (the first ${listed.length} of ${all})` : '';
+
+const fieldTable = ({ fields, postings: all, withoutDetail }: ReadTrial): string[] => {
+  const postings = all - withoutDetail;
+  return postings === 0
+    ? []
+    : formatTable(
+        [{ title: 'FIELD' }, { title: 'FILLED', align: 'right' }, { title: 'SHARE', align: 'right' }],
+        fields.map(({ field, filled }) => [field, String(filled), `${shareOf(filled, postings)} %`]),
+      );
+};
+
+/** Rounded down, so that 100 % means all. */
+const shareOf = (filled: number, postings: number): number => Math.floor((filled / postings) * 100);
+
+function describeKind({ message, count, examples }: ProblemKind, placeOf: PlaceOf): string[] {
+  const named = examples.slice(0, 3).map((example) => {
+    const key = example.key === undefined ? '' : `${oneLine(example.key, 60)}, `;
+    return `${key}${placeOf(example)}`;
+  });
+  return [`${count} × ${oneLine(message, 300)}`, `    ${count > named.length ? 'such as ' : ''}${named.join('; ')}`];
+}
+
+function describeRepeat(repeat: RepeatedKey, placeOf: PlaceOf): string {
+  const first = repeat.first === undefined ? '' : `, first in ${placeOf(repeat.first)}`;
+  return `${oneLine(repeat.key, 100)}: again in ${placeOf(repeat)}${first}; ${repeat.isSame ? 'the same content' : 'other content: only the first one would be sent'}`;
+}
+
+/** Names the document if the feed has several. */
+const placeWriter =
+  (documents: number): PlaceOf =>
+  ({ ordinal, place: { document, line } }) => {
+    const where = line === undefined ? '' : `, line ${line}`;
+    return `record ${ordinal + 1}${where}${documents > 1 ? ` of ${oneLine(document, 100)}` : ''}`;
+  };
+
+type PlaceOf = (record: TriedRecord) => string;
+
+/** One shown posting as `try --json` prints it. */
+export function sampleJson({ key, fields, problems, ...record }: TriedPosting, { xml }: { readonly xml?: boolean }) {
+  return {
+    key,
+    fields,
+    problems: problems.map(({ field, message }) => ({ field: field ?? null, message })),
+    ...placeJson(record),
+    ...(xml === true ? { xml: encodeSiteJob(fields).xml } : {}),
+  };
+}
+
+/** The last object of `try --json`. */
+export function trialJson({ feed }: FeedSetup, trial: Trial): object {
+  if (trial.kind === 'failed') return { feed, complete: false, message: trial.message };
+  const { seen, bytes, postings, rejected, unreadable, skipped, repeated, conflicting } = trial;
+  const kindJson = ({ field, message, count, examples }: ProblemKind) => ({
+    field: field ?? null,
+    message,
+    count,
+    examples: examples.map(({ key, value, ...record }) => ({ key: key ?? null, value, ...placeJson(record) })),
+  });
+  return {
+    feed,
+    complete: trial.shortfalls.length === 0,
+    shortfalls: trial.shortfalls,
+    seen,
+    postings,
+    without_detail: trial.withoutDetail,
+    rejected,
+    unreadable,
+    skipped,
+    repeated,
+    conflicting,
+    bytes,
+    fields: Object.fromEntries(trial.fields.map(({ field, filled }) => [field, filled])),
+    rejections: trial.rejections.map(kindJson),
+    unreadable_records: trial.unreadableKinds.map(kindJson),
+    repeated_keys: trial.repeatedKeys.map(({ key, isSame, first, ...record }) => ({
+      key,
+      same_content: isSame,
+      ...placeJson(record),
+      first: first === undefined ? null : placeJson(first),
+    })),
+    skipped_records: trial.skippedRecords.map(placeJson),
+    warnings: trial.mistakes,
+  };
+}
+
+const placeJson = ({ ordinal, place: { document, line } }: TriedRecord) => ({
+  record: ordinal + 1,
+  line: line ?? null,
+  document,
+});

@@ -1,0 +1,67 @@
+// Reads the beginning of a source's first document, unpacked and in UTF-8, to recognise what it is.
+import { toUtf8 } from '../feed/decode/charset.ts';
+import { decompress } from '../feed/decode/gunzip.ts';
+import { unzipDocuments } from '../feed/decode/zip/unzip-documents.ts';
+import { BrokenOff } from '../feed/source/source.ts';
+import { openSource, type SourceConfig } from '../feed/source/sources.ts';
+
+/** Enough for hundreds of records. */
+const MOST_BYTES = 4 * 1024 * 1024;
+const LIMITS = { maxBytes: 64 * 1024 * 1024, maxRatio: 200 };
+
+export type Opening =
+  | {
+      readonly kind: 'opening';
+      readonly bytes: Buffer;
+      /** The bytes are the whole document. */
+      readonly isWhole: boolean;
+      /** The bytes are not valid in the encoding that the document declares, UTF-8 by default. */
+      readonly isBroken: boolean;
+    }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Throws only the reason of the signal. @param encoding overrides the one that the document declares. */
+export async function readOpening(
+  source: SourceConfig,
+  encoding: string | undefined,
+  signal: AbortSignal,
+): Promise<Opening> {
+  const ended = new AbortController();
+  const both = AbortSignal.any([signal, ended.signal]);
+  try {
+    const opened = await openSource(source, { signal: both });
+    if (opened.kind === 'failed') return opened;
+    if (opened.kind === 'not_modified') return { kind: 'failed', message: 'the source answered "not modified"' };
+    for await (const document of unzipDocuments(opened.documents, LIMITS, both)) {
+      const unpacked = decompress(document.chunks, { isProven: false });
+      return await gather(toUtf8(unpacked, { configured: encoding, transport: document.charset }));
+    }
+    return { kind: 'failed', message: 'the source has no documents' };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof BrokenOff) return { kind: 'failed', message: error.message };
+    throw error;
+  } finally {
+    ended.abort();
+  }
+}
+
+async function gather(chunks: AsyncIterable<Buffer>): Promise<Opening> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  let isWhole = true;
+  for await (const chunk of chunks) {
+    // A chunk is valid only until the next one.
+    parts.push(Buffer.from(chunk));
+    length += chunk.length;
+    isWhole = length < MOST_BYTES;
+    if (!isWhole) break;
+  }
+  const bytes = Buffer.concat(parts);
+  return { kind: 'opening', bytes, isWhole, isBroken: hasBrokenCharacters(bytes) };
+}
+
+/** Undecodable bytes stay as they are, or become U+FFFD. The end may be cut within a character. */
+function hasBrokenCharacters(bytes: Buffer): boolean {
+  return bytes.toString('utf8', 0, Math.max(0, bytes.length - 4)).includes('\ufffd');
+}

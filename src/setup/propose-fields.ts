@@ -1,0 +1,247 @@
+// Proposes the key and the fields of records with unknown names, by the names of their elements and by their texts.
+
+import { textPathsIn } from '../posting/path-census.ts';
+import type { RecordTree } from '../posting/posting.ts';
+import type { UsPlace } from '../posting/steps/us-places.ts';
+import { parseValuePath, textsAt } from '../posting/value-path.ts';
+
+/** A rule as the configuration writes it. */
+export type ProposedRule = string | Readonly<Record<string, unknown>>;
+
+export interface ProposedMapping {
+  /** Several paths identify the records together; `undefined`: none do. */
+  readonly key: string | readonly string[] | undefined;
+  /** Paths that a person may choose the key from, the likeliest first; empty if there is a key. */
+  readonly keyCandidates: readonly KeyCandidate[];
+  readonly fields: Readonly<Record<string, ProposedRule>>;
+}
+
+export interface KeyCandidate {
+  readonly path: string;
+  /** How many different texts it has in the sampled records. */
+  readonly distinct: number;
+  readonly records: number;
+}
+
+export interface Places {
+  readonly isState: (text: string) => boolean;
+  readonly placeOf: (text: string) => UsPlace;
+}
+
+/** What is known about a path of the records. */
+interface PathFacts {
+  readonly path: string;
+  /** The last name, in lower case, without anything but letters and digits. */
+  readonly name: string;
+  /** The name before it. */
+  readonly parent: string;
+  readonly texts: readonly string[];
+  /** Share of the records that have a text there. */
+  readonly share: number;
+  readonly depth: number;
+}
+
+interface FieldPattern {
+  /** Names from the likeliest to the least likely; a name may be `parent/name`. */
+  readonly names: readonly string[];
+  readonly suits?: (facts: PathFacts) => boolean;
+}
+
+const URL_TEXT = /^https?:\/\/\S+$/i;
+const isAddress = ({ texts }: PathFacts): boolean => mostly(texts, (text) => URL_TEXT.test(text));
+const isNoAddress = (facts: PathFacts): boolean => !isAddress(facts);
+const isShort = ({ texts }: PathFacts): boolean => mostly(texts, (text) => text.length <= 200 && !URL_TEXT.test(text));
+
+const PATTERNS = {
+  key: {
+    names:
+      'id jobid referencenumber jobreference jobref reference refnumber referenceid requisitionid requisitionnumber reqid partnerjobid jobnumber jobkey jobcode vacancyid positionid postingid externalid uniqueid uniqid guid uuid uid number nummer ref code stellenid offerid key shortcode slug',
+    suits: isShort,
+  },
+  title: {
+    names:
+      'title jobtitle positiontitle postingtitle vacancytitle position jobname headline name job role displayname titel stellentitel titulo titre intitule poste text vacancy cargo funktion bezeichnung beruf',
+    suits: (facts: PathFacts) => isShort(facts) && mostly(facts.texts, (text) => /\p{L}{2}/u.test(text)),
+  },
+  description: {
+    names:
+      'description jobdescription fulldescription descriptionhtml htmldescription longdescription body content jobbody details text jobad summary descriptionplain jobsummary shortdescription beschreibung stellenbeschreibung descripcion descricao omschrijving briefdescription teaser',
+    suits: isNoAddress,
+  },
+  'category-name': {
+    names:
+      'category jobcategory categoryname category/name department department/name departments/name jobfunction function industry team discipline jobfamily field sector kategorie abteilung categoria departement department/label categories careerfield',
+    suits: isShort,
+  },
+  'location-city': {
+    names:
+      'city town locationcity addresslocality locality cityname location/city municipality ort stadt ville ciudad cidade standort suburb plaats',
+    suits: isShort,
+  },
+  'location-state': {
+    names:
+      'state statecode statename locationstate addressregion state/name state/code region province stateprovince stateorprovince uf estado bundesland location/state location/region',
+    suits: isShort,
+  },
+  place: {
+    names:
+      'location joblocation locationname location/name locationstext locations/name place citystate fulllocation primarylocation worklocation locationdisplay formattedlocation address lieu lugar geo cityandstate office city',
+    suits: isShort,
+  },
+  'contact-web-address': {
+    names:
+      'applyurl applicationurl applylink url joburl jobdetailurl detailurl detailsurl link joblink absoluteurl hostedurl posturl positionuri publicurl canonicalurl href uri webaddress website applyuri apply referenceurl',
+    suits: isAddress,
+  },
+  'contact-email-address': {
+    names: 'email applyemail contactemail emailaddress applicationemail contact mail recruiteremail applytoemail',
+    suits: ({ texts }: PathFacts) => mostly(texts, (text) => /^(?:mailto:)?[^\s@]+@[^\s@]+\.[^\s@]+$/i.test(text)),
+  },
+} as const satisfies Readonly<Record<string, { readonly names: string; readonly suits: FieldPattern['suits'] }>>;
+
+/** Elements whose name, ID or address are not those of the posting. */
+const OTHERS =
+  /^(?:company|employer|organi[sz]ation|hiringorganization|publisher|recruiter|author|user|contact|department|departments|category|categories|office|offices|brand|metadata|customfields?|questions?|salary|tags?|team|location|locations|joblocation|country|language|compensation)$/;
+
+/** @param trees samples of the records. */
+export function proposeMapping(trees: readonly RecordTree[], { isState, placeOf }: Places): ProposedMapping {
+  const all = factsOf(trees);
+  const best = (field: keyof typeof PATTERNS, also: (facts: PathFacts) => boolean = () => true) =>
+    bestPath(all, PATTERNS[field].names.split(' '), (facts) => PATTERNS[field].suits(facts) && also(facts));
+  const isKey = (facts: PathFacts) =>
+    facts.share === 1 && new Set(facts.texts).size >= facts.texts.length * MIN_DISTINCT;
+  const key = best('key', (facts) => isKey(facts) && !OTHERS.test(facts.parent)) ?? best('contact-web-address', isKey);
+  const title = best('title', (facts) => facts.path !== key?.path && !OTHERS.test(facts.parent));
+  const description = best('description', ({ path }) => path !== title?.path) ?? longest(all);
+  const address = best('contact-web-address', ({ parent }) => !OTHERS.test(parent));
+  const email = best('contact-email-address');
+  const [city, state, place] = [best('location-city'), best('location-state'), best('place')];
+  const keyPaths = key?.path ?? combinedKey(trees, [title, city ?? place, state]);
+  return {
+    key: keyPaths,
+    keyCandidates: keyPaths === undefined ? candidatesOf(all, trees.length) : [],
+    fields: {
+      ...(key === undefined ? {} : { number: key.path }),
+      ...(title === undefined ? {} : { title: title.path }),
+      ...optional('category-name', best('category-name')),
+      ...(description === undefined ? {} : { description: textRule(description) }),
+      ...placeRules(city, state, place),
+      ...(email === undefined ? {} : { 'contact-email-address': { from: email.path, as: 'email' } }),
+      ...(address === undefined ? {} : { 'contact-web-address': { from: address.path, as: 'url' } }),
+    },
+  };
+
+  /** The state's own path if it has states; otherwise the place, if states can be read there. */
+  function placeRules(
+    city: PathFacts | undefined,
+    state: PathFacts | undefined,
+    place: PathFacts | undefined,
+  ): Readonly<Record<string, ProposedRule>> {
+    const hasStates = state?.texts.some(isState) === true;
+    const readable = place?.texts.some((text) => placeOf(text).state !== undefined) === true;
+    if (place !== undefined && !hasStates && (readable || state === undefined)) {
+      const cityRule =
+        city === undefined || city.path === place.path
+          ? { from: place.path, us_place: 'city', otherwise: 'default' }
+          : city.path;
+      return { 'location-city': cityRule, 'location-state': { from: place.path, us_place: 'state' } };
+    }
+    return {
+      ...optional('location-city', city),
+      ...(state === undefined ? {} : { 'location-state': { from: state.path, as: 'us_state' } }),
+    };
+  }
+}
+
+/** Filled in every record, and short, come first; then the number of different texts decides. */
+function candidatesOf(all: readonly PathFacts[], records: number): readonly KeyCandidate[] {
+  const suitability = (facts: PathFacts) => (facts.share === 1 ? 2 : 0) + (isShort(facts) ? 1 : 0);
+  const distinctOf = ({ texts }: PathFacts) => new Set(texts).size;
+  return all
+    .toSorted((a, b) => suitability(b) - suitability(a) || distinctOf(b) - distinctOf(a))
+    .map((facts) => ({ path: facts.path, distinct: distinctOf(facts), records }));
+}
+
+/** The fewest of these paths that identify the records together. */
+function combinedKey(
+  trees: readonly RecordTree[],
+  paths: readonly (PathFacts | undefined)[],
+): readonly string[] | undefined {
+  const parts = paths.flatMap((facts) => (facts?.share === 1 ? [facts.path] : []));
+  const distinct = new Set(trees.map((tree) => JSON.stringify(tree))).size;
+  for (let count = 2; count <= parts.length; count++) {
+    const used = parts.slice(0, count);
+    const parsed = used.map(parseValuePath);
+    const keys = new Set(trees.map((tree) => JSON.stringify(parsed.map((path) => textsAt(path, tree)[0]))));
+    if (keys.size >= distinct) return used;
+  }
+  return undefined;
+}
+
+/** The same posting may be listed twice. */
+const MIN_DISTINCT = 0.7;
+
+const optional = (field: string, facts: PathFacts | undefined): Readonly<Record<string, ProposedRule>> =>
+  facts === undefined ? {} : { [field]: facts.path };
+
+/** HTML that is escaped as entities is unescaped. */
+const textRule = ({ path, texts }: PathFacts): ProposedRule =>
+  texts.some((text) => /&lt;\/?(?:p|br|ul|li|div|strong|b|h\d)\b/i.test(text)) ? { from: path, as: 'html' } : path;
+
+function factsOf(trees: readonly RecordTree[]): readonly PathFacts[] {
+  const paths = new Set(trees.flatMap((tree) => [...textPathsIn(tree)]));
+  return [...paths].map((path) => {
+    const parsed = parseValuePath(path);
+    const texts = trees.flatMap((tree) => {
+      const text = textsAt(parsed, tree).find((one) => one.trim() !== '');
+      return text === undefined ? [] : [text.trim()];
+    });
+    const names = parsed.map(({ name }) => plain(name));
+    return {
+      path,
+      name: names.at(-1) ?? '',
+      parent: names.at(-2) ?? '',
+      texts,
+      share: texts.length / trees.length,
+      depth: names.length,
+    };
+  });
+}
+
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[^a-z0-9]/g, '');
+
+/** By the name's rank, then how often it is filled, then how deep it is. */
+function bestPath(
+  all: readonly PathFacts[],
+  names: readonly string[],
+  suits: (facts: PathFacts) => boolean,
+): PathFacts | undefined {
+  const rank = ({ name, parent }: PathFacts) => {
+    const qualified = names.indexOf(`${parent}/${name}`);
+    return qualified >= 0 ? qualified : names.indexOf(name);
+  };
+  const suited = all.filter((facts) => rank(facts) >= 0 && suits(facts));
+  const score = (facts: PathFacts) => rank(facts) / names.length + (1 - facts.share) * 2 + facts.depth * 0.15;
+  const [best] = suited.sort((a, b) => score(a) - score(b));
+  if (best !== undefined) return best;
+  // A part of a longer name: `strJobTitle`.
+  const similar = names.slice(0, 4).filter((name) => name.length > 3 && !name.includes('/'));
+  return all
+    .filter((facts) => similar.some((name) => facts.name.includes(name)) && suits(facts))
+    .sort((a, b) => b.share - a.share || a.name.length - b.name.length || a.depth - b.depth)[0];
+}
+
+/** The path with the longest texts, if they are long enough for a description. */
+function longest(all: readonly PathFacts[]): PathFacts | undefined {
+  const lengthOf = ({ texts, share }: PathFacts) =>
+    (share * texts.reduce((sum, { length }) => sum + length, 0)) / Math.max(1, texts.length);
+  const [best] = all.filter(isNoAddress).toSorted((a, b) => lengthOf(b) - lengthOf(a));
+  return best !== undefined && lengthOf(best) > 200 ? best : undefined;
+}
+
+const mostly = (texts: readonly string[], holds: (text: string) => boolean): boolean =>
+  texts.length > 0 && texts.filter(holds).length >= texts.length * 0.6;

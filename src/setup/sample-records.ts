@@ -1,0 +1,51 @@
+// Splits and parses the first records of a document's beginning.
+import { isWebAddress } from '../config/schema/check-sources.ts';
+import type { RecordBatch } from '../feed/batch/record-batch.ts';
+import { startSplitting } from '../feed/batch/start-splitting.ts';
+import type { FeedSource } from '../feed/feed-reading.ts';
+import { formatOf } from '../feed/format/formats.ts';
+import { publicAddress } from '../feed/source/sources.ts';
+import type { RecordTree } from '../posting/posting.ts';
+
+const SAMPLED_RECORDS = 200;
+
+export interface SampledRecords {
+  readonly trees: readonly RecordTree[];
+  /** Records that cannot be parsed. */
+  readonly unreadable: number;
+  /** Records in the bytes, sampled or not. */
+  readonly records: number;
+}
+
+/**
+ * @param source how the bytes are split and parsed; its address is not used. @param address the one that they come from, if it
+ * is a web address.
+ */
+export async function sampleRecords(bytes: Buffer, source: FeedSource, address = ''): Promise<SampledRecords> {
+  const { format, recordPath, lenient, table, script, acceptsEmptyPages, limits } = source;
+  const trees: RecordTree[] = [];
+  let unreadable = 0;
+  let records = 0;
+  const take = (batch: RecordBatch) => {
+    records += batch.count;
+    for (let record = 0; record < batch.count && trees.length + unreadable < SAMPLED_RECORDS; record++) {
+      const parsed = formatOf(format).parseRecord(batch.recordOf(record), { lenient, table });
+      if (parsed.kind === 'tree') trees.push(parsed.tree);
+      else unreadable++;
+    }
+  };
+  const requested = isWebAddress(address) && URL.canParse(address) ? publicAddress(address) : undefined;
+  const options = { format, recordPath, lenient, table, script, acceptsEmptyPages, address: requested };
+  const splitting = startSplitting(
+    { ...options, totalPaths: [], maxRecordBytes: limits.maxRecordBytes },
+    { take, drain: () => undefined },
+    { threadsFrom: Number.POSITIVE_INFINITY },
+  );
+  try {
+    await splitting.push(bytes);
+    await splitting.endDocument(true);
+  } finally {
+    await splitting.close();
+  }
+  return { trees, unreadable, records };
+}

@@ -1,0 +1,140 @@
+// Writes the configuration that `init` proposes, with comments for whoever edits it next.
+import { stringify } from 'yaml';
+import type { Proposal } from './propose.ts';
+import type { ProposedRule } from './propose-fields.ts';
+
+export interface ConfigParts {
+  /** Comments at the beginning. */
+  readonly heading: readonly string[];
+  readonly site: {
+    readonly name: string;
+    readonly baseUrl: string;
+    /** `undefined`: the token is in a file. */
+    readonly tokenVariable: string | undefined;
+    readonly tokenFile: string | undefined;
+    readonly listPath: string | undefined;
+  };
+  readonly feed: {
+    readonly name: string;
+    readonly source: string;
+    /** Absent for standard input, which has none. */
+    readonly schedule: string | undefined;
+    readonly timeZone: string;
+    readonly encoding: string | undefined;
+    /** Further settings, such as headers and credentials. */
+    readonly access: Readonly<Record<string, unknown>>;
+  };
+  readonly proposal: Proposal;
+}
+
+/** Longer lists of paths would hide the settings. */
+const NAMED_PATHS = 40;
+
+export function writeConfig({ heading, site, feed, proposal }: ConfigParts): string {
+  const { preset } = proposal;
+  const settings = {
+    source: feed.source,
+    ...feed.access,
+    ...(feed.encoding === undefined ? {} : { encoding: feed.encoding }),
+    ...(proposal.lenient ? { lenient: true } : {}),
+  };
+  const lines = [
+    ...heading.map((line) => `# ${oneLineOf(line)}`),
+    '',
+    'sites:',
+    `  ${site.name}:`,
+    `    base_url: ${inline(site.baseUrl)}`,
+    ...tokenLines(site),
+    `    ${fillsNumber(proposal) ? '' : '# '}reference_field: number # with list_path: finds the jobs of creates whose outcome is not known`,
+    site.listPath === undefined
+      ? "    # list_path: /jobs.xml # the site's list of your jobs, if it has one; prevents second jobs after lost responses"
+      : `    list_path: ${inline(site.listPath)}`,
+    '',
+    'feeds:',
+    `  ${feed.name}:`,
+    ...entries(settings, '    '),
+    ...(preset === undefined
+      ? []
+      : [`    format: ${preset.name} # ${oneLineOf(preset.description ?? 'a preset')}; docs/formats.md describes it`]),
+    `    site: ${site.name}`,
+    ...scheduleLines(feed),
+    ...proposal.notes.map((note) => `    # Note: ${oneLineOf(note)}`),
+    ...(preset === undefined ? ownFormat(proposal) : presetFields(proposal)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const scheduleLines = ({ schedule, timeZone }: ConfigParts['feed']): string[] =>
+  schedule === undefined
+    ? []
+    : [
+        `    schedule: ${JSON.stringify(schedule)} # minute hour day month weekday; for start`,
+        `    time_zone: ${inline(timeZone)}`,
+      ];
+
+const fillsNumber = ({ fields, filled }: Proposal): boolean => 'number' in fields || filled.includes('number');
+
+function tokenLines({ tokenFile, tokenVariable }: ConfigParts['site']): string[] {
+  if (tokenFile !== undefined) return [`    token_file: ${inline(tokenFile)} # holds the API key of your account`];
+  return [`    token: \${${tokenVariable}} # the API key of your account, from the environment`];
+}
+
+function ownFormat({ settings, key, fields, paths }: Proposal): string[] {
+  return [
+    '    format:',
+    ...entries(settings, '      '),
+    ...entries({ key: key ?? null }, '      ', { key: 'identifies a posting, and must never change' }),
+    '      fields: # site field: where its value comes from',
+    ...entries(fields, '        '),
+    ...otherPaths(paths, usedPaths(fields)),
+  ];
+}
+
+function presetFields({ key, fields, filled, paths }: Proposal): string[] {
+  const own = [
+    ...(key === undefined ? [] : entries({ key }, '    ')),
+    ...(Object.keys(fields).length === 0 ? [] : ['    fields: # on top of the preset', ...entries(fields, '      ')]),
+  ];
+  return [...own, ...wrapped(`The preset fills: ${filled.join(', ')}.`), ...otherPaths(paths, new Set())];
+}
+
+/** Other values of the records, for whoever extends the fields. */
+function otherPaths(paths: readonly string[], used: ReadonlySet<string>): string[] {
+  const free = paths.filter((path) => !used.has(path)).slice(0, NAMED_PATHS);
+  return free.length === 0 ? [] : wrapped(`Paths in the records: ${free.join(', ')}`);
+}
+
+function usedPaths(fields: Readonly<Record<string, ProposedRule>>): ReadonlySet<string> {
+  return new Set(Object.values(fields).map((rule) => (typeof rule === 'string' ? rule : String(rule.from))));
+}
+
+/** A comment of several lines. Feeds decide on the names in it. */
+function wrapped(text: string): string[] {
+  const lines: string[] = [];
+  let line = '    #';
+  for (const word of oneLineOf(text).split(' ')) {
+    if (line.length + word.length > 118) {
+      lines.push(line);
+      line = '    #  ';
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line];
+}
+
+const oneLineOf = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim();
+
+function entries(
+  settings: Readonly<Record<string, unknown>>,
+  indent: string,
+  comments: Readonly<Record<string, string>> = {},
+): string[] {
+  return Object.entries(settings).map(([name, value]) => {
+    const comment = comments[name] === undefined ? '' : ` # ${comments[name]}`;
+    return `${indent}${inline(name)}: ${inline(value)}${comment}`;
+  });
+}
+
+/** A value on one line; `${NAME}` must be in quotes inside braces. */
+const inline = (value: unknown): string =>
+  stringify(value, { collectionStyle: 'flow', lineWidth: 0, doubleQuotedMinMultiLineLength: 1_000_000 }).trim();
