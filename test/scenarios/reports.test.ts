@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pullFeed } from '../../jobs/pull-feed.ts';
 import type { PullReportJson } from '../../src/review/read-model/pull-report.ts';
+import { concludePull, exitStatusOf } from '../../src/runtime/conclude-pull.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
-import { exitStatusOf, reportPull } from '../../src/runtime/pull-report.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 
@@ -66,7 +66,7 @@ describe('a pull that a later one takes over', () => {
     (await mirror.engine()).wake();
     await vi.waitFor(async () => expect(await db.query('select from change')).toEqual([]), { timeout: 20_000 });
     expect(await mirror.sync()).toMatchObject({ pull: 2, unchanged: 3 });
-    const report = await reportPull(db, setup.feed, end, undefined, 0);
+    const report = await concludePull(db, setup.feed, end, undefined, 0);
     expect(report).toMatchObject({ pull: 1, status: 'mirrored', created: 3, pending: 0 });
     expect(report.notes).toEqual([]);
   });

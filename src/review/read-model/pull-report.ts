@@ -7,6 +7,8 @@ export interface PullReport extends Omit<PullSummary, 'pull'> {
   readonly pull: number | null;
   readonly status: Exclude<PullStatus, 'running'>;
   readonly duration_ms: number;
+  /** Likely mistakes of the mapping, if this pull was the first to read the feed with it. */
+  readonly warnings: readonly string[];
   /** What a person should know besides the shortfalls, or why the pull failed. */
   readonly notes: readonly Message[];
 }

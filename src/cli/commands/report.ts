@@ -1,0 +1,158 @@
+// `jobmirror report`: what became of each posting of a feed, for whoever produces the feed.
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { FeedName } from '../../posting/identifiers.ts';
+import { type PostingReport, readFeedReport } from '../../review/feed-report.ts';
+import { reportJson, reportLineJson } from '../../review/read-model/feed-report.ts';
+import { type App, configSecrets } from '../../runtime/app.ts';
+import { UserError } from '../../runtime/exit-status.ts';
+import type { Session } from '../../store/postgres/database.ts';
+import { inSnapshot } from '../../store/postgres/snapshot.ts';
+import {
+  LINE_STATES,
+  type LineFilter,
+  type LineState,
+  type ReportLine,
+  reportLines,
+} from '../../store/report/report-lines.ts';
+import { printLines } from '../../telemetry/print.ts';
+import { createScrub } from '../../telemetry/scrub-secrets.ts';
+import { terminalText } from '../../telemetry/terminal-text.ts';
+import { knownFeed } from '../feed-name.ts';
+import { positiveNumber } from '../option-values.ts';
+import { reportHeader, reportRow } from '../output/report/csv.ts';
+import { deliver, type Write } from '../output/report/deliver.ts';
+import { reportHtml } from '../output/report/html.ts';
+import { reportText } from '../output/report/text.ts';
+import type { Section } from '../output/report/words.ts';
+import { withApp } from '../with-app.ts';
+
+interface ReportOptions {
+  readonly config?: string;
+  readonly html?: boolean;
+  readonly csv?: boolean;
+  readonly json?: boolean;
+  readonly output?: string;
+  readonly state?: readonly LineState[];
+  readonly since?: Date;
+  readonly pulls: number;
+  readonly limit?: number;
+}
+
+const SHOWN_LINES = 10;
+const HTML_LINES = 500;
+const TREND_PULLS = 15;
+
+export function reportCommand(): Command {
+  return new Command('report')
+    .argument('<feed>', 'name of the feed')
+    .addOption(
+      new Option('--html', 'one page to mail: no scripts, nothing loaded from elsewhere').conflicts(['csv', 'json']),
+    )
+    .addOption(new Option('--csv', 'a line per posting, for spreadsheets').conflicts(['html', 'json']))
+    .addOption(new Option('--json', 'one JSON object with the counts, then one per posting').conflicts(['html', 'csv']))
+    .option('--output <file>', 'write to this file, which is replaced once the report is whole')
+    .addOption(new Option('--state <state...>', 'list only postings and records in these states').choices(LINE_STATES))
+    .option('--since <time>', 'list only what came into its state since then, such as 2026-03-20', pastTime)
+    .option('--pulls <n>', 'pulls in the trend', positiveNumber, TREND_PULLS)
+    .option(
+      '--limit <n>',
+      `postings at most in each list (default: ${SHOWN_LINES}, with --html ${HTML_LINES}; --csv and --json list all)`,
+      positiveNumber,
+    )
+    .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
+    .action((name: string, options: ReportOptions) =>
+      withApp(options, async (app, signal) => {
+        const feed = await knownFeed(app.db, app.config, name);
+        if (options.limit !== undefined && (options.csv === true || options.json === true)) {
+          throw new UserError('--limit applies to the lists of --html and of the terminal; --csv and --json list all');
+        }
+        if (options.csv !== true && options.json !== true && options.html !== true && options.output === undefined) {
+          return printLines(await inSnapshot(app.db, (session) => textLines(sourceOf(session, app, feed), options)));
+        }
+        await deliver(options.output, async (write) => {
+          const writeOn: Write = (text) => {
+            signal.throwIfAborted();
+            return write(text);
+          };
+          await inSnapshot(app.db, (session) => writeReport(sourceOf(session, app, feed), options, writeOn));
+        });
+      }),
+    );
+}
+
+/** Reads the parts of a report, without secrets: a text that is cut afterwards could show a part of one. */
+interface ReportSource {
+  readonly feed: FeedName;
+  report(options: ReportOptions): Promise<PostingReport>;
+  lines(filter: LineFilter): AsyncGenerator<ReportLine>;
+}
+
+function sourceOf(session: Session, { config }: App, feed: FeedName): ReportSource {
+  const scrub = createScrub(configSecrets(config));
+  return {
+    feed,
+    report: async ({ pulls, since }) => scrubbed(await readFeedReport(session, config, feed, { pulls, since }), scrub),
+    async *lines(filter) {
+      for await (const line of reportLines(session, feed, filter)) yield scrubbed(line, scrub);
+    },
+  };
+}
+
+async function writeReport(source: ReportSource, options: ReportOptions, write: Write): Promise<void> {
+  const filter = { states: options.state ?? LINE_STATES, since: options.since };
+  if (options.csv === true) {
+    await write(`${reportHeader}\n`);
+    for await (const line of source.lines(filter)) await write(`${reportRow(source.feed, line)}\n`);
+  } else if (options.json === true) {
+    const writeJson = (value: unknown) => write(`${terminalText(JSON.stringify(value))}\n`);
+    await writeJson(reportJson(await source.report(options)));
+    for await (const line of source.lines(filter)) await writeJson(reportLineJson(line));
+  } else if (options.html === true) {
+    const report = await source.report(options);
+    await write(reportHtml(report, await sectionsOf(source, report, options, HTML_LINES, LINE_STATES)));
+  } else {
+    await write(`${(await textLines(source, options)).map(terminalText).join('\n')}\n`);
+  }
+}
+
+async function textLines(source: ReportSource, options: ReportOptions): Promise<string[]> {
+  const report = await source.report(options);
+  const states = LINE_STATES.filter((state) => state !== 'live');
+  return reportText(report, await sectionsOf(source, report, options, SHOWN_LINES, states));
+}
+
+/** The lists of the report, each with its first lines. */
+async function sectionsOf(
+  source: ReportSource,
+  { listed, since }: PostingReport,
+  { state: states, limit }: ReportOptions,
+  usualLimit: number,
+  usualStates: readonly LineState[],
+): Promise<Section[]> {
+  const sections: Section[] = [];
+  for (const state of LINE_STATES) {
+    if (!(states ?? usualStates).includes(state) || listed.lines[state] === 0) continue;
+    const lines: ReportLine[] = [];
+    for await (const line of source.lines({ states: [state], since, limit: limit ?? usualLimit })) lines.push(line);
+    sections.push({ state, total: listed.lines[state], lines });
+  }
+  return sections;
+}
+
+/** The same with every text scrubbed. */
+function scrubbed<T>(value: T, scrub: (text: string) => string): T {
+  if (typeof value === 'string') return scrub(value) as T;
+  if (Array.isArray(value)) return value.map((each) => scrubbed(each, scrub)) as T;
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, scrubbed(each, scrub)])) as T;
+}
+
+/** A date, or a date and time; without a zone, it is the machine's. */
+function pastTime(text: string): Date {
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const time = new Date(isDate ? `${text}T00:00` : text);
+  if (Number.isNaN(time.getTime()) || !/^\d{4}-\d{2}-\d{2}/.test(text)) {
+    throw new InvalidArgumentError('It must be a date, such as 2026-03-20, or a time, such as 2026-03-20T14:00Z.');
+  }
+  return time;
+}

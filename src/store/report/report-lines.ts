@@ -1,0 +1,161 @@
+// Lists what became of each posting and record of a feed, streamed, with their counts: for whoever produces the feed.
+import pg from 'pg';
+import type { Reason } from '../../plan/desired-change.ts';
+import type { FeedName, PostingKey, SiteJobId } from '../../posting/identifiers.ts';
+import type { Problem } from '../../posting/posting.ts';
+import { inBatches } from '../postgres/cursor.ts';
+import type { Queryable, Session } from '../postgres/database.ts';
+
+/** What became of a posting, in the order in which postings are listed. */
+export const POSTING_STATES = [
+  'rejected',
+  'failed',
+  'in_doubt',
+  'discarded',
+  'held',
+  'kept',
+  'failed_delete',
+  'pending_delete',
+  'grace',
+  'pending',
+  'live',
+] as const;
+/** Records that are no postings of their own. */
+const RECORD_STATES = ['unreadable', 'duplicate'] as const;
+export const LINE_STATES = [...RECORD_STATES, ...POSTING_STATES] as const;
+export type LineState = (typeof LINE_STATES)[number];
+
+/** One posting, or one review entry of records. */
+export interface ReportLine {
+  readonly state: LineState;
+  /** Absent for records without a usable key. */
+  readonly key: PostingKey | undefined;
+  /** The job that the site has for the posting, perhaps in an earlier version. */
+  readonly siteJobId: SiteJobId | undefined;
+  readonly url: string | undefined;
+  /** Since when it is in this state. */
+  readonly since: Date;
+  /** Why, in the site's words where the site decided. */
+  readonly reason: string | undefined;
+  readonly problems: readonly Problem[];
+  /** Only for records. */
+  readonly record: ReportedRecord | undefined;
+}
+
+export interface ReportedRecord {
+  /** Its number in the feed, from 1; `undefined`: not known. */
+  readonly number: number | undefined;
+  /** How many records the entry covers. */
+  readonly count: number;
+  /** The beginning of the record. */
+  readonly excerpt: string;
+  /** A person has dealt with it. */
+  readonly discarded: boolean;
+}
+
+export interface LineFilter {
+  readonly states: readonly LineState[];
+  /** Only what came into its state at this time or later. */
+  readonly since: Date | undefined;
+  /** Per call of {@link reportLines}. */
+  readonly limit?: number;
+}
+
+/** As in `countOpen`, which proves that these states add up to what pulls see. */
+const CHANGE_STATE = `case
+  when c.desired = 'absent' then case when c.state = 'held' then 'held' when c.state = 'discarded' then 'kept'
+    when c.state in ('rejected', 'failed') then 'failed_delete' else 'pending_delete' end
+  when c.gone then 'grace' when c.state in ('ready', 'sending', 'held') then 'pending' else c.state end`;
+const MAPPED_STATE = `case when m.missing_pulls > 0 then 'grace' else 'live' end`;
+
+/** The three places where a line can come from: open changes, records, and mappings without a change. */
+export const changes = (
+  feed: string,
+) => `select ${CHANGE_STATE} as state, c.key, m.site_job_id, m.site_job_url, c.since, c.reason,
+    null::integer as number, null::integer as count, null as excerpt, false as discarded
+  from change c left join mapping m on m.feed = c.feed and m.key = c.key where c.feed = ${feed}`;
+const records = (feed: string) => `select p.kind as state, p.key, m.site_job_id, m.site_job_url, p.since,
+    jsonb_build_object('message', p.problems->0->>'message', 'problems', p.problems) as reason,
+    p.record_number as number, p.records as count, p.excerpt, p.discarded
+  from record_problem p left join mapping m on m.feed = p.feed and m.key = p.key where p.feed = ${feed}`;
+export const mappings = (
+  feed: string,
+) => `select ${MAPPED_STATE} as state, m.key, m.site_job_id, m.site_job_url, m.mapped_at as since,
+    null::jsonb as reason, null::integer as number, null::integer as count, null as excerpt, false as discarded
+  from mapping m where m.feed = ${feed} and not exists (select from change c where c.feed = m.feed and c.key = m.key)`;
+
+const BATCH = 1_000;
+
+/**
+ * Streams lines within a transaction: records in the order of the feed, then open changes by state and key, then mappings by
+ * key. Memory does not depend on their number.
+ */
+export async function* reportLines(
+  session: Session,
+  feed: FeedName,
+  { states, since, limit = Number.POSITIVE_INFINITY }: LineFilter,
+): AsyncGenerator<ReportLine> {
+  const name = pg.escapeLiteral(feed);
+  const rank = `array_position(array[${LINE_STATES.map((state) => pg.escapeLiteral(state)).join()}], state)`;
+  const only = [
+    `state in (${states.map((state) => pg.escapeLiteral(state)).join()})`,
+    ...(since === undefined ? [] : [`since >= ${pg.escapeLiteral(since.toISOString())}`]),
+  ].join(' and ');
+  let left = limit;
+  for (const [cursor, lines, order] of [
+    ['report_records', records(name), `${rank}, number nulls last, key`],
+    ['report_changes', changes(name), `${rank}, key`],
+    // In the order of the primary key, which saves sorting a million mappings.
+    ['report_mappings', mappings(name), 'key'],
+  ] as const) {
+    if (left <= 0) return;
+    const most = left === Number.POSITIVE_INFINITY ? '' : `limit ${left}`;
+    const select = `select * from (${lines}) line where ${only} order by ${order} ${most}`;
+    for await (const rows of inBatches(session, `${cursor}`, select, BATCH)) {
+      left -= rows.length;
+      for (const row of rows) yield lineOf(row);
+    }
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the columns are those of the three selects.
+export function lineOf(row: any): ReportLine {
+  const reason = row.reason as Partial<Reason> | null;
+  return {
+    state: row.state,
+    key: row.key ?? undefined,
+    siteJobId: row.site_job_id ?? undefined,
+    url: row.site_job_url ?? undefined,
+    since: row.since,
+    reason: reason?.message ?? reason?.note,
+    problems: reason?.problems ?? [],
+    record:
+      row.count === null
+        ? undefined
+        : { number: row.number ?? undefined, count: row.count, excerpt: row.excerpt, discarded: row.discarded },
+  };
+}
+
+/** How many lines are in each state. `records`: how many records the entries of the last two states cover. */
+export interface LineCounts {
+  readonly lines: Readonly<Record<LineState, number>>;
+  readonly records: Readonly<Record<(typeof RECORD_STATES)[number], number>>;
+  /** Jobs that the site has for the feed, whatever the states of their postings. */
+  readonly onSite: number;
+}
+
+export async function countLines(tx: Queryable, feed: FeedName, since?: Date): Promise<LineCounts> {
+  const rows = await tx.query<{ state: LineState; n: number; records: number; jobs: number }>(
+    `select state, count(*) as n, coalesce(sum(count), 0)::bigint as records, count(site_job_id) as jobs
+     from (${changes('$1')} union all ${records('$1')} union all ${mappings('$1')}) line
+     where $2::timestamptz is null or since >= $2 group by state`,
+    [feed, since ?? null],
+  );
+  const countOf = (state: LineState, count: 'n' | 'records' | 'jobs') =>
+    rows.find((row) => row.state === state)?.[count] ?? 0;
+  return {
+    lines: Object.fromEntries(LINE_STATES.map((state) => [state, countOf(state, 'n')])) as LineCounts['lines'],
+    records: { unreadable: countOf('unreadable', 'records'), duplicate: countOf('duplicate', 'records') },
+    onSite: POSTING_STATES.reduce((sum, state) => sum + countOf(state, 'jobs'), 0),
+  };
+}
