@@ -1,0 +1,57 @@
+// Remembers the answers to requests with an Idempotency-Key for a day, so that a repeated request is answered without repeating its
+// work.
+import type { Queryable } from '../postgres/database.ts';
+
+/** The answer to a request. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type RequestClaim =
+  /** The first of its key: the caller does the work. */
+  | { readonly kind: 'first' }
+  | { readonly kind: 'answered'; readonly answer: StoredAnswer }
+  | { readonly kind: 'running' }
+  /** It was begun long ago, and what became of it is not known: its process died, or could not store the answer. */
+  | { readonly kind: 'unknown' }
+  /** The key was used for another request. */
+  | { readonly kind: 'other' };
+
+/** No request takes so long. */
+const GIVEN_UP = `interval '5 minutes'`;
+const KEPT = `interval '1 day'`;
+
+/** @param request digest of method, path and body */
+export async function claimRequest(db: Queryable, who: string, key: string, request: Buffer): Promise<RequestClaim> {
+  await db.query(`delete from web_request where claimed_at < now() - ${KEPT}`);
+  const claimed = await db.query(
+    'insert into web_request (who, key, request) values ($1, $2, $3) on conflict do nothing returning 1',
+    [who, key, request],
+  );
+  if (claimed.length > 0) return { kind: 'first' };
+  const [row] = await db.query<{ request: Buffer; over: boolean } & (StoredAnswer | { readonly status: null })>(
+    `select request, status, headers, body, claimed_at < now() - ${GIVEN_UP} as over
+     from web_request where who = $1 and key = $2`,
+    [who, key],
+  );
+  if (row === undefined) return { kind: 'running' };
+  if (row.status === null) return { kind: row.over ? 'unknown' : 'running' };
+  return row.request.equals(request) ? { kind: 'answered', answer: row } : { kind: 'other' };
+}
+
+export async function storeAnswer(db: Queryable, who: string, key: string, answer: StoredAnswer): Promise<void> {
+  await db.query('update web_request set status = $3, headers = $4, body = $5 where who = $1 and key = $2', [
+    who,
+    key,
+    answer.status,
+    JSON.stringify(answer.headers),
+    answer.body,
+  ]);
+}
+
+/** The work failed in a way that may pass: the request may be repeated. */
+export async function releaseRequest(db: Queryable, who: string, key: string): Promise<void> {
+  await db.query('delete from web_request where who = $1 and key = $2', [who, key]);
+}

@@ -1,0 +1,163 @@
+// The API's actions on single review entries: the same that the terminal has.
+import { z } from 'zod';
+import { describeMove } from '../../apply/confirm-address.ts';
+import { type Message, tell } from '../../plan/message.ts';
+import { actOnEntries } from '../../review/act-on-entries.ts';
+import { editEntry } from '../../review/edit-entry.ts';
+import { entryVersion } from '../../review/entry-version.ts';
+import { actedJson } from '../../review/read-model/acted.ts';
+import { entryJson } from '../../review/read-model/entry.ts';
+import { resolveEntry } from '../../review/resolve-entry.ts';
+import { addressOf } from '../../site/base-address.ts';
+import { createSiteClient } from '../../site/http/client.ts';
+import { readJobId } from '../../site/http/job-address.ts';
+import { findChange } from '../../store/backlog/open-change.ts';
+import { readEntry } from '../../store/review/review-entry.ts';
+import { findMove } from '../../store/site/known-address.ts';
+import { ProblemError } from '../problem.ts';
+import { actedAnswer } from './answers.ts';
+import { notFound } from './known.ts';
+import { type Context, type Operation, operation } from './operation.ts';
+import { fieldsSchema, NOTHING, numberSchema, text } from './scalars.ts';
+
+const seen = text(100).describe('The `version` of the entry that was seen: another one is not acted on.');
+const version = seen.optional();
+const ofEntry = z.strictObject({ id: numberSchema });
+
+/** What the operations have in common. */
+const acting = (action: string, summary: string) =>
+  ({
+    id: `${action}Entry`,
+    method: 'post',
+    path: `/review/{id}/${action}`,
+    summary,
+    scope: 'review',
+    params: ofEntry,
+    query: NOTHING,
+    response: actedAnswer,
+  }) as const;
+
+const SIMPLE = {
+  retry: 'Send again what was rejected or failed',
+  approve: 'Delete what is held for approval',
+  discard: 'Leave it as it is until the posting changes',
+  reopen: 'Put a discarded entry back into review',
+} as const;
+
+const simple = Object.entries(SIMPLE).map(([name, summary]) => {
+  const action = name as keyof typeof SIMPLE;
+  return operation({
+    ...acting(action, summary),
+    // What deletes a job is decided only on what was seen: the next delete that is held may have the same number.
+    body: action === 'approve' ? z.strictObject({ version: seen }) : z.strictObject({ version }).optional(),
+    async run({ params: { id }, body }, context) {
+      await expectEntry(id, context);
+      const { app, control, actor } = context;
+      const options = { actor, version: body?.version };
+      const report = await actOnEntries(app.db, action, { ids: [id], feeds: [] }, options);
+      if (report.kind === 'refused') throw await refusal(id, report, context, { version: body?.version });
+      const [entry] = report.entries;
+      if (entry === undefined) throw notFound(`there is no open review entry ${id}`);
+      if (entry.result === 'not_applicable') throw await refusal(id, entry, context, {});
+      control.wake();
+      return { body: actedJson(action, entry, undefined, app.writeAction) };
+    },
+  });
+});
+
+const edit = operation({
+  ...acting('edit', 'Set fields of a rejected or failed posting, until the source changes them, and send it'),
+  body: z.strictObject({ fields: fieldsSchema.describe('An empty text removes the field.'), version }),
+  async run({ params: { id }, body }, context) {
+    await expectEntry(id, context);
+    const { app, control, actor } = context;
+    const report = await editEntry(app.db, app.config, id, body.fields, { actor, version: body.version });
+    if (report.kind === 'refused') throw await refusal(id, report, context, body);
+    const { feed, key, remaining } = report;
+    if (remaining === undefined) control.wake();
+    const message = remaining === undefined ? 'edited, ready to be sent' : `edited, still rejected: ${remaining}`;
+    return { body: actedJson('edit', { entry: id, feed, key, result: 'done', message }, undefined, app.writeAction) };
+  },
+});
+
+const resolveDoubt = operation({
+  ...acting('settle', 'Resolve a create in doubt, after checking the site for its job'),
+  body: z.discriminatedUnion('verdict', [
+    z.strictObject({ verdict: z.literal('missing'), version: seen }),
+    z.strictObject({
+      verdict: z.literal('exists'),
+      site_job_id: text(200).min(1),
+      anyway: z.boolean().optional().describe('Adopt the job even if it seems to belong to another posting.'),
+      version: seen,
+    }),
+  ]),
+  async run({ params: { id }, body }, context) {
+    await expectEntry(id, context);
+    const { app, control, actor } = context;
+    const site = await openSite(id, context);
+    try {
+      const report = await resolveEntry(app.db, id, verdictOf(body), { actor, site, version: body.version });
+      if (report.kind === 'refused' && report.stale === true)
+        throw await refusal(id, { ...report, stale: true }, context, body);
+      if (report.kind === 'refused') {
+        const insist = report.mayInsist === true ? '; if it is the right one nevertheless, send anyway: true' : '';
+        throw await refusal(id, { message: `${report.message}${insist}` }, context, {});
+      }
+      control.wake();
+      const { feed, key, warning } = report;
+      const done = body.verdict === 'missing' ? 'to be sent again' : `job ${body.site_job_id} adopted`;
+      const message = warning === undefined ? done : `${done}; ${warning}`;
+      return {
+        body: actedJson('settle', { entry: id, feed, key, result: 'done', message }, undefined, app.writeAction),
+      };
+    } finally {
+      await site?.client.close();
+    }
+  },
+});
+
+export const ENTRY_ACTIONS: readonly Operation[] = [...simple, edit, resolveDoubt];
+
+type Verdict = { verdict: 'missing' } | { verdict: 'exists'; site_job_id: string; anyway?: boolean | undefined };
+
+function verdictOf(body: Verdict) {
+  if (body.verdict === 'missing') return { kind: 'missing' } as const;
+  const siteJobId = readJobId(body.site_job_id);
+  if (siteJobId === undefined) {
+    const message = "can't be the ID of a job";
+    const faults = [{ where: 'body.site_job_id', message }];
+    throw new ProblemError({ status: 400, detail: `body.site_job_id ${message}`, faults });
+  }
+  return { kind: 'exists', siteJobId, anyway: body.anyway === true } as const;
+}
+
+/** The site of an entry, to check its job there; a check at another address would prove nothing. */
+async function openSite(id: number, { app: { db, config, writeAction } }: Context) {
+  const change = await findChange(db, id);
+  const site = change === undefined ? undefined : config.sites.get(change.site);
+  if (site === undefined) return undefined;
+  const move = await findMove(db, site.name, addressOf(site.options.baseUrl));
+  if (move !== undefined)
+    throw new ProblemError({ status: 409, detail: tell(describeMove(site.name, move), writeAction) });
+  return { client: createSiteClient(site.options), referenceField: site.options.referenceField };
+}
+
+async function expectEntry(id: number, { app }: Context): Promise<void> {
+  if ((await readEntry(app.db, id)) === undefined) throw notFound(`there is no open review entry ${id}`);
+}
+
+/** With the present version of the entry, and for a stale one also that of the request. */
+async function refusal(
+  id: number,
+  { message, stale }: { readonly message: Message; readonly stale?: true },
+  { app: { db, writeAction } }: Context,
+  yours: object,
+): Promise<ProblemError> {
+  const entry = await readEntry(db, id);
+  const current = entry === undefined ? null : entryJson(entry, false, writeAction);
+  return new ProblemError({
+    status: 409,
+    detail: `entry ${id}: ${tell(message, writeAction)}`,
+    more: stale === true ? { yours, version: entry && entryVersion(entry), current } : { current },
+  });
+}

@@ -1,0 +1,200 @@
+// The schemas of answers. Members may be added, never removed; the texts come from the read model of src/review.
+import { z } from 'zod';
+import { POSTING_STATES } from '../../store/report/report-lines.ts';
+import { ENTRY_KINDS } from '../../store/review/review-entries.ts';
+
+const count = z.int().min(0);
+const time = z.iso.datetime();
+const name = z.string();
+const fields = z.record(z.string(), z.string());
+
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.looseObject({
+    items: z.array(item),
+    next_cursor: z.string().nullable().describe('`null`: nothing follows.'),
+  });
+
+const action = z.looseObject({ kind: z.string() }).describe('Something that can be done about it.');
+const problem = z.looseObject({ field: z.string().optional(), message: z.string() });
+
+export const pullAnswer = z
+  .looseObject({
+    pull: count,
+    feed: name,
+    status: z.enum(['running', 'mirrored', 'not_modified', 'incomplete', 'failed', 'pending', 'review']),
+    complete: z.boolean(),
+    started_at: time,
+    finished_at: time.nullable(),
+    seen: count,
+    unchanged: count,
+    created: count.optional(),
+    updated: count.optional(),
+    deleted: count.optional(),
+    duplicates: count,
+    unreadable: count,
+    skipped: count,
+    gone: count,
+    message: z.string().nullable(),
+    actions: z.array(action),
+  })
+  .meta({ title: 'Pull' });
+
+export const startedPullAnswer = z.looseObject({ pull: count, feed: name }).meta({ title: 'StartedPull' });
+
+export const feedAnswer = z
+  .looseObject({
+    feed: name,
+    site: name,
+    configured: z.boolean(),
+    live: count,
+    ready: count,
+    sending: count,
+    in_doubt: count,
+    held: count,
+    rejected: count,
+    failed: count,
+    unreadable: count,
+    duplicates: count,
+    discarded: count,
+    next_run: time.nullable(),
+    last_run: time.nullable(),
+    last_complete: time.nullable(),
+    failing: z.array(z.string()),
+    last_pull: pullAnswer.nullable(),
+  })
+  .meta({ title: 'Feed' });
+
+export const siteAnswer = z
+  .looseObject({
+    site: name,
+    state: z.enum(['sending', 'paused', 'out_of_reach', 'waiting']),
+    paused_since: time.nullable(),
+    pause_cause: z.string().nullable(),
+    orphans: count,
+    failing: z.array(z.string()),
+  })
+  .meta({ title: 'Site' });
+
+export const resumedAnswer = z.looseObject({ site: name, was_paused: z.boolean() }).meta({ title: 'Resumed' });
+
+const state = z.enum(POSTING_STATES);
+const keyed = { state, key: z.string(), site_job_id: z.string().nullable(), site_job_url: z.string().nullable() };
+
+export const listedPostingAnswer = z
+  .looseObject({ ...keyed, since: time, reason: z.string().nullable(), problems: z.array(problem) })
+  .meta({ title: 'ListedPosting' });
+
+export const postingAnswer = z
+  .looseObject({
+    feed: name,
+    ...keyed,
+    state: state.nullable().describe('`null`: only its records are known, and they can not be used.'),
+    reasons: z.array(z.string()),
+    site_job: z.looseObject({ site: name, site_job_id: z.string(), site_job_url: z.string().nullable() }).nullable(),
+    change: z.looseObject({ id: count, state: z.string(), operation: z.string() }).nullable(),
+  })
+  .meta({ title: 'Posting' });
+
+export const syncedAnswer = z
+  .looseObject({
+    feed: name,
+    key: z.string(),
+    pull: count.nullable().describe('`null`: another pull runs, and one more follows it.'),
+  })
+  .meta({ title: 'Synced' });
+
+const kind = z.enum(ENTRY_KINDS);
+
+export const listedEntryAnswer = z
+  .looseObject({
+    id: count,
+    feed: name,
+    site: name.nullable(),
+    key: z.string().nullable(),
+    kind,
+    operation: z.enum(['create', 'update', 'delete']).nullable(),
+    since: time,
+    age_seconds: count,
+    escalated: z.boolean(),
+    reason: z.string(),
+  })
+  .meta({ title: 'ListedEntry' });
+
+export const entryAnswer = z
+  .looseObject({
+    id: count,
+    version: z.string().describe('Send it along with an action to act on this version only.'),
+    feed: name,
+    key: z.string().nullable(),
+    kind: z.enum([...ENTRY_KINDS, 'ready', 'sending', 'discarded']),
+    since: time,
+    age_seconds: count,
+    problems: z.array(problem),
+    desired_fields: fields.nullable().optional(),
+    actions: z.array(action),
+  })
+  .meta({ title: 'Entry' });
+
+export const actedAnswer = z
+  .looseObject({
+    action: z.string(),
+    entry: count,
+    feed: name,
+    key: z.string().nullable(),
+    result: z.literal('done'),
+    message: z.string(),
+  })
+  .meta({ title: 'Acted' });
+
+const frequency = <Name extends string>(of: Name) =>
+  z.array(z.looseObject({ [of]: z.string(), count } as Record<Name, z.ZodString> & { count: typeof count }));
+
+export const groupedAnswer = z
+  .looseObject({
+    group: z.string(),
+    kind,
+    field: z.string().nullable(),
+    message: z.string(),
+    count,
+    first_seen: time,
+    last_seen: time,
+    trend: z.enum(['new', 'back', 'growing', 'shrinking', 'steady']),
+    values: frequency('value'),
+    value_count: count,
+    feeds: frequency('feed'),
+    sites: frequency('site'),
+    example: z.looseObject({ id: count, feed: name, key: z.string().nullable(), reason: z.string() }),
+  })
+  .meta({ title: 'Group' });
+
+export const selectionAnswer = z
+  .looseObject({ count, mark: z.string().describe('Another one if other entries are selected, or one has changed.') })
+  .meta({ title: 'Selection' });
+
+export const bulkAnswer = z
+  .looseObject({
+    bulk: count,
+    action: z.enum(['edit', 'retry', 'discard', 'approve', 'reopen']),
+    actor: z.string(),
+    state: z.enum(['open', 'stopped', 'done']),
+    started_at: time,
+    touched_at: time,
+    total: count,
+    done: count,
+    still_rejected: count,
+    left_alone: count,
+    to_do: count,
+    reasons: z.array(z.looseObject({ message: z.string(), count })).describe('Why entries were left alone.'),
+    reason: z.string().nullable(),
+  })
+  .meta({ title: 'BulkAction' });
+
+export const problemAnswer = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    errors: z.array(z.looseObject({ where: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ title: 'Problem' });

@@ -1,0 +1,98 @@
+// The API's operations on feeds and pulls.
+import { z } from 'zod';
+import { feedJson } from '../../review/read-model/feed.ts';
+import { countedPullJson } from '../../review/read-model/pull.ts';
+import { readStatus } from '../../runtime/read-status.ts';
+import { countedPull } from '../../store/pull/counted-pulls.ts';
+import { auditAction } from '../../store/review/audit.ts';
+import { ProblemError } from '../problem.ts';
+import { feedAnswer, pageOf, pullAnswer, startedPullAnswer } from './answers.ts';
+import { notFound, requireFeed } from './known.ts';
+import { operation } from './operation.ts';
+import { NOTHING, nameText, numberSchema } from './scalars.ts';
+
+const ofFeed = z.strictObject({ feed: nameText });
+
+export const listFeeds = operation({
+  id: 'listFeeds',
+  method: 'get',
+  path: '/feeds',
+  summary: 'All feeds with their status',
+  scope: 'read',
+  params: NOTHING,
+  query: NOTHING,
+  response: pageOf(feedAnswer),
+  async run(_input, { app }) {
+    const { feeds, assessment } = await readStatus(app);
+    return {
+      body: { items: feeds.map((feed) => feedJson(feed, assessment.failing, app.writeAction)), next_cursor: null },
+    };
+  },
+});
+
+export const showFeed = operation({
+  id: 'showFeed',
+  method: 'get',
+  path: '/feeds/{feed}',
+  summary: 'The status of one feed',
+  scope: 'read',
+  params: ofFeed,
+  query: NOTHING,
+  response: feedAnswer,
+  async run({ params }, { app }) {
+    const name = await requireFeed(app, params.feed);
+    const { feeds, assessment } = await readStatus(app, name);
+    const feed = feeds.find((each) => each.feed === name);
+    if (feed === undefined) throw notFound(`there is no feed ${name}`);
+    return { body: feedJson(feed, assessment.failing, app.writeAction) };
+  },
+});
+
+export const startFeedPull = operation({
+  id: 'startPull',
+  method: 'post',
+  path: '/feeds/{feed}/pulls',
+  summary: 'Pull a feed now, and send what differs',
+  scope: 'pull',
+  params: ofFeed,
+  query: NOTHING,
+  body: NOTHING.optional(),
+  status: 202,
+  response: startedPullAnswer,
+  async run({ params }, { app, control, actor }) {
+    const feed = await requireFeed(app, params.feed);
+    const start = await control.pull(feed);
+    switch (start.kind) {
+      case 'started':
+        await auditAction(app.db, { actor, action: 'pull', feed, detail: { pull: start.pull } });
+        return { status: 202, location: `/pulls/${start.pull}`, body: { pull: start.pull, feed } };
+      case 'busy':
+        throw new ProblemError({
+          status: 409,
+          detail: `feed ${feed} is being pulled right now${start.pull === undefined ? '' : `, by pull ${start.pull}`}; try again when that has ended`,
+          more: { pull: start.pull ?? null },
+          headers: { 'Retry-After': '5' },
+        });
+      case 'unusable':
+        throw new ProblemError({ status: 409, detail: start.message });
+      default:
+        return start satisfies never;
+    }
+  },
+});
+
+export const showPull = operation({
+  id: 'showPull',
+  method: 'get',
+  path: '/pulls/{id}',
+  summary: 'One pull with its counts so far',
+  scope: 'read',
+  params: z.strictObject({ id: numberSchema }),
+  query: NOTHING,
+  response: pullAnswer,
+  async run({ params: { id } }, { app }) {
+    const pull = await countedPull(app.db, id);
+    if (pull === undefined) throw notFound(`there is no pull ${id}`);
+    return { body: countedPullJson(pull, app.writeAction) };
+  },
+});

@@ -1,0 +1,182 @@
+// The API's operations on groups of review entries, and on many entries at once.
+import { z } from 'zod';
+import { markOf, previewBulk, startBulk } from '../../review/bulk/start-bulk.ts';
+import { listGroups } from '../../review/list-groups.ts';
+import { bulkJson } from '../../review/read-model/bulk.ts';
+import { groupJson } from '../../review/read-model/group.ts';
+import type { App } from '../../runtime/app.ts';
+import { auditAction } from '../../store/review/audit.ts';
+import { findBulk, listBulk, setBulkState, skippedOfBulk } from '../../store/review/bulk-actions.ts';
+import { ProblemError } from '../problem.ts';
+import { bulkAnswer, groupedAnswer, pageOf, selectionAnswer } from './answers.ts';
+import { notFound } from './known.ts';
+import { operation } from './operation.ts';
+import { entryQuery, filterParameters, filterSchema, selectParameters } from './review-filter.ts';
+import { fieldName, fieldsSchema, limitSchema, NOTHING, numberSchema, text } from './scalars.ts';
+
+const SHOWN = 50;
+const SHOWN_VALUES = 10;
+/** More different values than a person would replace. */
+const MOST_VALUES = 10_000;
+
+export const listReviewGroups = operation({
+  id: 'listReviewGroups',
+  method: 'get',
+  path: '/review/groups',
+  summary: 'What needs a person, grouped by kind, field and message: the largest group first',
+  scope: 'read',
+  params: NOTHING,
+  query: z.strictObject({ ...filterParameters, limit: limitSchema }),
+  response: pageOf(groupedAnswer),
+  async run({ query }, { app }) {
+    const selected = {
+      ...(await entryQuery(app, { ...query, kinds: query.kind })),
+      discarded: query.discarded === 'true',
+    };
+    const groups = await listGroups(app.db, selected, { groups: query.limit ?? SHOWN, values: SHOWN_VALUES });
+    return { body: { items: groups.map((group) => groupJson(group, app.writeAction)), next_cursor: null } };
+  },
+});
+
+const ACTIONS = ['retry', 'approve', 'discard', 'reopen', 'edit'] as const;
+
+export const previewActionOnReview = operation({
+  id: 'previewActionOnReview',
+  method: 'get',
+  path: '/review/selection',
+  summary: 'What an action on many entries would act on now',
+  scope: 'read',
+  params: NOTHING,
+  query: z.strictObject({ ...selectParameters, action: z.enum(ACTIONS) }),
+  response: selectionAnswer,
+  async run({ query }, { app }) {
+    const selected = await previewBulk(app.db, query.action, await entryQuery(app, { ...query, kinds: query.kind }));
+    return { body: { count: selected.reduce((sum, { n }) => sum + n, 0), mark: markOf(selected) } };
+  },
+});
+
+const common = {
+  filter: filterSchema.describe('What is acted on. Only entries that are as they were when the action started.'),
+  expected: z.int().min(1).describe('How many entries you saw: if it is another number now, nothing is done.'),
+};
+const mark = text(100).describe('The `mark` of `GET /review/selection`: with any other entries, nothing is done.');
+const map = z.strictObject({
+  field: fieldName,
+  values: z
+    .record(text(10_000), text(200_000))
+    .refine((values) => Object.keys(values).length <= MOST_VALUES, `must hold at most ${MOST_VALUES} values`)
+    .describe('From the value that an entry has to its new one.'),
+});
+const actSchema = z.discriminatedUnion('action', [
+  z.strictObject({ action: z.enum(['retry', 'reopen']), ...common, mark: mark.optional() }),
+  // As many other deletes may be held by now, so the number alone does not show that somebody saw them.
+  z.strictObject({ action: z.literal('approve'), ...common, mark }),
+  z.strictObject({ action: z.literal('discard'), ...common, mark: mark.optional(), reason: text(1_000).optional() }),
+  z.strictObject({
+    action: z.literal('edit'),
+    ...common,
+    mark: mark.optional(),
+    edit: z
+      .strictObject({ set: fieldsSchema.optional(), map: map.optional() })
+      .refine(({ set, map: by }) => set !== undefined || by !== undefined, 'must hold set or map'),
+  }),
+]);
+
+export const actOnReview = operation({
+  id: 'actOnReview',
+  method: 'post',
+  path: '/review/actions',
+  summary: 'One decision for many entries, in batches',
+  scope: 'review',
+  params: NOTHING,
+  query: NOTHING,
+  body: actSchema,
+  status: 202,
+  response: bulkAnswer,
+  async run({ body }, { app, control, actor }) {
+    const { action, filter, expected } = body;
+    const detail = {
+      query: await entryQuery(app, filter),
+      unattended: true,
+      ...(body.action === 'edit' ? { edit: withoutAbsent(body.edit) } : {}),
+      ...(body.action === 'discard' && body.reason !== undefined ? { reason: body.reason } : {}),
+    };
+    const start = await startBulk(app.db, { action, actor, expected, mark: body.mark, detail });
+    if (start.kind === 'refused') throw new ProblemError({ status: 409, detail: start.message });
+    const { id } = start.bulk;
+    control.bulk(id);
+    return { status: 202, location: `/review/actions/${id}`, body: await bulkOf(app, id) };
+  },
+});
+
+export const listReviewActions = operation({
+  id: 'listReviewActions',
+  method: 'get',
+  path: '/review/actions',
+  summary: 'Decisions for many entries with their progress, the newest first',
+  scope: 'read',
+  params: NOTHING,
+  query: z.strictObject({ limit: limitSchema }),
+  response: pageOf(bulkAnswer),
+  async run({ query }, { app }) {
+    const items = [];
+    for (const { id } of await listBulk(app.db, query.limit ?? SHOWN)) items.push(await bulkOf(app, id));
+    return { body: { items, next_cursor: null } };
+  },
+});
+
+const ofAction = z.strictObject({ id: numberSchema });
+
+export const showReviewAction = operation({
+  id: 'showReviewAction',
+  method: 'get',
+  path: '/review/actions/{id}',
+  summary: 'One decision for many entries with its progress',
+  scope: 'read',
+  params: ofAction,
+  query: NOTHING,
+  response: bulkAnswer,
+  run: async ({ params: { id } }, { app }) => ({ body: await bulkOf(app, id) }),
+});
+
+/** Stopping and continuing differ in one word. */
+const setting = (name: 'stop' | 'continue', summary: string) =>
+  operation({
+    id: `${name}ReviewAction`,
+    method: 'post',
+    path: `/review/actions/{id}/${name}`,
+    summary,
+    scope: 'review',
+    params: ofAction,
+    query: NOTHING,
+    body: NOTHING.optional(),
+    response: bulkAnswer,
+    async run({ params: { id } }, { app, control, actor }) {
+      await bulkOf(app, id);
+      const isOpen = await setBulkState(app.db, id, name === 'stop' ? 'stopped' : 'open');
+      if (!isOpen) throw new ProblemError({ status: 409, detail: `action ${id} is done` });
+      await auditAction(app.db, { actor, action: `${name} bulk`, detail: { bulk: id } });
+      if (name === 'continue') control.bulk(id);
+      return { body: await bulkOf(app, id) };
+    },
+  });
+
+export const stopReviewAction = setting('stop', 'End it after its present batch; what it did stays');
+export const continueReviewAction = setting('continue', 'Go on with what was stopped or interrupted');
+
+async function bulkOf({ db }: App, id: number) {
+  const bulk = await findBulk(db, id);
+  if (bulk === undefined) throw notFound(`there is no action ${id} on many entries`);
+  return bulkJson(bulk, await skippedOfBulk(db, id));
+}
+
+/** Members that were not sent. */
+function withoutAbsent({
+  set,
+  map: by,
+}: {
+  set?: z.output<typeof fieldsSchema> | undefined;
+  map?: z.output<typeof map> | undefined;
+}) {
+  return { ...(set === undefined ? {} : { set }), ...(by === undefined ? {} : { map: by }) };
+}

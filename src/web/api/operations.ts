@@ -1,0 +1,39 @@
+// All operations of the API, in the order of its documentation.
+import { ENTRY_ACTIONS } from './act-on-entry.ts';
+import { listFeeds, showFeed, showPull, startFeedPull } from './feeds.ts';
+import {
+  actOnReview,
+  continueReviewAction,
+  listReviewActions,
+  listReviewGroups,
+  previewActionOnReview,
+  showReviewAction,
+  stopReviewAction,
+} from './groups.ts';
+import type { Operation } from './operation.ts';
+import { listPostings, showPosting, syncPosting } from './postings.ts';
+import { listReview, showEntry } from './review.ts';
+import { listSites, resumeConfiguredSite } from './sites.ts';
+
+export const OPERATIONS: readonly Operation[] = [
+  listFeeds,
+  showFeed,
+  startFeedPull,
+  showPull,
+  listPostings,
+  showPosting,
+  syncPosting,
+  listReview,
+  // Before paths that have a number in their place.
+  listReviewGroups,
+  previewActionOnReview,
+  actOnReview,
+  listReviewActions,
+  showReviewAction,
+  stopReviewAction,
+  continueReviewAction,
+  showEntry,
+  ...ENTRY_ACTIONS,
+  listSites,
+  resumeConfiguredSite,
+];

@@ -1,0 +1,104 @@
+// The API's operations on postings: what became of each.
+import { z } from 'zod';
+import { type PostingKey, postingKey } from '../../posting/identifiers.ts';
+import { reportLineJson } from '../../review/read-model/feed-report.ts';
+import { postingJson } from '../../review/read-model/posting.ts';
+import { postingPage } from '../../store/report/posting-page.ts';
+import { POSTING_STATES } from '../../store/report/report-lines.ts';
+import { auditAction } from '../../store/review/audit.ts';
+import { type PostingStory, readStory } from '../../store/review/posting-history.ts';
+import { ProblemError } from '../problem.ts';
+import { listedPostingAnswer, pageOf, postingAnswer, syncedAnswer } from './answers.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { notFound, requireFeed } from './known.ts';
+import { operation } from './operation.ts';
+import { cursorSchema, keyText, limitSchema, listOf, NOTHING, nameText, text } from './scalars.ts';
+
+const DEFAULT_LIMIT = 50;
+
+export const listPostings = operation({
+  id: 'listPostings',
+  method: 'get',
+  path: '/feeds/{feed}/postings',
+  summary: 'The postings of a feed in the order of their keys, with what became of each',
+  scope: 'read',
+  params: z.strictObject({ feed: nameText }),
+  query: z.strictObject({
+    state: listOf(POSTING_STATES),
+    q: text(500).optional().describe('Only the posting with this key, or of the site job with this ID.'),
+    cursor: cursorSchema,
+    limit: limitSchema,
+  }),
+  response: pageOf(listedPostingAnswer),
+  async run({ params, query }, { app }) {
+    const feed = await requireFeed(app, params.feed);
+    const after = decodeCursor(query.cursor, keyText);
+    const filter = { states: query.state ?? POSTING_STATES, keyOrJobId: query.q || undefined };
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    const { postings, next } = await postingPage(app.db, feed, filter, limit, after as PostingKey | undefined);
+    return { body: { items: postings.map(reportLineJson), next_cursor: encodeCursor(next) } };
+  },
+});
+
+export const showPosting = operation({
+  id: 'showPosting',
+  method: 'get',
+  path: '/feeds/{feed}/postings/{key}',
+  summary: 'Everything about one posting: its state, its job on the site, and why',
+  scope: 'read',
+  params: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded: `A%2F1` for `A/1`.') }),
+  query: NOTHING,
+  response: postingAnswer,
+  async run({ params }, { app }) {
+    const feed = await requireFeed(app, params.feed);
+    const key = postingKey(params.key.trim());
+    const story = await readStory(app.db, feed, key);
+    const { postings } = await postingPage(app.db, feed, { states: POSTING_STATES, keyOrJobId: key }, 2);
+    const state = postings.find((posting) => posting.key === key)?.state ?? null;
+    if (state === null && story.unreadable.length === 0 && story.duplicates.length === 0) {
+      throw notFound(`no posting ${key} is recorded for feed ${feed}; keys must match exactly`);
+    }
+    const posting = postingJson(story, app.writeAction);
+    return {
+      body: {
+        state,
+        site_job_id: posting.site_job?.site_job_id ?? null,
+        site_job_url: posting.site_job?.site_job_url ?? null,
+        reasons: reasonsOf(story, posting.change?.reason ?? undefined),
+        ...posting,
+      },
+    };
+  },
+});
+
+export const syncPosting = operation({
+  id: 'syncPosting',
+  method: 'post',
+  path: '/feeds/{feed}/postings/{key}/sync',
+  summary: 'Bring one posting up to date: pulls its feed, which is read as a whole, and sends what differs',
+  scope: 'pull',
+  params: z.strictObject({ feed: nameText, key: keyText.describe('Percent-encoded; also one that is new.') }),
+  query: NOTHING,
+  body: NOTHING.optional(),
+  status: 202,
+  response: syncedAnswer,
+  async run({ params }, { app, control, actor }) {
+    const feed = await requireFeed(app, params.feed);
+    const key = postingKey(params.key.trim());
+    const start = await control.pullSoon(feed);
+    if (start.kind === 'unusable') throw new ProblemError({ status: 409, detail: start.message });
+    const pull = start.kind === 'started' ? start.pull : null;
+    await auditAction(app.db, { actor, action: 'sync', feed, key, detail: { pull } });
+    const location = `/feeds/${feed}/postings/${encodeURIComponent(key)}`;
+    return { status: 202, location, body: { feed, key, pull } };
+  },
+});
+
+/** Why it is not on the site as the feed has it. */
+function reasonsOf({ change, unreadable }: PostingStory, reason: string | undefined): string[] {
+  const problems = (change?.reason?.problems ?? []).map(({ field, message }) =>
+    field === undefined ? message : `${field}: ${message}`,
+  );
+  const said = problems.length > 0 ? problems : reason === undefined ? [] : [reason];
+  return [...said, ...unreadable.map((record) => record.reason)];
+}

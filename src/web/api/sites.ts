@@ -1,0 +1,57 @@
+// The API's operations on sites.
+import { z } from 'zod';
+import { describeMove } from '../../apply/confirm-address.ts';
+import { tell } from '../../plan/message.ts';
+import { siteJson } from '../../review/read-model/site.ts';
+import { resumePausedSite } from '../../review/resume-paused-site.ts';
+import { readSiteStatus } from '../../runtime/read-status.ts';
+import { addressOf } from '../../site/base-address.ts';
+import { findMove } from '../../store/site/known-address.ts';
+import { ProblemError } from '../problem.ts';
+import { pageOf, resumedAnswer, siteAnswer } from './answers.ts';
+import { requireSite } from './known.ts';
+import { operation } from './operation.ts';
+import { NOTHING, nameText } from './scalars.ts';
+
+export const listSites = operation({
+  id: 'listSites',
+  method: 'get',
+  path: '/sites',
+  summary: 'All sites: whether they are sent to, and why not',
+  scope: 'read',
+  params: NOTHING,
+  query: NOTHING,
+  response: pageOf(siteAnswer),
+  async run(_input, { app }) {
+    const { sites, ...around } = await readSiteStatus(app);
+    return { body: { items: sites.map((site) => siteJson(site, around, app.writeAction)), next_cursor: null } };
+  },
+});
+
+export const resumeConfiguredSite = operation({
+  id: 'resumeSite',
+  method: 'post',
+  path: '/sites/{site}/resume',
+  summary: 'Resume sending to a paused site, at once',
+  scope: 'review',
+  params: z.strictObject({ site: nameText }),
+  query: NOTHING,
+  body: z
+    .strictObject({
+      emptied: z
+        .boolean()
+        .optional()
+        .describe('The site was really emptied: believe it for a day when it says that jobs are gone.'),
+    })
+    .optional(),
+  response: resumedAnswer,
+  async run({ params, body }, { app, control, actor }) {
+    const { name, options } = requireSite(app, params.site);
+    const move = await findMove(app.db, name, addressOf(options.baseUrl));
+    if (move !== undefined)
+      throw new ProblemError({ status: 409, detail: tell(describeMove(name, move), app.writeAction) });
+    const wasPaused = await resumePausedSite(app.db, name, { actor, emptied: body?.emptied === true });
+    control.wake();
+    return { body: { site: name, was_paused: wasPaused } };
+  },
+});

@@ -1,0 +1,30 @@
+// What pages and API ask of the running process besides its database.
+import type { FeedName } from '../posting/identifiers.ts';
+import type { PullSoon, PullStart } from '../runtime/pull-now.ts';
+
+export interface Control {
+  /** Starts a pull; resolves once it has a number, or is refused. */
+  pull(feed: FeedName): Promise<PullStart>;
+  /** The feed has changed: starts a pull, or another one after that which runs. */
+  pullSoon(feed: FeedName): Promise<PullSoon>;
+  /** Changes became ready to be sent. */
+  wake(): void;
+  /** Carries out an action on many entries that was stored. */
+  bulk(id: number): void;
+}
+
+/** The HTTP server answers before the process can pull and send. */
+export function lateControl(): Control & { begin(control: Control): void } {
+  let present: Control | undefined;
+  return {
+    begin(control) {
+      present = control;
+    },
+    pull: async (feed) => present?.pull(feed) ?? STARTING,
+    pullSoon: async (feed) => present?.pullSoon(feed) ?? STARTING,
+    wake: () => present?.wake(),
+    bulk: (id) => present?.bulk(id),
+  };
+}
+
+const STARTING = { kind: 'unusable', message: 'the process is still starting; try again' } as const;

@@ -1,0 +1,82 @@
+// All routes of pages and API, with what protects them.
+import { Hono } from 'hono';
+import type { App } from '../runtime/app.ts';
+import { describePassing } from '../store/postgres/transient-error.ts';
+import { clientReader } from './access/client.ts';
+import { visitorReader } from './access/counted-visitor.ts';
+import { sessionsFor } from './access/sessions.ts';
+import { apiRoutes } from './api/api.ts';
+import type { Control } from './control.ts';
+import { pageRoutes } from './pages/page-routes.tsx';
+import { ProblemError, problemResponse } from './problem.ts';
+import type { WebEnv } from './web-env.ts';
+import { webhookRoutes } from './webhooks/webhook-routes.ts';
+
+export function webRoutes(app: App, control: Control): Hono<WebEnv> {
+  const { web } = app.config;
+  const routes = new Hono<WebEnv>();
+  const readClient = clientReader(web.trustedProxies);
+  const sessions = sessionsFor(app.db, web);
+  const readVisitor = visitorReader(web, sessions);
+  routes.use(async (c, next) => {
+    await next();
+    for (const [name, value] of Object.entries(PROTECTING)) c.res.headers.set(name, value);
+    if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
+  });
+  routes.use(async (c, next) => {
+    const { incoming } = c.env;
+    expectReadable(incoming.url ?? '');
+    const client = readClient(incoming);
+    c.set('client', client);
+    c.set('visitor', () => readVisitor(incoming, client));
+    await next();
+  });
+  routes.route('/', apiRoutes(app, control));
+  routes.route('/', webhookRoutes(app, control));
+  routes.route('/', pageRoutes(app, sessions));
+  routes.notFound(() => problemResponse({ status: 404, detail: 'there is nothing at this address' }));
+  routes.onError((error, c) => {
+    if (error instanceof ProblemError) return problemResponse(error.problem);
+    const passing = describePassing(error);
+    if (passing !== undefined) {
+      return problemResponse({
+        status: 503,
+        detail: 'the database is not available at the moment; try again later',
+        headers: { 'Retry-After': '5' },
+      });
+    }
+    if (isOfData(error)) {
+      app.log.warn({ err: error, path: c.req.path }, 'request refused by the database');
+      return problemResponse({ status: 400, detail: 'the request holds a value that can not be stored' });
+    }
+    app.log.error({ err: error, method: c.req.method, path: c.req.path }, 'request failed');
+    return problemResponse({ status: 500, detail: 'the request failed; the log of the process says why' });
+  });
+  return routes;
+}
+
+/**
+ * No scripts, frames or content from elsewhere. The referrer policy keeps addresses with keys to ourselves, and unlike
+ * `no-referrer` lets browsers name the origin of a form.
+ */
+const PROTECTING = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+} as const;
+
+/** A path with broken percent-encoding names nothing, and would reach operations undecoded. */
+function expectReadable(url: string): void {
+  try {
+    decodeURIComponent(url.split('?')[0] ?? '');
+  } catch {
+    throw new ProblemError({ status: 400, detail: 'the path is not percent-encoded UTF-8' });
+  }
+}
+
+/** SQLSTATE class 22: the statement was given a value that it can't work with. */
+const isOfData = (error: unknown): boolean => /^22/.test(String((error as { readonly code?: unknown }).code ?? ''));
