@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect, it, vi } from 'vitest';
 import { openDatabase, type Transaction } from '../../src/store/postgres/database.ts';
 import { isPassing } from '../../src/store/postgres/transient-error.ts';
@@ -155,4 +157,28 @@ it('a connection lost during a transaction fails all of its statements, and the 
   expect(await db.query('select * from thing')).toEqual([]);
   await db.close();
   await database.drop();
+});
+
+it('a connection that the server ends in the packet that opens it fails its user, not the process', async () => {
+  const message = (type: string, body: Buffer): Buffer => {
+    const head = Buffer.alloc(5);
+    head.write(type);
+    head.writeInt32BE(body.length + 4, 1);
+    return Buffer.concat([head, body]);
+  };
+  const ended = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () =>
+      socket.end(Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I')), message('E', ended)])),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const db = openDatabase(`postgres://one@127.0.0.1:${(server.address() as AddressInfo).port}/one`);
+  const lent = db.lend().then((session) => session.query('select 1'));
+  const failures = await Promise.allSettled([db.query('select 1'), db.transaction((tx) => tx.query('select 1')), lent]);
+  expect(failures.map((each) => each.status === 'rejected' && isPassing(each.reason))).toEqual([true, true, true]);
+  await db.close();
+  server.close();
 });

@@ -22,7 +22,7 @@ async function reuseWhileUpdating() {
   await stage.pull([posting('p1', { title: 'Newer' }), posting('p2')]);
   const update = await stage.claim('p1');
   const create = await stage.claim('p2');
-  const evidence = { shown: create.result?.fields, referenceField: 'number', asked: true, mayLandMs: 60_000 };
+  const evidence = { shown: create.accepted?.fields, referenceField: 'number', asked: true, mayLandMs: 60_000 };
   await outcomeRecorder(stage.app.db.prepared)({
     attempt: create,
     result: { kind: 'created', siteJobId: siteJobId('job-p1'), url: undefined, evidence },

@@ -86,6 +86,21 @@ describe('old rows', async () => {
     expect(await db.query('select digest from refused_token')).toEqual([{ digest: 'tried' }]);
   });
 
+  it('of details are removed once the list no longer has their records, unless a posting still needs them', async () => {
+    await db.query(
+      `insert into detail (feed, list_hash, record_hash, key, body, fetched_at, unlisted_at)
+       select 'acme', convert_to(key, 'UTF8'), convert_to(key, 'UTF8'), key, '', now() - interval '40 days', unlisted_at
+       from (values ('skipped', null), ('gone', now() - interval '2 days'), ('left', now()), ('held', now() - interval '2 days'))
+         d(key, unlisted_at)`,
+    );
+    await db.query(
+      `insert into mapping (feed, key, site, site_job_id, record_hash, content_hash) values ('acme', 'held', 'board', '1', '', '')`,
+    );
+    await forgetOldRows(db, DAYS, new AbortController().signal);
+    const left = await db.query('select key from detail order by key');
+    expect(left.map(({ key }) => key)).toEqual(['held', 'left', 'skipped']);
+  });
+
   it('are removed by one process per hour, and again soon if it did not finish', async () => {
     expect([await claimRetention(db), await claimRetention(db)]).toEqual([true, false]);
     await resumeRetentionSoon(db);

@@ -1,6 +1,6 @@
 // The index in which a pull looks up records: every record hash in the database, with its mark.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { RecordMark } from '../../src/bytes/record-index.ts';
+import { RecordMark } from '../../src/compact/record-index.ts';
 import { feedName } from '../../src/posting/identifiers.ts';
 import { loadRecordIndex } from '../../src/store/mapping/index-loader.ts';
 import { type Database, openDatabase } from '../../src/store/postgres/database.ts';

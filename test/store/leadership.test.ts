@@ -62,6 +62,19 @@ it('belongs to one candidate at a time, and is free after it resigns', async () 
   await other.resign();
 });
 
+it('a check under way when its candidate resigns leaves neither a lock nor a connection', async () => {
+  const candidate = openDatabase(testDatabase.url);
+  const one = standForLead(candidate, KEY);
+  const asked = one.holds();
+  await one.resign();
+  expect(await asked).toBe(true);
+  expect(await one.resign()).toBeUndefined();
+  const left = `select from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
+  await expect.poll(() => direct.query(left)).toEqual([]);
+  await candidate.close();
+});
+
 it('ends when the server does not respond, and can be won again', { timeout: 30_000 }, async () => {
   const way = await openWay(testDatabase.url);
   const db = openDatabase(way.url);

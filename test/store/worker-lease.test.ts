@@ -1,48 +1,101 @@
-// Recovery of attempts whose worker died, including changes with which workers died repeatedly.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { siteName } from '../../src/posting/identifiers.ts';
-import { recoverAbandoned } from '../../src/store/change/recover-abandoned.ts';
-import { type Database, openDatabase } from '../../src/store/postgres/database.ts';
+// A worker's lease: renewed when its connection is lost, and gone for good once the worker has left.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { ProcessAbout } from '../../src/store/locks/processes.ts';
+import { countWorkers, enterAsWorker } from '../../src/store/locks/worker-lease.ts';
+import { type Database, openDatabase, type Session } from '../../src/store/postgres/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-let database: TestDatabase;
+let testDatabase: TestDatabase;
+let observer: Database;
 let db: Database;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url, { max: 2 });
+beforeEach(async () => {
+  testDatabase = await createTestDatabase();
+  observer = openDatabase(testDatabase.url);
+  db = openDatabase(testDatabase.url);
 });
-afterAll(async () => {
-  await db.close();
-  await database.drop();
+afterEach(async () => {
+  await Promise.all([db.close(), observer.close()]);
+  await testDatabase.drop();
 });
 
-it('releases attempts of dead workers, and fails changes that were tried too often', async () => {
-  const changes = [
-    ['update, 10 times', 'present', 'update', 10, null],
-    ['update, 11 times', 'present', 'update', 11, null],
-    ['delete, 10 times', 'absent', 'delete', 10, null],
-    ['delete, 11 times', 'absent', 'delete', 11, null],
-    ['update, 11 times, with a newer version', 'present', 'update', 11, 1],
-    ['create, 11 times', 'present', 'create', 11, null],
-  ] as const;
-  for (const [key, desired, operation, attempts, sentRevision] of changes) {
-    await db.query(
-      `insert into change (feed, key, site, desired, operation, fields, state, attempts, sent_revision,
-         attempt_token, attempt_operation, attempt_started, attempt_worker)
-       values ('acme', $1, 'board', $2, $3, $4, 'sending', $5, $6, gen_random_uuid(), $3, now(), 1)`,
-      [key, desired, operation, desired === 'present' ? '{}' : null, attempts, sentRevision],
-    );
-  }
-  const limits = { deadlineMs: 60_000, mayLandMs: 60_000, mostTries: 10 };
-  expect(await recoverAbandoned(db, siteName('board'), limits)).toBe(6);
-  const rows = await db.query(`select key, state, reason->>'kind' as kind from change order by id`);
-  expect(rows).toEqual([
-    { key: 'update, 10 times', state: 'ready', kind: 'orphaned' },
-    { key: 'update, 11 times', state: 'failed', kind: 'poisoned' },
-    { key: 'delete, 10 times', state: 'ready', kind: 'orphaned' },
-    { key: 'delete, 11 times', state: 'failed', kind: 'poisoned' },
-    { key: 'update, 11 times, with a newer version', state: 'ready', kind: 'orphaned' },
-    { key: 'create, 11 times', state: 'in_doubt', kind: 'orphaned' },
-  ]);
-  expect(await recoverAbandoned(db, siteName('board'), limits)).toBe(0);
+const ABOUT: ProcessAbout = { command: 'sync', host: 'one', pid: 1, parts: {}, feeds: new Map() };
+
+/** Ends all other connections to the database, as an administrator would. */
+const endSessions = () =>
+  observer.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
+  );
+
+/** Connections that hold or request a lease. */
+const leases = async (): Promise<number> => {
+  const [row] = await observer.query<{ n: number }>(
+    `select count(*) as n from pg_locks where locktype = 'advisory'
+       and database = (select oid from pg_database where datname = current_database())`,
+  );
+  return row?.n ?? 0;
+};
+
+it('is renewed after its connection is lost', async () => {
+  const lost = vi.fn();
+  const lease = await enterAsWorker(db, ABOUT, lost);
+  expect(await countWorkers(observer)).toBe(1);
+  await endSessions();
+  await vi.waitFor(() => expect(lost).toHaveBeenCalled());
+  await vi.waitFor(async () => expect(await countWorkers(observer)).toBe(1), 10_000);
+  await lease.leave();
+  await vi.waitFor(async () => expect(await leases()).toBe(0));
+});
+
+it('leaves no connection behind if the worker leaves while it is being renewed', async () => {
+  const opened: Session[] = [];
+  let go = (): void => undefined;
+  const gone = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const renewing = vi.fn();
+  const slow: Database = {
+    ...db,
+    async session(...given) {
+      if (opened.length > 0) {
+        renewing();
+        await gone;
+      }
+      const session = await db.session(...given);
+      opened.push(session);
+      return session;
+    },
+  };
+  const lease = await enterAsWorker(slow, ABOUT, () => undefined);
+  await endSessions();
+  await vi.waitFor(() => expect(renewing).toHaveBeenCalled(), 10_000);
+  await lease.leave();
+  go();
+  await vi.waitFor(() => expect(opened).toHaveLength(2));
+  const second = opened[1] as Session;
+  await vi.waitFor(() => expect(second.query('select 1')).rejects.toThrow());
+  expect(await leases()).toBe(0);
+});
+
+it('ends a connection on which it could not be recorded, so that the next one gets the lease', async () => {
+  let opened = 0;
+  let failed = false;
+  const failing: Database = {
+    ...db,
+    transaction(...given) {
+      if (opened !== 2 || failed) return db.transaction(...given);
+      failed = true;
+      return Promise.reject(new Error('the disk is full'));
+    },
+    session(...given) {
+      opened++;
+      return db.session(...given);
+    },
+  };
+  const lease = await enterAsWorker(failing, ABOUT, () => undefined);
+  await endSessions();
+  await vi.waitFor(() => expect(opened).toBe(3), 10_000);
+  await vi.waitFor(async () => expect(await leases()).toBe(1));
+  await lease.leave();
+  await vi.waitFor(async () => expect(await leases()).toBe(0));
 });

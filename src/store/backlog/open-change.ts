@@ -25,6 +25,8 @@ export interface OpenChangeRow {
   readonly approved: boolean;
   readonly attempts: number;
   readonly pull: number | undefined;
+  /** Grows with each new desired state and each decision about it. */
+  readonly revision: number;
   readonly since: Date;
   readonly ageMs: number;
   /** Milliseconds until it may be sent; 0 if it may be sent now. */
@@ -40,7 +42,7 @@ export interface OpenChangeRow {
     | undefined;
 }
 
-const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, invalid, gone, approved, attempts, pull, since,
+const SELECT = `select id, feed, key, site, state, discarded_from, desired, operation, fields, invalid, gone, approved, attempts, pull, revision, since,
     reason, attempt_operation, attempt_started, coalesce(sent_fields, fields) as attempt_fields,
     (extract(epoch from clock_timestamp() - since) * 1000)::float8 as age,
     case when isfinite(not_before)
@@ -63,6 +65,12 @@ export async function lockChange(tx: Queryable, id: number): Promise<OpenChangeR
   return row === undefined ? undefined : tidy(row);
 }
 
+/** Reads changes that the transaction has locked, by their entry numbers. */
+export async function readChanges(tx: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, OpenChangeRow>> {
+  const rows = await tx.query(`${SELECT} where id = any($1::bigint[])`, [ids]);
+  return new Map(rows.map((row) => [row.id, tidy(row)]));
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: columns are named in SELECT.
 const tidy = (row: any): OpenChangeRow => ({
   id: row.id,
@@ -79,6 +87,7 @@ const tidy = (row: any): OpenChangeRow => ({
   approved: row.approved,
   attempts: row.attempts,
   pull: row.pull ?? undefined,
+  revision: row.revision,
   since: row.since,
   ageMs: row.age,
   waitsMs: row.waits,

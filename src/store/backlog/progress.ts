@@ -5,6 +5,7 @@ import type { Queryable } from '../postgres/database.ts';
 export interface Progress {
   /** Something may be sent now. */
   readonly due: boolean;
+  /** Requests are under way, by whatever process, or this one's are taken for a dead process's. */
   readonly sending: boolean;
   /** Creates are in doubt that a list check may resolve; excludes those that need a person. */
   readonly inDoubt: boolean;
@@ -17,18 +18,28 @@ export interface Progress {
 /** Doubts that a list check may resolve; excludes those that need a person. */
 const RESOLVES = `found_job_id is null and not_before < 'infinity'`;
 
-/** The last condition on `next` matches that of its index. */
-export async function readProgress(db: Queryable, feeds: readonly FeedName[]): Promise<Progress> {
+/**
+ * Attempts of a worker that lost its lease count as those of a dead one, until it has recorded what became of them. This
+ * process knows that it lives: $2 is its worker.
+ */
+const OWN_ATTEMPT = `attempt_worker = $2 and reason->>'kind' = 'orphaned'`;
+
+/**
+ * The last condition on `next` matches that of its index.
+ * @param worker the number of this process's worker: see `WorkerLease`
+ */
+export async function readProgress(db: Queryable, feeds: readonly FeedName[], worker: number): Promise<Progress> {
   const [row] = await db.query(
     `select
        exists(select from change where feed = any($1::text[]) and state = 'ready' and not gone and not_before <= now()) as due,
-       exists(select from change where feed = any($1::text[]) and state = 'sending') as sending,
+       exists(select from change where feed = any($1::text[]) and state = 'sending')
+         or exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${OWN_ATTEMPT}) as sending,
        exists(select from change where feed = any($1::text[]) and state = 'in_doubt' and ${RESOLVES}) as "inDoubt",
        (select (extract(epoch from min(not_before) - now()) * 1000)::float8 from change
          where feed = any($1::text[]) and state = 'ready' and not gone and not_before > now() and not_before > '-infinity') as next,
        (select coalesce(sum(t.n), 0) from feed_state f join outcome_count t on t.pull = f.current_pull
          where f.feed = any($1::text[])) as recorded`,
-    [feeds],
+    [feeds, worker],
   );
   return {
     due: row?.due,

@@ -4,6 +4,7 @@ import type { Message } from '../../plan/message.ts';
 import type { FeedName, PostingKey } from '../../posting/identifiers.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
 import { DISCARDED_KIND, ENTRY_KINDS, type EntryKind } from '../review/review-entries.ts';
 
 /** The entries that an action applies to: single ones, and all of these feeds. */
@@ -32,7 +33,7 @@ const onChanges = (action: string, states: string, set: string, kind = 'null::te
      update change c set ${set} from chosen where c.id = chosen.id returning c.id, c.feed, c.key, ${kind} as kind),
    noted as (
      insert into audit (actor, action, feed, key, detail)
-     select $3, '${action}', feed, key, jsonb_strip_nulls(jsonb_build_object('entry', id, 'kind', kind)) from acted)
+     select $3, '${action}', feed, key, jsonb_strip_nulls(jsonb_build_object('entry', id, 'kind', kind)) || $4::jsonb from acted)
    select id, feed, kind from acted`;
 
 const SEND_AGAIN = `state = 'ready', target_state = 'ready', since = now(), attempts = 0, not_before = '-infinity',
@@ -46,54 +47,73 @@ const APPROVE = onChanges(
   `${SEND_AGAIN}, reason = null, approved = true`,
 );
 
+/** A create in doubt is never discarded. */
+const DISCARDABLE = `c.state in ('rejected', 'failed', 'held')`;
+
 const DISCARD = onChanges(
   'discard',
-  `c.state in ('rejected', 'failed', 'held') and c.state = any($4::text[])`,
+  `${DISCARDABLE} and c.state = any($5::text[])`,
   `state = 'discarded', discarded_from = c.state, since = now(), revision = nextval('revision_number')`,
   'c.discarded_from',
 );
 
 const REOPEN = onChanges(
   'reopen',
-  `c.state = 'discarded' and ${DISCARDED_KIND} = any($4::text[])`,
+  `c.state = 'discarded' and ${DISCARDED_KIND} = any($5::text[])`,
   `state = ${DISCARDED_KIND}, since = now(), revision = nextval('revision_number')`,
   'c.state',
 );
 
 const onRecords = (action: string, discarded: boolean): string => `with acted as (
-     update record_problem p set discarded = ${discarded}
+     update record_problem p set discarded = ${discarded}, revision = nextval('revision_number')
      where (p.id = any($1::bigint[]) or p.feed = any($2::text[])) and p.discarded = ${!discarded}
-       and p.kind = any($4::text[]) returning p.id, p.feed, p.key, p.kind),
+       and p.kind = any($5::text[]) returning p.id, p.feed, p.key, p.kind),
    noted as (
      insert into audit (actor, action, feed, key, detail)
-     select $3, '${action}', feed, key, jsonb_build_object('entry', id, 'kind', kind) from acted)
+     select $3, '${action}', feed, key, jsonb_build_object('entry', id, 'kind', kind) || $4::jsonb from acted)
    select id, feed, kind from acted`;
 
 const DISCARD_RECORDS = onRecords('discard', true);
 const REOPEN_RECORDS = onRecords('reopen', false);
 
+/** What the audit says about an action besides the entry: why it was taken, and the bulk action that it is a part of. */
+export interface AuditNote {
+  readonly reason?: string;
+  readonly bulk?: number;
+}
+
 /** Makes rejected and failed changes ready again, with all their attempts. Skips those that break a known rule. */
-export async function retryChanges(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
+export async function retryChanges(
+  tx: Queryable,
+  selection: Selection,
+  actor: string,
+  note: AuditNote = {},
+): Promise<ActedEntry[]> {
   await lockOutcomesShared(tx, await feedsOf(tx, selection));
-  return act(tx, RETRY, selection, actor);
+  return act(tx, RETRY, selection, actor, note);
 }
 
 /** Approves held deletes of postings that are still absent; the guard does not count them. */
-export async function approveChanges(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
-  const feeds = await feedsOf(tx, selection);
-  await lockOutcomesShared(tx, feeds);
-  const acted = await act(tx, APPROVE, selection, actor);
-  await clearHolds(tx, feeds);
-  return acted;
+export async function approveChanges(
+  tx: Queryable,
+  selection: Selection,
+  actor: string,
+  note: AuditNote = {},
+): Promise<ActedEntry[]> {
+  await lockOutcomesShared(tx, await feedsOf(tx, selection));
+  return act(tx, APPROVE, selection, actor, note);
 }
 
 /** Discards changes until their posting changes, and records for good. */
-export async function discardEntries(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
-  const feeds = await feedsOf(tx, selection);
-  await lockOutcomesShared(tx, feeds);
-  const changes = await actOnKinds(tx, DISCARD, selection, actor);
-  const records = await actOnKinds(tx, DISCARD_RECORDS, selection, actor);
-  await clearHolds(tx, feeds);
+export async function discardEntries(
+  tx: Queryable,
+  selection: Selection,
+  actor: string,
+  note: AuditNote = {},
+): Promise<ActedEntry[]> {
+  await lockOutcomesShared(tx, await feedsOf(tx, selection));
+  const changes = await actOnKinds(tx, DISCARD, selection, actor, note);
+  const records = await actOnKinds(tx, DISCARD_RECORDS, selection, actor, note);
   return [...changes, ...records];
 }
 
@@ -101,12 +121,15 @@ export async function discardEntries(tx: Queryable, selection: Selection, actor:
  * Puts discarded entries back into review with their former kind. An entry whose posting has changed since is no longer
  * discarded and is skipped. The caller keeps pulls of the feeds from running.
  */
-export async function reopenEntries(tx: Queryable, selection: Selection, actor: string): Promise<ActedEntry[]> {
-  const feeds = await feedsOf(tx, selection);
-  await lockOutcomesShared(tx, feeds);
-  const changes = await actOnKinds(tx, REOPEN, selection, actor);
-  const records = await actOnKinds(tx, REOPEN_RECORDS, selection, actor);
-  await noteHolds(tx, feedsWith('held', changes));
+export async function reopenEntries(
+  tx: Queryable,
+  selection: Selection,
+  actor: string,
+  note: AuditNote = {},
+): Promise<ActedEntry[]> {
+  await lockOutcomesShared(tx, await feedsOf(tx, selection));
+  const changes = await actOnKinds(tx, REOPEN, selection, actor, note);
+  const records = await actOnKinds(tx, REOPEN_RECORDS, selection, actor, note);
   await forgetVersions(tx, feedsWith('unreadable', records));
   return [...changes, ...records];
 }
@@ -133,27 +156,21 @@ export interface ChosenCount {
   /** They are selected by the name of their feed rather than one by one. */
   readonly byName: boolean;
   readonly n: number;
+  /** Another one if other entries are counted, or one of them has changed. */
+  readonly mark: string;
 }
 
 /** Counts the entries that discarding this selection would discard. */
 export async function countDiscardable(db: Queryable, { ids, feeds, kinds }: Selection): Promise<ChosenCount[]> {
   return db.query<ChosenCount>(
-    `select feed, kind, feed = any($2::text[]) as "byName", count(*) as n
-     from (select c.id, c.feed, c.state as kind from change c where c.state in ('rejected', 'failed', 'held')
-           union all select p.id, p.feed, p.kind from record_problem p where not p.discarded) entry
+    `select feed, kind, feed = any($2::text[]) as "byName", count(*) as n,
+       sum(hashint8extended(id, revision))::text as mark
+     from (select c.id, c.feed, c.state as kind, c.revision from change c where ${DISCARDABLE}
+           union all select p.id, p.feed, p.kind, p.revision from record_problem p where not p.discarded) entry
      where (id = any($1::bigint[]) or feed = any($2::text[])) and kind = any($3::text[])
      group by 1, 2, 3 order by 1, 2`,
     [ids, feeds, kinds ?? ENTRY_KINDS],
   );
-}
-
-/** How many deletes of these feeds wait for approval. */
-export async function countHeld(tx: Queryable, feeds: readonly FeedName[]): Promise<number> {
-  const [row] = await tx.query<{ n: number }>(
-    `select count(*) as n from change where state = 'held' and desired = 'absent' and feed = any($1::text[])`,
-    [feeds],
-  );
-  return row?.n ?? 0;
 }
 
 /** How many entries of these feeds an action skipped because they are in doubt or break a known rule. */
@@ -168,38 +185,26 @@ export async function countPassedOver(
   );
 }
 
-async function act(tx: Queryable, statement: string, { ids, feeds }: Selection, actor: string): Promise<ActedEntry[]> {
-  return tx.query<ActedEntry>(statement, [ids, feeds, actor]);
-}
+const act = (
+  tx: Queryable,
+  statement: string,
+  { ids, feeds }: Selection,
+  actor: string,
+  note: AuditNote,
+): Promise<ActedEntry[]> => tx.query<ActedEntry>(statement, [ids, feeds, actor, toJsonb(note)]);
 
-const actOnKinds = (tx: Queryable, statement: string, selection: Selection, actor: string): Promise<ActedEntry[]> =>
-  tx.query<ActedEntry>(statement, [selection.ids, selection.feeds, actor, selection.kinds ?? ENTRY_KINDS]);
+const actOnKinds = (
+  tx: Queryable,
+  statement: string,
+  { ids, feeds, kinds }: Selection,
+  actor: string,
+  note: AuditNote,
+): Promise<ActedEntry[]> => tx.query<ActedEntry>(statement, [ids, feeds, actor, toJsonb(note), kinds ?? ENTRY_KINDS]);
 
 /** The feeds of a selection, including those of its single entries. */
 export async function feedsOf(db: Queryable, { ids, feeds }: Selection): Promise<FeedName[]> {
   const entries = await findEntries(db, ids);
   return [...new Set([...feeds, ...entries.map((entry) => entry.feed)])];
-}
-
-/** Clears the hold of feeds that have no held change left. */
-async function clearHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
-  await tx.query(
-    `update feed_state f set hold_reason = null, hold_since = null
-     where f.feed = any($1::text[]) and f.hold_reason is not null
-       and not exists (select from change c where c.site = f.site and c.state = 'held' and c.feed = f.feed)`,
-    [feeds],
-  );
-}
-
-/** Restores the hold of feeds that have held changes again. */
-async function noteHolds(tx: Queryable, feeds: readonly FeedName[]): Promise<void> {
-  await tx.query(
-    `update feed_state f set hold_since = now(),
-       hold_reason = coalesce((select c.reason->>'message' from change c where c.feed = f.feed and c.state = 'held'
-                               order by c.id desc limit 1), 'reopened')
-     where f.feed = any($1::text[]) and f.hold_reason is null`,
-    [feeds],
-  );
 }
 
 /** The next pull must read the feed: "unchanged since the last complete pull" would skip the reopened record. */

@@ -8,7 +8,7 @@ import type { Attempt } from './attempt.ts';
  * Where a change goes whose attempt did not succeed. `mayLandMs`: the outcome of the update or delete is uncertain, and it
  * may still take effect until that long after its start.
  */
-export type Return =
+export type NotAccepted =
   /** Back to the backlog, not before `delayMs` from now. `counted`: it uses up one attempt. */
   | {
       readonly to: 'ready';
@@ -38,7 +38,7 @@ export type Result =
   | { readonly kind: 'disowned'; readonly reason: Reason }
   /** The job of an update no longer exists on the site: the mapping is removed, and the change becomes a create. */
   | { readonly kind: 'vanished' }
-  | { readonly kind: 'returned'; readonly back: Return };
+  | { readonly kind: 'returned'; readonly back: NotAccepted };
 
 /** What the site shows of the job whose ID it returned for a create. */
 export interface Evidence {

@@ -1,13 +1,7 @@
 // Types for attempts: a posting, and the one request that may be sent for it under a token.
 import type { NextRequest } from '../../plan/next-request.ts';
-import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
+import type { PostingRef, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-
-/** The posting that a queue job names. */
-export interface PostingRef {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
-}
 
 /** One string for feed and key; feed names contain no space. */
 export const idOf = (posting: PostingRef): string => `${posting.feed} ${posting.key}`;
@@ -22,7 +16,7 @@ export interface Attempt extends PostingRef {
   readonly revision: number;
   readonly request: Exclude<NextRequest, { kind: 'none' }>;
   /** What the site has once it accepts the request; undefined for a delete. */
-  readonly result: { readonly fields: Fields; readonly recordHash: Buffer; readonly contentHash: Buffer } | undefined;
+  readonly accepted: { readonly fields: Fields; readonly recordHash: Buffer; readonly contentHash: Buffer } | undefined;
   /** What the site had before, if known. */
   readonly before?: Fields;
   /** The site has reused IDs, or may have done so for a create in doubt: the job may belong to another posting by now. */

@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { type NextRequest, nextRequest } from '../../plan/next-request.ts';
 import { fieldOf } from '../../plan/same-value.ts';
-import { type SiteName, siteJobId } from '../../posting/identifiers.ts';
+import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
+import { type PostingRef, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import type { Statements } from '../postgres/database.ts';
 import { microBatch } from '../postgres/micro-batch.ts';
 import { noSearchIsDue } from '../site/ahead-signs.ts';
-import { holdAmong } from '../site/recognise-jobs.ts';
-import { type Attempt, idOf, type PostingRef } from './attempt.ts';
+import { doubtAmong } from '../site/recognise-jobs.ts';
+import { type Attempt, idOf } from './attempt.ts';
 import { completeWithoutRequest } from './complete-without-request.ts';
 import { giveBackClaims } from './lost-claims.ts';
 import { putOffUntilLanded } from './uncertain-writes.ts';
@@ -27,15 +28,15 @@ export type Addresses = ReadonlyMap<SiteName, string>;
 /**
  * Returns the function that claims postings for one worker; concurrent calls share statements and commits. Claims nothing
  * for a site whose jobs were created at another address, or that refuses this process's token.
- * @param tokens digest of each site's token: see `tokenDigest`.
+ * @param tokenDigests digest of each site's token: see `tokenDigest`.
  */
 export function claimer(
   db: Statements,
   worker: number,
   addresses: Addresses,
-  tokens: ReadonlyMap<SiteName, string> = new Map(),
+  tokenDigests: ReadonlyMap<SiteName, string> = new Map(),
 ): (posting: PostingRef) => Promise<Claim> {
-  return microBatch((postings: readonly PostingRef[]) => claimAll(db, worker, { addresses, tokens }, postings));
+  return microBatch((postings: readonly PostingRef[]) => claimAll(db, worker, { addresses, tokenDigests }, postings));
 }
 
 async function claimAll(db: Statements, worker: number, here: Here, postings: readonly PostingRef[]): Promise<Claim[]> {
@@ -75,7 +76,7 @@ async function withoutFound(db: Statements, due: readonly DueChange[]): Promise<
     if (sameFeed === undefined) asked.set(change.feed, [change]);
     else sameFeed.push(change);
   }
-  const held = new Set<DueChange>();
+  const doubted = new Set<DueChange>();
   for (const creates of asked.values()) {
     const { feed, site } = creates[0] as DueChange;
     const referenceField = creates[0]?.foundField ?? '';
@@ -83,16 +84,16 @@ async function withoutFound(db: Statements, due: readonly DueChange[]): Promise<
       const fields = 'fields' in request ? request.fields : {};
       return { key, reference: fieldOf(fields, referenceField) ?? null, title: fieldOf(fields, 'title') ?? null };
     });
-    const keys = await holdAmong(db, feed, site, referenceField, searched);
-    for (const change of creates) if (keys.has(change.key)) held.add(change);
+    const keys = await doubtAmong(db, feed, site, referenceField, searched);
+    for (const change of creates) if (keys.has(change.key)) doubted.add(change);
   }
-  return due.filter((change) => !held.has(change));
+  return due.filter((change) => !doubted.has(change));
 }
 
 /** Address and token digest of each site, as this process is configured. */
 interface Here {
   readonly addresses: Addresses;
-  readonly tokens: ReadonlyMap<SiteName, string>;
+  readonly tokenDigests: ReadonlyMap<SiteName, string>;
 }
 
 /** A change that is due, with the request that closes its gap. */
@@ -102,7 +103,7 @@ interface DueChange extends PostingRef {
   readonly pull: number | undefined;
   readonly approved: boolean;
   readonly request: NextRequest;
-  readonly result: Attempt['result'];
+  readonly accepted: Attempt['accepted'];
   readonly before: Attempt['before'];
   readonly idMayBeReused: boolean;
   /** An earlier request for another version may still arrive and would undo this one. */
@@ -113,7 +114,7 @@ interface DueChange extends PostingRef {
 
 async function readDue(
   db: Statements,
-  { addresses, tokens }: Here,
+  { addresses, tokenDigests }: Here,
   postings: readonly PostingRef[],
 ): Promise<DueChange[]> {
   const rows = await db.query(
@@ -121,7 +122,8 @@ async function readDue(
        m.site_job_id, m.content_hash as actual_hash, d.fields as actual_fields, u.fields as uncertain,
        coalesce(c.desired = 'present' and u.revision <> c.revision and u.until > now(), false) as too_early,
        (select r.field from site_reference r where r.site = c.site limit 1) as found_field,
-       m.feed is not null and (exists (select from ended_claim e where e.site = c.site)
+       m.feed is not null and (exists (select from ended_claim e
+           where e.site = c.site and e.ended_at > now() - make_interval(hours => ${SHARED_JOB_WINDOW_HOURS}))
          or exists (select from change o where o.site = c.site and o.state = 'in_doubt')) as id_may_be_reused
      from (select distinct feed, key from unnest($1::text[], $2::text[]) p(feed, key)) p
      join change c on c.feed = p.feed and c.key = p.key
@@ -142,7 +144,7 @@ async function readDue(
       postings.map((posting) => posting.key),
       [...addresses.keys()],
       [...addresses.values()],
-      [...addresses.keys()].map((site) => tokens.get(site) ?? null),
+      [...addresses.keys()].map((site) => tokenDigests.get(site) ?? null),
     ],
   );
   return rows.map((row) => {
@@ -167,7 +169,9 @@ async function readDue(
       pull: row.pull ?? undefined,
       approved: row.approved,
       request: nextRequest(desired, actual),
-      result: present ? { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash } : undefined,
+      accepted: present
+        ? { fields: row.fields, recordHash: row.record_hash, contentHash: row.content_hash }
+        : undefined,
       before: actual?.fields,
       idMayBeReused: row.id_may_be_reused,
       tooEarly: row.too_early,

@@ -1,13 +1,13 @@
 // Completes changes that need no request because the site already has the desired state.
 
+import type { PostingRef } from '../../posting/identifiers.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Statements } from '../postgres/database.ts';
 import { addOutcomeCount } from '../pull/outcome-counts.ts';
-import { idOf, type PostingRef } from './attempt.ts';
+import { idOf } from './attempt.ts';
 
 interface IdleChange extends PostingRef {
   readonly revision: number;
-  readonly result: { readonly recordHash: Buffer } | undefined;
 }
 
 /** Removes the changes whose revision is unchanged and records their newest record hash. Returns the `feed key` of each. */

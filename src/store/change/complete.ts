@@ -1,15 +1,17 @@
 // Records accepted attempts: mapping and document become what was sent; the change is removed, or released if a newer version
 // waits.
+
 import { afterDisowning, type EndedAttempt, nextOperation } from '../../plan/after-attempt.ts';
 import { whoseJob } from '../../plan/whose-job.ts';
+import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import type { Counted } from '../pull/outcome-counts.ts';
 import { noteSign } from '../site/ahead-signs.ts';
-import { type Attempt, idOf, type PostingRef } from './attempt.ts';
+import { type Attempt, idOf } from './attempt.ts';
 import type { AdoptedContent, AttemptOutcome, Recorded, Result } from './attempt-outcome.ts';
 import { changeReason } from './change-reason.ts';
-import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
+import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
 import { clearUncertain, forgetUncertainWrites, markUncertain } from './uncertain-writes.ts';
 
 /** Why a create was not recorded as the owner of its job. */
@@ -86,7 +88,7 @@ interface WrittenMappings {
 
 async function writeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<WrittenMappings> {
   const created = outcomes.flatMap(({ attempt, result }): Created[] =>
-    result.kind === 'created' && attempt.result !== undefined ? [{ attempt, result, sent: attempt.result }] : [],
+    result.kind === 'created' && attempt.accepted !== undefined ? [{ attempt, result, sent: attempt.accepted }] : [],
   );
   const updated = outcomes.filter(({ result }) => result.kind === 'updated');
   const [written, disturbed, , kept] = await Promise.all([
@@ -95,7 +97,7 @@ async function writeMappings(tx: Queryable, outcomes: readonly AttemptOutcome[])
     clearUncertain(tx, updated),
     updateMappings(tx, updated),
   ]);
-  const lost = updated.filter(({ attempt }) => attempt.result !== undefined && !kept.has(idOf(attempt)));
+  const lost = updated.filter(({ attempt }) => attempt.accepted !== undefined && !kept.has(idOf(attempt)));
   return {
     conflicts: created.filter(({ attempt }) => !written.has(idOf(attempt))),
     lost: new Set(lost.map(({ attempt }) => attempt.token)),
@@ -121,7 +123,7 @@ async function takeFromOrphans(tx: Queryable, created: readonly Created[]): Prom
 interface Created {
   readonly attempt: Attempt;
   readonly result: Extract<Result, { kind: 'created' }>;
-  readonly sent: NonNullable<Attempt['result']>;
+  readonly sent: NonNullable<Attempt['accepted']>;
 }
 
 /** Returns the postings whose mapping was written. One that went missing during its create keeps its missing-pull count. */
@@ -155,7 +157,7 @@ async function insertMappings(tx: Queryable, created: readonly Created[]): Promi
 /** Returns the postings that still own the job. */
 async function updateMappings(tx: Queryable, outcomes: readonly AttemptOutcome[]): Promise<ReadonlySet<string>> {
   const updated = outcomes.flatMap(({ attempt }) =>
-    attempt.result === undefined ? [] : [{ attempt, sent: attempt.result }],
+    attempt.accepted === undefined ? [] : [{ attempt, sent: attempt.accepted }],
   );
   if (updated.length === 0) return new Set();
   const rows = await tx.query<PostingRef>(
@@ -296,7 +298,7 @@ async function disown(
 async function keepUncertain(tx: Queryable, attempt: Attempt, result: Result): Promise<void> {
   const adopted = adoptedOf(result);
   const evidence = result.kind === 'created' ? result.evidence : undefined;
-  const names = adopted?.uncertain ?? Object.keys(attempt.result?.fields ?? {});
+  const names = adopted?.uncertain ?? Object.keys(attempt.accepted?.fields ?? {});
   await markUncertain(tx, attempt, names, adopted === undefined ? (evidence?.mayLandMs ?? 0) : 0);
   await tx.query(
     `update mapping set content_hash = decode(repeat('00', 16), 'hex'),
@@ -320,15 +322,15 @@ type Resolution =
 /**
  * | the site shows                             | the create          | the older posting         |
  * | ------------------------------------------ | ------------------- | ------------------------- |
- * | what was sent                              | owns the job        | its claim ends            |
+ * | what was sent                              | owns the job        | loses the job             |
  * | the older posting's content                | in doubt            | keeps the job             |
  * | neither, before the job was requested      | disputed            | keeps the job for now     |
- * | neither                                    | in doubt            | its claim ends            |
+ * | neither                                    | in doubt            | loses the job             |
  * | anything, and the job changed hands before | failed              | keeps the job             |
  */
 async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created): Promise<Resolution> {
   const { site } = attempt;
-  const older = await lockClaim(tx, site, result.siteJobId);
+  const older = await lockOwner(tx, site, result.siteJobId);
   if (result.adopted !== undefined) return { kind: 'refused', as: 'owned_elsewhere' };
   // The older mapping is gone by now, or another create in this batch was answered with the same ID.
   if (older === undefined) return { kind: 'refused', as: 'disputed' };
@@ -336,7 +338,7 @@ async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created
   const owner = whoseJob(evidence?.shown, sent.fields, older.fields, evidence?.referenceField);
   if (owner === 'unknown' && evidence?.asked !== true) return { kind: 'refused', as: 'disputed' };
   const conflict = `the site answered the create with job ${result.siteJobId}, which belongs to posting ${older.key} of feed ${older.feed}`;
-  if (await hasLostClaim(tx, attempt, site, result.siteJobId)) {
+  if (await hasLostOwnership(tx, attempt, site, result.siteJobId)) {
     await refuse(
       tx,
       attempt,
@@ -354,7 +356,7 @@ async function resolveConflict(tx: Queryable, { attempt, result, sent }: Created
     );
     return { kind: 'refused', as: 'in_doubt' };
   }
-  const disturbed = await endClaim(tx, older, attempt);
+  const disturbed = await endOwnership(tx, older, attempt);
   if (owner === 'new') {
     await insertMappings(tx, [{ attempt, result, sent }]);
     return { kind: 'taken', disturbed };

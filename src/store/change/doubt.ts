@@ -16,12 +16,12 @@ import { forgetReference } from '../site/unowned-jobs.ts';
 import type { Attempt } from './attempt.ts';
 import type { AdoptedContent, Recorded } from './attempt-outcome.ts';
 import { changeReason } from './change-reason.ts';
-import { endClaim, hasLostClaim, lockClaim } from './end-claim.ts';
+import { endOwnership, hasLostOwnership, lockOwner } from './job-ownership.ts';
 import { recordAll } from './record-outcomes.ts';
 
 /** A create whose outcome is unknown, with what was sent. */
 export interface Doubt {
-  readonly attempt: Attempt & { readonly result: NonNullable<Attempt['result']> };
+  readonly attempt: Attempt & { readonly accepted: NonNullable<Attempt['accepted']> };
   /** When the attempt was committed, by the database clock. */
   readonly startedAt: Date;
   /** Age of the attempt in milliseconds when the doubt was read, by the same clock. */
@@ -83,20 +83,20 @@ export async function ownedJobIds(db: Queryable, site: SiteName, ids: readonly S
   return new Set(rows.map((row) => siteJobId(row.site_job_id)));
 }
 
-/** A posting's claim to a job. */
-export interface JobClaim {
+/** A job that a posting owns. */
+export interface OwnedJob {
   /** What the site last accepted; `undefined` if unknown. */
   readonly fields: Fields | undefined;
   /** A request for the posting may be changing the job. */
   readonly inFlight: boolean;
 }
 
-/** The claims of postings to these jobs, by job ID. */
-export async function claimsTo(
+/** Those of these jobs that postings own, by job ID. */
+export async function ownedJobs(
   db: Queryable,
   site: SiteName,
   ids: readonly SiteJobId[],
-): Promise<ReadonlyMap<SiteJobId, JobClaim>> {
+): Promise<ReadonlyMap<SiteJobId, OwnedJob>> {
   const rows = await db.query<{ site_job_id: string; fields: Fields | null; in_flight: boolean }>(
     `select m.site_job_id, d.fields,
        exists (select from change c where c.feed = m.feed and c.key = m.key and c.attempt_token is not null) as in_flight
@@ -170,13 +170,13 @@ export async function adoptDoubt(
   isOthers: (older: Fields | undefined) => boolean = () => false,
 ): Promise<Recorded> {
   return db.transaction(async (tx) => {
-    await endOtherClaim(tx, doubt, id, isOthers);
+    await endOtherOwnership(tx, doubt, id, isOthers);
     return adoptDoubtWithin(tx, doubt, id, url, adopted);
   });
 }
 
-/** Ends another posting's claim to a job that the site shows as the doubt's, unless that posting has a request in flight. */
-export async function endOtherClaim(
+/** Ends another posting's ownership of a job that the site shows as the doubt's, unless that posting has a request in flight. */
+export async function endOtherOwnership(
   tx: Transaction,
   { attempt }: Doubt,
   id: SiteJobId,
@@ -187,11 +187,11 @@ export async function endOtherClaim(
     `select from change where feed = $1 and key = $2 and attempt_token = $3 and state = 'in_doubt' for update`,
     [attempt.feed, attempt.key, attempt.token],
   );
-  const older = open.length === 0 ? undefined : await lockClaim(tx, attempt.site, id);
+  const older = open.length === 0 ? undefined : await lockOwner(tx, attempt.site, id);
   if (older === undefined || !isOthers(older.fields)) return;
-  if (await hasLostClaim(tx, attempt, attempt.site, id)) return;
-  const claim = (await claimsTo(tx, attempt.site, [id])).get(id);
-  if (claim?.inFlight === false) await endClaim(tx, older, attempt);
+  if (await hasLostOwnership(tx, attempt, attempt.site, id)) return;
+  const owned = (await ownedJobs(tx, attempt.site, [id])).get(id);
+  if (owned?.inFlight === false) await endOwnership(tx, older, attempt);
 }
 
 /** Like {@link adoptDoubt}, within a transaction that also records the rest of the decision. */
@@ -249,7 +249,7 @@ const tidy = (row: any): Doubt => ({
     pull: row.pull ?? undefined,
     revision: row.revision,
     request: { kind: 'create', fields: row.fields as Fields },
-    result: { fields: row.fields as Fields, recordHash: row.record_hash, contentHash: row.content_hash },
+    accepted: { fields: row.fields as Fields, recordHash: row.record_hash, contentHash: row.content_hash },
     approved: row.approved,
   },
   startedAt: row.attempt_started,

@@ -8,12 +8,16 @@ import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 import { dropEdits, noteEdits } from '../review/override.ts';
 
-/** A running pull reads postings without the edit and would undo it, so an edit waits for it, at most this long. */
+/** A pull that plans postings without the edit would undo it, so an edit waits for it, at most this long. */
 const WAIT_FOR_PULL_MS = 10_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Keeps pulls of the feed from starting until the transaction ends. Returns false if a running one takes too long. */
+/**
+ * Keeps pulls of the feed from planning until the transaction ends. Returns false if one takes too long. A pull that requests
+ * details is not planning yet.
+ */
 export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
+  await markEdit(tx, feed);
   await tx.query(`set local lock_timeout = ${WAIT_FOR_PULL_MS}`);
   try {
     await tx.query('savepoint waiting');
@@ -28,6 +32,21 @@ export async function keepPullsOut(tx: Queryable, feed: FeedName): Promise<boole
   return true;
 }
 
+/** The same without waiting for a running pull. */
+export async function tryToKeepPullsOut(tx: Queryable, feed: FeedName): Promise<boolean> {
+  await markEdit(tx, feed);
+  const [row] = await tx.query<{ got: boolean }>('select pg_try_advisory_xact_lock($1) as got', [
+    lockKey('pull', feed),
+  ]);
+  if (row?.got !== true) return false;
+  await lockOutcomesShared(tx, [feed]);
+  return true;
+}
+
+/** Shows pulls that their lock is held for this transaction only, so they wait for it; see `lockFeed`. */
+const markEdit = (tx: Queryable, feed: FeedName) =>
+  tx.query('select pg_advisory_xact_lock_shared($1)', [lockKey('edit', feed)]);
+
 /** An edited posting. */
 export interface Edited {
   /** The posting with all edits. */
@@ -40,23 +59,36 @@ export interface Edited {
   readonly edits: Fields;
 }
 
-/** Writes the edit to a change that the transaction has locked. */
-export async function writeEdit(tx: Queryable, change: OpenChangeRow, edited: Edited): Promise<void> {
-  const { posting, reason, source, edits } = edited;
-  const state = reason === undefined ? 'ready' : 'rejected';
+/** An edit of one change. */
+export interface PlannedEdit {
+  readonly change: Pick<OpenChangeRow, 'id' | 'feed' | 'key'>;
+  readonly edited: Edited;
+}
+
+/** Writes edits to changes that the transaction has locked. */
+export async function writeEdits(tx: Queryable, edits: readonly PlannedEdit[]): Promise<void> {
   await tx.query(
-    `update change set fields = $2, content_hash = $3, invalid = $4, state = $5, target_state = $5, reason = $6, since = now(),
-       attempts = 0, not_before = '-infinity', revision = nextval('revision_number')
-     where id = $1`,
+    `update change c set fields = e.fields, content_hash = e.content_hash, invalid = e.invalid, state = e.state,
+       target_state = e.state, reason = e.reason, since = now(), attempts = 0, not_before = '-infinity',
+       revision = nextval('revision_number')
+     from unnest($1::bigint[], $2::json[], $3::bytea[], $4::boolean[], $5::text[], $6::jsonb[])
+       e(id, fields, content_hash, invalid, state, reason)
+     where c.id = e.id`,
     [
-      change.id,
-      toJsonb(posting.fields),
-      posting.contentHash,
-      reason !== undefined,
-      state,
-      reason === undefined ? null : toJsonb(reason),
+      edits.map(({ change }) => change.id),
+      edits.map(({ edited }) => toJsonb(edited.posting.fields)),
+      edits.map(({ edited }) => edited.posting.contentHash),
+      edits.map(({ edited }) => edited.reason !== undefined),
+      edits.map(({ edited }) => (edited.reason === undefined ? 'ready' : 'rejected')),
+      edits.map(({ edited }) => (edited.reason === undefined ? null : toJsonb(edited.reason))),
     ],
   );
-  await dropEdits(tx, change.feed, change.key);
-  await noteEdits(tx, change.feed, change.key, source, edits);
+  await dropEdits(
+    tx,
+    edits.map(({ change }) => change),
+  );
+  await noteEdits(
+    tx,
+    edits.map(({ change, edited }) => ({ ...change, source: edited.source, edits: edited.edits })),
+  );
 }

@@ -1,8 +1,8 @@
 // Moves a change that no worker could process into review.
 
+import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Database } from '../postgres/database.ts';
 import { isPassing } from '../postgres/transient-error.ts';
-import type { PostingRef } from './attempt.ts';
 import { changeReason } from './change-reason.ts';
 
 /**

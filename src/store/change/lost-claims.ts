@@ -1,9 +1,10 @@
 // Releases changes that a broken commit may have claimed: nothing was sent for them, so none of them is in doubt.
+
 import { retry } from '../../flow/retry.ts';
 import type { RetryPolicy } from '../../flow/retry-policy.ts';
+import type { PostingRef } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { isPassing } from '../postgres/transient-error.ts';
-import type { PostingRef } from './attempt.ts';
 import { targetState } from './target-state.ts';
 
 /** A claim whose statement got no response, so it may or may not be committed. */

@@ -22,7 +22,7 @@ const BATCH = 10_000;
 /**
  * Collects the missing postings in the temporary table `missing`.
  * @param missing record hashes of mappings and open changes that the pull did not see. @param hasSeen whether it saw the
- * record with this hash. @param pullsBeforeDue see the function of this name.
+ * record with this hash. @param pullsBeforeDue see `pullsBeforeDue` in src/plan/grace.ts.
  */
 export async function collectMissing(
   pullTx: PullTransaction,

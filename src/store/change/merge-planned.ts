@@ -1,6 +1,5 @@
 // Merges the changes of a pull with those still open, under the feed's lock: SQL for the end of a pull's transaction.
 import pg from 'pg';
-import { type DeleteLoad, GUARD_WINDOW_HOURS } from '../../plan/delete-guard.ts';
 import type { Reason } from '../../plan/desired-change.ts';
 import { HASH_BYTES } from '../../posting/hash.ts';
 import { streamHashes } from '../mapping/hash-rows.ts';
@@ -81,7 +80,7 @@ export interface MaybeMadeCounts {
 const MAYBE_MADE = `c.feed = $1 and c.attempt_token is not null and c.desired = 'present'`;
 const DUE = 'c.missing_pulls >= $2';
 
-/** @param pullsBeforeDue see the function of this name. */
+/** @param pullsBeforeDue see `pullsBeforeDue` in src/plan/grace.ts. */
 export async function countMaybeMade(
   { session, subject: { feed } }: PullTransaction,
   pullsBeforeDue: number,
@@ -126,21 +125,6 @@ export async function withdrawMaybeMade(
      on conflict (feed, key) do update set ${REPLACE_DESIRED}`,
     [feed, pullsBeforeDue, pull, target, reason === undefined ? null : toJsonb(reason)],
   );
-}
-
-/** The delete guard's input apart from this pull's own deletes. A job that may have been made counts as made. */
-export async function deleteLoad(pullTx: PullTransaction): Promise<Pick<DeleteLoad, 'recent' | 'live' | 'done'>> {
-  const [row] = await pullTx.session.query<{ live: number; done: number; waiting: number }>(
-    `select (select count(*) from mapping where feed = $1)
-         + (select count(*) from change c where c.feed = $1 and c.attempt_operation = 'create' and c.attempt_token is not null
-             and not exists (select from mapping m where m.feed = c.feed and m.key = c.key)) as live,
-       (select count(*) from deletion where feed = $1 and deleted_at > now() - make_interval(hours => $2)) as done,
-       (select count(*) from change where feed = $1 and desired = 'absent' and not approved
-          and state <> 'discarded') as waiting`,
-    [pullTx.subject.feed, GUARD_WINDOW_HOURS],
-  );
-  const { live = 0, done = 0, waiting = 0 } = row ?? {};
-  return { live, done, recent: done + waiting };
 }
 
 /**

@@ -1,5 +1,6 @@
 // Protects the jobs of postings whose records are unreadable: these postings are still in the feed.
 import pg from 'pg';
+import type { HoldKind } from '../../plan/delete-guard.ts';
 import type { Reason } from '../../plan/desired-change.ts';
 import { inBatches } from '../postgres/cursor.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
@@ -19,6 +20,11 @@ const RESTORED = `desired = 'present', operation = 'update', fields = d.fields, 
 const UNCERTAIN =
   'exists (select from uncertain_write u where u.feed = c.feed and u.key = c.key and u.fields is not null)';
 
+/** A record with places that can't be read may be any posting whose key begins with its own. */
+const UNREADABLE_PLACES = `(select k.key from unreadable_key r
+  join (select key from mapping where feed = $1 union select key from change where feed = $1) k
+    on r.key = regexp_replace(k.key, '[^|]*$', ''))`;
+
 /**
  * Removes these postings from the missing ones and collects them in the temporary table `protected`. Skips postings that
  * also have a readable record in this pull. The open change of each other one becomes what `protectedChange` of the plan says.
@@ -34,7 +40,7 @@ export async function protectUnreadable(
   const { feed, pull } = subject;
   await session.query('create temporary table protected (key text primary key) on commit drop');
   await session.query(
-    `insert into protected select distinct u.key from unreadable_key u
+    `insert into protected select distinct u.key from ${pullTx.hasPlaces ? UNREADABLE_PLACES : 'unreadable_key'} u
      where not exists (select from change c where c.feed = $1 and c.key = u.key and c.pull = $2)
        and not exists (select from pending_same r where r.key = u.key)`,
     [feed, pull],
@@ -114,13 +120,16 @@ export async function holdWaitingDeletes({ session, subject }: PullTransaction, 
   return row?.n ?? 0;
 }
 
+/** The kind of hold that ends by itself. */
+const RELEASED: HoldKind = 'unreadable';
+
 /**
  * Removes deletes that were held because of a record without a key; the pull decides again about what is still missing. If the
  * pull keeps a job whose state is uncertain, the job must be set again, so these deletes become updates. Those of adopted jobs
  * whose content is unknown stay held.
  */
 export async function releaseUnreadableHolds({ session, subject }: PullTransaction): Promise<void> {
-  const held = `c.feed = $1 and c.desired = 'absent' and c.state = 'held' and c.reason->>'kind' = 'unreadable'`;
+  const held = `c.feed = $1 and c.desired = 'absent' and c.state = 'held' and c.reason->>'kind' = '${RELEASED}'`;
   await session.query(
     `update change c set ${RESTORED}, unseen = false
      from mapping m join document d on d.feed = m.feed and d.key = m.key

@@ -1,13 +1,12 @@
 // Recovers the attempts of dead processes: sending → in_doubt for a create, → the target state or failed for the others.
 import { afterDeath, type EndedAttempt } from '../../plan/after-attempt.ts';
 import type { Reason } from '../../plan/desired-change.ts';
-import type { SiteName } from '../../posting/identifiers.ts';
+import type { PostingRef, SiteName } from '../../posting/identifiers.ts';
 import { LEASE } from '../locks/live-workers.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import type { PostingRef } from './attempt.ts';
 import { changeReason } from './change-reason.ts';
-import { insertUncertainOrphans } from './uncertain-writes.ts';
+import { insertUncertainAbandoned } from './uncertain-writes.ts';
 
 const ABANDONED: Reason = {
   kind: 'orphaned',
@@ -40,16 +39,16 @@ export function recoverAbandoned(
     const states = abandoned.map((change) => afterDeath(change.operation, change, mostTries));
     const poisoned = `tried more than ${mostTries} times, and the worker ended again before it recorded the outcome`;
     await tx.query(
-      `with orphan as (
+      `with abandoned as (
          select c.*, a.next from unnest($1::text[], $2::text[], $3::text[]) a(feed, key, next)
          join change c on c.feed = a.feed and c.key = a.key),
-       noted as (${insertUncertainOrphans('orphan', '$4')})
-       update change c set state = case when o.next = 'target' then c.target_state else o.next end, since = now(),
-         reason = case when o.next = 'failed' then $5::jsonb else $6::jsonb end, not_before = '-infinity',
-         attempt_token = case when o.next = 'in_doubt' then c.attempt_token end,
-         attempt_started = case when o.next = 'in_doubt' then c.attempt_started end,
-         attempt_operation = case when o.next = 'in_doubt' then c.attempt_operation end
-       from orphan o where c.feed = o.feed and c.key = o.key`,
+       noted as (${insertUncertainAbandoned('abandoned', '$4')})
+       update change c set state = case when a.next = 'target' then c.target_state else a.next end, since = now(),
+         reason = case when a.next = 'failed' then $5::jsonb else $6::jsonb end, not_before = '-infinity',
+         attempt_token = case when a.next = 'in_doubt' then c.attempt_token end,
+         attempt_started = case when a.next = 'in_doubt' then c.attempt_started end,
+         attempt_operation = case when a.next = 'in_doubt' then c.attempt_operation end
+       from abandoned a where c.feed = a.feed and c.key = a.key`,
       [
         abandoned.map(({ feed }) => feed),
         abandoned.map(({ key }) => key),

@@ -1,13 +1,14 @@
 // Records how a person resolved a create in doubt: the site has made this job, or none.
-import type { SiteJobId } from '../../posting/identifiers.ts';
+import type { SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { findChange, lockChange } from '../backlog/open-change.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
+import { namesOfSite } from '../site/known-address.ts';
 import { refuteFound } from '../site/recognise-jobs.ts';
 import type { AdoptedContent } from './attempt-outcome.ts';
-import { adoptDoubtWithin, type Doubt, endOtherClaim, findDoubt } from './doubt.ts';
+import { adoptDoubtWithin, type Doubt, endOtherOwnership, findDoubt } from './doubt.ts';
 import { refuteDoubtWithin } from './refute-doubt.ts';
 
 export type DoubtVerdict =
@@ -40,6 +41,7 @@ export async function doubtOf(db: Queryable, entry: number): Promise<Doubt | und
 export async function resolveDoubt(
   db: Database,
   entry: number,
+  attempt: string,
   verdict: DoubtVerdict,
   actor: string,
 ): Promise<DoubtResolved> {
@@ -50,19 +52,19 @@ export async function resolveDoubt(
     // Locked before reading: if the doubt is already resolved, the named job must not become an orphan.
     await lockChange(tx, entry);
     const doubt = await findDoubt(tx, found.feed, found.key);
-    if (doubt === undefined) return { kind: 'not_in_doubt' };
+    if (doubt?.attempt.token !== attempt) return { kind: 'not_in_doubt' };
     const { site, feed, key } = doubt.attempt;
     if (verdict.kind === 'exists') {
       // Only the site's answer can end another posting's claim; a person alone cannot take a job from a posting.
       if (verdict.fits || (await wasFound(tx, entry, verdict.siteJobId))) {
-        await endOtherClaim(tx, doubt, verdict.siteJobId, verdict.isOthers);
+        await endOtherOwnership(tx, doubt, verdict.siteJobId, verdict.isOthers);
       }
       const owner = await ownerOf(tx, site, verdict.siteJobId);
       if (owner !== undefined) return { kind: 'owned', owner };
       await adoptDoubtWithin(tx, doubt, verdict.siteJobId, verdict.url, verdict.content);
     } else {
       await refuteDoubtWithin(tx, doubt, Number.POSITIVE_INFINITY);
-      await refuteFound(tx, doubt.attempt, doubt.attempt.result.fields);
+      await refuteFound(tx, doubt.attempt, doubt.attempt.accepted.fields);
     }
     const { content: _, isOthers: __, ...said } = { content: undefined, isOthers: undefined, ...verdict };
     await auditAction(tx, { actor, action: 'settle', feed, key, detail: { entry, ...said } });
@@ -75,12 +77,13 @@ async function wasFound(tx: Queryable, entry: number, id: SiteJobId): Promise<bo
 }
 
 /** The owner of a job, as text for people. */
-async function ownerOf(tx: Queryable, site: string, id: SiteJobId): Promise<string | undefined> {
+async function ownerOf(tx: Queryable, site: SiteName, id: SiteJobId): Promise<string | undefined> {
   const [row] = await tx.query<{ owner: string }>(
-    `select 'posting ' || key || ' of feed ' || feed as owner from mapping where site = $1 and site_job_id = $2
+    `select 'posting ' || key || ' of feed ' || feed as owner from mapping
+       where site = any($1::text[]) and site_job_id = $2
      union all
-     select 'the surplus jobs that are about to be deleted' from orphan_site_job where site = $1 and site_job_id = $2`,
-    [site, id],
+     select 'the surplus jobs that are about to be deleted' from orphan_site_job where site = any($1::text[]) and site_job_id = $2`,
+    [await namesOfSite(tx, site), id],
   );
   return row?.owner;
 }

@@ -9,7 +9,7 @@ const NOTE = `on conflict (feed, key) do update set revision = excluded.revision
   until = greatest(uncertain_write.until, excluded.until)`;
 
 /**
- * The claim of a posting may end while a request to its former job is in flight: nothing of the posting is uncertain then. The
+ * A posting may lose its job while a request to its former job is in flight: nothing of the posting is uncertain then. The
  * posting that has the job now is marked when it takes the job.
  */
 const ownsJob = (change: string): string =>
@@ -47,16 +47,16 @@ export async function recordUncertainWrites(tx: Queryable, outcomes: readonly At
 }
 
 /**
- * The same, in SQL, for attempts whose worker died. `orphans` names a query with rows of `change`. The sent fields are no
+ * The same, in SQL, for attempts whose worker died. `abandoned` names a query with rows of `change`. The sent fields are no
  * longer known, so every field that the site had or was to get is uncertain.
  */
-export const insertUncertainOrphans = (orphans: string, seconds: string): string =>
+export const insertUncertainAbandoned = (abandoned: string, seconds: string): string =>
   `insert into uncertain_write (feed, key, revision, fields, until)
-   select o.feed, o.key, coalesce(o.sent_revision, o.revision),
-     array(select json_object_keys(d.fields) union select json_object_keys(coalesce(o.sent_fields, o.fields))),
-     o.attempt_started + make_interval(secs => ${seconds})
-   from ${orphans} o left join document d on d.feed = o.feed and d.key = o.key
-   where o.attempt_operation <> 'create' and ${ownsJob('o')}
+   select a.feed, a.key, coalesce(a.sent_revision, a.revision),
+     array(select json_object_keys(d.fields) union select json_object_keys(coalesce(a.sent_fields, a.fields))),
+     a.attempt_started + make_interval(secs => ${seconds})
+   from ${abandoned} a left join document d on d.feed = a.feed and d.key = a.key
+   where a.attempt_operation <> 'create' and ${ownsJob('a')}
    ${NOTE}`;
 
 /** A later request was accepted: the fields of these postings are certain again. */

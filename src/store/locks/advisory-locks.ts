@@ -3,9 +3,19 @@ import { createHash } from 'node:crypto';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
+/** Processes of older versions name these locks so: during an upgrade both must exclude each other. */
+const PREFIXES: Readonly<Record<string, string>> = { write: 'hand' };
+
 /** A 64-bit lock key from a purpose and a name, as decimal text. */
-export function lockKey(purpose: 'pull' | 'merge' | 'lead' | 'hand', name: string): string {
-  return createHash('sha1').update(`${purpose}:${name}`).digest().readBigInt64BE(0).toString();
+export function lockKey(
+  purpose: 'pull' | 'details' | 'edit' | 'merge' | 'lead' | 'write' | 'alert',
+  name: string,
+): string {
+  return createHash('sha1')
+    .update(`${PREFIXES[purpose] ?? purpose}:${name}`)
+    .digest()
+    .readBigInt64BE(0)
+    .toString();
 }
 
 /** Held until the end of the transaction by whoever records outcomes for these feeds; a merging pull waits for it. */

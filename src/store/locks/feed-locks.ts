@@ -1,133 +1,196 @@
-// Holds the locks of all feeds that this process pulls on one connection, as a thousand pulls may wait for their sources.
-import { setMaxListeners } from 'node:events';
+// The locks of a feed: one pull at a time, and nobody edits or plans its postings while a pull plans them.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FeedName } from '../../posting/identifiers.ts';
-import type { Database, LentSession, Queryable, Row } from '../postgres/database.ts';
+import type { Database } from '../postgres/database.ts';
 import { type HeldLock, lockKey } from './advisory-locks.ts';
-import { endStaleLockHolder, endWorkConnections, keepAlive } from './stale-lock-holder.ts';
+import { type LockConnection, lockConnectionOf } from './lock-connection.ts';
+import { endStaleLockHolder, endWorkConnections } from './stale-lock-holder.ts';
 
 /** The pull lock of one feed. */
 export interface FeedLock extends HeldLock {
   /** Aborts with the reason when the lock's connection is lost: another process may then hold the lock. */
   readonly lost: AbortSignal;
+  /**
+   * Lets people edit and plan the feed's postings, for as long as the holder requests details; further pulls, renames and
+   * imports stay out. The holder must not plan until {@link closeToEdits} has resolved.
+   */
+  openToEdits(): Promise<void>;
+  /** Waits until nobody edits or plans, and keeps them out again. Throws the reason of the signal. */
+  closeToEdits(signal: AbortSignal): Promise<void>;
 }
 
-const lockers = new WeakMap<Database, ReturnType<typeof lockerOf>>();
+interface Locker {
+  lockFeed(feed: FeedName): Promise<FeedLock | undefined>;
+  lockPlanning(feed: FeedName, signal: AbortSignal): Promise<HeldLock | undefined>;
+}
+
+const lockers = new WeakMap<Database, Locker>();
 
 /**
- * Tries to take the lock that is needed to pull a feed, rename it or import its mappings; `undefined` if somebody holds it.
- * Ends a stale holder, so that one of the next tries succeeds. After success, ends connections of the previous holder.
+ * Tries to take the lock that is needed to pull a feed, rename it or import its mappings; `undefined` if somebody holds it
+ * for longer than an edit does. Ends a stale holder, so that one of the next tries succeeds. After success, ends connections
+ * of the previous holder.
  */
-export function lockFeed(db: Database, feed: FeedName): Promise<FeedLock | undefined> {
+export const lockFeed = (db: Database, feed: FeedName): Promise<FeedLock | undefined> => lockerFor(db).lockFeed(feed);
+
+/**
+ * Takes the lock that is needed to plan a feed, even while a pull that holds the feed requests details. `undefined` if it is
+ * not free for some seconds.
+ */
+export const lockPlanning = (db: Database, feed: FeedName, signal: AbortSignal): Promise<HeldLock | undefined> =>
+  lockerFor(db).lockPlanning(feed, signal);
+
+function lockerFor(db: Database): Locker {
   const locker = lockers.get(db) ?? lockerOf(db);
   lockers.set(db, locker);
-  return locker(feed);
+  return locker;
 }
 
-/** One connection with the locks taken on it. */
-interface Holder {
-  readonly session: LentSession;
-  readonly stopKeepAlive: () => void;
-  readonly lost: AbortSignal;
-}
+/** A person's edit holds the lock for one short transaction after the other, with longer pauses than this between them. */
+const ASK_AGAIN_AFTER_EDIT_MS = 20;
+const WAIT_FOR_EDITS_MS = 5_000;
+/** As long as an edit waits for a pull. */
+const PLANNING_WAIT_MS = 10_000;
+const RETRY_MS = 100;
 
-/** Serialises queries: many pulls ask at once, and the connection takes one statement at a time. */
-function oneByOne(session: Queryable): Queryable['query'] {
-  let last: Promise<unknown> = Promise.resolve();
-  return <R extends Row>(text: string, values?: readonly unknown[]): Promise<R[]> => {
-    const asked = last.then(() => session.query<R>(text, values));
-    last = asked.catch(() => undefined);
-    return asked;
-  };
-}
+/**
+ * Tries to take the planning lock (`pull`), and tells whether somebody edits (`edit`), whether no other pull has the feed while
+ * its details are requested (`details`), and whether no transaction of a previous holder is open (`write`).
+ */
+const TRY = `select edited, got, case when got then pg_try_advisory_xact_lock($2) end as alone,
+    case when got then pg_try_advisory_xact_lock($3) end as free
+  from (select not pg_try_advisory_xact_lock($4) as edited, pg_try_advisory_lock($1) as got) tried`;
 
-/** A connection that is open or opening, and how many users hold, request or release locks on it. */
-interface Shared {
-  readonly opening: Promise<Holder>;
-  users: number;
-}
+type Tried =
+  | { readonly kind: 'held'; readonly alone: boolean }
+  /** Not taken because of a person's edit, or of somebody else. */
+  | { readonly kind: 'edited' | 'taken' };
 
-function lockerOf(db: Database): (feed: FeedName) => Promise<FeedLock | undefined> {
-  // A connection can take its own lock twice, so this set separates pulls of one feed within the process.
+const retryAfter = ({ kind }: Tried, signal?: AbortSignal): Promise<void> =>
+  delay(kind === 'edited' ? ASK_AGAIN_AFTER_EDIT_MS : RETRY_MS, undefined, { signal }).catch(() => undefined);
+
+function lockerOf(db: Database): Locker {
+  // A connection can take its own lock twice, so these sets separate holders within the process.
   const taken = new Set<FeedName>();
-  let current: Shared | undefined;
+  const planned = new Set<FeedName>();
+  const connect = lockConnectionOf(db);
 
-  async function open(forget: () => void): Promise<Holder> {
-    const losing = new AbortController();
-    // Each pull adds a listener.
-    setMaxListeners(0, losing.signal);
-    const lent = await db.lend((error) => {
-      forget();
-      losing.abort(error);
-    });
-    const session = { ...lent, query: oneByOne(lent) };
-    const stopKeepAlive = keepAlive(session, db.lockTiming);
-    losing.signal.addEventListener('abort', stopKeepAlive, { once: true });
-    return { session, stopKeepAlive, lost: losing.signal };
-  }
-
-  function share(): Shared {
-    if (current !== undefined) return current;
-    const forget = () => {
-      if (current === shared) current = undefined;
-    };
-    const shared: Shared = { opening: open(forget), users: 0 };
-    shared.opening.catch(forget);
-    current = shared;
-    return shared;
-  }
-
-  function leave(shared: Shared, holder: Holder): void {
-    shared.users--;
-    if (shared.users > 0) return;
-    if (current === shared) current = undefined;
-    holder.stopKeepAlive();
-    holder.session.giveBack();
-  }
-
-  async function take(feed: FeedName): Promise<FeedLock | undefined> {
-    const shared = share();
-    // Counted before it is open, so that a concurrent release does not give it back.
-    shared.users++;
-    const holder = await shared.opening;
-    const { session } = holder;
+  /** Takes the planning lock, if nobody holds it. */
+  async function tryPlanning(connection: LockConnection, feed: FeedName): Promise<Tried> {
+    if (planned.has(feed)) return { kind: 'taken' };
+    planned.add(feed);
     try {
-      const [row] = await session.query<{ got: boolean; free: boolean }>(
-        'select pg_try_advisory_lock($1) as got, pg_try_advisory_xact_lock($2) as free',
-        [lockKey('pull', feed), lockKey('hand', feed)],
-      );
+      const [row] = await connection.query<{ edited: boolean; got: boolean; alone: boolean; free: boolean }>(TRY, [
+        lockKey('pull', feed),
+        lockKey('details', feed),
+        lockKey('write', feed),
+        lockKey('edit', feed),
+      ]);
       if (row?.got !== true) {
-        await endStaleLockHolder(session, lockKey('pull', feed), db.lockTiming);
-        leave(shared, holder);
-        return undefined;
+        planned.delete(feed);
+        if (row?.edited === true) return { kind: 'edited' };
+        await endStaleLockHolder(connection, lockKey('pull', feed), db.lockTiming);
+        return { kind: 'taken' };
       }
-      if (!row.free) await endWorkConnections(session, lockKey('hand', feed));
+      if (!row.free) await endWorkConnections(connection, lockKey('write', feed));
+      return { kind: 'held', alone: row.alone };
     } catch (error) {
       // The lock may have been taken; nobody must keep it.
-      await session.query('select pg_advisory_unlock($1)', [lockKey('pull', feed)]).catch(() => undefined);
-      leave(shared, holder);
+      await releasePlanning(connection, feed);
       throw error;
     }
+  }
+
+  async function releasePlanning(connection: LockConnection, feed: FeedName): Promise<void> {
+    await connection.query('select pg_advisory_unlock($1)', [lockKey('pull', feed)]).catch(() => undefined);
+    planned.delete(feed);
+  }
+
+  async function takeFeed(connection: LockConnection, feed: FeedName): Promise<FeedLock | undefined> {
+    const until = performance.now() + WAIT_FOR_EDITS_MS;
+    let tried = await tryPlanning(connection, feed);
+    while (tried.kind === 'edited' && performance.now() <= until) {
+      await retryAfter(tried);
+      tried = await tryPlanning(connection, feed);
+    }
+    if (tried.kind !== 'held') return undefined;
+    if (!tried.alone) {
+      await releasePlanning(connection, feed);
+      await endStaleLockHolder(connection, lockKey('details', feed), db.lockTiming);
+      return undefined;
+    }
+    let isPlanning = true;
+    let hasDetails = false;
     return {
-      held: () => !holder.lost.aborted,
-      lost: holder.lost,
+      held: () => !connection.lost.aborted,
+      lost: connection.lost,
+      async openToEdits() {
+        if (!hasDetails) await connection.query('select pg_advisory_lock($1)', [lockKey('details', feed)]);
+        hasDetails = true;
+        await releasePlanning(connection, feed);
+        isPlanning = false;
+      },
+      async closeToEdits(signal) {
+        for (;;) {
+          signal.throwIfAborted();
+          connection.lost.throwIfAborted();
+          const tried = await tryPlanning(connection, feed);
+          if (tried.kind === 'held') break;
+          await retryAfter(tried, signal);
+        }
+        isPlanning = true;
+      },
       async release() {
-        await session.query('select pg_advisory_unlock($1)', [lockKey('pull', feed)]).catch(() => undefined);
+        if (isPlanning) await releasePlanning(connection, feed);
+        if (hasDetails) {
+          await connection.query('select pg_advisory_unlock($1)', [lockKey('details', feed)]).catch(() => undefined);
+        }
         taken.delete(feed);
-        leave(shared, holder);
+        connection.leave();
       },
     };
   }
 
-  return async (feed) => {
-    if (taken.has(feed)) return undefined;
-    taken.add(feed);
-    try {
-      const lock = await take(feed);
-      if (lock === undefined) taken.delete(feed);
-      return lock;
-    } catch (error) {
-      taken.delete(feed);
-      throw error;
-    }
+  return {
+    async lockFeed(feed) {
+      if (taken.has(feed)) return undefined;
+      taken.add(feed);
+      let connection: LockConnection | undefined;
+      let lock: FeedLock | undefined;
+      try {
+        connection = await connect();
+        lock = await takeFeed(connection, feed);
+        return lock;
+      } finally {
+        if (lock === undefined) {
+          taken.delete(feed);
+          connection?.leave();
+        }
+      }
+    },
+    async lockPlanning(feed, signal) {
+      const connection = await connect();
+      let isHeld = false;
+      try {
+        const until = performance.now() + PLANNING_WAIT_MS;
+        for (;;) {
+          signal.throwIfAborted();
+          const tried = await tryPlanning(connection, feed);
+          isHeld = tried.kind === 'held';
+          if (isHeld || performance.now() > until) break;
+          await retryAfter(tried, signal);
+        }
+      } finally {
+        if (!isHeld) connection.leave();
+      }
+      if (!isHeld) return undefined;
+      return {
+        held: () => !connection.lost.aborted,
+        async release() {
+          await releasePlanning(connection, feed);
+          connection.leave();
+        },
+      };
+    },
   };
 }

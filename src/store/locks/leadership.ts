@@ -122,6 +122,8 @@ export function standForLead(db: Database, key: string): Leadership {
       return checking;
     },
     async resign() {
+      // A check under way would open a connection, or take the lock, after the resignation.
+      while (checking !== undefined) await checking.catch(() => undefined);
       if (!isCandidate) return;
       isCandidate = false;
       shared.candidates--;

@@ -16,6 +16,11 @@ export const RUNNING_WORKERS = `select l.objid::bigint as worker from pg_locks l
     and not coalesce(a.state = 'idle'
       and a.state_change < clock_timestamp() - interval '${STALLED_SECONDS} seconds', false)`;
 
+/** Query for the keys of the advisory locks of one 64-bit key that live processes hold, as text in `key`. */
+export const HELD_KEYS = `select ((classid::bigint << 32) | objid::bigint)::text as key from pg_locks
+  where locktype = 'advisory' and objsubid = 1 and granted
+    and database = (select oid from pg_database where datname = current_database())`;
+
 /** Query for the numbers of all live processes, as `worker`, to be joined. */
 export const LIVE_WORKERS = `select objid::bigint as worker from pg_locks
   where locktype = 'advisory' and classid = ${LEASE} and granted

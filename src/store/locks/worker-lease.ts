@@ -31,22 +31,35 @@ export async function enterAsWorker(
   let startedAt: Date | undefined;
 
   async function hold(): Promise<void> {
-    session = await db.session((error) => {
+    const opened = await db.session((error) => {
       onTrouble(error);
+      if (session !== opened) return;
       session = undefined;
       stopKeepAlive();
       reopenLater();
     });
-    await session.query('select pg_advisory_lock($1, $2)', [LEASE, worker]);
-    stopKeepAlive();
-    stopKeepAlive = keepAlive(session, db.lockTiming);
-    startedAt = await noteProcess(db, worker, about, startedAt);
+    session = opened;
+    try {
+      // A connection that opens after the process has left would keep the process from ending.
+      if (!left) await opened.query('select pg_advisory_lock($1, $2)', [LEASE, worker]);
+      if (!left) startedAt = await noteProcess(db, worker, about, startedAt);
+    } catch (error) {
+      await end(opened);
+      throw error;
+    }
+    if (left) return end(opened);
+    if (session === opened) stopKeepAlive = keepAlive(opened, db.lockTiming);
+  }
+  async function end(opened: Session): Promise<void> {
+    if (session === opened) session = undefined;
+    await opened.end().catch(() => undefined);
   }
   function reopenLater(): void {
     if (left || timer !== undefined) return;
     timer = setTimeout(() => {
       timer = undefined;
       hold().catch((error: Error) => {
+        if (left) return;
         onTrouble(error);
         reopenLater();
       });
@@ -62,7 +75,7 @@ export async function enterAsWorker(
       left = true;
       clearTimeout(timer);
       stopKeepAlive();
-      await session?.end().catch(() => undefined);
+      if (session !== undefined) await end(session);
     },
   };
 }

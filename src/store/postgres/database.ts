@@ -100,6 +100,9 @@ export function openDatabase(
   const lent = new pg.Pool({ ...settings, max: MOST_LENT, keepAlive: true, idleTimeoutMillis: LENT_IDLE_MS });
   const out = new Set<LentSession>();
   for (const each of [pool, lent]) {
+    // The pool listens only while a connection is idle. One that breaks as it is handed over must not end the process: its
+    // next statement fails.
+    each.on('connect', (client) => client.on('error', () => undefined));
     each.on('error', (error: Error & { client?: unknown }) => {
       // The driver attaches the whole connection, with the password, which must not be logged.
       delete error.client;

@@ -23,6 +23,9 @@ export async function resumeRetentionSoon(db: Queryable): Promise<void> {
   await db.query('update installation set retention_at = null');
 }
 
+/** Longer than an event is sent again by itself, and than a long weekend. */
+const POSTING_EVENT_DAYS = 7;
+
 /** A pull has some dozens of rows of outcome counts, which are removed with it. */
 const ROWS_OF_A_PULL = 50;
 
@@ -52,6 +55,7 @@ export async function forgetOldRows(
   await forget('request', 'at', days.requests);
   await forget('failure', 'at', days.failures);
   await forget('audit', 'at', days.audit);
+  await forget('bulk_action', 'touched_at', days.audit, '', Math.ceil(limit / 1_000));
   // The delete guard counts the deletes of the last 24 hours.
   await forget('deletion', 'deleted_at', Math.max(2, days.requests));
   await forget(
@@ -63,6 +67,26 @@ export async function forgetOldRows(
   );
   // A row without fields only stood for a request that might have arrived late.
   await forget('uncertain_write', 'until', 1, 'and fields is null');
+  // Those of postings that are gone. Those of skipped records stay while the list has them: a new detail may show a posting.
+  await forget(
+    'detail',
+    'unlisted_at',
+    1,
+    `and not exists (select from mapping m where m.feed = t.feed and m.key = t.key)
+     and not exists (select from change c where c.feed = t.feed and c.key = t.key)`,
+    Math.ceil(limit / 10),
+  );
+  // A detail that a list still needs is requested far more often, if the feed is pulled.
+  await forget('failed_detail', 'tried_at', 7);
+  await forget('alert_message', 'created_at', 7, "and state = 'delivered'");
+  // Events of postings may be millions.
+  await forget('alert_message', 'created_at', 1, "and state = 'delivered' and topic = 'posting'");
+  await forget('alert_message', 'created_at', POSTING_EVENT_DAYS, "and topic = 'posting'");
+  // Undeliverable ones, and those of destinations that no process has any more.
+  await forget('alert_message', 'created_at', days.failures);
   // A process that still uses such a token tries it far more often.
   await forget('refused_token', 'changed_at', 7);
+  // Sessions end after seven days, and requests may be repeated for one.
+  await forget('web_session', 'created_at', 7);
+  await forget('web_request', 'claimed_at', 1);
 }

@@ -1,15 +1,14 @@
-// Ends an older posting's claim to a job ID that the site has returned for a later create: the older job is gone.
+// Which posting owns a site job, and how that ends when the site has returned its ID for a later create: the older job is gone.
 import { SHARED_JOB_WINDOW_HOURS } from '../../plan/whose-job.ts';
-import type { FeedName, PostingKey, SiteJobId, SiteName } from '../../posting/identifiers.ts';
+import type { FeedName, PostingKey, PostingRef, SiteJobId, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
 import { lockOutcomesShared } from '../locks/advisory-locks.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 import { noteSign } from '../site/ahead-signs.ts';
-import type { PostingRef } from './attempt.ts';
 
 /** The posting that owns the ID so far. */
-export interface OlderClaim extends PostingRef {
+export interface JobOwner extends PostingRef {
   readonly site: SiteName;
   readonly siteJobId: SiteJobId;
   /** What the site last accepted; `undefined` if unknown. */
@@ -17,7 +16,7 @@ export interface OlderClaim extends PostingRef {
 }
 
 /** The posting that owns the ID, locked until the transaction ends. */
-export async function lockClaim(tx: Queryable, site: SiteName, id: SiteJobId): Promise<OlderClaim | undefined> {
+export async function lockOwner(tx: Queryable, site: SiteName, id: SiteJobId): Promise<JobOwner | undefined> {
   const [row] = await tx.query<{ feed: FeedName; key: PostingKey; fields: Fields | null }>(
     `select m.feed, m.key, d.fields from mapping m left join document d on d.feed = m.feed and d.key = m.key
      where m.site = $1 and m.site_job_id = $2 for update of m`,
@@ -28,8 +27,8 @@ export async function lockClaim(tx: Queryable, site: SiteName, id: SiteJobId): P
     : { site, siteJobId: id, feed: row.feed, key: row.key, fields: row.fields ?? undefined };
 }
 
-/** Whether the posting recently lost its claim to this ID: then the site passes one job between two postings. */
-export async function hasLostClaim(tx: Queryable, posting: PostingRef, site: SiteName, id: SiteJobId) {
+/** Whether the posting recently lost the job of this ID: then the site passes one job between two postings. */
+export async function hasLostOwnership(tx: Queryable, posting: PostingRef, site: SiteName, id: SiteJobId) {
   const rows = await tx.query(
     `select from ended_claim where site = $1 and site_job_id = $2 and feed = $3 and key = $4
        and ended_at > now() - make_interval(hours => $5)`,
@@ -39,11 +38,11 @@ export async function hasLostClaim(tx: Queryable, posting: PostingRef, site: Sit
 }
 
 /**
- * Ends the claim. A pending delete has nothing left to delete; a posting still in its feed is created again by its open
+ * Ends the ownership. A pending delete has nothing left to delete; a posting still in its feed is created again by its open
  * change or by the next pull. A request in flight for it continues and may still reach the job.
  * @returns whether a request for it is in flight.
  */
-export async function endClaim(tx: Queryable, older: OlderClaim, taker: PostingRef): Promise<boolean> {
+export async function endOwnership(tx: Queryable, older: JobOwner, taker: PostingRef): Promise<boolean> {
   const { site, siteJobId: id, feed, key } = older;
   await lockOutcomesShared(tx, [feed]);
   await tx.query('delete from mapping where feed = $1 and key = $2 and site_job_id = $3', [feed, key, id]);

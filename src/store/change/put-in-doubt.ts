@@ -10,8 +10,8 @@ export interface Recognised {
   readonly kind: 'found_on_site' | 'resembles_on_site';
 }
 
-/** Makes these creates wait for a person. @returns their keys. */
-export async function holdRecognised(
+/** Puts these creates in doubt: a person decides. @returns their keys. */
+export async function putInDoubt(
   tx: Queryable,
   feed: FeedName,
   found: readonly Recognised[],
