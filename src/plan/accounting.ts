@@ -1,4 +1,4 @@
-// Proves from the counts of a pull that no posting was lost on the way (design, law 2).
+// Proves from the counts of a pull that no posting was lost on the way (docs/reliability.md, law 2).
 
 /** What became of every record that a pull saw. */
 export interface SeenCounts {

@@ -1,10 +1,13 @@
 // What a person can do, as data. The command line writes an action as a command; a page can render it as a link or form.
 import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
 
+/** What a person can decide about one entry or about many, without saying anything more. */
+export type BulkAction = 'approve' | 'discard' | 'retry' | 'reopen';
+
 /** An action on one review entry. A parameter that is `null` is for the person to fill in. */
 export type EntryAction =
   | {
-      readonly kind: 'approve' | 'discard' | 'retry' | 'reopen';
+      readonly kind: BulkAction;
       readonly entry: number;
       readonly parameters: Readonly<Record<string, never>>;
       readonly effect: string;

@@ -31,6 +31,12 @@ export interface DeleteLoad {
   readonly skipped: number;
 }
 
+/**
+ * What holds deletes. `guard`: there are too many; they stay held until a person decides or the posting comes back.
+ * `unreadable`: an unreadable record may be any posting; they are released, and checked again, once there is no such record.
+ */
+export type HoldKind = 'guard' | 'unreadable';
+
 export type GuardVerdict =
   | { readonly kind: 'within' }
   /** `reason` is for people and gives the counts and the limit. */
@@ -102,7 +108,7 @@ export function holdReason(
 }
 
 /** The reason that is stored with held deletes. */
-export function heldBecause(kind: 'guard' | 'unreadable', message: Message): Reason {
+export function heldBecause(kind: HoldKind, message: Message): Reason {
   const next = adviceOf(message);
   return { kind, message: textOf(message), ...(next.length === 0 ? {} : { next }), problems: [] };
 }

@@ -48,7 +48,7 @@ export interface MatchOptions {
 const NOTHING_LEARNT: LearntRewrites = new Map();
 
 /**
- * Compares by reference if one was sent, otherwise by all fields that were sent (design, section 7). Values that differ
+ * Compares by reference if one was sent, otherwise by all fields that were sent (README, "How doubts are resolved"). Values that differ
  * only by the usual rewriting count as equal. Clocks and time zones may be wrong, so a creation time outside the window
  * does not rule a job out; a person decides then, as for another title under the same reference (law 4).
  *

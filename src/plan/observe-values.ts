@@ -152,6 +152,12 @@ export function isShownExactly(learnt: LearntRewrites, field: string): boolean {
   return known.length === 1 && known.every(({ kind, seen }) => kind === 'exact' && seen >= MANY_OBSERVATIONS);
 }
 
+/** Whether the site has always shown this field with another value than was sent, in no way that can be predicted. */
+export function isShownUnpredictably(learnt: LearntRewrites, field: string): boolean {
+  const known = of(learnt, field);
+  return known.length === 1 && known.every(({ kind, seen }) => kind === 'other' && seen >= MANY_OBSERVATIONS);
+}
+
 /**
  * A prefix or suffix can turn one valid value into another, so it counts only if the site adds it to every value or a
  * person confirmed it. A site may start or stop adding it, and keeps the jobs it stored before.

@@ -1,6 +1,7 @@
 // Stores the state of each feed between pulls: its site, its current pull, and the version of its source.
 import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
+import { toJsonb } from '../postgres/jsonb.ts';
 
 export interface FeedState {
   readonly site: SiteName;
@@ -9,18 +10,23 @@ export interface FeedState {
   readonly version: string | undefined;
   /** How the keys of all its mappings were derived; `undefined` if unknown. */
   readonly keyRule: string | undefined;
+  /** Whether its current pull had no records. */
+  readonly sawNothing: boolean;
 }
 
 export async function readFeedState(db: Queryable, feed: FeedName): Promise<FeedState | undefined> {
-  const [row] = await db.query('select site, current_pull, source_version, key_rule from feed_state where feed = $1', [
-    feed,
-  ]);
+  const [row] = await db.query(
+    `select f.site, f.current_pull, f.source_version, f.key_rule, coalesce(p.seen = 0, false) as saw_nothing
+     from feed_state f left join pull p on p.id = f.current_pull where f.feed = $1`,
+    [feed],
+  );
   if (row === undefined) return undefined;
   return {
     site: row.site,
     currentPull: row.current_pull ?? undefined,
     version: row.source_version ?? undefined,
     keyRule: row.key_rule ?? undefined,
+    sawNothing: row.saw_nothing,
   };
 }
 
@@ -40,23 +46,34 @@ export interface FeedStateUpdate {
   readonly pull: number;
   /** The version of its source; `undefined`: the next pull reads the feed unconditionally. */
   readonly version: string | undefined;
-  /** Why deletes are held from now on; `undefined` keeps the stored reason. */
-  readonly holdReason: string | undefined;
   /** How the keys of all mappings of the feed are derived; `undefined` keeps the stored rule. */
   readonly keyRule: string | undefined;
-  /** Whether any delete of the feed is held; if not, reason and age of the hold are cleared. */
-  readonly holds: boolean;
+  /** Likely mistakes of the mapping; `undefined` keeps the stored ones. */
+  readonly warnings?: readonly string[] | undefined;
 }
+
+/**
+ * Stores no version if a posting has lost its job since the pull began: only a pull that reads the feed creates the posting
+ * again. The transaction of that loss may have begun a moment earlier.
+ */
+const VERSION = `case when exists (select from ended_claim e join pull p on p.id = $3
+    where e.feed = $1 and e.ended_at > p.started_at - interval '1 minute') then null else $4 end`;
 
 export async function writeFeedState(db: Queryable, update: FeedStateUpdate): Promise<void> {
   await db.query(
-    `insert into feed_state (feed, site, current_pull, source_version, hold_reason, hold_since, key_rule)
-     values ($1, $2, $3, $4, $5, case when $5::text is null then null else now() end, $7)
+    `insert into feed_state (feed, site, current_pull, source_version, key_rule, warnings)
+     values ($1, $2, $3, ${VERSION}, $5, coalesce($6::jsonb, '[]'))
      on conflict (feed) do update set current_pull = excluded.current_pull, retired_at = null,
        source_version = excluded.source_version, key_rule = coalesce(excluded.key_rule, feed_state.key_rule),
-       hold_reason = case when $6 then coalesce(excluded.hold_reason, feed_state.hold_reason) end,
-       hold_since = case when $6 then coalesce(feed_state.hold_since, excluded.hold_since) end`,
-    [update.feed, update.site, update.pull, update.version, update.holdReason, update.holds, update.keyRule],
+       warnings = coalesce($6::jsonb, feed_state.warnings)`,
+    [
+      update.feed,
+      update.site,
+      update.pull,
+      update.version,
+      update.keyRule,
+      update.warnings === undefined ? null : toJsonb(update.warnings),
+    ],
   );
 }
 

@@ -21,6 +21,8 @@ const KEYED_TABLES = [
   'override',
   'posting_note',
   'skipped_record',
+  'detail',
+  'failed_detail',
   'refuted_job',
 ] as const;
 
@@ -29,6 +31,8 @@ export const FEED_TABLES = [
   ...KEYED_TABLES,
   'mapping',
   'change',
+  'review_entry',
+  'bulk_entry',
   'deletion',
   'failure',
   'request',

@@ -1,6 +1,6 @@
 // Loads the record hashes of a feed's mappings and open changes into the compact index in which a pull looks up records.
 import pg from 'pg';
-import { RecordIndex, RecordMark } from '../../bytes/record-index.ts';
+import { RecordIndex, RecordMark } from '../../compact/record-index.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
 import type { Session } from '../postgres/database.ts';
 import { streamHashes } from './hash-rows.ts';

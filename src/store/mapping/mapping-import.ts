@@ -8,6 +8,7 @@ import { RowCopier } from '../postgres/copy-rows.ts';
 import type { Database, Session } from '../postgres/database.ts';
 import { auditAction } from '../review/audit.ts';
 import { ImportedLines } from './imported-lines.ts';
+import { numberOfTitled } from './titled-id.ts';
 
 /** One line of the file: a mapping, or its problem. */
 export type ImportLine =
@@ -144,6 +145,15 @@ function readConflicts(session: Session): Promise<LineProblem[]> {
      union all
        select i.line, 'job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
        from imported i join mapping m on m.site = i.site and m.site_job_id = i.site_job_id
+       where (m.feed, m.key) <> (i.feed, i.key)
+     union all
+       select i.line, 'job ' || i.site_job_id || ' belongs to posting ' || m.key || ' of feed ' || m.feed
+       from imported i join site_state s on s.site = i.site
+         join site_state o on o.address = s.address and o.site <> s.site
+         join mapping m on m.site = o.site and m.site_job_id = i.site_job_id
+     union all
+       select i.line, 'job ' || i.site_job_id || ' belongs, as ' || m.site_job_id || ', to posting ' || m.key || ' of feed ' || m.feed
+       from imported i join mapping m on m.site = i.site and ${numberOfTitled('m.site_job_id')} = i.site_job_id
        where (m.feed, m.key) <> (i.feed, i.key)
      union all
        select i.line, 'job ' || i.site_job_id || ' is an orphan of posting ' || s.key || ', about to be deleted'

@@ -1,6 +1,6 @@
 // Stores the address at which a site's jobs were created, so that another site under the same name is not taken for it.
 import type { Message } from '../../plan/message.ts';
-import type { SiteName } from '../../posting/identifiers.ts';
+import { type SiteName, siteName } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
 
@@ -47,6 +47,16 @@ export async function setAddress(db: Queryable, site: SiteName, address: string)
      on conflict (site) do update set address = excluded.address, moved_to = null`,
     [site, address],
   );
+}
+
+/** All names under which the database knows the site of this address: a job of one of them is a job of all. */
+export async function namesOfSite(db: Queryable, site: SiteName): Promise<SiteName[]> {
+  const rows = await db.query<{ site: string }>(
+    `select $1 as site union select o.site from site_state s join site_state o on o.address = s.address where s.site = $1
+     order by site`,
+    [site],
+  );
+  return rows.map((row) => siteName(row.site));
 }
 
 /** Pauses a moved site until a person decides; replaces the cause of an earlier pause. */

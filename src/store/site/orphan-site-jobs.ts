@@ -2,10 +2,17 @@
 import { type SiteJobId, type SiteName, siteJobId } from '../../posting/identifiers.ts';
 import type { Queryable } from '../postgres/database.ts';
 
+/**
+ * A first delete whose outcome is unknown may have freed the ID, and the site may have given it to the job of a later create
+ * that is in doubt: the second delete waits until none is.
+ */
+const MAY_BE_ANOTHERS = `s.attempts > 0 and exists (select from change c
+  where c.site = s.site and c.state = 'in_doubt' and c.attempt_started > s.noted_at)`;
+
 /** Orphans of a site that are due and still belong to no mapping. */
 export async function dueOrphans(db: Queryable, site: SiteName, limit: number): Promise<SiteJobId[]> {
   const rows = await db.query<{ site_job_id: string }>(
-    `select s.site_job_id from orphan_site_job s where s.site = $1 and s.not_before <= now()
+    `select s.site_job_id from orphan_site_job s where s.site = $1 and s.not_before <= now() and not (${MAY_BE_ANOTHERS})
        and not exists (select from mapping m where m.site = s.site and m.site_job_id = s.site_job_id)
      order by s.noted_at limit $2`,
     [site, limit],
@@ -28,6 +35,24 @@ export async function takeOrphan(db: Queryable, site: SiteName, id: SiteJobId, d
   return rows.length > 0;
 }
 
-export async function forgetOrphan(db: Queryable, site: SiteName, id: SiteJobId): Promise<void> {
-  await db.query('delete from orphan_site_job where site = $1 and site_job_id = $2', [site, id]);
+/** How the site answered the delete. */
+export interface OrphanDeleted {
+  readonly outcome: 'accepted' | 'gone';
+  readonly status: number | undefined;
+  readonly durationMs: number;
+}
+
+/** Records the delete with the requests: a list that was read before it still shows the job. */
+export async function forgetOrphan(
+  db: Queryable,
+  site: SiteName,
+  id: SiteJobId,
+  { outcome, status, durationMs }: OrphanDeleted,
+): Promise<void> {
+  await db.query(
+    `with deleted as (delete from orphan_site_job where site = $1 and site_job_id = $2 returning feed, key)
+     insert into request (feed, key, operation, site_job_id, status, outcome, duration_ms)
+     select feed, key, 'delete', $2, $3, $4, $5 from deleted`,
+    [site, id, status ?? null, outcome, Math.round(durationMs)],
+  );
 }

@@ -4,7 +4,7 @@ import { rewritings } from '../../plan/observe-values.ts';
 import { fieldOf } from '../../plan/same-value.ts';
 import type { FeedName, PostingKey, SiteName } from '../../posting/identifiers.ts';
 import type { Fields } from '../../posting/posting.ts';
-import { holdRecognised, type Recognised } from '../change/hold-found.ts';
+import { putInDoubt, type Recognised } from '../change/put-in-doubt.ts';
 import type { Queryable } from '../postgres/database.ts';
 import { formsOf, partsOf, type Rewriting, SECRET_FORM, secretForm, titleForm } from './reference-forms.ts';
 import { learntRewrites } from './value-rewrites.ts';
@@ -19,10 +19,10 @@ export interface SearchedCreate {
 const READ_AT_ONCE = 2_000;
 
 /**
- * Makes ready creates wait for a person if an unmapped job on the site shows their reference. The caller holds the feed's
+ * Puts ready creates in doubt if an unmapped job on the site shows their reference. The caller holds the feed's
  * lock. @returns how many.
  */
-export async function holdFound(
+export async function doubtCreatesWithJobs(
   tx: Queryable,
   feed: FeedName,
   site: SiteName,
@@ -35,7 +35,7 @@ export async function holdFound(
   const hasSecret = found?.secret ?? undefined;
   if (hasSecret === undefined) return 0;
   const search = { feed, site, hasSecret, rewrittenAs: await rewriting(tx, site, referenceField) };
-  let held = 0;
+  let doubted = 0;
   // References are compared first, so that their jobs are not taken for those of other postings by title.
   for (const recognise of [byReference, byTitle]) {
     for (let last = ''; ; ) {
@@ -45,19 +45,19 @@ export async function holdFound(
          order by key limit ${READ_AT_ONCE}`,
         [feed, last, referenceField],
       );
-      held += (await holdRecognised(tx, feed, await recognise(tx, search, creates))).size;
+      doubted += (await putInDoubt(tx, feed, await recognise(tx, search, creates))).size;
       if (creates.length < READ_AT_ONCE) break;
       last = (creates.at(-1) as SearchedCreate).key;
     }
   }
-  return held;
+  return doubted;
 }
 
 /**
  * The same for these creates, which may have become ready in any way: by an edit, a retry, a reopened entry.
  * @returns the keys of those that wait.
  */
-export async function holdAmong(
+export async function doubtAmong(
   tx: Queryable,
   feed: FeedName,
   site: SiteName,
@@ -65,10 +65,10 @@ export async function holdAmong(
   creates: readonly SearchedCreate[],
 ): Promise<ReadonlySet<string>> {
   const search = { feed, site, hasSecret: true, rewrittenAs: await rewriting(tx, site, referenceField) };
-  const held = await holdRecognised(tx, feed, await byReference(tx, search, creates));
-  const others = creates.filter(({ key }) => !held.has(key));
-  const alike = await holdRecognised(tx, feed, await byTitle(tx, search, others));
-  return new Set([...held, ...alike]);
+  const doubted = await putInDoubt(tx, feed, await byReference(tx, search, creates));
+  const others = creates.filter(({ key }) => !doubted.has(key));
+  const alike = await putInDoubt(tx, feed, await byTitle(tx, search, others));
+  return new Set([...doubted, ...alike]);
 }
 
 interface Search {

@@ -22,7 +22,7 @@ export function countExchanges(outcomes: readonly AttemptOutcome[]): Counted[] {
 }
 
 /** Outcomes that concern the site's load, its network or the token, whatever posting is sent. */
-const SAYS_NOTHING: ReadonlySet<string> = new Set(['throttled', 'unreachable', 'unauthorized']);
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['throttled', 'unreachable', 'unauthorized', 'unconfirmed']);
 
 type Sent = AttemptOutcome & { readonly record: ExchangeRecord };
 

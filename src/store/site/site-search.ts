@@ -4,7 +4,7 @@ import type { FeedName, SiteName } from '../../posting/identifiers.ts';
 import { lockOutcomes } from '../locks/advisory-locks.ts';
 import type { Database, Queryable } from '../postgres/database.ts';
 import { toJsonb } from '../postgres/jsonb.ts';
-import { holdFound } from './recognise-jobs.ts';
+import { doubtCreatesWithJobs } from './recognise-jobs.ts';
 
 /** Feeds of a site whose creates wait for a search of the site. @param retryMs delay after a failed search. */
 export async function feedsToCheck(db: Queryable, site: SiteName, retryMs: number): Promise<FeedName[]> {
@@ -48,10 +48,22 @@ export async function endSearch(
 ): Promise<number> {
   return db.transaction(async (tx) => {
     await lockOutcomes(tx, feed);
-    const held = referenceField === undefined ? 0 : await holdFound(tx, feed, site, referenceField);
+    const doubted = referenceField === undefined ? 0 : await doubtCreatesWithJobs(tx, feed, site, referenceField);
     await declareChecked(tx, feed, site, { note });
-    return held;
+    return doubted;
   });
+}
+
+/**
+ * The feed's creates wait until the site was searched again: it has jobs that may be theirs. A person's word that it has none of the
+ * feed's jobs still counts.
+ */
+export async function searchFeedAgain(db: Queryable, feed: FeedName): Promise<void> {
+  await db.query(
+    `update feed_state set site_checked_at = null, site_check_note = null, site_check_failed_at = null
+     where feed = $1 and site_checked_at is not null and not site_declared`,
+    [feed],
+  );
 }
 
 /** From now on creates of the feed are sent. @param declared whether a person says that the site has none of its jobs. */
