@@ -1,6 +1,5 @@
 // Walks through the backlogs of a site's feeds in batches: each feed in its own order, all feeds in equal shares.
-import type { FeedName, PostingKey } from '../posting/identifiers.ts';
-import type { QueuedPosting } from './site-queue.ts';
+import type { FeedName, PostingKey, PostingRef } from '../posting/identifiers.ts';
 
 /** A page of one feed's backlog. `cursor` is the position of its entry; the next page begins after it. */
 export interface ReadyPage<Cursor> {
@@ -23,7 +22,7 @@ export type ReadReady<Cursor> = (
  */
 export interface BacklogWalk {
   /** The next entries, at most `limit`; fewer mean that the walk has ended. */
-  take(limit: number): Promise<QueuedPosting[]>;
+  take(limit: number): Promise<PostingRef[]>;
   /** Whether the walk has ended. */
   ended(): boolean;
   restart(): Promise<void>;
@@ -59,7 +58,7 @@ export function startWalk<Cursor>(
 
   return {
     async take(limit) {
-      const taken = new Map<FeedName, QueuedPosting[]>();
+      const taken = new Map<FeedName, PostingRef[]>();
       let room = limit;
       while (room > 0) {
         const open = places.filter((place) => !place.ended);

@@ -1,22 +1,16 @@
 // Adds postings to their site's queue: one queue job per posting, or per batch of them at high rates.
 import { createHash } from 'node:crypto';
 import { endsWithin } from '../flow/ends-within.ts';
-import type { FeedName, PostingKey, SiteName } from '../posting/identifiers.ts';
+import type { PostingRef, SiteName } from '../posting/identifiers.ts';
 import type { QueueBackend } from './backend.ts';
 import { limiterFor } from './limiter-options.ts';
 import type { QueueTiming } from './queue-timing.ts';
 import { NotClosedError } from './reported-error.ts';
 import { type RunningWorker, startWorker, type WorkerTask } from './running-worker.ts';
 
-/** A posting that a queue job asks to check. What has to be done is in the database. */
-export interface QueuedPosting {
-  readonly feed: FeedName;
-  readonly key: PostingKey;
-}
-
-/** Data of a queue job. Queue jobs of earlier versions hold a single posting instead. */
+/** Data of a queue job: postings to check. What has to be done is in the database. Queue jobs of earlier versions hold a single posting instead. */
 interface Batch {
-  readonly postings: readonly QueuedPosting[];
+  readonly postings: readonly PostingRef[];
 }
 
 /** Numbers of queue jobs, each with at most as many postings as the batch size. */
@@ -34,9 +28,9 @@ export interface SiteQueue {
    * Adds them in this order, in batches. A batch that is already waiting is not added again; one that is being processed is
    * processed once more afterwards. Throws if the queue is unreachable; some of the postings may have been added by then.
    */
-  addMany(postings: readonly QueuedPosting[]): Promise<void>;
+  addMany(postings: readonly PostingRef[]): Promise<void>;
   /** Adds each as a separate queue job, whatever the batch size. Throws like {@link SiteQueue.addMany}. */
-  addApart(postings: readonly QueuedPosting[]): Promise<void>;
+  addApart(postings: readonly PostingRef[]): Promise<void>;
   counts(): Promise<QueueCounts>;
   close(): Promise<void>;
 }
@@ -57,7 +51,7 @@ export function batchSizeFor(requestsPerSecond: number): number {
 const CLOSE_MS = 5_000;
 
 /** Equal for equal postings; a digest, as a key may be long and contain any characters. */
-function deduplicationId(postings: readonly QueuedPosting[]): string {
+function deduplicationId(postings: readonly PostingRef[]): string {
   const text = postings.map(({ feed, key }) => [feed, key]);
   return createHash('sha256').update(JSON.stringify(text)).digest('base64url').slice(0, 22);
 }
@@ -69,7 +63,7 @@ function* batchesOf<T>(items: readonly T[], size: number): Generator<T[]> {
 /** Opens a site's queue for adding and counting. @param batchSize see {@link batchSizeFor}. */
 export async function openSiteQueue(backend: QueueBackend, site: SiteName, batchSize = 1): Promise<SiteQueue> {
   const queue = await backend.queue<Batch>(queueNameOf(site));
-  async function add(postings: readonly QueuedPosting[], toEach: number): Promise<void> {
+  async function add(postings: readonly PostingRef[], toEach: number): Promise<void> {
     const jobs = [...batchesOf(postings, toEach)].map((batch) => ({
       name: 'apply',
       data: { postings: batch },
@@ -104,9 +98,9 @@ export interface ApplyWorkerOptions {
   /** Over all processes of this site; may be a fraction; `Infinity` for no limit. */
   readonly requestsPerSecond: number;
   /** See {@link WorkerTask.process}. */
-  readonly process: (item: QueuedPosting, signal: AbortSignal, handOver: () => void) => Promise<void>;
+  readonly process: (item: PostingRef, signal: AbortSignal, handOver: () => void) => Promise<void>;
   /** Puts a posting into review after `process` threw, or after processes died with it before it was handed over. */
-  readonly onPoisoned: (item: QueuedPosting, error: Error) => Promise<void>;
+  readonly onPoisoned: (item: PostingRef, error: Error) => Promise<void>;
   readonly timing?: QueueTiming | undefined;
 }
 
@@ -116,7 +110,7 @@ export interface ApplyWorkerOptions {
  */
 export function startApplyWorker(backend: QueueBackend, options: ApplyWorkerOptions): Promise<RunningWorker> {
   const { site, queue, concurrency, requestsPerSecond, process, onPoisoned, timing } = options;
-  return startWorker<Batch | QueuedPosting, QueuedPosting>(backend, {
+  return startWorker<Batch | PostingRef, PostingRef>(backend, {
     queueName: queueNameOf(site),
     concurrency: Math.ceil(concurrency / queue.batchSize),
     limiter: limiterFor(requestsPerSecond / queue.batchSize),

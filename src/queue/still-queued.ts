@@ -1,5 +1,5 @@
 // Tracks which postings are still queued without asking the queue for each, by counting the queue jobs added after theirs.
-import type { QueuedPosting } from './site-queue.ts';
+import type { PostingRef } from '../posting/identifiers.ts';
 
 /**
  * The postings that one producer has added to a queue that is processed in order. If others add to it too, or queue jobs are
@@ -7,9 +7,9 @@ import type { QueuedPosting } from './site-queue.ts';
  */
 export interface StillQueued {
   /** Returns the postings that are not queued, or no longer. @param waiting queue jobs not taken yet. */
-  withoutThose(postings: readonly QueuedPosting[], waiting: number): QueuedPosting[];
+  withoutThose(postings: readonly PostingRef[], waiting: number): PostingRef[];
   /** Records postings added in one call, in this order. */
-  added(postings: readonly QueuedPosting[]): void;
+  added(postings: readonly PostingRef[]): void;
   /** The content of the queue is no longer known. */
   forget(): void;
 }
@@ -20,7 +20,7 @@ export function rememberQueued(batchSize: number): StillQueued {
   const jobs = new Map<string, number>();
   let lastJob = 0;
   // Feed names contain no `/`, so no two pairs give the same ID.
-  const idOf = ({ feed, key }: QueuedPosting): string => `${feed}/${key}`;
+  const idOf = ({ feed, key }: PostingRef): string => `${feed}/${key}`;
   return {
     withoutThose(postings, waiting) {
       for (const [id, job] of jobs) {

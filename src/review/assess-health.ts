@@ -74,7 +74,7 @@ export interface AssessOptions {
 }
 
 /** Consecutive failures after which a site is not just slow. */
-const UNREACHABLE_LIMIT = 4;
+export const UNREACHABLE_LIMIT = 4;
 
 /** Failures come before waiting entries. */
 export function assessHealth(
@@ -112,7 +112,7 @@ function feedFailures(facts: FeedFacts, stopped: ReadonlySet<SiteName>, options:
   if (role === 'other') return [];
   if (role === 'left') {
     if (unsent === 0) return [];
-    const message = `feed ${feed} is no longer in any configuration, but ${plural(unsent, 'change')} of it ${unsent === 1 ? 'is' : 'are'} still unsent`;
+    const message = `feed ${feed} is no longer in any configuration, but ${unsent === 1 ? '1 of its changes is' : `${unsent} of its changes are`} still unsent`;
     return [{ kind: 'left', feed, message }];
   }
   const conditions: HealthCondition[] = [];

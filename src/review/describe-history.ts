@@ -143,7 +143,7 @@ function stateSentence(change: OpenChangeRow, { at, span }: TimeWords): string {
 
 /** Requests, failures, edits, changes made while reading, and what people did. */
 function describePast(
-  { requests, failures, edits, notes, duplicates, acts }: PostingStory,
+  { requests, failures, edits, notes, detail, duplicates, acts }: PostingStory,
   { at }: TimeWords,
 ): string[] {
   return [
@@ -156,12 +156,19 @@ function describePast(
       const before = value === undefined ? '' : `; the feed has "${short(value)}"`;
       return `Changed while reading: ${field ?? 'the posting'}: ${message}${before}`;
     }),
+    ...(detail === undefined
+      ? []
+      : [
+          `${at(detail.requestedAt)}: its detail was received: ${short(detail.document.toString('utf8', 0, 4 * SHOWN))}`,
+        ]),
     ...requests.map(({ at: time, operation, outcome, status, siteJobId }) => {
       const job = siteJobId === null ? '' : ` of job ${siteJobId}`;
       return `${at(time)}: ${operation}${job}: ${outcome}${status === null ? '' : ` (${status})`}`;
     }),
     ...failures.map((failure) => `${at(failure.at)}: ${failure.operation} failed: ${failureSentence(failure)}`),
-    ...acts.map((act) => `${at(act.at)}: ${act.action} by ${act.actor}`),
+    ...acts.map(
+      (act) => `${at(act.at)}: ${act.action} by ${act.actor}${act.reason === undefined ? '' : `: ${act.reason}`}`,
+    ),
   ];
 }
 

@@ -1,5 +1,4 @@
-// Writes mappings as lines of a CSV or JSON file, and reads such lines back, each checked separately. csv-parse reads; not
-// csv-stringify to write, because its guard against formulas changes values that begin with an apostrophe.
+// Writes mappings as lines of a CSV or JSON file, and reads such lines back, each checked separately.
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Config } from '../config/config.ts';
 import type { FeedName } from '../posting/identifiers.ts';
@@ -7,6 +6,7 @@ import { checkKey } from '../posting/posting-key.ts';
 import { readJobId } from '../site/http/job-address.ts';
 import type { ImportLine } from '../store/mapping/mapping-import.ts';
 import type { MappingRow } from '../store/mapping/mapping-list.ts';
+import { csvLine, unguardFormula } from './csv-line.ts';
 
 /** The columns, in the order in which they are written. A file to be imported needs only the first three. */
 const COLUMNS = ['feed', 'key', 'site_job_id', 'site_job_url', 'site', 'mapped_at'] as const;
@@ -28,20 +28,8 @@ export function mappingLine(row: MappingRow, format: MappingFormat): string {
     site: row.site,
     mapped_at: row.since.toISOString(),
   };
-  return format === 'jsonl'
-    ? JSON.stringify(cells)
-    : COLUMNS.map((name) => csvCell(guardFormula(cells[name] ?? ''))).join(',');
+  return format === 'jsonl' ? JSON.stringify(cells) : csvLine(COLUMNS.map((name) => cells[name] ?? ''));
 }
-
-/**
- * A cell that a spreadsheet would treat as a formula gets a leading apostrophe, and so does one that already has
- * apostrophes before such text: reading removes exactly one.
- */
-const guardFormula = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
-const unguardFormula = (text: string): string => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text);
-
-/** RFC 4180, section 2. */
-const csvCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /** Reads a file of either format: JSON lines if the first line starts with `{`. Empty lines are skipped but counted. */
 export async function* readMappingLines(lines: AsyncIterable<string>, config: Config): AsyncGenerator<ImportLine> {

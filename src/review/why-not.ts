@@ -1,9 +1,8 @@
 // Explains why an action does not apply to an entry, and which one does.
+import type { BulkAction } from '../plan/action.ts';
 import { type Message, messageOf } from '../plan/message.ts';
 import type { EntryState } from '../store/change/act-in-review.ts';
 import { possibleActions } from './possible-actions.ts';
-
-export type BulkAction = 'retry' | 'approve' | 'discard' | 'reopen';
 
 /** An entry that could be discarded or reopened was skipped for this reason only. */
 const OTHER_KIND = 'its kind is not the one given with --kind';

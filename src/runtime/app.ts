@@ -1,5 +1,5 @@
 // Opens what every command works with: the configuration, the log and the database, embedded or the user's own.
-import type { Config } from '../config/config.ts';
+import type { AlertDestination, Config } from '../config/config.ts';
 import { complaintLine } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { openEmbeddedServer } from '../embedded-postgres/server.ts';
@@ -57,20 +57,20 @@ export async function openApp(options: AppOptions): Promise<App> {
 
 /**
  * Opens the database and log for a loaded configuration.
- * @param options.waitUntil for unattended commands: waits some minutes for a server that is starting, recovering or
- * read-only, or until the signal aborts, which ends the opening as `options.signal` does.
+ * @param options.waitSignal for unattended commands: waits some minutes for a server that is starting, recovering or
+ * read-only, unless the signal aborts, which ends the opening as `options.signal` does.
  */
 export async function openAppFor(
   config: Config,
-  options: Omit<AppOptions, 'config'> & { readonly waitUntil?: AbortSignal; readonly timing?: Timing } = {},
+  options: Omit<AppOptions, 'config'> & { readonly waitSignal?: AbortSignal; readonly timing?: Timing } = {},
 ): Promise<App> {
   const { timing = processTiming() } = options;
   const level = options.quiet === true && config.log.level !== 'error' ? 'warn' : config.log.level;
   const log = createLogger({ level, secrets: configSecrets(config), json: options.json });
   for (const warning of config.warnings) log.warn(warning);
-  const server = await openServer(config, (text) => log.info(text), options.signal ?? options.waitUntil);
+  const server = await openServer(config, (text) => log.info(text), options.signal ?? options.waitSignal);
   try {
-    await withRetry(() => migrate(server.url), options.waitUntil ?? AbortSignal.abort(), {
+    await withRetry(() => migrate(server.url), options.waitSignal ?? AbortSignal.abort(), {
       worthAgain: isSaidByServer,
       onRetry: (error) => log.warn(describePassing(error)),
     });
@@ -82,7 +82,7 @@ export async function openAppFor(
   const db = openDatabase(server.url, {
     max: 10,
     lockTiming: timing.locks,
-    stopping: options.waitUntil,
+    stopping: options.waitSignal,
     onShortage: (error) => log.warn(`${describePassing(error)}; waiting for a connection`),
     onError(error) {
       // No reconnecting once the command ends: the server may be stopping.
@@ -134,14 +134,27 @@ export async function openServer(
 export function configSecrets(config: Config): string[] {
   const secrets: string[] = [];
   for (const site of config.sites.values()) secrets.push(site.options.token.reveal());
+  for (const { passwordHash } of config.web.users.values()) secrets.push(passwordHash.reveal());
+  for (const { token } of config.web.tokens.values()) secrets.push(token.reveal());
+  for (const { secret } of config.web.webhooks.values()) secrets.push(secret.reveal());
   for (const feed of config.feeds.values()) {
     secrets.push(...kindOf(feed.source.from).secretsOf(feed.source.from));
   }
+  if (config.metricsToken !== undefined) secrets.push(config.metricsToken.reveal());
+  for (const { channel } of config.alerts.values()) secrets.push(...secretsOfChannel(channel));
   for (const server of [config.database, config.queue]) {
     const password = 'url' in server ? passwordOf(server.url.reveal()) : '';
     if (password !== '') secrets.push(password);
   }
   return secrets;
+}
+
+/** Of an address with a long path, such as a chat service's, the path is the secret. */
+function secretsOfChannel(channel: AlertDestination['channel']): string[] {
+  if (channel.kind === 'email') return [passwordOf(channel.smtp.reveal())].filter((password) => password !== '');
+  const { pathname, search } = new URL(channel.url.reveal());
+  const path = pathname + search;
+  return [...(path.length > 16 ? [path] : []), ...(channel.kind === 'webhook' ? [channel.secret.reveal()] : [])];
 }
 
 function passwordOf(url: string): string {

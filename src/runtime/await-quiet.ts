@@ -2,6 +2,7 @@
 import { pause } from '../flow/pause.ts';
 import { type Advice, adviceOf, type Message, messageOf, textOf } from '../plan/message.ts';
 import type { FeedName, SiteName } from '../posting/identifiers.ts';
+import { UNREACHABLE_LIMIT } from '../review/assess-health.ts';
 import { type Progress, readDoubtProgress, readProgress } from '../store/backlog/progress.ts';
 import { withRetry } from '../store/postgres/with-retry.ts';
 import { databaseTime, openSearches } from '../store/site/site-search.ts';
@@ -33,8 +34,6 @@ const CHECK_APART_MS = 20;
 const LONGEST_RETRY_WAIT_MS = 30_000;
 /** Longest wait for a site that asks to wait. */
 const LONGEST_THROTTLE_MS = 5 * 60_000;
-/** Consecutive attempts that could not reach the site. */
-const UNREACHABLE_LIMIT = 4;
 /** Give up after this long without progress, whatever the reason. */
 const STANDSTILL_MS = 3 * 60_000;
 /** The same while a request is being sent, perhaps by another process: longer than any request takes. */
@@ -56,7 +55,7 @@ export async function awaitQuiet(
   const since = await withRetry(() => databaseTime(app.db), options.signal);
   for (let checkMs = CHECK_MS; ; checkMs = Math.min(LONGEST_CHECK_MS, checkMs * 1.2)) {
     if (options.signal.aborted) return { kind: 'waiting', message: INTERRUPTED };
-    const progress = await withRetry(() => readProgress(app.db, feeds), options.signal);
+    const progress = await withRetry(() => readProgress(app.db, feeds, engine.self.worker), options.signal);
     if (progress.recorded !== recorded) {
       recorded = progress.recorded;
       movedAt = performance.now();
@@ -134,6 +133,7 @@ const MOST_EXPLAINED = 3;
 function watchDoubts({ db }: App, engine: Engine, site: SiteName, feeds: readonly FeedName[]) {
   let mark: string | undefined;
   let markedAt = 0;
+  let open = 0;
   let explanations = 0;
   return {
     startAnew(): void {
@@ -142,9 +142,10 @@ function watchDoubts({ db }: App, engine: Engine, site: SiteName, feeds: readonl
     async haveStopped(): Promise<boolean> {
       const progress = await readDoubtProgress(db, site, feeds);
       if (progress.mark !== mark) {
-        const isExplained = progress.explained === progress.open;
-        explanations = isExplained && mark !== undefined ? explanations + 1 : 0;
-        mark = progress.mark;
+        // Where doubts were resolved, a reason may be that of an earlier check, even of another run.
+        const explains = progress.explained === progress.open && progress.open >= open;
+        explanations = explains && mark !== undefined ? explanations + 1 : 0;
+        ({ mark, open } = progress);
         markedAt = performance.now();
       }
       const uncheckedMs = performance.now() - markedAt;

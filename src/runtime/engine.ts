@@ -17,7 +17,13 @@ import { openQueueBackend, type QueueBackend } from '../queue/backend.ts';
 import { type Dispatcher, startDispatcher, windowFor } from '../queue/dispatcher.ts';
 import { LostJobError, NotClosedError } from '../queue/reported-error.ts';
 import type { RunningWorker } from '../queue/running-worker.ts';
-import { batchSizeFor, openSiteQueue, type SiteQueue, startApplyWorker } from '../queue/site-queue.ts';
+import {
+  batchSizeFor,
+  openSiteQueue,
+  type QueueCounts,
+  type SiteQueue,
+  startApplyWorker,
+} from '../queue/site-queue.ts';
 import { addressOf } from '../site/base-address.ts';
 import { createSiteClient } from '../site/http/client.ts';
 import { type BacklogCursor, readReady } from '../store/backlog/backlog.ts';
@@ -44,6 +50,8 @@ export interface Engine {
   /** How other processes see this one. */
   readonly self: Pick<WorkerLease, 'worker' | 'startedAt'>;
   readonly siteContexts: ReadonlyMap<SiteName, SiteContext>;
+  /** Queue jobs of each site, as the queue has them. */
+  queueCounts(): Promise<ReadonlyMap<SiteName, QueueCounts>>;
   /** Checks the backlog now, because a change became ready. */
   wake(): void;
   /** Stops taking changes, lets those in flight finish within `graceMs`, and closes everything. */
@@ -67,7 +75,7 @@ export async function startEngine(
   }
   const addresses = new Map([...config.sites.values()].map((site) => [site.name, addressOf(site.options.baseUrl)]));
   const claim = claimer(db.prepared, lease.worker, addresses, tokens);
-  const recordOutcome = outcomeRecorder(db.prepared);
+  const writeOutcome = outcomeRecorder(db.prepared);
   const siteWorkers: SiteWorker[] = [];
   async function stop(graceMs: number): Promise<void> {
     await Promise.all(siteWorkers.map((siteWorker) => siteWorker.stop(graceMs)));
@@ -100,7 +108,7 @@ export async function startEngine(
         rewrites: rewriteLearner(db, site.name),
         db,
         claim,
-        recordOutcome,
+        writeOutcome,
         log,
         writeAction: app.writeAction,
       };
@@ -115,6 +123,12 @@ export async function startEngine(
     backend,
     self: lease,
     siteContexts: new Map(siteWorkers.map(({ siteContext }) => [siteContext.site, siteContext])),
+    queueCounts: async () =>
+      new Map(
+        await Promise.all(
+          siteWorkers.map(async ({ siteContext, queue }) => [siteContext.site, await queue.counts()] as const),
+        ),
+      ),
     wake() {
       for (const siteWorker of siteWorkers) siteWorker.dispatcher.wake();
     },
@@ -155,6 +169,7 @@ function describeQueueError(error: Error): string {
 /** Everything that runs for one site. */
 interface SiteWorker {
   readonly siteContext: SiteContext;
+  readonly queue: SiteQueue;
   readonly dispatcher: Dispatcher;
   stop(graceMs: number): Promise<void>;
 }
@@ -193,6 +208,7 @@ async function openSiteWorker(
   const maintaining = maintainRegularly(siteContext, lead, dispatcher, worker, timing);
   return {
     siteContext,
+    queue,
     dispatcher,
     async stop(graceMs) {
       siteContext.inFlight.close();
@@ -270,8 +286,8 @@ function maintainRegularly(
     try {
       const refused = await updateTokenHealth();
       if (!refused && !(await lead.holds())) return;
-      const { orphans, doubts, resumed, searched = false } = await maintainBacklog(siteContext, signal);
-      if (orphans > 0 || doubts > 0 || resumed || searched) dispatcher.wake();
+      const { recovered, doubts, resumed, searched = false } = await maintainBacklog(siteContext, signal);
+      if (recovered > 0 || doubts > 0 || resumed || searched) dispatcher.wake();
     } catch (error) {
       if (!signal.aborted)
         siteContext.log.warn({ err: error, site: siteContext.site }, 'backlog maintenance failed, will retry');

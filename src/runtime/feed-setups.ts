@@ -3,7 +3,8 @@
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../config/config.ts';
 import { sourceDigest } from '../config/config-digests.ts';
 import { complaintLine } from '../config/config-error.ts';
-import { kindOf } from '../feed/source/sources.ts';
+import { detailReading } from '../feed/detail-record.ts';
+import { credentialsMask, kindOf } from '../feed/source/sources.ts';
 import { interpretationOf } from '../posting/fingerprint.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import { compileReader } from '../posting/reader.ts';
@@ -62,13 +63,20 @@ function setupOf(feed: FeedConfig, { sites }: Config, configured: ReadonlySet<Fe
       sourceDigest: sourceDigest(feed.source),
       source: feed.source,
       mapping: feed.mapping,
+      ownFields: feed.ownFields,
+      detail: feed.source.details?.name,
       reader,
       format: feed.source.format,
-      interpretation: interpretationOf({ ...feed.source, fingerprint: reader.fingerprint }),
+      interpretation: interpretationOf({
+        ...feed.source,
+        fingerprint: reader.fingerprint,
+        details: feed.source.details && detailReading(feed.source.details),
+      }),
       guard: feed.guard,
       lenient: feed.source.lenient,
       isPaged: kindOf(feed.source.from).isPaged,
       table: feed.source.table,
+      mask: credentialsMask(feed.source.from),
       minRecords: feed.minRecords,
       configured,
     };

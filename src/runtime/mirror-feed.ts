@@ -1,4 +1,4 @@
-// Mirrors one feed once: pulls it, has its changes sent, and reports the outcome counts.
+// Mirrors one feed once, for `sync`: pulls it, has its changes sent, and reports the outcome counts.
 
 import { type PullEnd, pullFeed } from '../../jobs/pull-feed.ts';
 import { pause } from '../flow/pause.ts';
@@ -10,9 +10,9 @@ import { readSiteState } from '../store/site/site-state.ts';
 import { formatBytes, formatSeconds, type ProgressLine, seldom } from '../telemetry/progress-line.ts';
 import type { App } from './app.ts';
 import { awaitQuiet, describePause, INTERRUPTED } from './await-quiet.ts';
+import { type Blocker, concludePull } from './conclude-pull.ts';
 import type { Engine } from './engine.ts';
 import { UserError } from './exit-status.ts';
-import { type Blocker, reportPull } from './pull-report.ts';
 
 export interface MirrorOptions {
   readonly signal: AbortSignal;
@@ -43,7 +43,7 @@ export async function mirrorFeed(
   const end = await pullWhenFree(app, setup, options);
   const blocker = await sendAll(app, sending, setup, options);
   if (options.signal.aborted) await options.stopSending?.();
-  const report = () => reportPull(app.db, setup.feed, end, blocker, performance.now() - startedAt);
+  const report = () => concludePull(app.db, setup.feed, end, blocker, performance.now() - startedAt);
   return withRetry(report, options.signal);
 }
 
@@ -67,6 +67,7 @@ async function pullWhenFree(
           `${setup.feed}: reading, ${records} records, ${formatBytes(bytes)}, ${formatBytes(bytes / seconds)}/s${left}`,
         );
       },
+      onDetails: (done, all) => progress?.show(`${setup.feed}: requesting details, ${done} of ${all}`),
     });
     if (end.kind !== 'busy') return end;
     progress?.show(`${setup.feed}: waiting for another process that pulls this feed`);

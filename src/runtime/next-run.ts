@@ -1,5 +1,6 @@
 // Computes when a schedule runs next, and when it was last due.
-import { type CronExpression, CronExpressionParser } from 'cron-parser';
+import type { CronExpression } from 'cron-parser';
+import { parseCron } from '../config/parse-cron.ts';
 import type { Cron, NextRun } from '../store/feed/feed-schedule.ts';
 
 /**
@@ -33,7 +34,7 @@ function pastTheTransition(
   for (const hours of RETRY_AFTER_HOURS) {
     const currentDate = new Date(from.getTime() + direction * hours * HOUR_MS);
     try {
-      return read(CronExpressionParser.parse(pattern, { tz: timeZone, currentDate }));
+      return read(parseCron(pattern, { tz: timeZone, currentDate }));
     } catch (error) {
       cause ??= error;
       if (!/loop limit/.test((error as Error).message)) break;

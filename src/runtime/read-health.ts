@@ -57,7 +57,7 @@ export function feedFacts(config: Config, progress: FeedStatus, runningSince?: D
  */
 export function staleBefore(
   { schedule, timeZone, staleAfterMs }: Pick<FeedConfig, 'schedule' | 'timeZone' | 'staleAfterMs'>,
-  history: PullHistory | undefined,
+  history: Pick<PullHistory, 'lastComplete'> | undefined,
   runningSince: Date | undefined,
   now: Date,
 ): Date | undefined {
@@ -86,12 +86,15 @@ export const siteFacts = (
   lastMessage: state.lastMessage,
 });
 
-/** The failures that a running `start` sees. Entries waiting for review are not counted: a backlog may be large. */
+/**
+ * The failures that a running `start` sees. Entries waiting for review are not counted: a backlog may be large.
+ * @param runningSince `undefined`: feeds get no time to catch up after a start
+ */
 export async function assessRunning(
   { config, db }: App,
   schedules: readonly ScheduleState[],
   workers: number,
-  runningSince: Date,
+  runningSince: Date | undefined,
 ): Promise<Assessment> {
   const sites: SiteFacts[] = [];
   const tokens = await tokenDigests(db, config);

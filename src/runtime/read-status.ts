@@ -1,16 +1,16 @@
 // Collects the status of all sites and feeds, and assesses it.
 import type { Config, FeedConfig } from '../config/config.ts';
-import { siteName } from '../posting/identifiers.ts';
+import { type FeedName, siteName } from '../posting/identifiers.ts';
 import { type Assessment, assessHealth } from '../review/assess-health.ts';
 import { escalates } from '../review/escalation.ts';
 import type { MarkedFeed } from '../review/read-model/feed.ts';
-import type { SiteOverview } from '../review/read-model/site.ts';
+import type { AroundSites, SiteOverview } from '../review/read-model/site.ts';
 import { addressOf } from '../site/base-address.ts';
+import { type FeedOverview, readOverview } from '../store/feed/feed-overview.ts';
 import { readSchedules } from '../store/feed/feed-schedule.ts';
 import { type LiveProcess, liveProcesses, tokenPart } from '../store/locks/processes.ts';
 import { countWorkers } from '../store/locks/worker-lease.ts';
 import { readPullHistories } from '../store/pull/pull-history.ts';
-import { type FeedOverview, readOverview } from '../store/review/overview.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { countOrphans } from '../store/site/orphan-site-jobs.ts';
 import { refusedTokens } from '../store/site/refused-token.ts';
@@ -32,13 +32,23 @@ export interface Status {
   readonly assessment: Assessment;
 }
 
-export async function readStatus(app: App): Promise<Status> {
+/** @param only reads the status of this feed alone */
+export async function readStatus(app: App, only?: FeedName): Promise<Status> {
   const workers = await countWorkers(app.db);
   const processes = await liveProcesses(app.db);
   const sites = await readSites(app, processes);
   const differences = describeDifferences(differencesOf(processes));
-  const feeds = await readFeeds(app, processes);
+  const feeds = await readFeeds(app, processes, only);
   return { workers, differences, sites, feeds, assessment: assess(app.config, sites, feeds, workers) };
+}
+
+/** The status of the sites alone, which does not depend on how many postings there are. */
+export async function readSiteStatus(app: App): Promise<{ readonly sites: readonly SiteOverview[] } & AroundSites> {
+  const workers = await countWorkers(app.db);
+  const processes = await liveProcesses(app.db);
+  const sites = await readSites(app, processes);
+  const { failing } = assess(app.config, sites, [], workers);
+  return { sites, workers, differences: describeDifferences(differencesOf(processes)), failing };
 }
 
 function assess(
@@ -83,14 +93,18 @@ async function readSites({ db, config }: App, processes: readonly LiveProcess[])
 const UNKNOWN_SITE = siteName('-');
 
 /** Escalated feeds come first. */
-async function readFeeds({ db, config }: App, processes: readonly LiveProcess[]): Promise<MarkedFeed[]> {
+async function readFeeds(
+  { db, config }: App,
+  processes: readonly LiveProcess[],
+  only: FeedName | undefined,
+): Promise<MarkedFeed[]> {
   const schedules = new Map((await readSchedules(db)).map((schedule) => [schedule.feed, schedule]));
   const broken = [...config.brokenFeeds].map(([feed, { siteName: site }]) => [feed, site ?? UNKNOWN_SITE] as const);
   const configured = new Map([
     ...[...config.feeds.values()].map((feed) => [feed.name, feed.siteName] as const),
     ...broken,
   ]);
-  const overviews = await readOverview(db, configured);
+  const overviews = await readOverview(db, configured, only);
   const histories = await readPullHistories(
     db,
     overviews.map(({ feed }) => feed),

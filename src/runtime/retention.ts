@@ -1,7 +1,10 @@
-// Removes old rows: regularly in `start` and `work`, after the mirroring in `sync`, once an hour across all processes.
+// Notes the sizes of review groups and removes old rows: regularly in `start` and `work`, after the mirroring in `sync`, once an
+// hour across all processes.
 import { type Rounds, startRounds } from '../flow/rounds.ts';
+import { groupAll } from '../review/list-groups.ts';
 import { claimRetention, forgetOldRows, resumeRetentionSoon } from '../store/postgres/retention.ts';
 import { describePassing } from '../store/postgres/transient-error.ts';
+import { forgetGroupCounts, noteGroupCounts } from '../store/review/group-history.ts';
 import type { App } from './app.ts';
 
 /** Soon after the start, once overdue pulls have started. */
@@ -24,7 +27,10 @@ async function removeOldRows({ config, db, log }: App, signal: AbortSignal): Pro
   const days = { requests: requestsDays, failures: failuresDays, audit: auditDays, pulls: pullsDays };
   try {
     if (signal.aborted || !(await claimRetention(db))) return;
+    await groupAll(db, signal);
+    await noteGroupCounts(db);
     await forgetOldRows(db, days, signal);
+    await forgetGroupCounts(db);
     if (signal.aborted) await resumeRetentionSoon(db);
   } catch (error) {
     await resumeRetentionSoon(db).catch(() => undefined);

@@ -1,22 +1,17 @@
 // Pulls feeds on schedule, and reports each pull when its changes are sent.
-
-import { pullFeed } from '../../jobs/pull-feed.ts';
 import { configDigests } from '../config/config-digests.ts';
 import { startRounds } from '../flow/rounds.ts';
 import type { FeedName } from '../posting/identifiers.ts';
 import type { FeedSetup } from '../pull/feed-setup.ts';
-import { asReport } from '../pull/pull-slots.ts';
-import { pullReportJson } from '../review/read-model/pull-report.ts';
 import { type DueRun, type FeedSchedule, forgetSchedules, setSchedules } from '../store/feed/feed-schedule.ts';
 import { isPassing } from '../store/postgres/transient-error.ts';
 import type { App } from './app.ts';
-import { awaitQuiet } from './await-quiet.ts';
 import { announce, catchUp } from './catch-up.ts';
 import { watchConfigurations } from './configurations.ts';
 import type { Engine } from './engine.ts';
 import { watchLateness } from './late-schedules.ts';
 import { nextRun } from './next-run.ts';
-import { reportPull } from './pull-report.ts';
+import { pullAndReport } from './pull-and-report.ts';
 import { type RunEnd, startScheduledRuns } from './scheduled-runs.ts';
 
 /** How often schedules are set again: the process that had set them differently may have ended. */
@@ -80,7 +75,10 @@ export async function runSchedules(
     const setup = byName.get(feed);
     if (setup === undefined) return 'over';
     try {
-      const { end, reported } = await pullAndReport(app, engine, setup, signal, () => reports.size);
+      const { end, reported } = await pullAndReport(app, engine, setup, {
+        signal,
+        besides: () => reports.size,
+      });
       reports.add(reported);
       void reported.finally(() => reports.delete(reported));
       return end;
@@ -106,34 +104,4 @@ export async function runSchedules(
       await Promise.all(reports);
     },
   };
-}
-
-/** Resolves when the pull is committed, so the next one may start; `reported` when its changes are sent. */
-async function pullAndReport(
-  app: App,
-  engine: Engine,
-  setup: FeedSetup,
-  signal: AbortSignal,
-  besides: () => number,
-): Promise<{ end: RunEnd; reported: Promise<void> }> {
-  const { db } = app;
-  const startedAt = performance.now();
-  const end = await pullFeed(setup, { db, log: app.log, signal });
-  if (end.kind === 'busy') {
-    app.log.info({ feed: setup.feed }, 'pull postponed: another process pulls this feed');
-    return { end: 'again', reported: Promise.resolve() };
-  }
-  engine.wake();
-  const report = async () => {
-    const rest = await awaitQuiet(app, engine, setup.site, [setup.feed], { signal, besides });
-    const blocker = rest.kind === 'waiting' ? ({ worth: 'if_unsent', message: rest.message } as const) : undefined;
-    const durationMs = performance.now() - startedAt;
-    const summary = await asReport(() => reportPull(db, setup.feed, end, blocker, durationMs));
-    const level = summary.status === 'failed' || summary.status === 'incomplete' ? 'error' : 'info';
-    app.log[level](pullReportJson(summary, app.writeAction), 'pull ended');
-  };
-  const reported = report().catch((error: unknown) => {
-    app.log.error({ err: error, feed: setup.feed }, 'pull could not be reported');
-  });
-  return { end: 'over', reported };
 }

@@ -1,6 +1,7 @@
 // All output to standard output and standard error: at the reader's pace, and as text that can't control the terminal.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { OutputFailedError, outputFailure } from './output-failure.ts';
 import { terminalText } from './terminal-text.ts';
 
@@ -71,5 +72,25 @@ export async function ask(question: string): Promise<string | undefined> {
     throw stop?.aborted ? stop.reason : error;
   } finally {
     reader.close();
+  }
+}
+
+/** Asks on the terminal for what must not be shown. `undefined` if nobody can be asked, or the person gave up. */
+export async function askHidden(question: string): Promise<string | undefined> {
+  if (!process.stdin.isTTY) return undefined;
+  process.stderr.write(question);
+  // The reader itself would show what is typed.
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input: process.stdin, output: silent, terminal: true });
+  const givenUp = new AbortController();
+  reader.on('SIGINT', () => givenUp.abort());
+  reader.on('close', () => givenUp.abort());
+  try {
+    return await reader.question('', { signal: givenUp.signal });
+  } catch {
+    return undefined;
+  } finally {
+    reader.close();
+    process.stderr.write('\n');
   }
 }

@@ -6,6 +6,8 @@ import { channel } from 'node:diagnostics_channel';
 export type Step =
   | 'pull-started'
   | 'records-read'
+  | 'details-stored'
+  | 'details-read'
   | 'changes-merged'
   | 'pull-committed'
   | 'intent-committed'
@@ -15,9 +17,12 @@ export type Step =
   | 'site-read'
   | 'site-searched'
   | 'doubt-listed'
-  | 'doubt-resolved';
+  | 'doubt-resolved'
+  | 'jobs-adopted'
+  | 'jobs-verified'
+  | 'differences-marked';
 
 const steps = channel('jobmirror:step');
 
-/** Publishes that this step is reached, which costs nothing without subscribers. They run before it returns. */
+/** Publishes that this step is reached, which costs nothing without subscribers. Subscribers run synchronously. */
 export const crossStep = (step: Step): void => steps.publish(step);

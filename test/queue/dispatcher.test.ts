@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type FeedName, feedName, postingKey } from '../../src/posting/identifiers.ts';
+import { type FeedName, feedName, type PostingRef, postingKey } from '../../src/posting/identifiers.ts';
 import type { ReadReady } from '../../src/queue/backlog-walk.ts';
 import { type Dispatcher, type DispatcherOptions, startDispatcher, windowFor } from '../../src/queue/dispatcher.ts';
-import type { QueuedPosting } from '../../src/queue/site-queue.ts';
 
 /** A backlog in memory: keys in order per feed; those in `done` are no longer ready. */
 function backlogOf(sizes: Readonly<Record<string, number>>) {
@@ -23,15 +22,15 @@ function backlogOf(sizes: Readonly<Record<string, number>>) {
 
 /** A queue in memory that deduplicates waiting postings, like the real one. */
 function queueInMemory() {
-  const jobs = new Map<string, QueuedPosting>();
-  const added: QueuedPosting[] = [];
+  const jobs = new Map<string, PostingRef>();
+  const added: PostingRef[] = [];
   let largest = 0;
   return {
     batchSize: 1,
     jobs,
     added,
     largest: () => largest,
-    async addMany(postings: readonly QueuedPosting[]) {
+    async addMany(postings: readonly PostingRef[]) {
       for (const posting of postings) {
         added.push(posting);
         jobs.set(`${posting.feed}/${posting.key}`, posting);

@@ -5,19 +5,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import { feedName, type PostingRef, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import {
   type ApplyWorkerOptions,
   openSiteQueue,
-  type QueuedPosting,
   type SiteQueue,
   startApplyWorker,
 } from '../../src/queue/site-queue.ts';
 import { collector, gate } from './gate.ts';
 import { backends, type TestBackend } from './queue-backends.ts';
 
-const posting = (key: string): QueuedPosting => ({ feed: feedName('acme'), key: postingKey(key) });
+const posting = (key: string): PostingRef => ({ feed: feedName('acme'), key: postingKey(key) });
 const childWorker = join(packageRoot, 'test/queue/child-worker.mjs');
 
 describe.each(backends)('worker on $title', ({ start, missing }) => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { feedName, postingKey, siteName } from '../../src/posting/identifiers.ts';
+import { feedName, type PostingRef, postingKey, siteName } from '../../src/posting/identifiers.ts';
 import type { QueueBackend } from '../../src/queue/backend.ts';
 import { openQueueBackend } from '../../src/queue/backend.ts';
 import type { RunningWorker } from '../../src/queue/running-worker.ts';
@@ -7,7 +7,6 @@ import {
   type ApplyWorkerOptions,
   batchSizeFor,
   openSiteQueue,
-  type QueuedPosting,
   type SiteQueue,
   startApplyWorker,
 } from '../../src/queue/site-queue.ts';
@@ -15,7 +14,7 @@ import { collector, gate } from './gate.ts';
 import { backends, redis, type TestBackend } from './queue-backends.ts';
 
 const acme = feedName('acme');
-const posting = (key: string, feed = acme): QueuedPosting => ({ feed, key: postingKey(key) });
+const posting = (key: string, feed = acme): PostingRef => ({ feed, key: postingKey(key) });
 
 describe.each(backends)('site queue on $title', ({ start, missing }) => {
   let home: TestBackend;
@@ -129,7 +128,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     );
     const desired = [...keys.map((key) => posting(key)), posting('a', feedName('other')), posting('a', feedName('a'))];
     await queue.addMany(desired);
-    const seen = collector<QueuedPosting>();
+    const seen = collector<PostingRef>();
     await work({ process: async (item) => seen.add(item) });
     await seen.reached(desired.length);
     await idle();
@@ -140,7 +139,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     'a posting for which the processor throws is recorded, does not loop, and can be added again',
     async () => {
       await openQueue();
-      const poisoned = collector<[QueuedPosting, string]>();
+      const poisoned = collector<[PostingRef, string]>();
       const seen = collector<string>();
       await work({
         process: async ({ key }) => {
@@ -409,7 +408,7 @@ describe.each(backends)('site queue on $title', ({ start, missing }) => {
     const earlier = await backend.queue<object>(`apply-${site}`);
     await earlier.add('apply', posting('a'), { removeOnComplete: true });
     await earlier.close();
-    const seen = collector<QueuedPosting>();
+    const seen = collector<PostingRef>();
     await work({ process: async (item) => seen.add(item) });
     await seen.reached(1);
     await idle();

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import { feedName, postingKey } from '../../src/posting/identifiers.ts';
-import type { QueuedPosting } from '../../src/queue/site-queue.ts';
+import { feedName, type PostingRef, postingKey } from '../../src/posting/identifiers.ts';
 import { rememberQueued } from '../../src/queue/still-queued.ts';
 
-const posting = (key: string, feed = 'acme'): QueuedPosting => ({ feed: feedName(feed), key: postingKey(key) });
+const posting = (key: string, feed = 'acme'): PostingRef => ({ feed: feedName(feed), key: postingKey(key) });
 const postings = (keys: string) => [...keys].map((key) => posting(key));
-const keysOf = (left: readonly QueuedPosting[]) => left.map(({ key }) => key).join('');
+const keysOf = (left: readonly PostingRef[]) => left.map(({ key }) => key).join('');
 
 test('a posting is queued until more queue jobs were taken than were ahead of it', () => {
   const queued = rememberQueued(1);

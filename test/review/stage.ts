@@ -8,7 +8,7 @@ import type { App } from '../../src/runtime/app.ts';
 import { feedSetups } from '../../src/runtime/feed-setups.ts';
 import { findChangeOf, type OpenChangeRow } from '../../src/store/backlog/open-change.ts';
 import type { Attempt } from '../../src/store/change/attempt.ts';
-import type { Return } from '../../src/store/change/attempt-outcome.ts';
+import type { NotAccepted } from '../../src/store/change/attempt-outcome.ts';
 import { claimer } from '../../src/store/change/claim.ts';
 import { outcomeRecorder } from '../../src/store/change/record-outcomes.ts';
 import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../src/store/review/review-entries.ts';
@@ -81,7 +81,7 @@ export async function openStage(options: MirrorOptions = {}): Promise<Stage> {
     },
     async fail(key, to, message = `it ${to}`) {
       const attempt = await claim(key);
-      const back: Return = { to, reason: { kind: to, message, problems: [{ field: 'title', message }] } };
+      const back: NotAccepted = { to, reason: { kind: to, message, problems: [{ field: 'title', message }] } };
       const record = {
         outcome: to,
         status: 422,

@@ -16,7 +16,8 @@ vi.mock('../../src/store/site/site-search.ts', () => ({
 }));
 
 const app = {} as App;
-const engine = { siteContexts: new Map() } as unknown as Engine;
+const self = { worker: 1, startedAt: new Date() };
+const engine = { self, siteContexts: new Map() } as unknown as Engine;
 const feedProgress = (sending: boolean): progresses.Progress => ({
   due: true,
   sending,
@@ -73,6 +74,7 @@ it('does not wait without end for a request that no process ends', async () => {
 
 /** A site whose list is checked 2.5 s after a create became a doubt. */
 const listing = {
+  self,
   siteContexts: new Map([
     [
       'board',
@@ -120,6 +122,14 @@ it('waits for doubts while they are checked, however slowly', async () => {
 it('leaves doubts to a person after several checks that only explain why they remain', async () => {
   const explained = (seconds: number) => ({ open: 2, explained: 2, mark: `${Math.floor(seconds / 40)}` });
   expect(await secondsOfDoubt(explained)).toBeLessThan(130);
+});
+
+it('waits for doubts with reasons of an earlier run while their number falls', async () => {
+  const falling = (seconds: number) => {
+    const open = Math.max(0, 12 - Math.floor(seconds / 10));
+    return { open, explained: open, mark: `${open}` };
+  };
+  expect(await secondsOfDoubt(falling)).toBeGreaterThanOrEqual(120);
 });
 
 it('leaves doubts that nobody checks to the next run', async () => {

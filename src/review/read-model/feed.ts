@@ -1,8 +1,8 @@
-// The status of a feed as scripts and the API see it.
+// The status of a feed as scripts see it.
 import { actionsOf, tell, type WriteAction } from '../../plan/message.ts';
+import type { FeedOverview } from '../../store/feed/feed-overview.ts';
 import type { ScheduleState } from '../../store/feed/feed-schedule.ts';
 import type { PullHistory } from '../../store/pull/pull-history.ts';
-import type { FeedOverview } from '../../store/review/overview.ts';
 import type { HealthCondition } from '../assess-health.ts';
 import { pullJson } from './pull.ts';
 
@@ -48,6 +48,7 @@ export function feedJson(feed: MarkedFeed, failing: readonly HealthCondition[], 
     last_run: feed.history?.lastRunAt ?? null,
     last_complete: feed.history?.lastComplete?.at ?? null,
     late_seconds: feed.schedule === undefined ? null : Math.floor(feed.schedule.lateMs / 1000),
+    warnings: feed.warnings,
     failing: own.map(({ message }) => tell(message, write)),
     actions: [...actionsOf(feed.holdReason ?? ''), ...own.flatMap(({ message }) => actionsOf(message))],
     last_pull: feed.lastPull === undefined ? null : pullJson(feed.lastPull, write),

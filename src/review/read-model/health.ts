@@ -1,4 +1,4 @@
-// The health check as scripts and the API see it.
+// The health check as scripts see it.
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { Assessment, HealthCondition } from '../assess-health.ts';
 

@@ -1,4 +1,4 @@
-// Everything recorded about one posting, as scripts and the API see it.
+// Everything recorded about one posting, as scripts see it.
 import { messageOfReason } from '../../plan/desired-change.ts';
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { OpenChangeRow } from '../../store/backlog/open-change.ts';
@@ -14,6 +14,7 @@ export function postingJson({ live, change, lastPull, ...story }: PostingStory, 
     change: change === undefined ? null : changeJson(change, write),
     edits: story.edits.map(({ field, sourceValue, value }) => ({ field, source_value: sourceValue, value })),
     notes: story.notes,
+    detail: story.detail === undefined ? null : detailJson(story.detail),
     requests: story.requests.map(({ siteJobId, ...request }) => ({ ...request, site_job_id: siteJobId })),
     failures: story.failures,
     duplicates: story.duplicates.map((row) => row.id),
@@ -22,6 +23,13 @@ export function postingJson({ live, change, lastPull, ...story }: PostingStory, 
     last_pull: lastPull === undefined ? null : pullJson(lastPull, write),
   };
 }
+
+const SHOWN_BYTES = 2_048;
+
+const detailJson = ({ requestedAt, document }: NonNullable<PostingStory['detail']>) => ({
+  requested_at: requestedAt,
+  excerpt: document.toString('utf8', 0, SHOWN_BYTES),
+});
 
 const siteJobJson = (live: LiveJob) => ({
   site: live.site,

@@ -1,7 +1,7 @@
-// A pull as scripts and the API see it.
+// A pull as scripts see it.
 import { actionsOf, tell, tellAll, type WriteAction } from '../../plan/message.ts';
+import type { CountedPull } from '../../store/pull/counted-pulls.ts';
 import type { PullRow } from '../../store/pull/pull-row.ts';
-import type { CountedPull } from '../../store/review/overview.ts';
 
 /** Uses the names of `sync --json` for the values that both have. */
 export function pullJson(pull: PullRow, write: WriteAction) {

@@ -1,4 +1,4 @@
-// The status of a site as scripts and the API see it.
+// The status of a site as scripts see it.
 import { actionsOf, tell, type WriteAction } from '../../plan/message.ts';
 import type { LiveProcess } from '../../store/locks/processes.ts';
 import type { Move } from '../../store/site/known-address.ts';

@@ -29,7 +29,7 @@ export function healthRoutes({ check, ready = check, checkTimeoutMs = 5_000 }: H
       return answer(health.ok ? 200 : 503, health);
     });
   }
-  routes.notFound(() => answer(404, { error: 'only GET /healthz and /readyz are answered here' }));
+  routes.notFound(() => answer(404, { error: 'only GET /healthz, /readyz and /metrics are answered here' }));
   return routes;
 }
 

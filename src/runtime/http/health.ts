@@ -1,23 +1,20 @@
-// Answers /healthz and /readyz for `start`: ready while the database answers, healthy while nothing fails.
+// The checks behind /healthz and /readyz of `start`: ready while the database answers, healthy while nothing fails.
 import { tell, type WriteAction } from '../../plan/message.ts';
 import type { HealthCondition } from '../../review/assess-health.ts';
 import { readSchedules } from '../../store/feed/feed-schedule.ts';
 import { countWorkers } from '../../store/locks/worker-lease.ts';
 import { listSiteStates } from '../../store/site/site-state.ts';
 import type { App } from '../app.ts';
-import { UserError } from '../exit-status.ts';
 import { isLate } from '../late-schedules.ts';
 import { assessRunning } from '../read-health.ts';
 import { tokenDigests } from '../token-digests.ts';
-import { healthRoutes } from './health-routes.ts';
-import { type HttpServer, startHttpServer } from './http-server.ts';
+import type { HealthChecks } from './health-routes.ts';
 
 /** How many late feeds and failures are listed; a thousand would help nobody. */
 const MOST_NAMED = 20;
 
-export async function startHealth(app: App): Promise<HttpServer> {
+export async function healthChecks(app: App): Promise<HealthChecks> {
   const { config, db } = app;
-  const { host, port } = config.listen;
   const runningSince = new Date();
   const tokens = await tokenDigests(db, config);
   const check = async () => {
@@ -42,16 +39,7 @@ export async function startHealth(app: App): Promise<HttpServer> {
     await db.query('select 1');
     return { ok: true };
   };
-  try {
-    return await startHttpServer({ host, port, routes: healthRoutes({ check, ready }) });
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const reason = code === 'EADDRINUSE' ? 'another process uses it' : message;
-    throw new UserError(
-      `listen: ${host}:${port} is not available: ${reason}. Set another one, for example: listen: { port: ${port + 1} }`,
-      { cause },
-    );
-  }
+  return { check, ready };
 }
 
 /** Omits text from sources, sites and the configuration: anybody who reaches the port may read the answer. */

@@ -1,4 +1,4 @@
-// The one HTTP server of a running process. Health is served today; pages and the API are mounted beside it.
+// The one HTTP server of a running process, for whatever routes it is given.
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,9 +19,18 @@ export interface HttpServerOptions {
   readonly routes: Hono;
 }
 
+/** Somebody who sends slowly keeps a connection no longer than this. */
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 30_000;
+const MOST_CONNECTIONS = 1_000;
+
 /** @throws the system's error if it cannot listen on the address, such as EADDRINUSE */
 export async function startHttpServer({ host, port, routes }: HttpServerOptions): Promise<HttpServer> {
-  const server = createAdaptorServer({ fetch: routes.fetch }) as Server;
+  const server = createAdaptorServer({
+    fetch: routes.fetch,
+    serverOptions: { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 },
+  }) as Server;
+  server.maxConnections = MOST_CONNECTIONS;
   server.listen(port, host);
   await once(server, 'listening');
   const { port: actual } = server.address() as AddressInfo;

@@ -1,0 +1,147 @@
+// Concludes a pull, once its changes are sent: its counts, what a person should know, and the exit status.
+import type { PullEnd } from '../../jobs/pull-feed.ts';
+import { type Message, messageOf, reword } from '../plan/message.ts';
+import { describeNothingMirrored } from '../plan/nothing-mirrored.ts';
+import type { FeedName } from '../posting/identifiers.ts';
+import type { PullReport } from '../review/read-model/pull-report.ts';
+import type { Database } from '../store/postgres/database.ts';
+import { finishPull } from '../store/pull/pull-row.ts';
+import { type PullState, type PullSummary, summarisePull } from '../store/pull/pull-summary.ts';
+import { takeSearchNote } from '../store/site/site-search.ts';
+import { ExitStatus } from './exit-status.ts';
+
+/** Why some changes of a pull may not be sent. */
+export interface Blocker {
+  /**
+   * `always`: worth reporting even if nothing was left to send; `decisive`: the feed does not count as mirrored even
+   * then, because its jobs are at another address.
+   */
+  readonly worth: 'decisive' | 'always' | 'if_unsent';
+  readonly message: Message;
+}
+
+/** Summarises a pull once everything that can be sent was sent, and completes its row. */
+export async function concludePull(
+  db: Database,
+  feed: FeedName,
+  end: Exclude<PullEnd, { kind: 'busy' }>,
+  blocker: Blocker | undefined,
+  durationMs: number,
+): Promise<PullReport> {
+  if (end.kind === 'failed') return failedReport(feed, end.pull, end.message, durationMs);
+  const progress = await summarisePull(db, end.pull);
+  const status = statusOf(progress, end.kind, blocker);
+  const { summary } = progress;
+  const searched = await takeSearchNote(db, feed);
+  const notes = [
+    ...(searched === undefined ? [] : [searched]),
+    ...nothingNote(progress),
+    ...holdNote(progress),
+    ...discardedNote(summary),
+    ...takenOverNote(progress),
+    ...blockerNote(progress, blocker),
+  ];
+  await finishPull(db, end.pull, status, notes, summary.discarded);
+  const warnings = end.kind === 'committed' ? (end.warnings ?? []) : [];
+  return { ...summary, status, duration_ms: Math.round(durationMs), warnings, notes };
+}
+
+/** The report of a failed pull. @param pull its number; `null` if it could not start. */
+export const failedReport = (
+  feed: FeedName,
+  pull: number | null,
+  message: Message,
+  durationMs: number,
+): PullReport => ({
+  feed,
+  pull,
+  ...NOTHING,
+  status: 'failed',
+  duration_ms: Math.round(durationMs),
+  notes: [message],
+});
+
+/** Changes left to a later pull are judged by their present state, although the counts date from the takeover. */
+function statusOf(
+  { summary, unsent }: PullState,
+  kind: 'committed' | 'not_modified',
+  blocker: Blocker | undefined,
+): PullReport['status'] {
+  if (!summary.complete) return 'incomplete';
+  if (unsent > 0 || blocker?.worth === 'decisive') return 'pending';
+  if (summary.review > 0) return 'review';
+  return kind === 'not_modified' ? 'not_modified' : 'mirrored';
+}
+
+const nothingNote = ({ summary, nothingMirrored: why }: PullState): string[] =>
+  why === undefined ? [] : [describeNothingMirrored(summary, why.common, why.live)];
+
+const holdNote = ({ holdReason }: PullState): Message[] =>
+  holdReason === undefined ? [] : [reword(holdReason, (text) => `deletes are held: ${text}`)];
+
+/** "Mirrored" alone would hide what a person has discarded. */
+function discardedNote({ feed, discarded }: PullSummary): Message[] {
+  if (discarded === 0) return [];
+  const postings = discarded === 1 ? '1 posting is' : `${discarded} postings are`;
+  const them = discarded === 1 ? 'it' : 'them';
+  const text = `${postings} not on the site as the feed has ${them}, because a person discarded ${them}`;
+  return [messageOf(text, [{ action: { kind: 'list_entries', feed, discarded: true } }])];
+}
+
+function takenOverNote({ summary, takenOverBy }: PullState): Message[] {
+  const { feed, pending, in_doubt, pending_deletes } = summary;
+  const left = pending + in_doubt + pending_deletes;
+  if (takenOverBy === undefined || left === 0) return [];
+  const open = left === 1 ? '1 change of this one was open' : `${left} changes of this one were open`;
+  const text = `pull ${takenOverBy} of the feed took over while ${open}, and counts ${left === 1 ? 'it' : 'them'}`;
+  return [messageOf(text, [{ action: { kind: 'list_pulls', feed } }])];
+}
+
+const blockerNote = ({ unsent }: PullState, blocker: Blocker | undefined): Message[] =>
+  blocker !== undefined && (unsent > 0 || blocker.worth !== 'if_unsent') ? [blocker.message] : [];
+
+export function exitStatusOf(report: Pick<PullReport, 'status'>): ExitStatus {
+  switch (report.status) {
+    case 'mirrored':
+    case 'not_modified':
+      return ExitStatus.done;
+    case 'review':
+      return ExitStatus.review;
+    case 'incomplete':
+    case 'failed':
+    case 'pending':
+      return ExitStatus.failed;
+    default:
+      return report.status satisfies never;
+  }
+}
+
+const NOTHING = {
+  complete: false,
+  seen: 0,
+  unchanged: 0,
+  created: 0,
+  updated: 0,
+  deleted: 0,
+  rejected: 0,
+  held: 0,
+  in_doubt: 0,
+  pending: 0,
+  failed: 0,
+  duplicates: 0,
+  unreadable: 0,
+  skipped: 0,
+  gone: 0,
+  grace: 0,
+  kept: 0,
+  pending_deletes: 0,
+  failed_deletes: 0,
+  discarded: 0,
+  requests: 0,
+  bytes: 0,
+  shortfalls: [],
+  review: 0,
+  cleaned: 0,
+  repaired: 0,
+  warnings: [],
+} as const;
