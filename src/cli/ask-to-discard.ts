@@ -4,11 +4,11 @@ import { describeKinds } from '../review/act-on-entries.ts';
 import { UserError } from '../runtime/exit-status.ts';
 import { type ActedEntry, type ChosenCount, countDiscardable, type Selection } from '../store/change/act-in-review.ts';
 import type { Queryable } from '../store/postgres/database.ts';
-import type { EntryKind } from '../store/review/review-entries.ts';
+import type { EntryKind } from '../store/review/entry-kind.ts';
 import { ask } from '../telemetry/print.ts';
 import type { WriteCommand } from './command-line.ts';
 
-/** The entries that the person agreed to discard, and no others. Empty if no confirmation was needed. */
+/** The entries that the person agreed to discard, or that needed no confirmation, and no others. Empty: any. */
 export interface Agreed {
   readonly expectChosen?: readonly ChosenCount[];
 }
@@ -22,7 +22,8 @@ export async function askToDiscard(
 ): Promise<Agreed> {
   if (yes) return {};
   const chosen = await countDiscardable(db, selection);
-  if (!coversMuch(chosen)) return {};
+  // A pull may add entries to a feed before they are discarded, but none to those given by number.
+  if (!coversMuch(chosen)) return selection.feeds.length === 0 ? {} : { expectChosen: chosen };
   const lines = describeChosen(chosen);
   const answer = await ask(`${lines.join('\n')}\nDiscard them? [y/N] `);
   if (answer === undefined) throw new UserError(refusal(lines, selection, write));
@@ -52,7 +53,7 @@ function describeChosen(chosen: readonly ChosenCount[]): string[] {
   ];
 }
 
-/** An unreadable record could be any posting, even after its entry was discarded (design, section 5, law 3). */
+/** An unreadable record could be any posting, even after its entry was discarded (docs/reliability.md, law 3). */
 const UNREADABLE =
   'the feed counts as complete without them; until a record can be read, its job stays, and if its key is unknown, all deletes are held';
 

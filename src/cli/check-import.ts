@@ -1,24 +1,20 @@
 // Checks with the sites, before an import writes anything, that its jobs exist and belong to their postings.
-import { describeMove } from '../apply/confirm-address.ts';
 import { learntRateLimiter } from '../apply/learnt-rate-limiter.ts';
 import type { SiteConfig } from '../config/config.ts';
 import { type RateLimiter, rateLimiterFor } from '../flow/rate-limiter.ts';
-import { type Message, messageOf, textOf } from '../plan/message.ts';
 import { plural } from '../plan/plural.ts';
 import { compareReferences, fieldOf, foldSpace } from '../plan/same-value.ts';
-import type { MappingSpec } from '../posting/mapping.ts';
+import type { FieldMapping } from '../posting/field-mapping.ts';
 import type { App } from '../runtime/app.ts';
-import { tokenDigests } from '../runtime/token-digests.ts';
-import { addressOf } from '../site/base-address.ts';
 import { type SiteClient, type SiteJob, toCompare } from '../site/exchange.ts';
-import { createSiteClient } from '../site/http/client.ts';
+import { describeIdInstead, idInstead } from '../site/id-instead.ts';
 import type { AskedLine, ImportedLines, JobReference } from '../store/mapping/imported-lines.ts';
 import type { LineProblem } from '../store/mapping/mapping-import.ts';
-import { findMove, setAddress } from '../store/site/known-address.ts';
-import { readSiteState, stateAt } from '../store/site/site-state.ts';
 import type { ProgressLine } from '../telemetry/progress-line.ts';
 import { askForJob } from './ask-for-job.ts';
 import { commandWriter } from './command-line.ts';
+import { openSiteClient } from './open-site-client.ts';
+import { whyClosed } from './why-closed.ts';
 import { say } from './write-action.ts';
 
 /** Above this many jobs, the site's list is read instead of single jobs, if it has one. */
@@ -49,20 +45,18 @@ export async function askSites(
   for (const { site: name, jobs, first } of await lines.sites()) {
     const site = app.config.sites.get(name);
     if (site === undefined) continue;
-    const closed = await whyClosed(app, site);
+    const closed = await whyClosed(app, site, OR_UNCHECKED);
     if (closed !== undefined) {
       problems.push({ line: first, message: say(closed, commandWriter(around.config)) });
       continue;
     }
-    const client = createSiteClient(site.options);
+    const client = await openSiteClient(site.options);
     const { requestsPerSecond } = site;
     const local = rateLimiterFor(requestsPerSecond);
     const rateLimiter = learntRateLimiter(local, app.db, name, requestsPerSecond, () => around.signal.aborted);
     try {
       problems.push(...(await askSite({ feeds: app.config.feeds, lines, site, client, rateLimiter, jobs, ...around })));
       around.signal.throwIfAborted();
-      // The database now knows jobs at this address, so a different address is a different site.
-      if (problems.length === 0) await setAddress(app.db, name, addressOf(site.options.baseUrl));
     } catch (error) {
       around.signal.throwIfAborted();
       if (!(error instanceof UnaskedError)) throw error;
@@ -78,20 +72,6 @@ export async function askSites(
 /** The site could not be asked whether it has the job. */
 class UnaskedError extends Error {}
 
-async function whyClosed({ db, config }: App, { name, options }: SiteConfig): Promise<Message | undefined> {
-  const address = addressOf(options.baseUrl);
-  const move = await findMove(db, name, address);
-  if (move !== undefined) return describeMove(name, move);
-  const token = (await tokenDigests(db, config)).get(name);
-  const { pausedSince, pauseCause } = stateAt(address, await readSiteState(db, name, token));
-  if (pausedSince === undefined) return undefined;
-  const cause = pauseCause === undefined ? '' : ` (${textOf(pauseCause)})`;
-  return messageOf(`site ${name} is paused${cause} and was not asked: resume it with`, [
-    { action: { kind: 'resume_site', site: name } },
-    { words: OR_UNCHECKED },
-  ]);
-}
-
 async function askSite(asking: Asking): Promise<LineProblem[]> {
   const { lines, site, jobs, progress } = asking;
   await lines.openList();
@@ -103,11 +83,8 @@ async function askSite(asking: Asking): Promise<LineProblem[]> {
     progress.show(`asking site ${site.name}: ${asked++} of ${plural(jobs, 'job')} checked, line ${line.line}`);
     const isEnough = line.listed && (site.options.referenceField === undefined || line.reference !== undefined);
     // A list may omit existing jobs, and fields of the jobs that it shows.
-    const reference = isEnough ? openly(line.reference) : await showReference(asking, line);
-    const message =
-      reference === ABSENT
-        ? `the site ${site.name} has no job ${line.siteJobId}`
-        : await whyForeign(asking, line, reference);
+    const shown = isEnough ? openly(line.reference) : await showReference(asking, line);
+    const message = 'refusal' in shown ? shown.refusal : await whyForeign(asking, line, shown);
     if (message !== undefined) problems.push({ line: line.line, message });
     if (problems.length >= MOST_PROBLEMS) break;
   }
@@ -151,13 +128,17 @@ function referenceOf(siteJob: SiteJob, { options }: SiteConfig): ShownReference 
   return { kept: read(siteJob), compared: read(toCompare(siteJob)) };
 }
 
-const ABSENT = Symbol('the site has no such job');
-
 /** @throws UnaskedError */
-async function showReference(asking: Asking, { siteJobId }: AskedLine): Promise<ShownReference | typeof ABSENT> {
+async function showReference(
+  asking: Asking,
+  { siteJobId }: AskedLine,
+): Promise<ShownReference | { readonly refusal: string }> {
   try {
     const shown = await askForJob(asking, siteJobId);
-    return shown === undefined ? ABSENT : referenceOf(shown, asking.site);
+    if (shown === undefined) return { refusal: `the site ${asking.site.name} has no job ${siteJobId}` };
+    const instead = await idInstead(siteJobId, shown, (id) => askForJob(asking, id));
+    if (instead !== undefined) return { refusal: describeIdInstead(siteJobId, instead) };
+    return referenceOf(shown, asking.site);
   } catch (error) {
     asking.signal.throwIfAborted();
     throw new UnaskedError((error as Error).message);
@@ -184,7 +165,7 @@ async function whyForeign(
 }
 
 /** Whether the reference field carries the posting's key: then even the reference of a posting never read is known. */
-function isKey(mapping: MappingSpec | undefined, referenceField: string): boolean {
+function isKey(mapping: FieldMapping | undefined, referenceField: string): boolean {
   const rule = mapping?.fields[referenceField];
   const paths = mapping?.key.paths ?? [];
   if (rule === undefined || !('source' in rule) || rule.when !== undefined || paths.length !== 1) return false;

@@ -8,7 +8,7 @@ export type WriteCommand = (words: readonly string[]) => string;
 /** Writes commands for the same configuration file. */
 export function commandWriter(configFile: string | undefined): WriteCommand {
   const suffix = configFile === undefined ? [] : ['--config', configFile];
-  return (words) => `${ownCommand()} ${[...words, ...suffix].map(quote).join(' ')}`;
+  return (words) => `${ownCommand()} ${[...words, ...suffix].map(quoteWord).join(' ')}`;
 }
 
 /** The command before the arguments: `jobmirror` where it is installed, else npx, npm or node, as it was called. */
@@ -18,7 +18,7 @@ function ownCommand(): string {
     return process.env.npm_command === 'exec' ? 'npx jobmirror' : 'jobmirror';
   }
   const byNpm = process.env.npm_lifecycle_event !== undefined && process.cwd() === packageRoot;
-  return byNpm ? 'npm run --silent jobmirror --' : `node ${quote(pathFromHere(program))}`;
+  return byNpm ? 'npm run --silent jobmirror --' : `node ${quoteWord(pathFromHere(program))}`;
 }
 
 /** A path, relative to the current folder if that is shorter. */
@@ -27,4 +27,6 @@ export function pathFromHere(path: string): string {
   return short.startsWith('..') ? path : short;
 }
 
-const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+/** A word as a shell reads it. */
+export const quoteWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -18,10 +18,22 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/demo.ts')).demoCommand(),
   },
   {
+    name: 'init',
+    term: 'init [options] [source]',
+    description: 'recognise a feed from its address or file, and write a configuration for it',
+    load: async () => (await import('./commands/init.ts')).initCommand(),
+  },
+  {
     name: 'check',
     term: 'check [options]',
     description: 'check the configuration, and show how it is understood',
     load: async () => (await import('./commands/check.ts')).checkCommand(),
+  },
+  {
+    name: 'try',
+    term: 'try [options] <feed>',
+    description: 'show what the postings of a feed become, and likely mistakes; write and send nothing',
+    load: async () => (await import('./commands/try.ts')).tryCommand(),
   },
   {
     name: 'plan',
@@ -72,6 +84,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/why.ts')).whyCommand(),
   },
   {
+    name: 'report',
+    term: 'report [options] <feed>',
+    description: 'show whoever produces a feed what became of each posting: on the terminal, as a page, CSV or JSON',
+    load: async () => (await import('./commands/report.ts')).reportCommand(),
+  },
+  {
     name: 'resume',
     term: 'resume [options] <site>',
     description: 'resume sending to a paused site',
@@ -80,14 +98,32 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'mappings',
     term: 'mappings',
-    description: 'list, export and import which posting is which site job',
+    description: 'list, export and import which posting is which site job, and adopt jobs that exist',
     load: async () => (await import('./commands/mappings.ts')).mappingsCommand(),
+  },
+  {
+    name: 'verify',
+    term: 'verify [options] [feed...]',
+    description: 'compare the jobs of feeds with what their sites show, and have differences set again',
+    load: async () => (await import('./commands/verify.ts')).verifyCommand(),
   },
   {
     name: 'feeds',
     term: 'feeds',
     description: 'rename feeds, stop mirroring them, or declare them new',
     load: async () => (await import('./commands/feeds.ts')).feedsCommand(),
+  },
+  {
+    name: 'alerts',
+    term: 'alerts',
+    description: 'list open alerts and undelivered messages, send these again, and test the destinations',
+    load: async () => (await import('./commands/alerts.ts')).alertsCommand(),
+  },
+  {
+    name: 'users',
+    term: 'users',
+    description: 'hash the passwords of those who may use the pages of `start`',
+    load: async () => (await import('./commands/users.ts')).usersCommand(),
   },
   {
     name: 'sandbox',

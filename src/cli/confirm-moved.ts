@@ -10,12 +10,12 @@ import { UserError } from '../runtime/exit-status.ts';
 import { addressOf } from '../site/base-address.ts';
 import { type Expectation, tellOtherContent } from '../site/contradiction.ts';
 import { NotShownError, type SiteJob, toCompare } from '../site/exchange.ts';
-import { createSiteClient } from '../site/http/client.ts';
 import { jobsToCompare, type KnownJob } from '../store/mapping/mapping-sample.ts';
 import { findMove } from '../store/site/known-address.ts';
 import { learntRewrites } from '../store/site/value-rewrites.ts';
 import { type AskedSite, askForJob } from './ask-for-job.ts';
 import { commandWriter } from './command-line.ts';
+import { openSiteClient } from './open-site-client.ts';
 
 /** Requests at most this many jobs from the site. */
 const MOST_ASKED = 20;
@@ -44,7 +44,7 @@ export async function confirmMoved(
 ): Promise<MoveEvidence | undefined> {
   const address = addressOf(site.options.baseUrl);
   if ((await findMove(db, site.name, address)) === undefined) return undefined;
-  const client = createSiteClient(site.options);
+  const client = await openSiteClient(site.options);
   const { requestsPerSecond } = site;
   const rateLimiter = learntRateLimiter(
     rateLimiterFor(requestsPerSecond),

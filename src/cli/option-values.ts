@@ -18,3 +18,18 @@ export function entryNumber(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be the number of an entry, see: review list');
   return Number(text);
 }
+
+const SPAN_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A duration in milliseconds: `90s`, `30min`, `12h`, `3d`. */
+export function spanMs(text: string): number {
+  const [, count, unit] = /^(\d{1,6})(s|min|h|d)$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('It must be a duration such as 30min, 12h or 3d.');
+  return Number(count) * SPAN_MS[unit as keyof typeof SPAN_MS];
+}
+
+/** The ID of a review group. */
+export function groupId(text: string): string {
+  if (!/^g[0-9a-f]{10}$/.test(text)) throw new InvalidArgumentError('It must be the ID of a group, see: review groups');
+  return text;
+}

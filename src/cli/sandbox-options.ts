@@ -6,7 +6,7 @@ import { readSetting, type SandboxSettings, settingDescriptions } from '../sandb
 
 const settingOptions = settingDescriptions.map(({ name, description, default: initial, accepts }) =>
   new Option(`--${name} <value>`, `${description}: ${accepts} (default: ${initial})`)
-    .helpGroup('Settings, for what the interface leaves open (in parentheses: the section of site-interface.md):')
+    .helpGroup('Settings, for what the interface leaves open (in parentheses: the section of docs/site-interface.md):')
     .argParser((text) => understood(() => readSetting(name, text))),
 );
 

@@ -159,7 +159,7 @@ describe('check', () => {
   it.each([
     ['no feed', 'feeds: {}', /feeds: has no feed, so there is nothing to mirror/],
     ['no site', 'sites: {}\nfeeds: {}', /sites: has no site, so there is nothing to mirror/],
-    ['nothing at all', '', /holds no settings; copy .*example\.yaml/],
+    ['nothing at all', '', /holds no settings; write it with jobmirror init .*, or copy .*example\.yaml/],
   ])('refuses a configuration with %s, and so does sync', async (_name, lines, reason) => {
     const text = (await readFile(mirror.configPath, 'utf8')).replace(/^feeds:[\s\S]*/m, '');
     await writeFile(mirror.configPath, lines.startsWith('feeds') ? `${text}${lines}\n` : `${lines}\n`);

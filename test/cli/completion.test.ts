@@ -53,6 +53,7 @@ describe('candidates', () => {
   it.each([
     ['sync ', 'feeds', undefined],
     ['sync --json acme ', 'feeds', undefined],
+    ['verify --repair acme ', 'feeds', undefined],
     ['plan --config other.yaml ', 'feeds', 'other.yaml'],
     ['plan --config=other.yaml ', 'feeds', 'other.yaml'],
     ['review approve 5 ', 'feeds', undefined],

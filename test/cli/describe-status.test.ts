@@ -45,7 +45,16 @@ it.each([
 describe('a schedule that nobody runs', () => {
   const schedule = { feed: 'acme', pattern: '* * * * *', lateMs: 60_000, nextAt: new Date(), processes: 0 };
   const counts = { live: 3, ready: 0, sending: 0, in_doubt: 0, held: 0, rejected: 0, failed: 0, unreadable: 0 };
-  const feed = { ...counts, duplicates: 0, discarded: 0, feed: 'acme', site: 'board', schedule, served: false };
+  const feed = {
+    ...counts,
+    duplicates: 0,
+    discarded: 0,
+    warnings: [],
+    feed: 'acme',
+    site: 'board',
+    schedule,
+    served: false,
+  };
   it.each([
     ['of a configured feed is late', { configured: true, retired: false }, true],
     ['of a removed feed is not', { configured: false, retired: false }, false],

@@ -131,10 +131,8 @@ it('check names each removed feed once, whatever else is wrong', async () => {
 
 describe('a renamed feed without live jobs', () => {
   const LOST = [{ name: 'reset-after' }] as const;
-  const QUICK = 'doubts: { resolve_after_seconds: 5.5 }';
 
   it('is not pulled while creates of the old name are in doubt; they continue under the new name', async () => {
-    await edit('    reference_field', `    ${QUICK}\n    reference_field`);
     const listPath = '    list_path: /jobs.xml\n';
     await edit(listPath, '');
     await mirror.sandbox.setFaults(LOST);

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => mirror.close());
 
-it('plan, sync, review, why, status, pulls and mappings do not print it', async () => {
+it('plan, sync, review, why, status, pulls, mappings and report do not print it', async () => {
   await mirror.writeFeed(
     feedXml([posting('one', { title: `Nurse ${HOSTILE}` }), posting('two', { state: `Jalisco ${HOSTILE}` })]),
   );
@@ -34,6 +34,9 @@ it('plan, sync, review, why, status, pulls and mappings do not print it', async 
     ['status'],
     ['pulls'],
     ['mappings', 'list'],
+    ['report', 'acme'],
+    ['report', 'acme', '--json'],
+    ['report', 'acme', '--html'],
   ]) {
     outputs.push(await runProgram(mirror, ...args));
   }

@@ -16,21 +16,24 @@ export interface ProgramResult {
 /** Resolves when the commands begun so far have ended: they share process-wide state, so they run one after another. */
 let former: Promise<unknown> = Promise.resolve();
 
+/** What a command needs of an installation. */
+export type Installation = Pick<Mirror, 'folder' | 'configPath' | 'env'>;
+
 /** Runs without terminal or input. Test exits, limits and signals with {@link spawnProgram}. */
-export function runProgram(mirror: Mirror, ...args: readonly string[]): Promise<ProgramResult> {
+export function runProgram(mirror: Installation, ...args: readonly string[]): Promise<ProgramResult> {
   const result = former.then(() => runHere(mirror, args));
   former = result.catch(() => undefined);
   return result;
 }
 
 /** Runs the compiled program in a process of its own, as a person would. */
-export async function spawnProgram(mirror: Mirror, ...args: readonly string[]): Promise<ProgramResult> {
+export async function spawnProgram(mirror: Installation, ...args: readonly string[]): Promise<ProgramResult> {
   const running = startProgram([...args, '--config', mirror.configPath], { cwd: mirror.folder, env: mirror.env });
   const { status } = await running.ended;
   return resultOf(status, running.out(), running.errors());
 }
 
-async function runHere(mirror: Mirror, args: readonly string[]): Promise<ProgramResult> {
+async function runHere(mirror: Installation, args: readonly string[]): Promise<ProgramResult> {
   const out = collector();
   const errors = collector();
   const restore = replaceProcess({

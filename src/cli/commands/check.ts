@@ -1,12 +1,12 @@
 // `jobmirror check`: shows how the configuration is understood, and on request probes the sites.
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { CronExpressionParser } from 'cron-parser';
 import { UNSEARCHED } from '../../apply/search-site.ts';
 import { type Config, type FeedConfig, namedFeeds, type SiteConfig } from '../../config/config.ts';
 import { type Complaint, ConfigError, complaintLine } from '../../config/config-error.ts';
 import { CONFIG_FILE } from '../../config/config-file.ts';
 import { loadConfig } from '../../config/load-config.ts';
+import { parseCron } from '../../config/parse-cron.ts';
 import { isKnownEncoding } from '../../feed/decode/charset.ts';
 import { kindOf } from '../../feed/source/sources.ts';
 import { type Message, reword } from '../../plan/message.ts';
@@ -15,25 +15,30 @@ import type { SiteName } from '../../posting/identifiers.ts';
 import { ExitStatus } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import type { Probe } from '../../site/exchange.ts';
-import { createSiteClient } from '../../site/http/client.ts';
 import { printJson, printLines, printNotice } from '../../telemetry/print.ts';
 import { formatTime } from '../../telemetry/times.ts';
 import { checkDatabase, type DatabaseCheck } from '../check-database.ts';
+import { checkFeeds } from '../check-feeds.ts';
 import { commandWriter, type WriteCommand } from '../command-line.ts';
+import { openSiteClient } from '../open-site-client.ts';
 import { say } from '../write-action.ts';
 
 type Answers = ReadonlyMap<SiteName, Probe>;
 
 export function checkCommand(): Command {
   return new Command('check')
-    .option('--online', 'probe each site with one harmless GET: is the interface there, and does it accept the token?')
+    .option(
+      '--online',
+      'probe each site with one harmless GET: is the interface there, and does it accept the token? And read the beginning of each feed',
+    )
     .option('--config <file>', 'configuration file (default: jobmirror.yaml)')
     .option('--json', 'print one JSON object')
     .action(async (options: CheckOptions) => {
       const config = await readThoroughly(options);
       const answers: Answers = options.online === true ? await probeSites(config) : new Map();
-      const databaseCheck = completed(config, await checkDatabase(config), commandWriter(options.config));
       const mistakes = mistakesOf(config);
+      const likely = namedFeeds(config).size === 0 ? [] : await checkFeeds(config, options.online === true);
+      const databaseCheck = completed(config, await checkDatabase(config), commandWriter(options.config), likely);
       const problems = [...databaseCheck.problems, ...refusalsOf(answers)];
       if (options.json === true) await printJson(toJson(config, answers, databaseCheck, [...mistakes, ...problems]));
       else {
@@ -124,7 +129,7 @@ function verdict(
 async function probeSites({ sites }: Config): Promise<Answers> {
   const answers = new Map<SiteName, Probe>();
   for (const { name, options } of sites.values()) {
-    const client = createSiteClient(options);
+    const client = await openSiteClient(options);
     try {
       answers.set(name, await client.probe());
     } finally {
@@ -138,10 +143,11 @@ const completed = (
   config: Config,
   { problems, warnings, unseen }: DatabaseCheck,
   write: WriteCommand,
+  likely: readonly string[],
 ): WrittenCheck => ({
   unseen,
   problems: problems.map((message) => say(message, write)),
-  warnings: [...unsearchedSites(config), ...warnings].map((message) => say(message, write)),
+  warnings: [...likely, ...[...unsearchedSites(config), ...warnings].map((message) => say(message, write))],
 });
 
 const warningsOf = ({ warnings, unseen }: WrittenCheck): readonly string[] =>
@@ -219,7 +225,7 @@ function describeOwnPresets({ ownPresets }: Config): string[] {
 const placeOf = ({ source: { from } }: FeedConfig): string => kindOf(from).placeOf(from);
 
 const nextRun = ({ schedule, timeZone }: FeedConfig): Date | undefined =>
-  schedule === undefined ? undefined : CronExpressionParser.parse(schedule, { tz: timeZone }).next().toDate();
+  schedule === undefined ? undefined : parseCron(schedule, { tz: timeZone }).next().toDate();
 
 function toJson(config: Config, answers: Answers, databaseCheck: WrittenCheck, problems: readonly string[]): object {
   return {

@@ -1,6 +1,6 @@
 // `jobmirror feeds`: moves the jobs of a renamed feed to its new name, retires a feed, or declares one new.
 import { Command } from 'commander';
-import { releaseOrphans } from '../../apply/maintain-backlog.ts';
+import { recoverAttempts } from '../../apply/maintain-backlog.ts';
 import { namedFeeds } from '../../config/config.ts';
 import { type Advice, type Message, messageOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
@@ -55,7 +55,7 @@ function renameCommand(): Command {
         if (to === undefined) throw new UserError(`there is no feed ${name} in ${config.path}: write it there first`);
         // Release them here: perhaps no running process has the old name in its configuration any more.
         const site = config.sites.get(to.siteName);
-        if (site !== undefined) await releaseOrphans(db, site.name, { ...site, timeoutMs: site.options.timeoutMs });
+        if (site !== undefined) await recoverAttempts(db, site.name, { ...site, timeoutMs: site.options.timeoutMs });
         const end = await renameFeed(db, from, { feed: to.name, site: to.siteName }, actorName(options.as));
         if (end.kind === 'busy') {
           throw new UserError(`feed ${end.feed} is being pulled right now; try again when that has ended`);

@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { describeNothingMirrored, type MirroredCounts, mirroredNothing } from '../../plan/nothing-mirrored.ts';
 import { plural } from '../../plan/plural.ts';
 import type { FeedName } from '../../posting/identifiers.ts';
+import { type PlanEnd, planFeed } from '../../pull/dry-run.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
-import { type PlanEnd, planFeed } from '../../pull/plan-feed.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
 import { ExitStatus, worst } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
@@ -62,8 +62,11 @@ async function planOne(
   const counts = { create: 0, update: 0, delete: 0 };
   const onProgress = ({ records, bytes }: { records: number; bytes: number }) =>
     progress.show(`${setup.feed}: reading, ${records} records, ${formatBytes(bytes)}`);
+  const onDetails = (done: number, all: number) =>
+    progress.show(`${setup.feed}: requesting details, ${done} of ${all}`);
   try {
-    const end = await planFeed(setup, { db: app.db, log: app.log, signal, onProgress }, async (line) => {
+    const context = { db: app.db, log: app.log, signal, onProgress, onDetails };
+    const end = await planFeed(setup, context, async (line) => {
       progress.clear();
       if (line.operation !== 'none') counts[line.operation]++;
       if (json) await printJson(line.reason === undefined ? line : { ...line, reason: say(line.reason, write) });
@@ -78,6 +81,7 @@ async function planOne(
         `${counts.delete} to delete, ${end.unchanged} unchanged, ${end.rejected} rejected, ` +
         `${plural(end.duplicates, 'duplicate')}, ${end.unreadable} unreadable${furtherCounts(end)}`,
     );
+    for (const warning of end.warnings) printNotice(`${setup.feed}: warning: ${warning}`);
     const outcome = outcomeOf(end, counts);
     if (mirroredNothing(outcome)) {
       printNotice(`  ${describeNothingMirrored(outcome, end.common, end.live, 'would be')}`);

@@ -1,7 +1,7 @@
 // `jobmirror pulls`: lists the newest pulls with their counts.
 import { Command } from 'commander';
 import { countedPullJson } from '../../review/read-model/pull.ts';
-import { type CountedPull, countedPulls } from '../../store/review/overview.ts';
+import { type CountedPull, countedPulls } from '../../store/pull/counted-pulls.ts';
 import { oneLine, printJson, printLine, printLines } from '../../telemetry/print.ts';
 import { formatBytes } from '../../telemetry/progress-line.ts';
 import { formatTime } from '../../telemetry/times.ts';

@@ -1,11 +1,9 @@
 // `jobmirror resume`: resumes sending to a paused site, at once.
 import { Command } from 'commander';
 import type { SiteName } from '../../posting/identifiers.ts';
+import { resumePausedSite } from '../../review/resume-paused-site.ts';
 import { UserError } from '../../runtime/exit-status.ts';
 import { addressOf } from '../../site/base-address.ts';
-import { auditAction } from '../../store/review/audit.ts';
-import { setAddress } from '../../store/site/known-address.ts';
-import { resumeSite, trustGone } from '../../store/site/site-state.ts';
 import { printJson, printLine } from '../../telemetry/print.ts';
 import { actorName } from '../actor.ts';
 import { confirmMoved } from '../confirm-moved.ts';
@@ -40,14 +38,10 @@ export function resumeCommand(): Command {
         const moved = options.moved === true;
         if (!moved) await refuseMove({ db }, configured, options.config);
         const compared = moved ? await confirmMoved(app, configured, { config: options.config, signal }) : undefined;
-        const wasPaused = await db.transaction(async (tx) => {
-          const paused = await resumeSite(tx, site);
-          const emptied = options.emptied === true;
-          if (emptied) await trustGone(tx, site);
-          if (moved) await setAddress(tx, site, address);
-          const detail = { site, paused, emptied, ...(moved ? { moved_to: address } : {}) };
-          await auditAction(tx, { actor: actorName(options.as), action: 'resume', detail });
-          return paused;
+        const wasPaused = await resumePausedSite(db, site, {
+          actor: actorName(options.as),
+          emptied: options.emptied === true,
+          movedTo: moved ? address : undefined,
         });
         const note = compared?.note;
         if (options.json === true) {

@@ -1,7 +1,9 @@
 // `jobmirror review`: groups the commands for everything that needs a person.
 import { Command } from 'commander';
+import { reviewActionsCommand, reviewContinueCommand, reviewStopCommand } from './review-actions.ts';
 import { reviewApproveCommand, reviewDiscardCommand, reviewReopenCommand, reviewRetryCommand } from './review-bulk.ts';
 import { reviewEditCommand } from './review-edit.ts';
+import { reviewGroupsCommand } from './review-groups.ts';
 import { reviewListCommand } from './review-list.ts';
 import { reviewSettleCommand } from './review-settle.ts';
 import { reviewShowCommand } from './review-show.ts';
@@ -9,6 +11,7 @@ import { reviewShowCommand } from './review-show.ts';
 export function reviewCommand(): Command {
   const review = new Command('review');
   const parts = [
+    reviewGroupsCommand(),
     reviewListCommand(),
     reviewShowCommand(),
     reviewRetryCommand(),
@@ -17,6 +20,9 @@ export function reviewCommand(): Command {
     reviewReopenCommand(),
     reviewApproveCommand(),
     reviewSettleCommand(),
+    reviewActionsCommand(),
+    reviewContinueCommand(),
+    reviewStopCommand(),
   ];
   for (const part of parts) review.addCommand(part.exitOverride().showHelpAfterError('(see --help)'));
   return review;

@@ -4,11 +4,11 @@ import type { Config } from '../../config/config.ts';
 import type { FeedSetup } from '../../pull/feed-setup.ts';
 import { type PullReport, pullReportJson } from '../../review/read-model/pull-report.ts';
 import { type App, openAppFor, readConfig } from '../../runtime/app.ts';
+import { exitStatusOf, failedReport } from '../../runtime/conclude-pull.ts';
 import { type Engine, startEngine } from '../../runtime/engine.ts';
 import { ExitStatus, UserError, worst } from '../../runtime/exit-status.ts';
 import { chooseFeeds } from '../../runtime/feed-setups.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
-import { exitStatusOf, failedReport } from '../../runtime/pull-report.ts';
 import { removeOldRowsBriefly } from '../../runtime/retention.ts';
 import { STOP_WITHIN_MS, stopSignal } from '../../runtime/stop-signal.ts';
 import { describePassing } from '../../store/postgres/transient-error.ts';
@@ -18,7 +18,7 @@ import { printJson, printLine, printNotice } from '../../telemetry/print.ts';
 import { type ProgressLine, startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter } from '../command-line.ts';
 import { leftBehind } from '../left-behind.ts';
-import { describeReport } from '../output/describe-report.ts';
+import { describePull } from '../output/describe-pull.ts';
 import { actionWriter, say } from '../write-action.ts';
 
 /** How many feeds are mirrored in parallel. */
@@ -66,7 +66,7 @@ async function mirrorAll(
     const app = await openAppFor(config, {
       quiet: options.verbose !== true,
       json: options.json,
-      waitUntil: signal,
+      waitSignal: signal,
       writeAction: actionWriter(commandWriter(options.config)),
     });
     try {
@@ -165,7 +165,7 @@ async function syncFeed(
 async function print(report: PullReport, { json, config }: SyncOptions): Promise<void> {
   const write = commandWriter(config);
   if (json === true) return printJson(pullReportJson(report, actionWriter(write)));
-  const text = describeReport(report, write);
+  const text = describePull(report, write);
   if (report.status === 'failed') printNotice(text);
   else await printLine(text);
 }

@@ -14,7 +14,7 @@ export function workCommand(): Command {
       const config = await readConfig(options);
       const stopping = stopSignal();
       const writer = actionWriter(commandWriter(options.config));
-      const opening = openAppFor(config, { waitUntil: stopping.signal, json: true, writeAction: writer });
+      const opening = openAppFor(config, { waitSignal: stopping.signal, json: true, writeAction: writer });
       const app = await unlessStopped(stopping, opening);
       if (app === undefined) return stopping.release();
       try {

@@ -28,7 +28,8 @@ export async function readVersion({ source, reader }: FeedSetup, signal: AbortSi
         source,
         result.problems.map(({ message }) => message),
       );
-    if (result.kind === 'skipped') return;
+    // The demo's feed has neither skipped records nor several places.
+    if (result.kind === 'skipped' || result.kind === 'places') return;
     const { key } = result.posting;
     if (results.has(key)) repeated.add(key);
     else results.set(key, result);

@@ -1,10 +1,10 @@
 // Runs the demo's story: three pulls of a changing feed, each planned, mirrored and explained, then the proof.
 import { textOf } from '../../plan/message.ts';
-import { planFeed } from '../../pull/plan-feed.ts';
+import { planFeed } from '../../pull/dry-run.ts';
 import type { PullReport } from '../../review/read-model/pull-report.ts';
+import { exitStatusOf } from '../../runtime/conclude-pull.ts';
 import { ExitStatus, UserError } from '../../runtime/exit-status.ts';
 import { mirrorFeed } from '../../runtime/mirror-feed.ts';
-import { exitStatusOf } from '../../runtime/pull-report.ts';
 import type { SiteClient } from '../../site/exchange.ts';
 import { createSiteClient } from '../../site/http/client.ts';
 import type { PlannedChange } from '../../store/backlog/planned-changes.ts';
@@ -12,7 +12,7 @@ import { ENTRY_KINDS, type ReviewEntry, reviewEntries } from '../../store/review
 import { startProgressLine } from '../../telemetry/progress-line.ts';
 import { commandWriter, pathFromHere } from '../command-line.ts';
 import { CHANGE_SIGNS, describeChange } from '../output/describe-change.ts';
-import { describeCounts, describeReport } from '../output/describe-report.ts';
+import { describeCounts, describePull } from '../output/describe-pull.ts';
 import { type ExpectedSite, expectSite, readVersion } from './feed-version.ts';
 import type { DemoPage } from './page.ts';
 import { type DemoEvidence, type ListedJobs, proveSite, readSiteJobs } from './proof.ts';
@@ -142,7 +142,7 @@ async function mirror({ stage, signal }: Telling): Promise<PullReport> {
     const report = await mirrorFeed(stage.app, async () => stage.engine, stage.setup, { signal, progress });
     signal.throwIfAborted();
     if (exitStatusOf(report) === ExitStatus.failed) {
-      throw new UserError(describeReport(report, commandWriter(pathFromHere(stage.configPath))));
+      throw new UserError(describePull(report, commandWriter(pathFromHere(stage.configPath))));
     }
     return report;
   } finally {

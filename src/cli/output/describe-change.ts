@@ -38,7 +38,7 @@ export function describeChange(change: PlannedChange, write: WriteCommand): stri
 }
 
 /** Both texts on one line. If they are too long, starts shortly before their first difference. */
-function difference(from: string, to: string | null): string {
+export function difference(from: string, to: string | null): string {
   const [before, after] = [oneLine(from), oneLine(to)];
   const fits = Math.max(before.length, after.length) <= SHOWN_CHARACTERS;
   let same = 0;

@@ -41,7 +41,9 @@ function describeRecord(record: RecordEntry): string[] {
     `${what} of feed ${record.feed} ${key}, first seen by pull ${record.firstPull}`,
     ...describeProblems(record.problems),
     '',
-    'The record begins:',
+    record.recordNumber === undefined
+      ? 'The record begins:'
+      : `The record, number ${record.recordNumber} of the feed, begins:`,
     ...indent(record.excerpt),
   ];
 }

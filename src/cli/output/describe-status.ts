@@ -1,4 +1,4 @@
-// Formats the status of sites and feeds for people: first what needs somebody, then the numbers.
+// Formats the status of sites and feeds for people: first what needs attention, then the numbers.
 import { describeMove } from '../../apply/confirm-address.ts';
 import { actionsOf, type Message, reword, textOf } from '../../plan/message.ts';
 import { plural } from '../../plan/plural.ts';
@@ -132,6 +132,7 @@ function describeWaiting(feed: MarkedFeed, write: WriteCommand, reported: readon
       `${feed.feed}: ${postings} discarded, and the site does not show ${feed.discarded === 1 ? 'it' : 'them'} as the feed has ${feed.discarded === 1 ? 'it' : 'them'}:  ${list}`,
     );
   }
+  lines.push(...feed.warnings.map((warning) => `${feed.feed}: warning: ${warning}`));
   if (feed.lastPull !== undefined) lines.push(...describeTrouble(feed, feed.lastPull, write, reported));
   return lines.length === 0 ? [] : [...lines, ''];
 }

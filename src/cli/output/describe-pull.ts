@@ -1,0 +1,84 @@
+// Formats the result of a pull for people, with the commands to go on with.
+import { mirroredNothing } from '../../plan/nothing-mirrored.ts';
+import { plural } from '../../plan/plural.ts';
+import type { PullReport } from '../../review/read-model/pull-report.ts';
+import type { WriteCommand } from '../command-line.ts';
+import { sayAll } from '../write-action.ts';
+
+/** Counts in the order of display, with their singular and plural words. */
+const PARTS = [
+  ['created', 'created'],
+  ['updated', 'updated'],
+  ['deleted', 'deleted'],
+  ['unchanged', 'unchanged'],
+  ['rejected', 'rejected'],
+  ['held', 'held'],
+  ['in_doubt', 'in doubt'],
+  ['failed', 'failed'],
+  ['pending', 'still to send'],
+  ['pending_deletes', 'still to delete'],
+  ['failed_deletes', 'delete refused', 'deletes refused'],
+  ['grace', 'missing, within grace'],
+  ['kept', 'kept by a reviewer'],
+  ['duplicates', 'duplicate', 'duplicates'],
+  ['unreadable', 'unreadable'],
+  ['skipped', 'skipped'],
+] as const satisfies readonly (readonly [keyof PullReport, one: string, many?: string])[];
+
+/** The report for people: one line of counts, then what to know and do. */
+export function describePull(report: PullReport, write: WriteCommand): string {
+  const lines = [describeCounts(report)];
+  const messages = [...report.shortfalls, ...report.notes];
+  if (messages.length > 0) lines.push(`  ${sayAll(messages, write)}`);
+  for (const warning of report.warnings) lines.push(`  warning: ${warning}`);
+  if (report.status === 'incomplete') lines.push('  The feed is not proven complete, so nothing was deleted.');
+  if (report.held > 0) {
+    const wait = report.held === 1 ? '1 delete waits' : `${report.held} deletes wait`;
+    lines.push(`  ${wait} for approval: ${write(['review', 'approve', report.feed])}`);
+  }
+  if (report.review > 0) {
+    const wait = report.review === 1 ? '1 entry waits' : `${report.review} entries wait`;
+    lines.push(`  ${wait} for review: ${write(['review', 'list', report.feed])}`);
+  }
+  if (report.cleaned_example !== undefined) {
+    const had = report.cleaned === 1 ? '1 posting has' : `${report.cleaned} postings have`;
+    const see = write(['why', report.feed, report.cleaned_example]);
+    lines.push(`  ${had} characters that XML can't carry; they are left out: ${see}`);
+  }
+  if (report.repaired_example !== undefined) {
+    const had = report.repaired === 1 ? 'The record of 1 posting is' : `The records of ${report.repaired} postings are`;
+    const were = report.repaired === 1 ? 'it was' : 'they were';
+    lines.push(`  ${had} not well-formed; ${were} repaired: ${write(['why', report.feed, report.repaired_example])}`);
+  }
+  return lines.join('\n');
+}
+
+/** The counts alone, without zeros. */
+export function describeCounts(report: PullReport): string {
+  const counts = PARTS.filter(([name]) => report[name] > 0).map(([name, one, many = one]) =>
+    plural(report[name], one, many),
+  );
+  const seconds = (report.duration_ms / 1000).toFixed(1);
+  return (
+    `${report.feed}: ${statusWords(report)}: ${report.seen} seen${counts.length > 0 ? `, ${counts.join(', ')}` : ''}; ` +
+    `${plural(report.requests, 'request')} in ${seconds} s`
+  );
+}
+
+function statusWords(report: PullReport): string {
+  const { status, discarded } = report;
+  const done = status === 'mirrored' || status === 'review' || status === 'not_modified';
+  const words = done && report.deleted === 0 && mirroredNothing(report) ? 'nothing mirrored' : STATUS_WORDS[status];
+  return discarded === 0
+    ? words
+    : `${words}, except ${discarded} discarded`.replace('nothing mirrored, except', 'nothing mirrored,');
+}
+
+const STATUS_WORDS: Readonly<Record<PullReport['status'], string>> = {
+  mirrored: 'mirrored',
+  not_modified: 'not modified',
+  review: 'mirrored, with review',
+  incomplete: 'incomplete feed',
+  failed: 'failed',
+  pending: 'not all sent',
+};
