@@ -104,6 +104,8 @@ const recordXml = ({ number, title, city, text, invalid }: CrossingPosting): str
 
 export interface CrossingDocument {
   readonly xml: string;
+  /** Whether it proves which postings are gone although it is damaged: the damaged record is skipped without its key. */
+  readonly isProof?: boolean;
   /** The key of the damaged record, if it can still be recovered. */
   readonly brokenKey?: string;
 }
@@ -111,7 +113,7 @@ export interface CrossingDocument {
 /** The document in the shape that the setup expects. */
 export function crossingXml(
   postings: readonly CrossingPosting[],
-  { records, key }: Setup,
+  { records, key, skip }: Setup,
   damage: Damage,
   random: Random,
 ): CrossingDocument {
@@ -136,7 +138,10 @@ export function crossingXml(
     case 'unreadable without key':
       return { xml: xml.replace(record, record.replace(`</${key}>`, ` & ${random.number(1e6)}</${key}>`)) };
     case 'without key':
-      return { xml: xml.replace(record, record.replace(`<${key}>`, '<x>').replace(`</${key}>`, '</x>')) };
+      return {
+        xml: xml.replace(record, record.replace(`<${key}>`, '<x>').replace(`</${key}>`, '</x>')),
+        isProof: victim.city === skip,
+      };
     default:
       return damage satisfies never;
   }

@@ -199,9 +199,9 @@ async function expire(life: Life): Promise<void> {
 async function writeFeed(life: Life, damage: Damage): Promise<void> {
   const { installation, feed, setup, random, story } = life;
   if (damage !== 'whole') story.push(`  document: ${damage}`);
-  const { xml, brokenKey } = crossingXml(feed.postings, setup, damage, random);
+  const { xml, isProof = damage === 'whole', brokenKey } = crossingXml(feed.postings, setup, damage, random);
   for (const file of ['feed.xml', 'other.xml']) await writeFile(join(installation.folder, file), xml);
-  if (damage !== 'whole' && !(brokenKey !== undefined && (await isDiscarded(life, brokenKey)))) return;
+  if (!isProof && !(brokenKey !== undefined && (await isDiscarded(life, brokenKey)))) return;
   // It proves that all other live postings are gone: absent and skipped ones, and those known by another key.
   const expected = new Set(
     mirroredPostings(life).map(({ number }) => `${categoryOf(setup.key)} ${addressOfPosting(number)}`),

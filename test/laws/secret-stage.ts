@@ -64,6 +64,7 @@ export async function playEverything(
   const health = await untilSaid(started, /"health":"([^"]*)"/);
   const server = await openEmbeddedServer(join(installation.folder, 'data'));
   await readPages(health, traces);
+  await readEntries(health, traces);
   await reviewAll(run);
   await readPages(health, traces);
   await end(started);
@@ -185,13 +186,30 @@ async function playSandbox(given: Set<number>, traces: Traces): Promise<void> {
   await rm(folder, { recursive: true });
 }
 
-const PAGES = ['/', '/healthz', '/metrics', '/review', '/jobs', '/jobs.xml', '/requests', '/account', '/nowhere'];
+const PAGES = [
+  ...['/', '/healthz', '/metrics', '/review', '/jobs', '/jobs.xml', '/requests', '/account', '/nowhere'],
+  ...['/openapi.json', '/sign-in', '/api/v1/feeds', '/api/v1/feeds/echoed', '/api/v1/feeds/echoed/postings'],
+  ...['/api/v1/review', '/api/v1/sites', '/api/v1/pulls/1', '/api/v1/pulls/2', '/api/v1/pulls/3'],
+];
 
 async function readPages(url: string, traces: Traces): Promise<void> {
   const { origin } = new URL(url);
   for (const page of PAGES) {
     const answer = await fetch(`${origin}${page}`, { redirect: 'manual' });
     traces.push([`${page} of ${origin}`, JSON.stringify([...answer.headers]) + (await answer.text())]);
+  }
+}
+
+/** Every review entry, and its posting, as the API shows them. */
+async function readEntries(url: string, traces: Traces): Promise<void> {
+  const api = `${new URL(url).origin}/api/v1`;
+  const { items } = (await (await fetch(`${api}/review?limit=200`)).json()) as {
+    items: { id: number; feed: string; key: string | null }[];
+  };
+  if (items.length === 0) throw new Error('the API shows no review entry');
+  for (const { id, feed, key } of items) {
+    const paths = [`/review/${id}`, ...(key === null ? [] : [`/feeds/${feed}/postings/${encodeURIComponent(key)}`])];
+    for (const path of paths) traces.push([`${path} of the API`, await (await fetch(`${api}${path}`)).text()]);
   }
 }
 

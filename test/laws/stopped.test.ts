@@ -1,6 +1,6 @@
 // A process that hangs for longer than its lock and deadlines, is replaced, and then continues: nothing is done twice.
 import { once } from 'node:events';
-import { appendFile, readFile } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import { TIMING } from '../../src/runtime/timing.ts';
 import { lockKey } from '../../src/store/locks/advisory-locks.ts';
@@ -10,6 +10,7 @@ import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { heal } from './heal.ts';
 import { lawTest as it, QUEUES } from './law-test.ts';
 import { checkLaws } from './laws.ts';
+import { untilStopped } from './until-stopped.ts';
 
 const STEPS = ['intent-committed', 'answer-received', 'outcome-committed'] as const;
 const CASES = QUEUES.flatMap(({ queue, available, note }) => STEPS.map((step) => ({ queue, available, note, step })));
@@ -108,16 +109,7 @@ async function handsOf(db: Queryable): Promise<number[]> {
     `select pid from pg_locks where locktype = 'advisory' and mode = 'ShareLock'
        and ((classid::bigint << 32) | objid::bigint) = $1::bigint
        and database = (select oid from pg_database where datname = current_database())`,
-    [lockKey('hand', 'acme')],
+    [lockKey('write', 'acme')],
   );
   return rows.map((row) => row.pid);
-}
-
-/** Polls the system as `ps` does, because it offers no event for this. */
-async function untilStopped(pid: number): Promise<void> {
-  for (;;) {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    if (/\) T /.test(stat)) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

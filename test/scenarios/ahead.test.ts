@@ -104,13 +104,17 @@ describe('after a sign the site is searched once, and none of its jobs is create
 it('without a list a sign is reported once, and creates continue', async () => {
   await openBehind({ list_path: undefined });
   await send('PUT', `/jobs/${await idOf('p1')}.xml`, '<number>of-another</number>');
-  await sync([posting('p1', { title: 'Other' }), posting('p2')]);
-  const report = await sync([posting('p1', { title: 'Other' }), posting('p2'), posting('p7')]);
-  expect(report).toMatchObject({ created: 1 });
-  expect(report.message).toContain('the database may be older than the site');
-  expect((await sync([posting('p1', { title: 'Other' }), posting('p2'), posting('p8')])).message ?? '').not.toContain(
-    'know less',
-  );
+  const changed = [posting('p1', { title: 'Other' }), posting('p2')];
+  const reports = [
+    await sync(changed),
+    await sync([...changed, posting('p7')]),
+    await sync([...changed, posting('p7'), posting('p8')]),
+  ];
+  expect(reports.map(({ created }) => created)).toEqual([0, 1, 1]);
+  // Maintenance may notice the sign before or after the first report.
+  const told = reports.map(({ message }) => message?.includes('the database may be older than the site') === true);
+  expect(told.filter(Boolean)).toHaveLength(1);
+  expect(told[2]).toBe(false);
 });
 
 it('many signs cause a single search of the site', async () => {

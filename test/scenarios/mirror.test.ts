@@ -1,5 +1,6 @@
 // The whole path of a feed into the site, on both queues: creates, minimal updates, deletes, guard, review, quiet pulls.
 import { afterEach, describe, expect, it } from 'vitest';
+import { TIMING } from '../../src/runtime/timing.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
 import { type Mirror, openMirror } from '../support/mirror.ts';
 import { type PrivateRedis, redisForTests } from '../support/redis.ts';
@@ -21,7 +22,8 @@ const QUEUES = [
 describe.each(QUEUES)('with the queue in $queue $note', ({ queue, available }) => {
   async function open(options: Parameters<typeof openMirror>[0] = {}): Promise<Mirror> {
     if (queue === 'redis') server = await redis.start();
-    mirror = await openMirror({ ...options, queue: server?.url ?? 'database' });
+    // With the real timing: the other tests run with a fast one.
+    mirror = await openMirror({ ...options, queue: server?.url ?? 'database', timing: TIMING });
     return mirror;
   }
 

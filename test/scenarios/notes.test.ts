@@ -1,6 +1,6 @@
 // What a pull records about records: removed characters, and problems beyond the limit of review entries.
 import { afterEach, expect, it } from 'vitest';
-import { describeReport } from '../../src/cli/output/describe-report.ts';
+import { describePull } from '../../src/cli/output/describe-pull.ts';
 import { feedName, postingKey } from '../../src/posting/identifiers.ts';
 import { countNoted, notesOf } from '../../src/store/pull/posting-notes.ts';
 import { feedXml, posting, postings } from '../support/indeed-feed.ts';
@@ -18,7 +18,7 @@ it('characters that XML cannot carry are reported until the feed no longer has t
   await mirror.writeFeed(odd);
   const report = await mirror.sync();
   expect(report).toMatchObject({ status: 'mirrored', created: 3, cleaned: 1, cleaned_example: 'odd' });
-  expect(describeReport({ ...report, notes: [] }, (words) => words.join(' '))).toContain(
+  expect(describePull({ ...report, notes: [] }, (words) => words.join(' '))).toContain(
     "1 posting has characters that XML can't carry; they are left out: why acme odd",
   );
   expect((await mirror.siteJobs()).get('odd')?.title).toBe('Nurse');

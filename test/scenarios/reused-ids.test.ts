@@ -18,7 +18,12 @@ const numberOf = (body: string): string => /<number>([^<]*)</.exec(body)?.[1] ??
 /** A site that stores jobs under the ID that `idOf` gives a posting; `bodies`: whether its responses show the job. */
 async function openReusing(idOf: (number: string) => string, bodies: boolean) {
   const jobs = new Map<string, string>();
+  let shown: Reply | undefined;
+  const showWith = (reply: Reply | undefined): void => {
+    shown = reply;
+  };
   const answer = (got: Got): Reply => {
+    if (got.method === 'GET' && shown !== undefined) return shown;
     const [, id = ''] = /\/jobs\/([^.]+)\.xml/.exec(got.url) ?? [];
     if (got.method === 'POST') {
       const made = idOf(numberOf(got.body));
@@ -36,7 +41,7 @@ async function openReusing(idOf: (number: string) => string, bodies: boolean) {
     site: { base_url: site.url.href, list_path: undefined },
     feed: { delete_guard: '{ percent: 100, count: 100 }' },
   });
-  return { jobs, mirror, site };
+  return { jobs, mirror, site, showWith };
 }
 
 const mapped = async (open: Mirror) =>
@@ -97,6 +102,52 @@ it.each([
   },
 );
 
+describe('while a create is in doubt, at a site that does not show the job', () => {
+  /** Mirrors `old` and `stays`; then `old` expires, and `lost`, whose create is not answered, gets the ID `lostId`. */
+  async function openInDoubt(lostId: string) {
+    const open = await openReusing((key) => (key === 'lost' ? lostId : `id-${key}`), true);
+    await open.mirror.writeFeed(feedXml([posting('old'), posting('stays')]));
+    await open.mirror.sync();
+    if (lostId === 'id-old') open.jobs.delete('id-old');
+    await open.mirror.writeFeed(feedXml([posting('old'), posting('stays'), posting('lost')]));
+    expect(await open.mirror.sync()).toMatchObject({ in_doubt: 1 });
+    await open.mirror.writeFeed(feedXml([posting('stays', { title: 'Changed' }), posting('lost')]));
+    return open;
+  }
+
+  it.each([
+    ['an error', [500], 'it answered 500'],
+    ['a status that says nothing of the job', [405], 'it answered 405'],
+    ['a page', [200, { 'content-type': 'text/html' }, '<html></html>'], 'is not the XML of a job'],
+    ['"not found" for every job', [404], 'the site shows neither this job nor others of ours'],
+    ['a job without a reference', [200, {}, '<job><id>id-old</id><title>Another</title></job>'], 'with another title'],
+  ] as const)('a job is not deleted when it answers with %s', async (_what, reply, why) => {
+    const { jobs, mirror: open, site: reusing, showWith } = await openInDoubt('id-old');
+    showWith([...reply] as Reply);
+    expect(await open.sync()).toMatchObject({ updated: 1, in_doubt: 1, deleted: 0, gone: 1, failed_deletes: 1 });
+    expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    expect(jobs.get('id-old')).toContain('<number>lost</number>');
+    const { db } = await open.app();
+    const [failed] = await db.query<{ kind: string; message: string }>(
+      `select reason->>'kind' as kind, reason->>'message' as message from change where key = 'old'`,
+    );
+    expect(failed).toEqual({ kind: 'unconfirmed', message: expect.stringMatching(/^not sent: .*id-old/) });
+    expect(failed?.message).toContain(why);
+    expect(await db.query('select from uncertain_write')).toEqual([]);
+  });
+
+  it('a job is deleted once it is shown, if it is still the job of the posting', async () => {
+    const { jobs, mirror: open, site: reusing, showWith } = await openInDoubt('id-lost');
+    showWith([429, { 'retry-after': '1' }, '']);
+    const syncing = open.sync();
+    await expect.poll(() => reusing.got.filter(({ method }) => method === 'GET').length).toBeGreaterThan(0);
+    expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
+    showWith(undefined);
+    expect(await syncing).toMatchObject({ deleted: 1, in_doubt: 1 });
+    expect([...jobs.keys()].sort()).toEqual(['id-lost', 'id-stays']);
+  });
+});
+
 it('a job that a site uses for two postings does not alternate between them', async () => {
   const { mirror: open, site: merging } = await openReusing(() => 'id-one', true);
   await open.writeFeed(feedXml([posting('a')]));
@@ -117,6 +168,26 @@ it('an orphan site job whose ID a create was answered with is not deleted', asyn
   await open.writeFeed(feedXml([posting('a')]));
   await open.sync();
   expect(await db.query('select site_job_id from orphan_site_job')).toEqual([]);
+});
+
+it('an orphan site job that may have been deleted is left alone while a later create is in doubt', async () => {
+  const {
+    jobs,
+    mirror: open,
+    site: reusing,
+  } = await openReusing((key) => (key === 'lost' ? 'id-orphan' : `id-${key}`), true);
+  const { db } = await open.app();
+  await db.query(
+    `insert into orphan_site_job (site, site_job_id, feed, key, attempts, not_before)
+     values ('board', 'id-orphan', 'acme', 'gone', 1, now() + interval '1 day')`,
+  );
+  await open.writeFeed(feedXml([posting('lost')]));
+  expect(await open.sync()).toMatchObject({ in_doubt: 1 });
+  await db.query('update orphan_site_job set not_before = now()');
+  await open.writeFeed(feedXml([posting('lost'), posting('more')]));
+  expect(await open.sync()).toMatchObject({ created: 1, in_doubt: 1 });
+  expect(reusing.got.filter(({ method }) => method === 'DELETE')).toEqual([]);
+  expect(jobs.has('id-orphan')).toBe(true);
 });
 
 it('an update whose response shows the reference of another posting ends in review, and the job is left alone', async () => {

@@ -1,5 +1,5 @@
-// Runs the compiled `jobmirror`, and kills or stops its process at a step. The variables are FAULT_AT=STEP[:stop],
-// FAULT_NTH (default 1): how often the step must be reached, and TIMING: as JSON, instead of the real one.
+// Runs the compiled `jobmirror`, bundled (`bundle.ts`), and kills or stops its process at a step. The variables are
+// FAULT_AT=STEP[:stop], FAULT_NTH (default 1): how often the step must be reached, and TIMING: as JSON, instead of the real one.
 import { subscribe } from 'node:diagnostics_channel';
 import { fileURLToPath } from 'node:url';
 
@@ -12,10 +12,10 @@ subscribe('jobmirror:step', (reached) => {
 });
 
 if (TIMING !== undefined) {
-  const { setProcessTiming } = await import('../../dist/src/runtime/timing.js');
+  const { setProcessTiming } = await import('../../dist/bundled/timing.js');
   setProcessTiming(JSON.parse(TIMING));
 }
 
 // Hints repeat the command as it was called: it is the program, not this file.
 process.argv[1] = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
-await import(process.argv[1]);
+await import('../../dist/bundled/main.js');

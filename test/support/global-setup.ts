@@ -1,4 +1,5 @@
-// Starts one Postgres server for the whole test run, and prepares the template database that tests copy.
+// Starts one Postgres server for the whole test run, prepares the template database that tests copy, and bundles the
+// program for the processes that they start.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { openQueueBackend } from '../../src/queue/backend.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
 import { ACCOUNTS } from './accounts.ts';
+import { bundleProgram } from './bundle.ts';
 import { runSql, withDatabase } from './sql.ts';
 import { watchLifeCycle } from './watch-life-cycle.ts';
 
@@ -24,6 +26,7 @@ declare module 'vitest' {
 
 /** Runs before all test files; the returned function runs after them. `TEST_DATABASE_URL` selects an existing server. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await bundleProgram();
   const server = await openServer();
   const template = `jobmirror_template_${process.pid}`;
   await runSql(server.url, `create database ${template}`);

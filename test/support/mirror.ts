@@ -17,6 +17,7 @@ import type { SandboxSettings } from '../../src/sandbox/settings.ts';
 import type { Database } from '../../src/store/postgres/database.ts';
 import { ACCOUNTS } from './accounts.ts';
 import { createTestDatabase } from './database.ts';
+import { FAST_TIMING } from './fast-timing.ts';
 
 export interface MirrorOptions {
   /** `database`, or a Redis URL. */
@@ -30,7 +31,7 @@ export interface MirrorOptions {
   readonly feed?: Readonly<Record<string, string>>;
   /** Whether the site is searched for jobs of the feed before its first create; by default it is declared to have none. */
   readonly searched?: boolean;
-  /** By default the real one. */
+  /** By default a fast one, so that tests wait for less; `mirror.test.ts` and `stopped.test.ts` use the real one. */
   readonly timing?: Timing;
 }
 
@@ -61,6 +62,9 @@ const DEFAULT_SITE = {
   retry: '{ attempts: 5, first_delay_seconds: 0.05, max_delay_seconds: 0.5 }',
 };
 
+/** For sites with the default limits: the shortest wait that their timeout allows. */
+const DEFAULT_DOUBTS = '{ resolve_after_seconds: 5.5 }';
+
 const DEFAULT_FEED = { source: 'feed.xml', format: 'indeed' };
 
 export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
@@ -80,7 +84,7 @@ export async function openMirror(options: MirrorOptions = {}): Promise<Mirror> {
       { ...config, log: { level: 'error' } },
       {
         quiet: true,
-        timing: options.timing,
+        timing: options.timing ?? FAST_TIMING,
         writeAction: actionWriter((words) => ['jobmirror', ...words].join(' ')),
       },
     );
@@ -142,12 +146,13 @@ async function declareNew(db: Database): Promise<void> {
 function configText(url: string, options: MirrorOptions): string {
   const lines = (entries: Readonly<Record<string, string | undefined>>) =>
     Object.entries(entries).flatMap(([name, value]) => (value === undefined ? [] : [`    ${name}: ${value}`]));
+  const doubts = options.site !== undefined && 'limits' in options.site ? undefined : DEFAULT_DOUBTS;
   return [
     'database: ${DATABASE_URL}',
     `queue: ${options.queue ?? 'database'}`,
     'sites:',
     '  board:',
-    ...lines({ base_url: url, token: '${BOARD_TOKEN}', ...DEFAULT_SITE, ...options.site }),
+    ...lines({ base_url: url, token: '${BOARD_TOKEN}', ...DEFAULT_SITE, doubts, ...options.site }),
     'feeds:',
     '  acme:',
     ...lines({ site: 'board', ...DEFAULT_FEED, ...options.feed }),

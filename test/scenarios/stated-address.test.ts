@@ -1,0 +1,58 @@
+// Pages whose postings have no address of their own: what a page states about itself changes no key.
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { serveWeb, type WebServer } from '../feed/web-server.ts';
+import { checkCounts } from '../laws/laws.ts';
+import { type Mirror, openMirror } from '../support/mirror.ts';
+
+let mirror: Mirror;
+let source: WebServer;
+let head: (id: string) => string;
+
+beforeEach(async () => {
+  head = () => '';
+  source = await serveWeb(({ query }, response) => {
+    const id = query.get('id') ?? '';
+    const place = { address: { addressRegion: 'TX', addressCountry: 'US' } };
+    const posting = { '@type': 'JobPosting', title: `Nurse ${id}`, description: 'Work', jobLocation: place };
+    const script = `<script type="application/ld+json">${JSON.stringify(posting)}</script>`;
+    response.end(`<html><head>${head(id)}</head><body>${script}</body></html>`);
+  });
+  const addresses = [1, 2, 3].map((id) => `"${source.origin}/job?id=${id}&token=\${STATED_TOKEN}&k=\${STATED_TOKEN}"`);
+  mirror = await openMirror({
+    feed: {
+      source: 'none',
+      format: 'schema-org',
+      fields: '{ contact-web-address: { from: page/address, as: url } }',
+      delete_guard: '{ percent: 100, count: 100, missing_pulls: 1 }',
+    },
+  });
+  Object.assign(mirror.env, { STATED_TOKEN: 'zq-secret' });
+  const written = await readFile(mirror.configPath, 'utf8');
+  await writeFile(mirror.configPath, written.replace('source: none', `sources: [${addresses.join(', ')}]`));
+});
+afterEach(async () => {
+  await mirror.close();
+  await source.close();
+});
+
+async function sync() {
+  const report = await mirror.sync();
+  checkCounts(report);
+  return report;
+}
+
+it('the jobs stay the same while pages state an address, state another one, and none again', async () => {
+  expect(await sync()).toMatchObject({ complete: true, created: 3 });
+  const addresses = async () => [...(await mirror.siteJobs()).values()].map((job) => job['contact-web-address']).sort();
+  expect(await addresses()).toEqual([1, 2, 3].map((id) => `${source.origin}/job?id=${id}`));
+  const stated = [
+    (id: string) => `<link rel="canonical" href="https://www.acme.example/jobs/${id}">`,
+    (id: string) => `<meta property="og:url" content="https://careers.acme.example/${id}">`,
+    () => '',
+  ];
+  for (const next of stated) {
+    head = next;
+    expect(await sync()).toMatchObject({ complete: true, unchanged: 3, requests: 0, held: 0 });
+  }
+});
