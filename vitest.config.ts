@@ -7,7 +7,7 @@ import { runsEverything } from './test/support/extent.ts';
 import { leftOut } from './test/support/only-in-all.ts';
 
 /** Compute only, or talk to servers of their own within the process. */
-const UNIT = ['architecture', 'bytes', 'config', 'feed', 'flow', 'plan', 'posting', 'site', 'telemetry'].map(
+const UNIT = ['architecture', 'compact', 'config', 'feed', 'flow', 'plan', 'posting', 'site', 'telemetry'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 /** Wait for most of their time: for processes that start, die or stand still, and for what happens then. */
@@ -103,11 +103,11 @@ export default defineConfig({
       provider: 'v8',
       include: [
         'src/plan/**',
-        'src/bytes/{record,key}-index.ts',
+        'src/compact/{record,key}-index.ts',
         'src/pull/pull-ledger.ts',
         'src/site/outcome.ts',
         'jobs/apply-change.ts',
-        'src/apply/confirm-gone.ts',
+        'src/apply/{confirm-gone,prove-address}.ts',
         'src/apply/outcome-policy.ts',
         'src/apply/{resolve,index,decide}-doubts.ts',
         'src/apply/open-doubt.ts',

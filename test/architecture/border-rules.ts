@@ -4,7 +4,7 @@ import type { SourceFile } from './import-scan.ts';
 
 const CENTRE = ['src/posting', 'src/plan'] as const;
 /** Compact tables and encoders, only for what would otherwise be too slow. */
-const FAST = 'src/bytes';
+const FAST = 'src/compact';
 /** For every folder that waits, limits or retries. */
 const FLOW = 'src/flow';
 const SIDES = [
@@ -20,7 +20,7 @@ const SIDES = [
 const STEPS = [...SIDES, 'src/pull', 'src/apply', 'jobs', 'src/review'] as const;
 
 /** The folders that the files of a folder may import. Every folder must be listed. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/posting': [],
   'src/plan': ['src/posting'],
   [FAST]: ['src/posting'],
@@ -37,8 +37,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/apply': SIDES,
   jobs: [...SIDES, 'src/pull', 'src/apply'],
   'src/review': SIDES,
+  'src/setup': SIDES,
   'src/runtime': [...STEPS, 'src/embedded-postgres'],
-  'src/cli': [...STEPS, 'src/runtime', 'src/sandbox', 'src/embedded-postgres'],
+  'src/web': [...SIDES, 'src/apply', 'src/review', 'src/runtime'],
+  'src/cli': [...STEPS, 'src/runtime', 'src/web', 'src/setup', 'src/sandbox', 'src/embedded-postgres'],
 };
 
 /** Exceptions to the table: the path to the files that are not compiled, and the sandbox's own database server. */
@@ -57,7 +59,7 @@ const ONLY_IN: readonly { readonly packages: readonly string[]; readonly folders
     packages: ['pg', 'pg-copy-streams', 'embedded-postgres'],
     folders: ['src/store', 'src/embedded-postgres', 'src/sandbox'],
   },
-  { packages: ['bullmq', 'ioredis'], folders: ['src/queue', 'jobs'] },
+  { packages: ['bullmq', 'ioredis'], folders: ['src/queue'] },
   { packages: ['fast-xml-parser', 'xmlbuilder2', 'saxes'], folders: ['src/site', 'src/feed', 'src/sandbox'] },
 ];
 
@@ -65,7 +67,7 @@ const ONLY_IN: readonly { readonly packages: readonly string[]; readonly folders
  * The pure centre, and what is only fast, compute only from their arguments. Hashing counts as computing, and so does
  * loading a library that computes when it is first needed.
  */
-const PURE = ['src/posting', 'src/plan', 'src/bytes'];
+const PURE = ['src/posting', 'src/plan', 'src/compact'];
 const PURE_MODULES = new Set(['node:crypto', 'node:buffer', 'node:module']);
 const IMPURE_TEXT =
   /\b(?:Date\.now|performance\.|new Date\(\)|Math\.random|process\.|console\.|set(?:Timeout|Interval|Immediate)\b|fetch\()/;

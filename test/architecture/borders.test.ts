@@ -1,7 +1,8 @@
 // The source tree crosses no border of the design, and the rules detect every kind of crossing.
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/package-root.ts';
-import { bordersCrossed } from './border-rules.ts';
+import { bordersCrossed, MAY_IMPORT } from './border-rules.ts';
 import { readSources, sourceFile } from './import-scan.ts';
 
 it('src and jobs cross no border', () => {
@@ -29,7 +30,12 @@ describe('detected', () => {
     ['all exported on', 'src/queue/a.ts', 'export * from "../site/b.ts";', 'src/queue may not import src/site/b.ts'],
     ['while running', 'src/feed/a.ts', "const b = await import('../store/b.ts');", 'may not import src/store/b.ts'],
     ['outwards', 'src/posting/a.ts', "import { b } from '../plan/b.ts';", 'src/posting may not import src/plan/b.ts'],
-    ['what is only fast', 'src/plan/a.ts', "import { b } from '../bytes/b.ts';", 'src/plan may not import src/bytes/'],
+    [
+      'what is only fast',
+      'src/plan/a.ts',
+      "import { b } from '../compact/b.ts';",
+      'src/plan may not import src/compact/',
+    ],
     ['of jobs', 'src/review/a.ts', "import { b } from '../../jobs/b.ts';", 'src/review may not import jobs/b.ts'],
     ['by jobs', 'jobs/a.ts', "import { b } from '../src/cli/b.ts';", 'jobs may not import src/cli/b.ts'],
     ['of the sandbox', 'jobs/a.ts', "import { b } from '../src/sandbox/b.ts';", 'jobs may not import src/sandbox/b.ts'],
@@ -41,8 +47,8 @@ describe('detected', () => {
       "import { Pool } from 'pg';",
       'pg is allowed only in src/store, src/embedded-postgres, src/sandbox',
     ],
-    ['bullmq', 'src/review/a.ts', "import { Queue } from 'bullmq';", 'bullmq is allowed only in src/queue, jobs'],
-    ['ioredis', 'src/cli/a.ts', "import { Redis } from 'ioredis';", 'ioredis is allowed only in src/queue, jobs'],
+    ['bullmq', 'jobs/a.ts', "import { Queue } from 'bullmq';", 'bullmq is allowed only in src/queue'],
+    ['ioredis', 'src/cli/a.ts', "import { Redis } from 'ioredis';", 'ioredis is allowed only in src/queue'],
     [
       'an XML library',
       'src/posting/a.ts',
@@ -61,7 +67,7 @@ describe('detected', () => {
       "import { readFileSync } from 'node:fs';",
       'is pure and may not import node:fs',
     ],
-    ['a clock in a table', 'src/bytes/a.ts', 'const at = Date.now();', '"Date.now" is not'],
+    ['a clock in a table', 'src/compact/a.ts', 'const at = Date.now();', '"Date.now" is not'],
     ['a clock in the centre', 'src/posting/a.ts', 'const at = new Date();', '"new Date()" is not'],
     [
       'output that bypasses the print functions',
@@ -117,4 +123,24 @@ it('only the life cycle of a change writes the table of changes', () => {
     .filter(({ path, text }) => !path.startsWith('src/store/change/') && WRITES_CHANGES.test(text))
     .map(({ path }) => path);
   expect(writing).toEqual([]);
+});
+
+it('docs/architecture.md has the same table of what each folder may import', () => {
+  const page = readFileSync(`${packageRoot}/docs/architecture.md`, 'utf8');
+  const named = (text = '') => [...text.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => path(name));
+  const path = (name: string) => (name === 'jobs' ? name : `src/${name}`);
+  const basis = named(/^"The basis".*$/m.exec(page)?.[0]);
+  const table = page.slice(page.indexOf('| folder | may import |'), page.indexOf('`src/config/package-root.ts`'));
+  const rows = [...table.matchAll(/^\| (`.*?) \| (.*) \|$/gm)].flatMap(([, folders, allowed = '']) =>
+    named(folders).map((folder) => {
+      const all = [...(allowed.includes('the basis') ? basis : []), ...named(allowed)];
+      return [folder, all.filter((name) => name !== folder).sort()] as const;
+    }),
+  );
+  const rules = Object.entries(MAY_IMPORT).map(
+    ([folder, allowed]) => [folder, allowed.filter((name) => name !== folder).sort()] as const,
+  );
+  // The sandbox's own server is an exception to the rules.
+  const expected = { ...Object.fromEntries(rules), 'src/sandbox': ['src/embedded-postgres'] };
+  expect(Object.fromEntries(rows)).toEqual(expected);
 });

@@ -30,9 +30,21 @@ it('help loads only the parser of the command line', () => {
 
 const FOR_RUNNING = ['bullmq', 'ioredis', 'undici', 'hono', '@hono/node-server', 'saxes', 'xmlbuilder2', 'iconv-lite'];
 
-it.each(['status', 'pulls', 'why'])('%s loads no queue, HTTP or XML library', (command) => {
+it.each(['status', 'pulls', 'why', 'report'])('%s loads no queue, HTTP or XML library', (command) => {
   const libraries = librariesOf(`src/cli/commands/${command}.ts`);
   expect([...libraries.keys()]).toContain('pg');
   const needless = FOR_RUNNING.flatMap((name) => libraries.get(name) ?? []);
   expect(needless).toEqual([]);
+});
+
+it.each([
+  ['review', ['bullmq', 'ioredis', 'undici', 'xmlbuilder2']],
+  ['check', ['bullmq', 'undici', 'xmlbuilder2', 'cron-parser', 'csv-parse/sync']],
+  ['mappings', ['undici', 'xmlbuilder2', 'cron-parser']],
+  ['resume', ['undici', 'xmlbuilder2', 'cron-parser', 'csv-parse/sync']],
+  ['status', ['cron-parser', 'csv-parse/sync']],
+  ['sync', ['cron-parser', 'csv-parse/sync']],
+])('%s loads what only some of its runs need when they do', (command, needless) => {
+  const libraries = librariesOf(`src/cli/commands/${command}.ts`);
+  expect(needless.flatMap((name) => libraries.get(name) ?? [])).toEqual([]);
 });

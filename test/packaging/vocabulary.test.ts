@@ -16,15 +16,19 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/(?<!review )\b[Dd]esks?\b|[a-z]Desk\b|\bDesk[A-Z]/, 'site context, record planner'],
   [/\b[Ww]ish(?:es|ed)?(?:\b|[A-Z_])|\bwanted\b/, 'desired'],
   [/\bresting\b/, 'target state'],
-  // The command and the action in the audit keep their name.
-  [/(?<!review |review-|['"])\b[Ss]ettl(?:e|es|ed|ing|ements?|er)\b(?!_after)/, 'resolve a doubt, record the outcome'],
+  // The command, its path in the API, and the action in the audit keep their name.
+  [
+    /(?<!review |review-|['"]|\}\/)\b[Ss]ettl(?:e|es|ed|ing|ements?|er)\b(?!_after)/,
+    'resolve a doubt, record the outcome',
+  ],
   // The setting `looks` is still understood.
   [/(?<![.`])\blooks\b(?! (?:like|up)|[:`])|\blooked at\b/, 'check, list_checks'],
   [/\bstandings?\b/, 'status, progress'],
   [/\bstrays?\b/, 'orphan site job'],
   [/\btall(?:y|ies)\b|\breckoning\b/, 'outcome counts'],
   [/\bcarried\b|\bcontested\b/, 'pending-same, superseding'],
-  [/\bunanswered\b|\bunsure\b/, 'uncertain write, uncertain fields'],
+  // The verdict of `mappings adopt` keeps its name.
+  [/\bunanswered\b|\bunsure (?:write|field|value|outcome)s?\b/, 'uncertain write, uncertain fields'],
   [/\bhindrances?\b|\bobjections?\b|\bmisgivings?\b/, 'blocker, failure indicator'],
   [/\bpatien(?:ce|tly)\b/, 'retry'],
   [/\b(?:its|their|a|the|own|of) turns?\b|\bin work\b/, 'rate limiter, slots, in flight'],
