@@ -29,6 +29,10 @@ export interface InstallationOptions {
   readonly requestsPerSecond?: number;
   /** In YAML; by default the preset `indeed`. */
   readonly format?: string;
+  /** Further YAML lines of the feed, with their indentation. */
+  readonly feedLines?: string;
+  /** In YAML. */
+  readonly feedLimits?: string;
   /** Further YAML lines of the site, with their indentation. */
   readonly siteLines?: string;
 }
@@ -75,8 +79,8 @@ ${options.siteLines ?? ''}feeds:
     source: ${JSON.stringify(options.source)}
     format: ${options.format ?? 'indeed'}
     site: board
-    limits: { max_bytes: 1TB }
-`;
+    limits: ${options.feedLimits ?? '{ max_bytes: 1TB }'}
+${options.feedLines ?? ''}`;
 }
 
 /** Environment of a measured process. */
@@ -93,7 +97,16 @@ const MAPPING_COLUMNS = {
 } as const;
 
 /** Fills the mapping table as if the feed of this shape had been mirrored completely. */
-export async function mapFeed(installation: Installation, shape: FeedShape): Promise<void> {
+export function mapFeed(installation: Installation, shape: FeedShape): Promise<void> {
+  return mapRecords(installation, feedRecords(shape), writerOf(shape.format).prefix);
+}
+
+/** Fills the mapping table as if these records had been mirrored. @param prefix of every record. */
+export async function mapRecords(
+  installation: Installation,
+  records: Iterable<{ readonly key: string; readonly record: string }>,
+  prefix = '',
+): Promise<void> {
   const config = await loadConfig({ path: installation.configPath, env: BENCH_ENV, cwd: process.cwd() });
   const [setup] = feedSetups(config, []);
   if (setup === undefined) throw new Error('the configuration has no feed');
@@ -106,9 +119,8 @@ export async function mapFeed(installation: Installation, shape: FeedShape): Pro
     rows = [];
   };
   let number = 0;
-  const { prefix } = writerOf(shape.format);
   const prefixHash = prefix === '' ? Buffer.alloc(HASH_BYTES) : recordHash(Buffer.from(prefix));
-  for (const { key, record } of feedRecords(shape)) {
+  for (const { key, record } of records) {
     const hash = recordHash(Buffer.from(record));
     xorHash(hash, 0, prefixHash);
     const stored = interpretedHash(hash, 0, setup.interpretation);

@@ -6,6 +6,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { openEmbeddedServer } from '../src/embedded-postgres/server.ts';
 import { chain } from './parts/chain.ts';
 import { firstPull, onePercent } from './parts/changed.ts';
+import { details } from './parts/details.ts';
 import { formats } from './parts/formats.ts';
 import { growth } from './parts/growth.ts';
 import { noChange } from './parts/no-change.ts';
@@ -17,6 +18,7 @@ import type { Measured, Part, PartResult, Verdict } from './workbench.ts';
 const PARTS: Readonly<Record<string, Part>> = {
   'no-change': noChange,
   formats,
+  details,
   'one-percent': onePercent,
   'first-pull': firstPull,
   chain,
@@ -39,6 +41,7 @@ const program = new Command('bench')
   .option('--changes <n>', 'changes sent through the whole chain', count, 20_000)
   .option('--concurrency <n>', 'requests in flight', count, 64)
   .option('--feeds <n>', 'small feeds that are pulled every minute', count, 1_000)
+  .option('--pages <n>', 'pages of a list whose postings need details', count, 1_000)
   .option('--minutes <n>', 'minutes of such pulls that are measured', count, 3)
   .option('--runs <n>', 'runs of each contestant; the fastest counts', count, 5)
   .option('--folder <path>', 'where feeds and database are kept', join(tmpdir(), 'jobmirror-bench'))
@@ -50,6 +53,7 @@ const options = program.opts<{
   changes: number;
   concurrency: number;
   feeds: number;
+  pages: number;
   minutes: number;
   runs: number;
   folder: string;

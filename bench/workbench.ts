@@ -17,6 +17,8 @@ export interface Workbench {
   /** Number of small feeds that are pulled every minute, and the minutes to measure. */
   readonly feeds: number;
   readonly minutes: number;
+  /** Pages of a list whose postings need details. */
+  readonly pages: number;
   /** How often each contestant runs; the fastest run counts. */
   readonly runs: number;
   /** Reports progress. */

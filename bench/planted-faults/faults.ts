@@ -21,6 +21,7 @@ const doubts = 'test/laws/doubts.test.ts';
 const unreadable = 'test/pull/unreadable-postings.test.ts';
 const recovery = 'test/feed/recover-key.test.ts';
 const skipped = 'test/scenarios/skip.test.ts';
+const places = 'test/laws/places.test.ts';
 const moved = 'test/scenarios/moved-site.test.ts';
 
 export const plantedFaults: readonly PlantedFault[] = [
@@ -302,9 +303,38 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: 'l.unreadable - $2',
     tests: [skipped],
   },
+  // Postings of several places.
+  {
+    file: 'src/pull/place-slots.ts',
+    find: 'place === places - 1 && !isUnclear',
+    put: 'place === places - 1',
+    tests: [places],
+    named: 'its places can not be read',
+  },
+  {
+    file: 'src/store/change/protect-unreadable.ts',
+    find: "pullTx.hasPlaces ? UNREADABLE_PLACES : 'unreadable_key'",
+    put: "'unreadable_key'",
+    tests: [places],
+    named: 'the record can not be read',
+  },
+  {
+    file: 'src/pull/merge-pull.ts',
+    find: 'source.encoding ?? null, ...ofPlaces',
+    put: 'source.encoding ?? null',
+    tests: [places],
+    named: 'any of the former postings',
+  },
+  {
+    file: 'src/pull/pull-ledger.ts',
+    find: 'slots === undefined || !slots.every(isKnown)',
+    put: 'slots === undefined',
+    tests: [places],
+    named: 'only after enough pulls',
+  },
   // Texts that a step refused.
   {
-    file: 'src/review/edit-entry.ts',
+    file: 'src/review/plan-edit.ts',
     find: "change.reason?.kind === 'rules' ? change.reason.problems : []",
     put: '[]',
     tests: ['test/scenarios/mapping.test.ts'],
@@ -315,11 +345,36 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: '[]',
     tests: ['test/scenarios/mapping.test.ts'],
   },
+  // Details: what failed is not sent, what is known is not requested again, and what was not requested is not complete.
+  {
+    file: 'src/pull/details/detailed-records.ts',
+    find: "read: { kind: 'unreadable', problems, key }",
+    put: "read: { kind: 'unreadable', problems, key: undefined }",
+    tests: ['test/scenarios/details.test.ts'],
+  },
+  {
+    file: 'src/pull/details/detail-reader.ts',
+    find: 'if (stored !== undefined && !stored.isDue) return stored.outcome;',
+    put: '',
+    tests: ['test/scenarios/details.test.ts'],
+  },
+  {
+    file: 'src/pull/details/detail-reader.ts',
+    find: 'if (this.#postponed === 0) return [];',
+    put: 'if (this.#postponed >= 0) return [];',
+    tests: ['test/scenarios/details.test.ts'],
+  },
+  {
+    file: 'src/feed/detail-record.ts',
+    find: 'if (own === its && own !== undefined) continue;',
+    put: 'continue;',
+    tests: ['test/scenarios/details.test.ts'],
+  },
   // Postings read in advance.
   {
     file: 'src/pull/record-planner.ts',
-    find: 'nothingKnown && !hasSkipped && this.#edits.none',
-    put: 'nothingKnown && !hasSkipped',
+    find: 'const isSimple = this.#edits.none && isSynchronous',
+    put: 'const isSimple = isSynchronous',
     tests: ['test/jobs/pull-feed.test.ts'],
   },
   {
@@ -361,16 +416,16 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   // What is stored.
   {
-    file: 'src/bytes/clean-texts.ts',
+    file: 'src/compact/clean-texts.ts',
     find: `if (json.includes('\\t'))`,
     put: 'if (false)',
-    tests: ['test/bytes/clean-texts.test.ts'],
+    tests: ['test/compact/clean-texts.test.ts'],
   },
   {
-    file: 'src/bytes/utf8-writer.ts',
+    file: 'src/compact/utf8-writer.ts',
     find: "      this.#joined = '';",
     put: '',
-    tests: ['test/bytes/clean-texts.test.ts'],
+    tests: ['test/compact/clean-texts.test.ts'],
   },
   {
     file: 'src/store/feed/feed-state.ts',
@@ -681,10 +736,10 @@ export const plantedFaults: readonly PlantedFault[] = [
     tests: ['test/plan/after-attempt.test.ts', 'test/store/worker-lease.test.ts'],
   },
   {
-    file: 'src/bytes/key-index.ts',
+    file: 'src/compact/key-index.ts',
     find: 'for (let at = lastWord & (bit - 1); at',
     put: 'for (let at = lastWord & bit; at',
-    tests: ['test/bytes/key-index.test.ts'],
+    tests: ['test/compact/key-index.test.ts'],
   },
   {
     file: 'src/runtime/engine.ts',
@@ -692,5 +747,42 @@ export const plantedFaults: readonly PlantedFault[] = [
     put: '2 * requests + 0 * options.concurrency',
     tests: ['test/scenarios/trouble.test.ts'],
     named: 'many requests in flight',
+  },
+  // Web pages and sitemaps.
+  {
+    file: 'src/feed/format/html/page-reader.ts',
+    find: 'if (this.#isClosed || isEndProven) return undefined',
+    put: 'return undefined',
+    tests: ['test/feed/html/page-property.test.ts'],
+  },
+  {
+    file: 'src/feed/format/json-ld/json-ld-format.ts',
+    find: 'dependsOnTime: true',
+    put: 'dependsOnTime: false',
+    tests: ['test/feed/html/read-pages.test.ts'],
+  },
+  {
+    file: 'src/feed/format/json-ld/expiry.ts',
+    find: "if (!isCertain) return 'uncertain'",
+    put: "if (!isCertain) return 'expired'",
+    tests: ['test/feed/html/read-pages.test.ts', 'test/scenarios/expiring-postings.test.ts'],
+  },
+  {
+    file: 'src/pull/pull-clock.ts',
+    find: 'startClock((await databaseTime(db)).getTime())',
+    put: 'startClock()',
+    tests: ['test/scenarios/expiring-postings.test.ts'],
+  },
+  {
+    file: 'src/feed/format/json-ld/json-ld-splitter.ts',
+    find: 'counts.records === 0 && this.#options',
+    put: 'false && this.#options',
+    tests: ['test/feed/html/json-ld-splitter.test.ts'],
+  },
+  {
+    file: 'src/feed/source/pages/open-sitemap.ts',
+    find: 'if (this.#failures.length > 0) throw',
+    put: 'if (false) throw',
+    tests: ['test/feed/sitemap.test.ts'],
   },
 ];
